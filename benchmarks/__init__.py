@@ -1,0 +1,1 @@
+"""The suite that measures nxkernel, JAX and NumPy side by side: ``python -m benchmarks``."""

@@ -1,0 +1,79 @@
+"""The command: ``python -m benchmarks [--only REGEX] [--quick] [--threads N] [--json FILE] [--save NAME]``."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+from pathlib import Path
+
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    options = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measure nxkernel, JAX and NumPy side by side and print one table. Without JAX (the `bench` extra) "
+        "its column stays empty.",
+    )
+    options.add_argument("--only", metavar="REGEX", help="only the works whose names this finds, such as 'softmax|sum'")
+    options.add_argument("--quick", action="store_true", help="fewer repetitions: a first impression, not a result")
+    options.add_argument("--threads", type=int, metavar="N", help="let all libraries use N cores (Linux)")
+    options.add_argument("--with-xla-chain", action="store_true", help="give JAX the chain of 800 too: minutes, 20 GB")
+    options.add_argument("--json", metavar="FILE", type=Path, help="write the figures to FILE")
+    options.add_argument("--save", metavar="NAME", help="write the table to benchmarks/results/NAME.md")
+    return options
+
+
+def pin(threads: int) -> None:
+    """Let this process and its children use some of the cores only; must run before a library starts its threads."""
+    available = sorted(os.sched_getaffinity(0))
+    if not 1 <= threads <= len(available):
+        raise SystemExit(f"--threads takes 1 to {len(available)} on this machine, got {threads}.")
+    os.sched_setaffinity(0, available[:threads])
+    for variable in ("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[variable] = str(threads)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; returns its exit status, 0 also where a goal is not met."""
+    chosen = parser().parse_args(arguments)
+    if chosen.threads is not None:
+        pin(chosen.threads)
+    os.environ["NXKERNEL_CACHE_DIR"] = "off"
+
+    from benchmarks import machine, suite, table
+    from benchmarks.work import Settings
+
+    settings = Settings(with_xla_chain=chosen.with_xla_chain)
+    if chosen.quick:
+        settings = dataclasses.replace(settings, seconds=0.2, rounds=3, repeats=2)
+    works = suite.chosen(chosen.only)
+    if not works:
+        raise SystemExit(f"no work matches {chosen.only!r}; there are:\n  " + "\n  ".join(w.name for w in suite.WORKS))
+    outcomes = suite.run(works, settings, lambda name: print(f"measuring {name} …", file=sys.stderr, flush=True))
+    described = machine.description()
+    print(table.as_text(outcomes))
+    print(table.summary(outcomes))
+    if chosen.json:
+        rows = [dataclasses.asdict(row) | {"met": row.met()} for row in outcomes]
+        chosen.json.write_text(json.dumps({"machine": described, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
+    if chosen.save:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{chosen.save}.md").write_text(report(outcomes, described))
+    return 0
+
+
+def report(outcomes: list, described: dict[str, str]) -> str:
+    """The page that is kept: the machine, the table, the count of goals."""
+    from benchmarks import table
+
+    lines = [f"* {name}: {value}" for name, value in described.items()]
+    return "\n".join(["# Benchmarks", "", *lines, "", table.as_markdown(outcomes), "", table.summary(outcomes), ""])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

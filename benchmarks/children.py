@@ -1,0 +1,55 @@
+"""Figures that need a process of their own: what it prints last is the answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_CHILD = """\
+import importlib, json, sys
+module, function, arguments = json.loads(sys.argv[1])
+print(json.dumps(getattr(importlib.import_module(module), function)(*arguments)))
+"""
+
+
+class ChildError(RuntimeError):
+    """A child process failed; its last lines tell why."""
+
+
+def call(module: str, function: str, *arguments: Any, environment: dict[str, str] | None = None) -> Any:
+    """What a function gives in a fresh Python process.
+
+    Parameters
+    ----------
+    module, function : str
+        Where it is.
+    arguments
+        As JSON can carry them; so is the answer.
+    environment : dict, optional
+        Variables to set.
+    """
+    return script(_CHILD, json.dumps([module, function, arguments]), environment=environment)
+
+
+def script(text: str, *arguments: str, environment: dict[str, str] | None = None) -> Any:
+    """What a program prints last, read as JSON, in a fresh Python process."""
+    done = subprocess.run(
+        [sys.executable, "-c", text, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    if done.returncode or not lines:
+        tail = "\n".join(done.stderr.splitlines()[-3:])
+        raise ChildError(f"the process ended with status {done.returncode}: {tail}")
+    return json.loads(lines[-1])

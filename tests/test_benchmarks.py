@@ -1,0 +1,240 @@
+"""The benchmark suite: its records, its table, its programs, its command; not how fast anything is."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is the one under test
+
+from benchmarks import children, process_memory, programs, suite, table, timing  # noqa: E402
+from benchmarks.__main__ import report  # noqa: E402
+from benchmarks.work import Goal, Outcome, Settings, Work  # noqa: E402
+
+QUICK = Settings(seconds=0.0, rounds=2, repeats=1)
+
+
+def outcome(figures, *goals, unit="s", note=""):
+    return Outcome("a work", figures, goals, unit, note)
+
+
+class TestOutcome:
+    def test_ratio_is_the_subject_over_the_peer(self):
+        assert outcome({"nxkernel": 1.0, "JAX": 4.0}).ratio("JAX") == 0.25
+
+    def test_ratio_without_a_figure_is_none(self):
+        assert outcome({"nxkernel": 1.0}).ratio("JAX") is None
+        assert outcome({"JAX": 1.0}).ratio("JAX") is None
+
+    @pytest.mark.parametrize(
+        ("figures", "goals", "met"),
+        [
+            ({"nxkernel": 1.0, "JAX": 1.0}, [Goal(1.0)], True),
+            ({"nxkernel": 1.1, "JAX": 1.0}, [Goal(1.0)], False),
+            ({"nxkernel": 1.0}, [Goal(1.0)], None),
+            ({}, [Goal(1.0)], None),
+            ({"nxkernel": 1.0, "JAX": 20.0, "NumPy": 0.5}, [Goal(0.1), Goal(1.2, "NumPy")], False),
+            ({"nxkernel": 1.0, "JAX": 5.0}, [Goal(0.1), Goal(1.2, "NumPy")], False),
+            ({"nxkernel": 1.9}, [Goal(2.0, "")], True),
+            ({"nxkernel": 0.0}, [Goal(0.0, "")], True),
+            ({"nxkernel": 1.0}, [Goal(0.0, "")], False),
+            ({"nxkernel": 1.0, "cold": 10.0}, [Goal(0.2, "cold")], True),
+        ],
+    )
+    def test_met_needs_every_goal(self, figures, goals, met):
+        assert outcome(figures, *goals).met() is met
+
+
+class TestTable:
+    ROWS = (
+        outcome({"nxkernel": 0.0005, "JAX": 0.001, "NumPy": 0.002}, Goal(0.75)),
+        outcome({"nxkernel": 1.5, "JAX": 1.0}, Goal(1.0), Goal(1.2, "NumPy")),
+        outcome({"nxkernel": 812.0}, Goal(1000.0, ""), unit="MB", note="a|b"),
+        outcome({"nxkernel": 0}, Goal(0.0, ""), unit=""),
+    )
+
+    def test_text(self):
+        assert table.as_text(self.ROWS).splitlines() == [
+            "work    nxkernel   JAX  NumPy  ÷ JAX  ÷ NumPy  goal                  met  note",
+            "──────────────────────────────────────────────────────────────────────────────",
+            "a work    500 µs  1 ms   2 ms   0.50     0.25  ≤ 0.75 JAX            yes",
+            "a work     1.5 s   1 s      –   1.50        –  ≤ 1 JAX, ≤ 1.2 NumPy  no",
+            "a work    812 MB     –      –      –        –  ≤ 1000 MB             yes  a|b",
+            "a work         0     –      –      –        –  ≤ 0                   yes",
+        ]
+
+    def test_markdown(self):
+        assert table.as_markdown(self.ROWS[2:3]).splitlines() == [
+            "| work | nxkernel | JAX | NumPy | ÷ JAX | ÷ NumPy | goal | met | note |",
+            "| --- | --: | --: | --: | --: | --: | --- | --- | --- |",
+            "| a work | 812 MB | – | – | – | – | ≤ 1000 MB | yes | a\\|b |",
+        ]
+
+    def test_summary(self):
+        assert table.summary(self.ROWS) == "3 of 4 goals met"
+        assert table.summary([*self.ROWS, outcome({}, Goal(1.0))]) == "3 of 5 goals met, 1 not measured"
+
+    @pytest.mark.parametrize(
+        ("value", "unit", "text"),
+        [
+            (None, "s", "–"),
+            (2.0, "s", "2 s"),
+            (0.01234, "s", "12.3 ms"),
+            (1.5e-6, "s", "1.5 µs"),
+            (2.5e-8, "s", "25 ns"),
+            (0.4, "MB", "0 MB"),
+        ],
+    )
+    def test_quantity(self, value, unit, text):
+        assert table.quantity(value, unit) == text
+
+    def test_report_names_the_machine(self):
+        page = report([self.ROWS[0]], {"processor": "P", "Python": "3.11"})
+        assert page.startswith("# Benchmarks\n\n* processor: P\n* Python: 3.11\n\n| work |")
+        assert page.endswith("| yes |  |\n\n1 of 1 goals met\n")
+
+
+class TestTiming:
+    def test_calls_take_turns(self):
+        order = []
+        best = timing.interleaved({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, QUICK)
+        assert order == ["a", "b", "a", "b"]
+        assert set(best) == {"a", "b"}
+        assert all(0 <= seconds < 1 for seconds in best.values())
+
+    def test_check_accepts_what_is_close(self):
+        timing.check("x", np.float32([1.0, 2.0000001]), np.float32([1.0, 2.0]), 1e-6)
+        timing.check("x", (np.arange(3), np.ones(2)), (np.arange(3), np.ones(2)), 1e-6)
+
+    def test_check_refuses_a_wrong_value(self):
+        with pytest.raises(AssertionError, match="Not equal to tolerance"):
+            timing.check("x", np.float32([1.0, 2.1]), np.float32([1.0, 2.0]), 1e-6)
+
+    def test_check_compares_integers_exactly(self):
+        with pytest.raises(AssertionError, match="Arrays are not equal"):
+            timing.check("x", np.array([1, 3]), np.array([1, 2]), 1.0)
+
+    def test_check_counts_the_values(self):
+        with pytest.raises(AssertionError, match="x returned 2 values, expected 1"):
+            timing.check("x", (1.0, 2.0), 1.0, 1e-6)
+
+
+def operations_in(text: str) -> int:
+    return sum(isinstance(node, ast.BinOp | ast.Compare | ast.Call) for node in ast.walk(ast.parse(text)))
+
+
+class TestPrograms:
+    @pytest.mark.parametrize("operations", [5, 50, 200])
+    @pytest.mark.parametrize("options", ["", "*, scale=1.0"])
+    def test_has_the_number_of_operations(self, operations, options):
+        texts = [programs.source("f", operations, seed, options) for seed in range(5)]
+        assert [operations_in(text) for text in texts] == [operations] * 5
+        assert len(set(texts)) == 5
+
+    def test_is_the_same_text_for_the_same_seed(self):
+        assert programs.source("f", 50, 3) == programs.source("f", 50, 3)
+
+    def test_chain_uses_the_two_values_before_and_an_exp_every_fifth_step(self):
+        assert programs.chain(6).splitlines() == [
+            "def chain(x, y, z):",
+            *["    x, y = y, y - x * z"] * 4,
+            "    x, y = y, m.exp(y * 0.25 - x)",
+            "    x, y = y, y - x * z",
+            "    return y",
+        ]
+
+    def test_build_gives_a_function_whose_source_is_known(self):
+        import inspect
+
+        text = "def double(x):\n    return m.add(x, x)\n"
+        double = programs.build(text, np, np.where, "test double")
+        assert double(np.float32(2)) == 4
+        assert inspect.getsource(double) == text
+
+
+class TestSuite:
+    def test_covers_the_goals(self):
+        goals = {work.name: work.goals for work in suite.WORKS}
+        assert len(goals) == len(suite.WORKS) == 25
+        assert goals["exp(x) * x + 1, 4 M float32"] == (Goal(0.75, "JAX"),)
+        assert goals["argmax over rows of 4096 × 1000 float32"] == (Goal(0.1, "JAX"), Goal(1.2, "NumPy"))
+        assert goals["first call in a new process, warm disk cache"] == (Goal(0.2, "cold"),)
+
+    def test_chosen_by_pattern(self):
+        assert [work.name for work in suite.chosen("^(softmax|dot)")] == [
+            "softmax of 4096 × 1000 float32, rows",
+            "dot of 1024 × 1024 float32",
+        ]
+        assert suite.chosen(None) == suite.WORKS
+
+    def test_a_work_that_raises_becomes_a_row(self):
+        def broken(work, settings):
+            raise ValueError("no such thing\nsecond line")
+
+        told = []
+        rows = suite.run([Work("w", (Goal(1.0),), broken)], QUICK, told.append)
+        assert told == ["w"]
+        assert rows == [Outcome("w", {}, (Goal(1.0),), "s", "failed: ValueError: no such thing")]
+
+
+class TestChildren:
+    def test_call_gives_the_answer(self):
+        assert children.call("math", "gcd", 12, 18) == 6
+
+    def test_environment_is_passed(self):
+        text = "import os, json; print(json.dumps(os.environ['NXKERNEL_TEST']))"
+        assert children.script(text, environment={"NXKERNEL_TEST": "x"}) == "x"
+
+    def test_failure_tells_the_last_lines(self):
+        with pytest.raises(children.ChildError, match=r"status 1: (.|\n)*ZeroDivisionError"):
+            children.script("1 / 0")
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
+def test_peak_memory_sees_what_was_held_for_a_moment():
+    process_memory.forget_peak()
+    before = process_memory.resident()
+    held = np.ones(50_000_000, np.uint8)
+    del held
+    assert 45 < process_memory.peak() - before < 80
+
+
+def run_command(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONWARNINGS": "error"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class TestCommand:
+    def test_prints_the_table_and_writes_the_figures(self, tmp_path):
+        file = tmp_path / "figures.json"
+        done = run_command("--quick", "--only", "^sum of all|on 3 elements", "--json", str(file))
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        assert lines[0].split() == ["work", "nxkernel", "JAX", "NumPy", "÷", "JAX", "÷", "NumPy", "goal", "met", "note"]
+        assert lines[2].startswith("sum of all of 4096 × 1000 float32 ")
+        written = json.loads(file.read_text())
+        assert [row["note"] for row in written["rows"]] == ["", ""]
+        assert all(row["figures"]["nxkernel"] > 0 for row in written["rows"])
+        assert written["machine"]["Python"] == ".".join(map(str, sys.version_info[:3]))
+
+    def test_unknown_work(self):
+        done = run_command("--only", "no such work")
+        assert done.returncode == 1
+        assert done.stderr.startswith("no work matches 'no such work'; there are:\n  exp(x) * x + 1, 4 M float32\n")
+
+    def test_too_many_threads(self):
+        done = run_command("--threads", "100000")
+        assert done.returncode == 1
+        assert done.stderr.startswith("--threads takes 1 to ")
