@@ -1,0 +1,1 @@
+"""What primitives do to data."""

@@ -1,0 +1,181 @@
+"""Tensors to and from plain Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nxkernel.errors import NxTypeError, message
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import is_number, lasting, operand
+from nxkernel.tensor.tensor import Template, Tensor
+
+__all__ = [
+    "is_tensor", "to_binary", "to_flat_list", "to_list", "to_number", "to_template", "to_tensor",
+]  # fmt: skip
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value counts as a tensor where one is expected: a tensor or a number, but no list or array.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> nx.is_tensor(1.5), nx.is_tensor([1.5]), nx.is_tensor(True)
+    (True, False, False)
+    """
+    return isinstance(value, Operand) or (is_number(value) and not isinstance(value, bool))
+
+
+def to_tensor(value: Any) -> Any:
+    """A tensor out of a number, an array or what already is one.
+
+    Parameters
+    ----------
+    value : number, array, list or tensor
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> nx.to_tensor(1.5).type
+    'f32'
+    """
+    return lasting(value, "value")
+
+
+def to_number(tensor: Any) -> int | float | complex:
+    """The element of a scalar tensor as a Python number.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+        A scalar.
+
+    Returns
+    -------
+    int, float or complex
+
+    Raises
+    ------
+    NxTypeError
+        When it has axes.
+
+    Examples
+    --------
+    >>> nx.to_number(nx.tensor(2))
+    2
+    """
+    tensor = operand(tensor, "tensor")
+    if tensor.shape:
+        raise NxTypeError(
+            message(f"to_number takes a scalar, got {tensor.spec}.", "nx.to_list and nx.to_flat_list take any tensor.")
+        )
+    return to_list(tensor)
+
+
+def to_list(tensor: Any) -> Any:
+    """The elements as nested lists of Python numbers; a scalar as a number.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+
+    Returns
+    -------
+    list or number
+
+    Examples
+    --------
+    >>> nx.to_list(nx.iota((2, 2)))
+    [[0, 1], [2, 3]]
+    """
+    tensor = _eager(tensor, "to_list")
+    data = tensor.data
+    if tensor.type.kind == "bf":
+        data = data.astype("float32")
+    return data.tolist()
+
+
+def to_flat_list(tensor: Any, *, limit: int | None = None) -> list[Any]:
+    """The elements in C order as one list of Python numbers.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+    limit : int, optional
+        At most so many.
+
+    Returns
+    -------
+    list of numbers
+
+    Examples
+    --------
+    >>> nx.to_flat_list(nx.iota((2, 2)), limit=3)
+    [0, 1, 2]
+    """
+    tensor = _eager(tensor, "to_flat_list")
+    return to_list(Tensor.from_numpy(tensor.data.reshape(-1)[:limit]))
+
+
+def to_binary(tensor: Any, *, limit: int | None = None) -> bytes:
+    """The elements in C order as bytes in the machine's byte order.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+    limit : int, optional
+        At most so many elements.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> nx.to_binary(nx.u8([1, 2]))
+    b'\\x01\\x02'
+    """
+    return _eager(tensor, "to_binary").data.reshape(-1)[:limit].tobytes()
+
+
+def _eager(tensor: Any, asked: str) -> Tensor:
+    """The tensor, which has data; a traced value answers the question with its own error."""
+    tensor = operand(tensor, "tensor")
+    if isinstance(tensor, Template):
+        raise NxTypeError(f"{tensor!r} has no data")
+    return tensor if isinstance(tensor, Tensor) else getattr(tensor, asked)
+
+
+def to_template(value: Any) -> Any:
+    """The type, shape and names of a tensor, or of each tensor in a container, without data.
+
+    Parameters
+    ----------
+    value : tensor or number, or tuple, list or dict of them
+
+    Returns
+    -------
+    Template, or the container with templates in it
+
+    Examples
+    --------
+    >>> nx.to_template({"a": nx.f32([1, 2])})
+    {'a': template f32[2]}
+    """
+    if isinstance(value, dict):
+        return {key: to_template(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        items = [to_template(item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    value = operand(value, "value")
+    return Template(*value.spec)

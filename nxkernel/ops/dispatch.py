@@ -1,0 +1,233 @@
+"""The one place where a primitive meets its operands: it runs now on tensors, or is recorded when a trace is active."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from nxkernel import primitives, shapes, types
+from nxkernel.backends.numpy import MEANING, Number, cast_number
+from nxkernel.errors import NxTypeError, TracedValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, constant
+from nxkernel.operand import Operand
+from nxkernel.primitives import Primitive, Spec
+from nxkernel.tensor.tensor import Template, Tensor
+from nxkernel.types import Type
+
+TypeRule = Callable[[Type], Type]
+
+
+def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Tensor | Expr:
+    """Run a primitive on tensors, or record it."""
+    trace = tracing.current()
+    if trace is not None:
+        return trace.record(primitive, operands, params)
+    for operand in operands:
+        if type(operand) is not Tensor:
+            _refuse(operand)
+    spec = primitive.rule(*[operand.spec for operand in operands], **params)
+    data = MEANING[primitive](spec, *[operand.data for operand in operands], **params)
+    data.flags.writeable = False
+    return Tensor.wrap(data, spec)
+
+
+def _refuse(operand: Operand) -> NoReturn:
+    if isinstance(operand, Template):
+        raise NxTypeError(
+            message(f"{operand!r} has no data.", "Templates are for nx.compile; make a tensor with nx.tensor.")
+        )
+    raise TracedValueError(
+        message(
+            f"a traced value of type {operand.spec} is used after its definition was traced.",
+            "It was probably stored in a global, a list or an attribute: return it from the definition instead.",
+        )
+    )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a Python number, which is weak in types; NumPy's scalars are tensors."""
+    return isinstance(value, bool | int | float | complex) and not isinstance(value, np.generic)
+
+
+def is_operand(value: Any) -> bool:
+    """Whether :func:`operand` takes the value: a tensor, number, array, list, or what offers NumPy an array."""
+    return isinstance(value, Operand | list | tuple | np.ndarray | np.generic) or (
+        is_number(value) or hasattr(value, "__array__")
+    )
+
+
+def operand(value: Any, argument: str = "") -> Tensor | Expr:
+    """A tensor or traced value out of what a person passed: a number, a list, an array or a tensor.
+
+    Arrays are shared, not copied: see :func:`lasting` for results that keep the memory.
+
+    Raises
+    ------
+    NxTypeError
+        Naming the argument, for what is none of these.
+    """
+    if isinstance(value, Operand):
+        return value
+    if is_number(value):
+        return filled(value, types.infer(value), ())
+    if isinstance(value, list | tuple):
+        from nxkernel.ops.creation import tensor
+
+        return tensor(value)
+    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
+        return Tensor.from_numpy(np.asarray(value))
+    raise NxTypeError(
+        message(
+            f"expected a tensor, an array or a number{f' for {argument!r}' if argument else ''}, "
+            f"got {shapes.describe(value)}.",
+            "Lists and nested lists of numbers become tensors with nx.tensor([...]).",
+        )
+    )
+
+
+def lasting(value: Any, argument: str = "") -> Tensor | Expr:
+    """As :func:`operand`, with a copy of an array that somebody may write to: for results that share its memory."""
+    if isinstance(value, np.ndarray) or (not isinstance(value, Operand) and hasattr(value, "__array__")):
+        array = np.asarray(value)
+        if not _is_frozen(array):
+            value = array.copy()
+    return operand(value, argument)
+
+
+def _is_frozen(array: np.ndarray) -> bool:
+    """Whether nobody can write into the memory of an array: neither it nor what it is a view of is writeable."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return array is None or isinstance(array, bytes)
+
+
+def filled(value: Number, type_: Type, shape: tuple[int, ...], names: Any = None) -> Tensor | Expr:
+    """One number in every element: a constant of the graph, or a tensor."""
+    scalar = cast_number(value, type_)
+    if tracing.current() is not None:
+        return constant(to_python(scalar), type_, shape, names)
+    return _spread_scalar(scalar, type_, shape, names, np.full)
+
+
+def _spread_scalar(scalar: np.ndarray, type_: Type, shape: Any, names: Any, spread: Callable) -> Tensor:
+    data = spread(shape, scalar)
+    data.flags.writeable = False
+    return Tensor.wrap(data, Spec(type_, shape, shapes.unnamed(shape) if names is None else names))
+
+
+def to_python(scalar: np.ndarray) -> Number:
+    """The element of a scalar array as a Python number."""
+    number = scalar.item()
+    return number if is_number(number) else float(number)
+
+
+def _beside(value: Number, type_: Type, shape: tuple[int, ...]) -> Tensor | Expr:
+    """A number as the other operand of an element-wise primitive: one element that stands for all."""
+    scalar = cast_number(value, type_)
+    if tracing.current() is not None:
+        return constant(to_python(scalar), type_, shape)
+    return _spread_scalar(scalar, type_, shape, None, lambda shape, scalar: np.broadcast_to(scalar, shape).view())
+
+
+def convert(value: Operand, type_: Type) -> Tensor | Expr:
+    """The operand in another type; nothing happens when it has it."""
+    if value.spec.type is type_:
+        return value
+    if type(value) is Expr and value.primitive is primitives.constant:
+        number = to_python(cast_number(value.params["value"], type_))
+        return constant(number, type_, value.spec.shape, value.spec.names)
+    return apply(primitives.as_type, value, type=type_)
+
+
+def spread(value: Operand, shape: tuple[int, ...], names: Any = None) -> Tensor | Expr:
+    """The operand broadcast to a shape, aligned at the last axis; nothing happens when it has it."""
+    spec = value.spec
+    if spec.shape == shape:
+        return value
+    shift = len(shape) - len(spec.shape)
+    if names is None:
+        names = (None,) * shift + spec.names
+    if type(value) is Expr and value.primitive is primitives.constant:
+        return constant(value.params["value"], spec.type, shape, names)
+    axes = tuple(range(shift, len(shape)))
+    return apply(primitives.broadcast, value, shape=shape, axes=axes, names=names)
+
+
+def together(left: Any, right: Any) -> tuple[Operand, Operand, Type]:
+    """Two operands in one shape, and the type that they merge to; neither is converted yet.
+
+    A Python number beside a tensor is weak, as :func:`nxkernel.types.merge_number` says.
+    """
+    if is_number(right):
+        if is_number(left):
+            type_ = types.merge(types.infer(left), types.infer(right))
+            return filled(left, type_, ()), filled(right, type_, ()), type_
+        left = operand(left, "left")
+        type_ = types.merge_number(left.spec.type, right)
+        return left, _beside(right, type_, left.spec.shape), type_
+    if is_number(left):
+        right = operand(right, "right")
+        type_ = types.merge_number(right.spec.type, left)
+        return _beside(left, type_, right.spec.shape), right, type_
+    left, right = operand(left, "left"), operand(right, "right")
+    type_ = types.merge(left.spec.type, right.spec.type)
+    if left.spec.shape != right.spec.shape:
+        shape = shapes.broadcast_shapes(left.spec.shape, right.spec.shape)
+        left, right = spread(left, shape), spread(right, shape)
+    return left, right, type_
+
+
+def elementwise(primitive: Primitive, left: Any, right: Any, type_rule: TypeRule | None = None) -> Tensor | Expr:
+    """A binary element-wise primitive on anything: broadcast, merge the types, apply."""
+    left, right, type_ = together(left, right)
+    if type_rule is not None:
+        type_ = type_rule(type_)
+    return apply(primitive, convert(left, type_), convert(right, type_))
+
+
+def arithmetic(type_: Type) -> Type:
+    """The type that arithmetic gives: bool counts as u8."""
+    return types.u8 if type_ is types.bool_ else type_
+
+
+def whole(name: str) -> TypeRule:
+    """The type rule of a function of integers; `name` tells the error which."""
+
+    def rule(type_: Type) -> Type:
+        if not type_.is_integer:
+            raise NxTypeError(
+                message(
+                    f"{name} takes integers, got {type_}.",
+                    'Convert first: nx.as_type(t, "s64") cuts fractions off.',
+                )
+            )
+        return type_
+
+    return rule
+
+
+def ordered(name: str, rule: TypeRule = arithmetic) -> TypeRule:
+    """The type rule of a function that complex numbers have no answer to, since they have no order."""
+
+    def checked(type_: Type) -> Type:
+        if type_.is_complex:
+            raise NxTypeError(
+                message(
+                    f"{name} takes no complex numbers, got {type_}.",
+                    "Take nx.real(t), nx.imag(t), nx.abs(t) or nx.phase(t) of them first.",
+                )
+            )
+        return rule(type_)
+
+    return checked
+
+
+def unary(primitive: Primitive, value: Any, type_rule: TypeRule) -> Tensor | Expr:
+    """A unary element-wise primitive on anything, in the type that the rule gives."""
+    value = operand(value, "tensor")
+    return apply(primitive, convert(value, type_rule(value.spec.type)))

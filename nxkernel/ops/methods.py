@@ -1,0 +1,135 @@
+"""The operators and methods of tensors and traced values: the functions of this package, installed on their class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel.errors import NxTypeError, message
+from nxkernel.operand import Operand
+from nxkernel.ops import (
+    comparison,
+    contraction,
+    conversion,
+    elementary,
+    elementwise,
+    indexing,
+    inspection,
+    reduction,
+    shaping,
+    typing,
+)
+from nxkernel.ops.creation import tril, triu
+from nxkernel.ops.dispatch import arithmetic, convert, is_operand, operand, ordered, spread, together
+from nxkernel.shapes import broadcast_shapes
+from nxkernel.tensor.tensor import Tensor
+
+
+def floor_divide(left: Any, right: Any) -> Any:
+    """``left // right`` as in Python and NumPy: rounded down, of integers and of floats."""
+    left, right = _pair(left, right, "//")
+    if left.type.is_integer:
+        return elementwise.subtract(elementwise.quotient(left, right), _rounds_down(left, right))
+    whole = elementwise.divide(elementwise.subtract(left, elementwise.remainder(left, right)), right)
+    down = elementwise.subtract(elementwise.round(whole), _rounds_down(left, right))
+    return comparison.select(comparison.equal(right, 0), elementwise.divide(left, right), down)
+
+
+def floor_remainder(left: Any, right: Any) -> Any:
+    """``left % right`` as in Python and NumPy: it has the sign of the divisor."""
+    left, right = _pair(left, right, "%")
+    rest = elementwise.remainder(left, right)
+    return comparison.select(_rounds_down(left, right), elementwise.add(rest, right), rest)
+
+
+def _pair(left: Any, right: Any, name: str) -> tuple[Operand, Operand]:
+    left, right, type_ = together(left, right)
+    type_ = ordered(name, arithmetic)(type_)
+    return convert(left, type_), convert(right, type_)
+
+
+def _rounds_down(left: Operand, right: Operand) -> Any:
+    """1 where rounding a quotient down and toward zero differ: it leaves a rest whose sign is not the divisor's."""
+    rest = elementwise.remainder(left, right)
+    opposite = comparison.not_equal(comparison.less(rest, 0), comparison.less(right, 0))
+    return comparison.logical_and(comparison.not_equal(rest, 0), opposite)
+
+
+def matrix_multiply(left: Any, right: Any) -> Any:
+    """``left @ right`` as in Python and NumPy: matrices in the last two axes, the axes before them broadcast."""
+    left, right = operand(left, "left"), operand(right, "right")
+    if not left.rank or not right.rank:
+        raise NxTypeError(
+            message(f"@ multiplies matrices and vectors, got {left.spec} @ {right.spec}.", "Scalars multiply with *.")
+        )
+    if (left.rank <= 2 and right.rank <= 2) or right.rank == 1:
+        return contraction.dot(left, right)
+    if left.rank == 1:
+        return contraction.dot(left, [0], right, [right.rank - 2])
+    batch = broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
+    shared = list(range(len(batch)))
+    return contraction.dot(left, [left.rank - 1], shared, right, [right.rank - 2], shared)
+
+
+_ARITHMETIC: dict[str, Callable] = {
+    "add": elementwise.add,
+    "sub": elementwise.subtract,
+    "mul": elementwise.multiply,
+    "truediv": elementwise.divide,
+    "floordiv": floor_divide,
+    "mod": floor_remainder,
+    "pow": elementwise.pow,
+    "matmul": matrix_multiply,
+    "and": comparison.bitwise_and,
+    "or": comparison.bitwise_or,
+    "xor": comparison.bitwise_xor,
+    "lshift": comparison.left_shift,
+    "rshift": comparison.right_shift,
+}
+_COMPARISON: dict[str, Callable] = {
+    "eq": comparison.equal,
+    "ne": comparison.not_equal,
+    "lt": comparison.less,
+    "le": comparison.less_equal,
+    "gt": comparison.greater,
+    "ge": comparison.greater_equal,
+}
+_UNARY: dict[str, Callable] = {
+    "neg": elementwise.negate,
+    "abs": elementwise.abs,
+    "invert": comparison.bitwise_not,
+    "pos": lambda tensor: tensor,
+}
+
+
+def _operator(function: Callable, swapped: bool = False, refuse: tuple = (str, bytes, type(None))) -> Callable:
+    """A binary operator; other classes get their turn, and text and None the error of the function."""
+
+    def method(self: Operand, other: Any) -> Any:
+        if not is_operand(other) and not isinstance(other, refuse):
+            return NotImplemented
+        return function(other, self) if swapped else function(self, other)
+
+    return method
+
+
+def _install() -> None:
+    for name, function in _ARITHMETIC.items():
+        setattr(Operand, f"__{name}__", _operator(function))
+        setattr(Operand, f"__r{name}__", _operator(function, swapped=True))
+    for name, function in _COMPARISON.items():
+        setattr(Operand, f"__{name}__", _operator(function, refuse=() if name in ("eq", "ne") else (str, bytes)))
+    for name, function in _UNARY.items():
+        setattr(Operand, f"__{name}__", function)
+    Operand.__getitem__ = indexing.index
+    for module in (comparison, contraction, elementary, elementwise, indexing, inspection, reduction, shaping, typing):
+        for name in module.__all__:
+            if not hasattr(Operand, name) and name != "complex":
+                setattr(Operand, name, getattr(module, name))
+    Operand.tril, Operand.triu = tril, triu
+    for name in ("to_binary", "to_flat_list", "to_list", "to_number", "to_template"):
+        setattr(Tensor, name, getattr(conversion, name))
+
+
+_install()

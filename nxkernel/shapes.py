@@ -1,0 +1,261 @@
+"""Pure rules of shapes, axes and axis names: no arrays here.
+
+Shapes are tuples of ints; names are tuples of the same length with a str or None an axis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
+
+Shape = tuple[int, ...]
+Names = tuple[str | None, ...]
+
+
+def text(shape: Sequence[int], names: Sequence[str | None] | None = None) -> str:
+    """A shape as people read it: ``[2][3]``, or ``[rows: 2][3]``; a scalar says so.
+
+    Examples
+    --------
+    >>> text((2, 3)), text((2, 3), ("rows", None)), text(())
+    ('[2][3]', '[rows: 2][3]', '[] (a scalar)')
+    """
+    if not shape:
+        return "[] (a scalar)"
+    names = names or (None,) * len(shape)
+    return "".join(f"[{n}]" if name is None else f"[{name}: {n}]" for n, name in zip(shape, names, strict=True))
+
+
+def size(shape: Sequence[int]) -> int:
+    """The number of elements."""
+    return math.prod(shape)
+
+
+def ceil_div(value: int, by: int) -> int:
+    """The quotient, rounded up."""
+    return -(-value // by)
+
+
+def unnamed(shape: Sequence[int]) -> Names:
+    """No name for any axis."""
+    return (None,) * len(shape)
+
+
+def normalize_shape(shape: Any) -> Shape:
+    """A shape out of an int or a sequence of ints; what is no static whole number is refused.
+
+    Raises
+    ------
+    NxTypeError
+        For a traced value or anything else that is no int: shapes are fixed when a graph is built.
+    """
+    if isinstance(shape, int):
+        shape = (shape,)
+    if not isinstance(shape, list | tuple):
+        raise NxTypeError(
+            message(
+                f"a shape is a tuple of whole numbers, got {describe(shape)}.",
+                "Shapes are static: they are known when the graph is built.",
+                "Pass the size as an option, as in `def f(x, *, size)`, or take it from another tensor, as in x.shape[0].",
+            )
+        )
+    sizes = tuple(static_int(n, "a size in a shape") for n in shape)
+    if min(sizes, default=0) < 0:
+        raise NxValueError(f"the sizes in a shape are at least 0, got {sizes}")
+    return sizes
+
+
+def static_int(value: Any, what: str) -> int:
+    """A whole number that is known now; `what` names it in the error."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise NxTypeError(
+            message(
+                f"{what} must be a whole number that is known when the graph is built, got {describe(value)}.",
+                "Make it an option: declare it after `*`, as in `def f(x, *, n)`, and call f(x, n=3).",
+            )
+        )
+    return value.__index__()
+
+
+def describe(value: Any) -> str:
+    """A value as an error shows it: tensors by type and shape, plain values themselves, anything else by its class."""
+    if hasattr(value, "type") and hasattr(value, "shape"):
+        return f"a tensor ({value.type}{''.join(f'[{n}]' for n in value.shape)})"
+    return f"{value!r}" if isinstance(value, int | float | str | None) else f"a {type(value).__name__}"
+
+
+def normalize_names(names: Sequence[str | None] | None, shape: Shape) -> Names:
+    """Names for every axis of a shape, checked for number and repetition."""
+    if names is None:
+        return unnamed(shape)
+    names = tuple(names)
+    if len(names) != len(shape):
+        raise NxValueError(
+            message(
+                f"names has {len(names)} entries, the shape {text(shape)} has {len(shape)} axes.",
+                f"Give one name an axis and None for an axis without: {[None] * len(shape)!r}.",
+            )
+        )
+    given = [name for name in names if name is not None]
+    for name in given:
+        if not isinstance(name, str):
+            raise NxTypeError(f"the name of an axis is a str or None, got {name!r} in names={list(names)!r}")
+        if given.count(name) > 1:
+            raise NxValueError(f"the name {name!r} stands for two axes in names={list(names)!r}; names must differ")
+    return names
+
+
+def merge_names(left: Names, right: Names) -> Names:
+    """The names of two operands of equal rank: None gives way, equal names stay, others are an error."""
+    if left == right:
+        return left
+    merged = []
+    for axis, (a, b) in enumerate(zip(left, right, strict=True)):
+        if a is not None and b is not None and a != b:
+            raise NxValueError(
+                message(
+                    f"cannot merge the name {a!r} on axis {axis} with the name {b!r} on axis {axis}.",
+                    "Rename one tensor: nx.rename(t, [...]); None as a name goes with any other.",
+                )
+            )
+        merged.append(b if a is None else a)
+    return tuple(merged)
+
+
+def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
+    """The place of an axis given as an int (negative counts from the end) or by its name."""
+    if isinstance(axis, str):
+        if names is None or axis not in names:
+            raise NxValueError(
+                message(
+                    f"no axis is named {axis!r} in {text(shape, names)}.",
+                    f"Its names are {list(names or unnamed(shape))!r}.",
+                )
+            )
+        return names.index(axis)
+    place = static_int(axis, "an axis")
+    if not -len(shape) <= place < len(shape):
+        raise NxIndexError(
+            message(
+                f"axis {place} is out of range for the shape {text(shape, names)}.",
+                f"It has {len(shape)} axes, so an axis is from {-len(shape)} to {len(shape) - 1}."
+                if shape
+                else "A scalar has no axes.",
+            )
+        )
+    return place % len(shape)
+
+
+def normalize_axes(axes: Any, shape: Shape, names: Names | None = None) -> tuple[int, ...]:
+    """The places of several axes, which must differ; None stands for all of them."""
+    if axes is None:
+        return tuple(range(len(shape)))
+    if isinstance(axes, int | str):
+        axes = (axes,)
+    if not isinstance(axes, Iterable) or hasattr(axes, "type"):
+        raise NxTypeError(f"axes is a list of axes, got {describe(axes)}; write axes=[0, 1]")
+    places = tuple(normalize_axis(axis, shape, names) for axis in axes)
+    if len(set(places)) != len(places):
+        raise NxValueError(f"axes must differ, got {list(axes)!r} for the shape {text(shape, names)}")
+    return places
+
+
+def broadcast_shapes(left: Shape, right: Shape) -> Shape:
+    """The common shape of two operands, aligned at the last axis as in NumPy.
+
+    Raises
+    ------
+    NxValueError
+        Naming both shapes and the axis at which they differ.
+    """
+    if left == right:
+        return left
+    rank = max(len(left), len(right))
+    a, b = (1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right
+    for axis, (n, m) in enumerate(zip(a, b, strict=True)):
+        if n != m and 1 not in (n, m):
+            raise NxValueError(
+                message(
+                    f"cannot broadcast {text(left)} with {text(right)}: axis {axis - rank} has sizes {n} and {m}.",
+                    "Axes are aligned from the last one; sizes must be equal, or one of them 1.",
+                    "nx.new_axis(t, axis) adds an axis of size 1.",
+                )
+            )
+    return tuple(m if n == 1 else n for n, m in zip(a, b, strict=True))
+
+
+def reduce(shape: Shape, names: Names, axes: tuple[int, ...], keep_axes: bool) -> tuple[Shape, Names]:
+    """Shape and names after `axes` are reduced; kept axes have size 1."""
+    if keep_axes:
+        return tuple(1 if a in axes else n for a, n in enumerate(shape)), names
+    kept = [a for a in range(len(shape)) if a not in axes]
+    return tuple(shape[a] for a in kept), tuple(names[a] for a in kept)
+
+
+def resolve_auto(shape: Sequence[Any], total: int) -> Shape:
+    """A shape in which one entry may be ``"auto"`` or -1: that one takes what remains of `total` elements."""
+    places = [n if n in ("auto", -1) else static_int(n, "a size in a shape") for n in shape]
+    unknown = [i for i, n in enumerate(places) if n in ("auto", -1)]
+    known = math.prod(n for n in places if n not in ("auto", -1))
+    if len(unknown) > 1:
+        raise NxValueError(f"only one size can be left open, got {tuple(shape)!r}")
+    if unknown:
+        if known == 0 or total % known:
+            raise NxValueError(
+                f"cannot reshape {total} elements to {tuple(shape)!r}: {total} is no multiple of {known}"
+            )
+        places[unknown[0]] = total // known
+    elif known != total:
+        raise NxValueError(
+            message(
+                f"cannot reshape {total} elements to {text(places)}, which has {known}.",
+                'One size may be left open as "auto".',
+            )
+        )
+    return tuple(places)
+
+
+def pad(shape: Shape, config: Sequence[tuple[int, int, int]]) -> Shape:
+    """The shape after padding each axis by (low, high, interior)."""
+    padded = tuple(n + low + high + max(n - 1, 0) * inner for n, (low, high, inner) in zip(shape, config, strict=True))
+    if min(padded, default=0) < 0:
+        raise NxValueError(f"padding {list(config)!r} crops more of {text(shape)} than there is")
+    return padded
+
+
+def dot(left: Any, right: Any, contract: tuple, batch: tuple) -> tuple[Shape, Names]:
+    """Shape and names of a contraction: batch axes, then the free axes of the left side, then of the right."""
+    for a, b in zip(*contract, strict=True):
+        if left.shape[a] != right.shape[b]:
+            raise NxValueError(
+                message(
+                    f"dot of {left} and {right}: the contracted axis {a} on the left has size {left.shape[a]}, "
+                    f"axis {b} on the right has size {right.shape[b]}.",
+                    "They must be equal.",
+                )
+            )
+    for a, b in zip(*batch, strict=True):
+        if left.shape[a] != right.shape[b]:
+            raise NxValueError(
+                f"dot of {left} and {right}: the batch axis {a} has size {left.shape[a]} on the left and "
+                f"{right.shape[b]} on the right; they must be equal"
+            )
+    free_left = [a for a in range(len(left.shape)) if a not in contract[0] and a not in batch[0]]
+    free_right = [a for a in range(len(right.shape)) if a not in contract[1] and a not in batch[1]]
+    shape = tuple(
+        [left.shape[a] for a in batch[0]] + [left.shape[a] for a in free_left] + [right.shape[a] for a in free_right]
+    )
+    shared = [left.names[a] or right.names[b] for a, b in zip(*batch, strict=True)]
+    names = tuple(shared + [left.names[a] for a in free_left] + [right.names[a] for a in free_right])
+    doubled = sorted({name for name in names if name is not None and names.count(name) > 1})
+    if doubled:
+        raise NxValueError(
+            message(
+                f"dot of {left} and {right} would have two axes named {doubled[0]!r}.",
+                "Rename one side first: nx.rename(t, [...]).",
+            )
+        )
+    return shape, names

@@ -1,0 +1,131 @@
+"""The tensor: an immutable array of one type with axis names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.operand import Operand
+from nxkernel.primitives import Spec
+from nxkernel.shapes import Names, normalize_names, unnamed
+
+
+class Tensor(Operand):
+    """An immutable array with a type, a shape and axis names.
+
+    Make one with :func:`nxkernel.tensor`, or from a NumPy array with :meth:`from_numpy`, which shares its memory.
+
+    Attributes
+    ----------
+    spec : Spec
+        Type, shape and names.
+    data : numpy.ndarray
+        The elements, read-only and in C order.
+    """
+
+    __slots__ = ("__weakref__", "data", "spec")
+
+    data: np.ndarray
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise NxTypeError("Tensor() is not called; write nx.tensor([1, 2, 3]) or nx.Tensor.from_numpy(array)")
+
+    @classmethod
+    def wrap(cls, data: np.ndarray, spec: Spec) -> Tensor:
+        """A tensor over an array that nobody else writes to and that has the type and shape of `spec`."""
+        self = _new(cls)
+        self.data = data
+        self.spec = spec
+        return self
+
+    @classmethod
+    def from_numpy(cls, array: np.ndarray, names: Names | None = None) -> Tensor:
+        """A tensor over a NumPy array, without a copy where it is C-ordered, aligned and of native byte order.
+
+        The tensor sees the array's memory: whoever writes into the array afterwards changes the tensor. Copy first
+        (``array.copy()``) where that could happen.
+        """
+        type_ = types.normalize(array.dtype)
+        data = np.require(array, dtype=type_.dtype, requirements=["C", "A"])
+        if data is array:
+            data = data.view()
+        data = data.reshape(array.shape)
+        data.flags.writeable = False
+        return cls.wrap(data, Spec(type_, data.shape, normalize_names(names, data.shape)))
+
+    def to_numpy(self) -> np.ndarray:
+        """The elements as a NumPy array: read-only, without a copy. ``.copy()`` gives one to write into."""
+        return self.data
+
+    def __bool__(self) -> bool:
+        self._one_element("bool()")
+        return bool(self.data.reshape(()).item())
+
+    def __float__(self) -> float:
+        return float(self._one_element("float()"))
+
+    def __int__(self) -> int:
+        return int(self._one_element("int()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._one_element("complex()"))
+
+    def __index__(self) -> int:
+        if self.shape or not self.type.is_integer:
+            raise NxTypeError(f"only a scalar of an integer type is an index, this tensor is {self.spec}")
+        return int(self.data)
+
+    def _one_element(self, asked: str) -> Any:
+        if self.data.size != 1:
+            raise NxTypeError(
+                message(
+                    f"{asked} needs a tensor with one element, this one is {self.spec}.",
+                    "Reduce it first, for example with nx.any(t), nx.all(t) or nx.sum(t).",
+                )
+            )
+        return self.data.reshape(()).item()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise NxTypeError(
+            message(
+                "tensors are immutable: t[...] = v is not possible.",
+                "Use nx.put_slice(t, [start], values), which returns a new tensor.",
+            )
+        )
+
+    def __reduce__(self) -> tuple:
+        return (_restore, (np.ascontiguousarray(self.data), self.names))
+
+
+_new = object.__new__
+
+
+def _restore(data: np.ndarray, names: Names) -> Tensor:
+    return Tensor.from_numpy(data, names)
+
+
+class Template(Operand):
+    """A tensor's type, shape and names without any data: what :func:`nxkernel.compile` takes.
+
+    Examples
+    --------
+    >>> Template(types.f32, (2, 3))
+    template f32[2][3]
+    """
+
+    __slots__ = ("spec",)
+
+    def __init__(self, type_: types.Type, shape: tuple[int, ...], names: Names | None = None) -> None:
+        self.spec = Spec(type_, shape, unnamed(shape) if names is None else names)
+
+    def __repr__(self) -> str:
+        return f"template {self.spec}"
+
+    def __hash__(self) -> int:
+        return hash(self.spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Template) and other.spec == self.spec

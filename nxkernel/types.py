@@ -1,0 +1,304 @@
+"""The types of tensors: their names, their widths, and how two of them become one.
+
+The rules are those of Nx (see :func:`merge` and :func:`merge_number`); ``bool`` is added for NumPy's sake and
+counts as ``u8`` in arithmetic.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from nxkernel.errors import NxTypeError, message
+
+
+class Type(str):
+    """The type of a tensor's elements. It is its own name, so ``t.type == "f32"`` reads as it should.
+
+    Attributes
+    ----------
+    kind : str
+        ``"u"``, ``"s"``, ``"f"``, ``"bf"``, ``"c"`` or ``"bool"``.
+    bits : int
+        The width of one element in bits.
+    dtype : numpy.dtype
+        How NumPy stores it.
+    """
+
+    __slots__ = ("bits", "dtype", "kind")
+
+    kind: str
+    bits: int
+    dtype: np.dtype
+
+    def __new__(cls, name: str, kind: str, bits: int, dtype: Any) -> Type:
+        self = super().__new__(cls, name)
+        self.kind, self.bits, self.dtype = kind, bits, np.dtype(dtype)
+        return self
+
+    @property
+    def size(self) -> int:
+        """The width of one element in bytes."""
+        return self.dtype.itemsize
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether elements are whole numbers; ``bool`` counts."""
+        return self.kind in ("u", "s", "bool")
+
+    @property
+    def is_float(self) -> bool:
+        """Whether elements are real floating-point numbers."""
+        return self.kind in ("f", "bf")
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether elements are complex."""
+        return self.kind == "c"
+
+    def __call__(self, value: Any, *, names: Any = None) -> Any:
+        """A tensor of this type: ``nx.f32([1, 2])`` is ``nx.tensor([1, 2], type="f32")``."""
+        from nxkernel.ops.creation import tensor
+
+        return tensor(value, type=self, names=names)
+
+    def __reduce__(self) -> tuple:
+        return (normalize, (str(self),))
+
+
+_ALL = {
+    name: Type(name, kind, bits, dtype)
+    for name, kind, bits, dtype in [
+        *((f"u{bits}", "u", bits, f"uint{bits}") for bits in (8, 16, 32, 64)),
+        *((f"s{bits}", "s", bits, f"int{bits}") for bits in (8, 16, 32, 64)),
+        ("bf16", "bf", 16, ml_dtypes.bfloat16),
+        *((f"f{bits}", "f", bits, f"float{bits}") for bits in (16, 32, 64)),
+        ("c64", "c", 64, "complex64"),
+        ("c128", "c", 128, "complex128"),
+        ("bool", "bool", 8, "bool"),
+    ]
+}
+u8, u16, u32, u64 = (_ALL[f"u{bits}"] for bits in (8, 16, 32, 64))
+s8, s16, s32, s64 = (_ALL[f"s{bits}"] for bits in (8, 16, 32, 64))
+f16, f32, f64, bf16 = _ALL["f16"], _ALL["f32"], _ALL["f64"], _ALL["bf16"]
+c64, c128, bool_ = _ALL["c64"], _ALL["c128"], _ALL["bool"]
+
+#: Every type by its name, in the order in which they are documented.
+TYPES = dict(_ALL)
+
+_BY_DTYPE = {type_.dtype: type_ for type_ in TYPES.values()}
+_PYTHON = {bool: bool_, int: s64, builtins.float: f32, builtins.complex: c64}
+_RANK = {"bool": 0, "u": 0, "s": 1, "bf": 2, "f": 3, "c": 4}
+
+
+def normalize(type_: Any) -> Type:
+    """The type that a name, a ``("f", 32)`` pair, a NumPy dtype or a Python number class stands for.
+
+    Raises
+    ------
+    NxTypeError
+        When there is no such type.
+
+    Examples
+    --------
+    >>> normalize("f32"), normalize(("s", 8)), normalize(np.float64)
+    ('f32', 's8', 'f64')
+    """
+    if isinstance(type_, Type):
+        return type_
+    if isinstance(type_, str) and type_ in _ALL:
+        return _ALL[type_]
+    if isinstance(type_, tuple) and len(type_) == 2:
+        name = f"{type_[0]}{type_[1]}"
+        if name in _ALL:
+            return _ALL[name]
+    if isinstance(type_, type) and type_ in _PYTHON:
+        return _PYTHON[type_]
+    try:
+        return _BY_DTYPE[np.dtype(type_).newbyteorder("=")]
+    except (TypeError, KeyError):
+        raise NxTypeError(
+            message(f"there is no type {type_!r}.", f"The types are {' '.join(TYPES)}.", 'Write one as "f32".')
+        ) from None
+
+
+def infer(number: Any) -> Type:
+    """The type that a Python number has when nothing else decides: s64, f32, c64, and u8 for booleans."""
+    if isinstance(number, bool | np.bool_):
+        return u8
+    if isinstance(number, int):
+        return s64
+    if isinstance(number, builtins.float):
+        return f32
+    if isinstance(number, builtins.complex):
+        return c64
+    raise NxTypeError(f"{number!r} is no number")
+
+
+def merge(left: Type, right: Type) -> Type:
+    """The type of an operation between two tensors.
+
+    Complex wins over float, float over brain float, any float over any integer (and keeps its width); of one kind the
+    wider wins; a signed and an unsigned integer meet in the signed type that holds both, at most s64.
+
+    Examples
+    --------
+    >>> merge(s64, f16), merge(u8, s8), merge(f64, c64)
+    ('f16', 's16', 'c128')
+    """
+    left, right = normalize(left), normalize(right)
+    if left is right:
+        return left
+    if _RANK[left.kind] < _RANK[right.kind]:
+        left, right = right, left
+    if left.kind == right.kind:
+        return left if left.bits >= right.bits else right
+    if right.kind == "bool":
+        return left
+    if left.kind == "bool":
+        return right
+    if left.kind == "s":
+        return _ALL[f"s{max(min(2 * right.bits, 64), left.bits)}"]
+    if left.kind == "c":
+        return _ALL[f"c{max(2 * right.bits, left.bits)}"] if right.kind == "f" else left
+    if left.kind == "f" and right.kind == "bf":
+        return left
+    return left
+
+
+def merge_number(type_: Type, number: Any) -> Type:
+    """The type of an operation between a tensor and a Python number, which is weak: it widens only when it must.
+
+    Examples
+    --------
+    >>> merge_number(u8, 255), merge_number(u8, 256), merge_number(u8, -1), merge_number(s8, 1.5)
+    ('u8', 'u16', 's16', 'f32')
+    """
+    type_ = normalize(type_)
+    if isinstance(number, builtins.complex):
+        return merge(type_, c64)
+    if isinstance(number, builtins.float):
+        return f32 if type_.is_integer else type_
+    if not type_.is_integer or isinstance(number, bool | np.bool_):
+        return type_
+    if type_.kind == "bool":
+        type_ = u8
+    for candidate in _widening(type_, number):
+        low, high = limits(candidate)
+        if low <= number <= high:
+            return candidate
+    raise NxTypeError(
+        message(f"the integer {number} fits no type.", "Integers go from -2**63 to 2**64 - 1; write it as a float.")
+    )
+
+
+def _widening(type_: Type, number: int) -> list[Type]:
+    """The integer types to try for a number beside `type_`, narrowest first."""
+    signed = [t for t in (s8, s16, s32, s64) if t.bits >= type_.bits]
+    if type_.kind == "s":
+        return signed
+    if number < 0:
+        return [t for t in signed if t.bits > type_.bits] or [s64]
+    return [t for t in (u8, u16, u32, u64) if t.bits >= type_.bits]
+
+
+def limits(type_: Type) -> tuple[int, int]:
+    """The least and the greatest integer of an integer type."""
+    if type_.kind == "bool":
+        return 0, 1
+    if type_.kind == "u":
+        return 0, 2**type_.bits - 1
+    return -(2 ** (type_.bits - 1)), 2 ** (type_.bits - 1) - 1
+
+
+def least(type_: Type) -> int | builtins.float:
+    """The identity of a maximum: minus infinity, or the least integer."""
+    return -math.inf if type_.is_float else limits(type_)[0]
+
+
+def greatest(type_: Type) -> int | builtins.float:
+    """The identity of a minimum: infinity, or the greatest integer."""
+    return math.inf if type_.is_float else limits(type_)[1]
+
+
+def to_floating(type_: Type) -> Type:
+    """The type of a function that gives fractions: integers become f32."""
+    type_ = normalize(type_)
+    return f32 if type_.is_integer else type_
+
+
+def to_aggregate(type_: Type) -> Type:
+    """The type of a sum or product: integers take 64 bits and keep their sign."""
+    type_ = normalize(type_)
+    if type_.kind in ("u", "bool"):
+        return u64
+    return s64 if type_.kind == "s" else type_
+
+
+def to_complex(type_: Type) -> Type:
+    """The complex type that holds `type_`."""
+    type_ = normalize(type_)
+    if type_.is_complex:
+        return type_
+    return c128 if type_ is f64 else c64
+
+
+def to_real(type_: Type) -> Type:
+    """The type of the real part; integers become f32."""
+    type_ = normalize(type_)
+    if type_.is_complex:
+        return f64 if type_ is c128 else f32
+    return to_floating(type_)
+
+
+def compute_type(type_: Type) -> Type:
+    """The type that arithmetic runs in: bf16 and f16 compute in f32 and round once."""
+    return f32 if type_ in (f16, bf16) else type_
+
+
+def integer(type_: Any) -> bool:
+    """Whether a type has whole numbers only.
+
+    Examples
+    --------
+    >>> integer("u8"), integer("f32")
+    (True, False)
+    """
+    return normalize(type_).is_integer
+
+
+def float(type_: Any) -> bool:
+    """Whether a type has real floating-point numbers.
+
+    Examples
+    --------
+    >>> float("bf16"), float("c64")
+    (True, False)
+    """
+    return normalize(type_).is_float
+
+
+def complex(type_: Any) -> bool:
+    """Whether a type has complex numbers.
+
+    Examples
+    --------
+    >>> complex("c64"), complex("f32")
+    (True, False)
+    """
+    return normalize(type_).is_complex
+
+
+def to_string(type_: Any) -> str:
+    """The name of a type.
+
+    Examples
+    --------
+    >>> to_string(("f", 32))
+    'f32'
+    """
+    return str(normalize(type_))
