@@ -1,0 +1,13 @@
+"""What every doctest has at hand, wherever the nxkernel that it belongs to is installed."""
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _doctest_names(request: pytest.FixtureRequest) -> None:
+    """Give doctests the names ``nx`` and ``np``."""
+    if isinstance(request.node, pytest.DoctestItem):
+        import nxkernel as nx
+
+        request.getfixturevalue("doctest_namespace").update(nx=nx, np=np)
