@@ -1,7 +1,7 @@
 """What tensors and traced values have in common: a spec, and Python's refusals and answers that follow from it alone.
 
-The functions of :mod:`nxkernel.ops` whose first argument is a tensor become methods and operators of this class when the
-package is imported (:mod:`nxkernel.ops.methods`), so that both kinds of operand answer the same calls.
+The functions of :mod:`nxkernel.ops` whose first argument is a tensor become methods and operators of this class when
+the package is imported (:mod:`nxkernel.ops.methods`), so that both kinds of operand answer the same calls.
 """
 
 from __future__ import annotations

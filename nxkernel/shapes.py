@@ -59,7 +59,7 @@ def normalize_shape(shape: Any) -> Shape:
             message(
                 f"a shape is a tuple of whole numbers, got {describe(shape)}.",
                 "Shapes are static: they are known when the graph is built.",
-                "Pass the size as an option, as in `def f(x, *, size)`, or take it from another tensor, as in x.shape[0].",
+                "Pass the size as an option, as in `def f(x, *, size)`, or take it from a tensor, as in x.shape[0].",
             )
         )
     sizes = tuple(static_int(n, "a size in a shape") for n in shape)

@@ -36,6 +36,7 @@ class Type(str):
     dtype: np.dtype
 
     def __new__(cls, name: str, kind: str, bits: int, dtype: Any) -> Type:
+        """Types are made once, here: see :func:`normalize`."""
         self = super().__new__(cls, name)
         self.kind, self.bits, self.dtype = kind, bits, np.dtype(dtype)
         return self

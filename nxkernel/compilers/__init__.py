@@ -1,0 +1,1 @@
+"""Graph to something that runs: the evaluator, and the compiler for CPUs."""

@@ -1,0 +1,201 @@
+"""Object code on disk, by name, for later processes: checksummed, written atomically, bounded in size, never unpickled.
+
+A file is a header (``nxk1``, the SHA-256 of the rest, its length) and the object code. It stands in a folder for the
+versions of Numba, llvmlite and nxkernel and for the processor, inside a folder that only the user can write.
+``NXKERNEL_CACHE_DIR`` moves that folder; ``off`` turns the cache off.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import stat
+import struct
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from nxkernel.errors import CacheWarning
+
+#: Bytes that the cache may take; the files unused for longest go first.
+LIMIT = 512 << 20
+
+_MAGIC = b"nxk1"
+_HEAD = struct.Struct("<4s32sQ")
+_lock = threading.Lock()
+_warned: set[str] = set()
+
+
+def read(name: str) -> bytes | None:
+    """The object code of a name, or None; a damaged file is removed and counts as missing."""
+    folder = directory()
+    if folder is None:
+        return None
+    path = folder / name
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _warn(f"cannot read the kernel cache: {error.strerror or error}")
+        return None
+    code = _checked(data)
+    if code is None:
+        _warn(f"a file of the kernel cache was damaged and is compiled again: {path.name}")
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return code
+
+
+def _checked(data: bytes) -> bytes | None:
+    if len(data) < _HEAD.size:
+        return None
+    magic, digest, length = _HEAD.unpack_from(data)
+    code = data[_HEAD.size :]
+    if magic != _MAGIC or len(code) != length or hashlib.sha256(code).digest() != digest:
+        return None
+    return code
+
+
+def write(name: str, code: bytes) -> None:
+    """Keep object code under a name; a disk that is full or read-only costs a warning, nothing else."""
+    folder = directory()
+    if folder is None:
+        return
+    head = _HEAD.pack(_MAGIC, hashlib.sha256(code).digest(), len(code))
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".", delete=False) as file:
+            temporary = file.name
+            file.write(head + code)
+        os.replace(temporary, folder / name)
+    except OSError as error:
+        _warn(f"cannot write the kernel cache: {error.strerror or error}")
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        return
+    _count_write()
+
+
+_writes = 0
+
+
+def _count_write() -> None:
+    """Every so often make sure that the cache keeps to its limit."""
+    global _writes
+    with _lock:
+        _writes += 1
+        due = _writes % 64 == 1
+    if due:
+        trim()
+
+
+def files() -> Iterator[tuple[Path, os.stat_result]]:
+    """The files of the cache, of every version, with their sizes and times."""
+    root = _root()
+    if root is None or not root.is_dir():
+        return
+    for path in root.glob("*/*"):
+        with contextlib.suppress(OSError):
+            yield path, path.stat()
+
+
+def trim(limit: int | None = None) -> int:
+    """Remove the files unused for longest until the cache fits; how many went. Temporary files of the dead go too."""
+    removed = 0
+    limit = LIMIT if limit is None else limit
+    found = sorted(files(), key=lambda item: item[1].st_mtime)
+    total = sum(info.st_size for _, info in found)
+    for path, info in found:
+        stale = path.name.startswith(".") and time.time() - info.st_mtime > 3600
+        if total <= limit and not stale:
+            continue
+        with contextlib.suppress(OSError):
+            path.unlink()
+            total -= info.st_size
+            removed += 1
+    return removed
+
+
+def clear() -> int:
+    """Remove every file; how many there were."""
+    removed = 0
+    for path, _ in list(files()):
+        with contextlib.suppress(OSError):
+            path.unlink()
+            removed += 1
+    return removed
+
+
+def _root() -> Path | None:
+    given = os.environ.get("NXKERNEL_CACHE_DIR", "")
+    if given.lower() in ("off", "0", "none"):
+        return None
+    if given:
+        return Path(given).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "nxkernel"
+
+
+def directory() -> Path | None:
+    """The folder for this processor and these versions, made if need be; None when there is no cache."""
+    root = _root()
+    return None if root is None else _prepared(root)
+
+
+@functools.lru_cache(maxsize=8)
+def _prepared(root: Path) -> Path | None:
+    folder = root / _fingerprint()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        info = root.stat()
+    except OSError as error:
+        _warn(f"cannot use {root} as kernel cache: {error.strerror or error}")
+        return None
+    if hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & stat.S_IWOTH):
+        _warn(f"{root} is not used as kernel cache: others can write there")
+        return None
+    return folder
+
+
+@functools.cache
+def _fingerprint() -> str:
+    from nxkernel.compilers.numba_cpu import loader
+
+    parts = [loader.processor()]
+    for package in ("numba", "llvmlite", "nxkernel"):
+        try:
+            parts.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            parts.append(package)
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+def _warn(text: str) -> None:
+    """Say once in a process that the cache cannot be used."""
+    with _lock:
+        if "cache" in _warned:
+            return
+        _warned.add("cache")
+    warnings.warn(
+        f"{text}\n  Results are the same; kernels are kept in memory and later processes compile again. "
+        "Set NXKERNEL_CACHE_DIR to a folder that you can write, or to off.",
+        CacheWarning,
+        stacklevel=2,
+    )
+
+
+def reset() -> None:
+    """Look at the environment anew, and warn again."""
+    _prepared.cache_clear()
+    _warned.clear()

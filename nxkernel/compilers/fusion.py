@@ -1,0 +1,404 @@
+"""Fusion: which values are kept in memory, and which loop nest computes each of them.
+
+A value that must exist in memory (an output, a reduction, an operand of a library) is an *anchor*. Everything between
+anchors is computed inside the nests that need it. An anchor joins an existing nest when it runs over the same space and
+nothing that it needs waits for that nest; so a softmax becomes one nest with three passes over each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.compilers import maps, matmul
+from nxkernel.compilers.maps import Map
+from nxkernel.compilers.prepare import partial
+from nxkernel.graph.expr import Expr
+from nxkernel.graph.traverse import post_order, users
+
+_COSTLY = {
+    **dict.fromkeys((p.exp, p.log, p.sin, p.cos, p.tanh, p.sigmoid, p.expm1, p.log1p, p.log2, p.log10, p.erf), 10),
+    **dict.fromkeys((p.tan, p.asin, p.acos, p.atan, p.sinh, p.cosh, p.asinh, p.acosh, p.atanh), 20),
+    **dict.fromkeys((p.power, p.atan2, p.remainder, p.cbrt, p.erfc, p.erf_inv), 30),
+    **dict.fromkeys((p.divide, p.sqrt, p.rsqrt, p.quotient), 5),
+}
+#: Work from which a value that several nests need is computed once and kept.
+KEEP_FROM = 8
+
+
+def weight(node: Expr) -> int:
+    """About how many simple instructions a node costs for one element."""
+    if node.primitive.family != "elementwise":
+        return 0
+    return _COSTLY.get(node.primitive, 1)
+
+
+@dataclass(eq=False)
+class Kernel:
+    """A loop nest in the making.
+
+    Parameters
+    ----------
+    space : tuple of int
+        The full space that it runs over.
+    reduce : tuple of int or None
+        The axes of that space that its reductions remove; None while it has none.
+    block : tuple or None
+        ``(axis, size, count)`` when its reductions run in blocks of one axis.
+    anchors : list of Expr
+        What it computes, operands first.
+    """
+
+    space: tuple[int, ...]
+    reduce: tuple[int, ...] | None = None
+    block: tuple[int, int, int] | None = None
+    anchors: list[Expr] = field(default_factory=list)
+    needs: set[Kernel] = field(default_factory=set)
+    stores: list[Store] = field(default_factory=list)
+
+    def after(self, other: Kernel) -> bool:
+        """Whether this kernel waits for another, directly or not."""
+        todo, seen = [self], set()
+        while todo:
+            kernel = todo.pop()
+            if kernel is other:
+                return True
+            if kernel not in seen:
+                seen.add(kernel)
+                todo.extend(kernel.needs)
+        return False
+
+    @property
+    def outer(self) -> tuple[int, ...]:
+        """The axes of the space that are not reduced."""
+        return tuple(a for a in range(len(self.space)) if a not in (self.reduce or ()))
+
+
+@dataclass(frozen=True)
+class Store:
+    """A value that a kernel writes into the buffer of `target`, at an offset and strides in elements."""
+
+    value: Expr
+    target: Expr
+    offset: int
+    strides: tuple[int, ...]
+
+
+def space_of(anchor: Expr) -> tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, int, int] | None]:
+    """The full space of an anchor, its reduced axes and its blocks."""
+    if anchor.primitive.family != "reduction":
+        return anchor.shape, None, None
+    operand, params = anchor.operands[0], anchor.params
+    if anchor.primitive is partial:
+        axis = params["axes"][0]
+        return operand.shape, tuple(sorted(params["axes"])), (axis, params["block"], params["blocks"])
+    axes = params["axes"] if "axes" in params else (params["axis"],)
+    return operand.shape, tuple(sorted(axes)), None
+
+
+class Fusion:
+    """Finds anchors and kernels for a prepared graph.
+
+    Attributes
+    ----------
+    order : list of Expr
+        The graph's nodes, operands first.
+    kernels : list of Kernel
+        In no particular order; :mod:`nxkernel.compilers.plan` sorts them.
+    home : dict
+        The kernel that computes each anchor; library calls, pieces and parameters have none.
+    """
+
+    def __init__(self, outputs: Sequence[Expr]) -> None:
+        self.outputs = list(outputs)
+        self.order = post_order(outputs)
+        self.users = users(self.order)
+        self.anchors = self._first_anchors()
+        for _ in range(4):
+            self._group()
+            more = self._worth_keeping()
+            if not more:
+                break
+            self.anchors |= more
+
+    # Anchors ---------------------------------------------------------------------------------------------------
+
+    def is_buffer(self, node: Expr) -> bool:
+        """Whether a value is in memory by the time that others read it."""
+        if node.primitive is p.parameter or node in self.anchors:
+            return True
+        return node.primitive is p.reshape and self.is_buffer(node.operands[0])
+
+    def buffer_of(self, node: Expr) -> Expr:
+        """The parameter or anchor whose memory a value is in; reshapes share it."""
+        while node not in self.anchors and node.primitive is p.reshape:
+            node = node.operands[0]
+        return node
+
+    @staticmethod
+    def _below(output: Expr) -> Expr:
+        """What an output is a reshape of."""
+        while output.primitive is p.reshape:
+            output = output.operands[0]
+        return output
+
+    @staticmethod
+    def memory_of(operand: Expr, axes: tuple[list[int], list[int], list[int]]) -> Expr:
+        """The value that must be in memory for a library to read an operand of a dot."""
+        found = matmul.readable(operand, axes)
+        return operand if found is None else found.base
+
+    def _first_anchors(self) -> set[Expr]:
+        anchors = {self._below(output) for output in self.outputs}
+        for node in self.order:
+            if node.primitive.family in ("reduction", "contraction") or node.primitive in (p.concatenate, p.pad):
+                anchors.add(node)
+            if node.primitive is p.dot:
+                anchors.update(map(self.memory_of, node.operands, matmul.axes_of(node)))
+            elif node.primitive is p.pad:
+                anchors.add(node.operands[1])
+            elif node.primitive is p.dynamic_slice:
+                anchors.add(node.operands[0])
+        self.anchors = anchors
+        for node in self.order:
+            operand = node.operands[0] if node.operands else None
+            if node.primitive is p.reshape and not maps.keeps_axes(node) and not self.is_buffer(operand):
+                anchors.add(operand)
+        cost = self._costs()
+        for node in self.order:
+            operand = node.operands[0] if node.operands else None
+            wider = node.primitive is p.broadcast and shapes.size(node.shape) > shapes.size(operand.shape)
+            if wider and cost[operand] >= KEEP_FROM and operand not in anchors:
+                while maps.is_view(operand) and operand.primitive is not p.slice_:
+                    operand = operand.operands[0]
+                anchors.add(operand)
+        return {anchor for anchor in anchors if anchor.primitive is not p.parameter}
+
+    def _costs(self) -> dict[Expr, int]:
+        """What computing each value from memory costs for one element, counting at most a thousand."""
+        cost: dict[Expr, int] = {}
+        for node in self.order:
+            inner = sum(0 if o in self.anchors else cost[o] for o in node.operands)
+            cost[node] = min(inner + weight(node), 1000)
+        return cost
+
+    def _worth_keeping(self) -> set[Expr]:
+        """Values that more than one kernel computes, or one kernel at several places, and that cost enough to keep."""
+        cost = self._costs()
+        where: dict[Expr, set[tuple[int, Map]]] = {}
+        for number, kernel in enumerate(self.kernels):
+            for anchor in kernel.anchors:
+                for node, map_ in self._inside(anchor, kernel):
+                    where.setdefault(node, set()).add((number, map_))
+        often = {
+            node
+            for node, places in where.items()
+            if len(places) > 1 and cost[node] >= KEEP_FROM and node.primitive.family == "elementwise"
+        }
+        # Only the last of a chain is kept: what feeds it is then computed in one place.
+        return {node for node in often if not all(user in often for user in self.users[node])} - self.anchors
+
+    def _inside(self, anchor: Expr, kernel: Kernel) -> set[tuple[Expr, Map]]:
+        found: set[tuple[Expr, Map]] = set()
+        self.reach(anchor, self.start(anchor, kernel), found)
+        found = {(node, map_) for node, map_ in found if node is not anchor}
+        return found
+
+    # Grouping --------------------------------------------------------------------------------------------------
+
+    def start(self, anchor: Expr, kernel: Kernel) -> Map:
+        """The map from which an anchor is computed in a kernel: of its value, or of its operand if it reduces."""
+        if anchor.primitive.family == "reduction":
+            return maps.identity(kernel.space)
+        if anchor.shape == kernel.space and not self._row_level(anchor, kernel):
+            return maps.identity(kernel.space)
+        outer = [a for a in kernel.outer if kernel.space[a] != 1]
+        places = iter(outer)
+        return maps.identity(anchor.shape, [next(places) if n != 1 else -1 for n in anchor.shape])
+
+    @staticmethod
+    def _row_level(anchor: Expr, kernel: Kernel) -> bool:
+        return kernel.reduce is not None and shapes.size(anchor.shape) < shapes.size(kernel.space)
+
+    def reach(self, anchor: Expr, map_: Map, found: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map]]:
+        """The values in memory that computing an anchor from a map reads; `found` collects what it computes."""
+        roots = anchor.operands[:1] if anchor.primitive.family == "reduction" else (anchor,)
+        reads: set[tuple[Expr, Map]] = set()
+        todo = [(root, map_) for root in roots]
+        while todo:
+            node, map_ = todo.pop()
+            if (node, map_) in found:
+                continue
+            if node is not anchor and (self.is_buffer(node) or node.primitive is p.constant):
+                if node.primitive is not p.constant:
+                    reads.add((node, map_))
+                continue
+            found.add((node, map_))
+            if maps.is_view(node):
+                todo.append((node.operands[0], maps.through(node, map_)))
+            elif node.primitive is p.reshape:
+                reads.add((node, map_))
+            elif node.primitive is p.dynamic_slice:
+                reads.add((node.operands[0], map_))
+                todo.extend((start, ()) for start in node.operands[1:])
+            else:
+                todo.extend((operand, map_) for operand in node.operands)
+        return reads
+
+    def _group(self) -> None:
+        self.kernels: list[Kernel] = []
+        self.home: dict[Expr, Kernel] = {}
+        self._waits: dict[Expr, set[Kernel]] = {}
+        for node in self.order:
+            if node not in self.anchors or node.primitive is p.parameter:
+                continue
+            if node.primitive in (p.concatenate, p.pad):
+                self._pieces(node)
+            elif node.primitive.family == "contraction":
+                bases = map(self.memory_of, node.operands, matmul.axes_of(node))
+                self._waits[node] = self._kernels_of([(base, ()) for base in bases])
+            else:
+                self._place(node)
+
+    def _kernels_of(self, reads: Sequence[tuple[Expr, Map]]) -> set[Kernel]:
+        """The kernels that must have run before values can be read."""
+        waits: set[Kernel] = set()
+        for node, _ in reads:
+            owner = self.buffer_of(node)
+            if owner in self.home:
+                waits.add(self.home[owner])
+            else:
+                waits |= self._waits.get(owner, set())
+        return waits
+
+    def _place(self, anchor: Expr) -> None:
+        space, reduce, block = space_of(anchor)
+        for kernel in reversed(self.kernels):
+            reads = self._fits(anchor, kernel, space, reduce, block)
+            if reads is None:
+                continue
+            outside = {k for k in self._kernels_of(reads) if k is not kernel}
+            if any(other.after(kernel) for other in outside):
+                continue
+            if reduce is not None:
+                kernel.reduce, kernel.block = reduce, block
+            kernel.anchors.append(anchor)
+            kernel.needs |= outside
+            self.home[anchor] = kernel
+            return
+        kernel = Kernel(space, reduce, block, [anchor])
+        reads = self.reach(anchor, self.start(anchor, kernel), set())
+        kernel.needs = self._kernels_of(list(reads))
+        self.kernels.append(kernel)
+        self.home[anchor] = kernel
+
+    def _fits(self, anchor, kernel, space, reduce, block) -> list[tuple[Expr, Map]] | None:
+        """What the anchor would read in a kernel, or None where it cannot be part of it."""
+        if kernel.stores:
+            return None
+        if reduce is not None:
+            if kernel.space != space or (kernel.reduce is not None and (kernel.reduce, kernel.block) != (reduce, block)):
+                return None
+        elif kernel.space != space and (
+            kernel.reduce is None
+            or kernel.block is not None
+            or [n for n in anchor.shape if n != 1] != [kernel.space[a] for a in kernel.outer if kernel.space[a] != 1]
+        ):
+            return None
+        reads = list(self.reach(anchor, self.start(anchor, kernel), set()))
+        mine = [(node, map_) for node, map_ in reads if self.home.get(self.buffer_of(node)) is kernel]
+        if not mine and not self._shares(reads, kernel):
+            return None
+        if self._row_level(anchor, kernel) and reduce is None and not mine:
+            return None
+        for node, map_ in mine:
+            owner = self.buffer_of(node)
+            if owner is not node and not (node.primitive is p.reshape and maps.keeps_axes(node)):
+                return None
+            if owner.primitive.family == "reduction" and kernel.block is not None:
+                return None
+            if not self._in_place(node, map_, owner, kernel, reduce):
+                return None
+        return reads
+
+    def _in_place(self, node: Expr, map_: Map, owner: Expr, kernel: Kernel, reduce) -> bool:
+        """Whether a value of the same kernel is read at the very element that the kernel is at."""
+        here = Kernel(kernel.space, kernel.reduce if kernel.reduce is not None else reduce)
+        if owner.primitive.family == "reduction":
+            own = self._own_map(owner, here)
+        else:
+            own = self.start(owner, here)
+            if self._row_level(owner, kernel) and kernel.reduce is None:
+                return False
+        moved = [entry for entry, n in zip(map_, node.shape, strict=True) if n != 1]
+        return moved == [entry for entry, n in zip(own, owner.shape, strict=True) if n != 1]
+
+    @staticmethod
+    def _own_map(reduction: Expr, kernel: Kernel) -> Map:
+        """The map of a reduction's result inside the kernel that computes it."""
+        outer = iter([a for a in kernel.outer if kernel.space[a] != 1])
+        return maps.identity(reduction.shape, [next(outer) if n != 1 else -1 for n in reduction.shape])
+
+    def _shares(self, reads: Sequence[tuple[Expr, Map]], kernel: Kernel) -> bool:
+        """Whether a kernel reads one of the same buffers, of its own size, so that going over it once serves both."""
+        mine = {self.buffer_of(node) for node, _ in reads}
+        size = shapes.size(kernel.space)
+        for anchor in kernel.anchors:
+            for node, _ in self.reach(anchor, self.start(anchor, kernel), set()):
+                owner = self.buffer_of(node)
+                if owner in mine and 2 * shapes.size(owner.shape) >= size:
+                    return True
+        return False
+
+    def _pieces(self, node: Expr) -> None:
+        """A concatenation or padding: one kernel for each part of the buffer that is written."""
+        strides = maps.row_strides(node.shape)
+        waits: set[Kernel] = set()
+        if node.primitive is p.concatenate:
+            offset, axis = 0, node.params["axis"]
+            parts = []
+            for operand in node.operands:
+                parts.append((operand, offset * strides[axis], strides))
+                offset += operand.shape[axis]
+        else:
+            operand, value = node.operands
+            filled = Expr(
+                p.broadcast, (value,), {"shape": node.shape, "axes": (), "names": node.names}, node.spec, node.source
+            )
+            parts = [(filled, 0, strides), self._inner_part(node, operand, strides)]
+        previous: Kernel | None = None
+        for value, offset, steps in parts:
+            kernel = Kernel(value.shape, stores=[Store(value, node, offset, steps)])
+            reads = self.reach_value(value, maps.identity(value.shape))
+            kernel.needs = self._kernels_of(reads)
+            if previous is not None:
+                kernel.needs.add(previous)
+            previous = kernel
+            waits.add(kernel)
+            self.kernels.append(kernel)
+        self._waits[node] = waits
+
+    def reach_value(self, value: Expr, map_: Map) -> list[tuple[Expr, Map]]:
+        """What computing a value, which may be in memory itself, reads."""
+        if self.is_buffer(value):
+            return [(value, map_)]
+        return list(self.reach(value, map_, set()))
+
+    @staticmethod
+    def _inner_part(node: Expr, operand: Expr, strides: tuple[int, ...]) -> tuple[Expr, int, tuple[int, ...]]:
+        """The elements of a padded operand that are kept, and where they go."""
+        starts, lengths, offset, steps = [], [], 0, []
+        for n, (low, high, inner), stride in zip(operand.shape, node.params["config"], strides, strict=True):
+            gap = inner + 1
+            first = shapes.ceil_div(-low, gap) if low < 0 else 0
+            last = n - 1 - (shapes.ceil_div(-high, gap) if high < 0 else 0)
+            starts.append(first)
+            lengths.append(max(last - first + 1, 0))
+            offset += (low + first * gap) * stride
+            steps.append(gap * stride)
+        if tuple(lengths) != operand.shape:
+            params = {"starts": tuple(starts), "lengths": tuple(lengths), "strides": (1,) * len(lengths)}
+            operand = Expr(p.slice_, (operand,), params, operand.spec._replace(shape=tuple(lengths)), node.source)
+        return operand, offset, tuple(steps)

@@ -1,0 +1,112 @@
+"""What a compiler is: it takes a graph and gives something that can be called on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from nxkernel.errors import NxValueError, message
+from nxkernel.graph.expr import Expr, Graph
+
+
+@dataclass(slots=True)
+class KernelRecord:
+    """A kernel of an executable, for those who explain it.
+
+    Parameters
+    ----------
+    kind : str
+        In a word or two: ``"map"``, ``"rows"``, ``"columns"``, ``"matrix product"``.
+    title : str
+        One line for people.
+    symbol : str
+        The name of its native code.
+    origin : str
+        ``"compiled"``, ``"memory"`` or ``"disk"``.
+    milliseconds : float
+        What getting its native code took.
+    nodes : list of Expr
+        The nodes that it computes.
+    moved, operations : int
+        Bytes read and written at the least, and arithmetic operations, in one run.
+    texts : dict
+        Form (``"Numba source"``, ``"LLVM"``, ``"assembly"``) to a function that gives its text.
+    """
+
+    kind: str
+    title: str
+    symbol: str
+    origin: str
+    milliseconds: float
+    nodes: list[Expr] = field(default_factory=list)
+    moved: int = 0
+    operations: int = 0
+    texts: dict[str, Callable[[], str]] = field(default_factory=dict)
+
+
+class Executable(Protocol):
+    """A compiled graph."""
+
+    graph: Graph
+    kernels: list[KernelRecord]
+    lower_ms: float
+    native_ms: float
+
+    def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs for one array a parameter, each of the parameter's dtype and shape."""
+        ...
+
+
+class Compiler(Protocol):
+    """Turns graphs into executables."""
+
+    name: str
+
+    def compile(self, graph: Graph) -> Executable:
+        """An executable for a graph that has been simplified."""
+        ...
+
+
+_REGISTRY: dict[str, Callable[[], Compiler]] = {}
+_MADE: dict[str, Compiler] = {}
+
+
+def register(name: str, make: Callable[[], Compiler]) -> None:
+    """Make a compiler known by name; `make` runs when it is first asked for, so that nothing is imported before."""
+    _REGISTRY[name] = make
+
+
+def names() -> list[str]:
+    """The compilers that there are."""
+    return sorted(_REGISTRY)
+
+
+def get(name: str) -> Compiler:
+    """A compiler by its name."""
+    compiler = _MADE.get(name)
+    if compiler is None:
+        if name not in _REGISTRY:
+            raise NxValueError(
+                message(f"there is no compiler {name!r}.", f"The compilers are {', '.join(map(repr, names()))}.")
+            )
+        compiler = _MADE[name] = _REGISTRY[name]()
+    return compiler
+
+
+def _evaluator() -> Compiler:
+    from nxkernel.compilers.evaluator import Evaluator
+
+    return Evaluator()
+
+
+def _numba_cpu() -> Compiler:
+    from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
+
+    return NumbaCpu()
+
+
+register("evaluator", _evaluator)
+register("numba_cpu", _numba_cpu)

@@ -1,0 +1,147 @@
+"""The canonical loop nest: what a kernel computes, apart from sizes, strides, offsets and constants.
+
+A nest runs over outer axes, in parallel, and over inner axes, one element after the other or a vector of lanes at a
+time. Its sections alternate between the *row* level, run once for each outer index, and the *full* level, run for each
+inner index too; a reduction in a full section leaves its result in a slot that later sections read. Softmax over rows
+is three full sections (maximum, sum of exponentials, quotient) in one nest.
+
+Two nests that are equal are one kernel, whatever the sizes; :attr:`Nest.key` is its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nxkernel.types import Type
+
+#: Changes whenever the same nest would be lowered to other code, so that kernels on disk are not mistaken for it.
+GENERATION = 1
+
+#: Columns that one parallel step takes when lanes run along an outer axis.
+COLUMNS = 512
+#: Elements of the inner axis that one parallel step takes when a nest reduces nothing.
+TILE = 8192
+
+
+class Op(NamedTuple):
+    """One instruction of a section. Arguments are the numbers of earlier instructions of that section.
+
+    ``name`` is a primitive's name, or ``load`` (``extra``: buffer), ``const`` (constant), ``index`` (buffer number of
+    the index), ``slot`` (slot), ``scratch`` (scratch row).
+    """
+
+    name: str
+    type: Type
+    args: tuple[int, ...] = ()
+    extra: Any = None
+
+
+class Reduce(NamedTuple):
+    """A reduction in a full section: the instruction that feeds it and the slot that takes the result.
+
+    For ``argmax`` and ``argmin`` a second argument gives the index, and `extra` is the tie break.
+    """
+
+    name: str
+    type: Type
+    args: tuple[int, ...]
+    slot: int
+    extra: str = ""
+
+
+class Section(NamedTuple):
+    """A straight piece of a nest.
+
+    ``stores`` are (buffer, instruction), ``keeps`` (slot, instruction) at the row level, ``scratches``
+    (scratch row, instruction) at the full level.
+    """
+
+    level: str
+    code: tuple[Op, ...]
+    stores: tuple[tuple[int, int], ...] = ()
+    keeps: tuple[tuple[int, int], ...] = ()
+    reduces: tuple[Reduce, ...] = ()
+    scratches: tuple[tuple[int, int], ...] = ()
+
+
+class Access(NamedTuple):
+    """How a buffer (or a running index) moves with each axis: ``0`` not at all, ``1`` by one element, ``s`` by a stride.
+
+    Axes are the outer ones, then the inner ones.
+    """
+
+    type: Type
+    role: str  # "read", "write" or "index"
+    strides: str
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A loop nest in canonical form.
+
+    Parameters
+    ----------
+    lanes : str
+        ``"inner"``: vectors run along the last inner axis; ``"outer"``: along the last outer axis.
+    outer, inner : int
+        How many axes of each kind.
+    tiled : bool
+        The inner axis is cut into tiles that run in parallel; only where nothing is reduced.
+    split : int
+        The inner axis that is cut into blocks that run in parallel, each leaving a partial result; -1 for none.
+    sections : tuple of Section
+    buffers : tuple of Access
+    slots, scratches, constants : tuple of Type
+    """
+
+    lanes: str
+    outer: int
+    inner: int
+    tiled: bool
+    split: int
+    sections: tuple[Section, ...]
+    buffers: tuple[Access, ...]
+    slots: tuple[Type, ...]
+    scratches: tuple[Type, ...]
+    constants: tuple[Type, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """The nest's name: a hash of everything that decides its code."""
+        text = repr((GENERATION, COLUMNS, TILE, *(getattr(self, name) for name in self.__dataclass_fields__)))
+        return "nxk_" + hashlib.sha256(text.encode()).hexdigest()[:40]
+
+    @property
+    def memory(self) -> list[int]:
+        """The buffers that are memory, by number; the others are running indices."""
+        return [number for number, access in enumerate(self.buffers) if access.role != "index"]
+
+    def words(self) -> Iterator[tuple[str, int, int]]:
+        """What the words of a call's table are, after the pointers: (kind, number, axis)."""
+        for axis in range(self.outer + self.inner):
+            yield "size", 0, axis
+        if self.tiled:
+            yield "tiles", 0, 0
+        if self.split >= 0:
+            yield "block", 0, 0
+            yield "blocks", 0, 0
+            yield "step", 0, 0
+        for number, access in enumerate(self.buffers):
+            if access.role == "index":
+                yield "start", number, 0
+            for axis, stride in enumerate(access.strides):
+                if stride == "s":
+                    yield "stride", number, axis
+        for number in range(len(self.constants)):
+            yield "constant", number, 0
+
+    @property
+    def kind(self) -> str:
+        """What sort of nest it is, in one word for people."""
+        if not any(section.reduces for section in self.sections):
+            return "map"
+        return "rows" if self.lanes == "inner" else "columns"

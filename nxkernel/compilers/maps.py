@@ -1,0 +1,81 @@
+"""Index maps: at which element of an operand a loop nest looks, as affine functions of the nest's axes.
+
+A map has one entry for each axis of a value: ``(start, ((axis, step), ...))``. Broadcasts, transpositions, slices and
+reshapes that only add or drop axes of size 1 are nothing but another map of their operand, so they cost no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nxkernel import primitives as p
+from nxkernel.graph.expr import Expr
+
+Entry = tuple[int, tuple[tuple[int, int], ...]]
+Map = tuple[Entry, ...]
+
+_NOWHERE: Entry = (0, ())
+
+
+def identity(shape: Sequence[int], axes: Sequence[int] | None = None) -> Map:
+    """The map of a value that has the nest's own axes; axes of size 1 stand still."""
+    axes = range(len(shape)) if axes is None else axes
+    return tuple(_NOWHERE if n == 1 else (0, ((axis, 1),)) for axis, n in zip(axes, shape, strict=True))
+
+
+def row_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """The strides, in elements, of an array in C order."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= n
+    return tuple(reversed(strides))
+
+
+def linear(map_: Map, strides: Sequence[int]) -> tuple[int, dict[int, int]]:
+    """Offset and stride of each nest axis, in elements, for an array of such strides."""
+    offset, steps = 0, {}
+    for (start, moves), stride in zip(map_, strides, strict=True):
+        offset += start * stride
+        for axis, step in moves:
+            steps[axis] = steps.get(axis, 0) + step * stride
+    return offset, steps
+
+
+def axes_of(map_: Map) -> set[int]:
+    """The nest axes that a map moves with."""
+    return {axis for _, moves in map_ for axis, _ in moves}
+
+
+def is_view(node: Expr) -> bool:
+    """Whether a node is only another map of its operand."""
+    primitive = node.primitive
+    if primitive in (p.broadcast, p.transpose, p.slice_):
+        return True
+    return primitive is p.reshape and keeps_axes(node)
+
+
+def keeps_axes(node: Expr) -> bool:
+    """Whether a reshape only adds or drops axes of size 1."""
+    return [n for n in node.operands[0].shape if n != 1] == [n for n in node.shape if n != 1]
+
+
+def through(node: Expr, map_: Map) -> Map:
+    """The map of a view's operand, given the map of the view."""
+    operand, primitive = node.operands[0], node.primitive
+    if primitive is p.broadcast:
+        return tuple(
+            _NOWHERE if n == 1 else map_[axis] for n, axis in zip(operand.shape, node.params["axes"], strict=True)
+        )
+    if primitive is p.transpose:
+        entries: list[Entry] = [_NOWHERE] * len(map_)
+        for entry, axis in zip(map_, node.params["axes"], strict=True):
+            entries[axis] = entry
+        return tuple(entries)
+    if primitive is p.slice_:
+        return tuple(
+            (first + start * step, tuple((axis, move * step) for axis, move in moves))
+            for (start, moves), first, step in zip(map_, node.params["starts"], node.params["strides"], strict=True)
+        )
+    kept = iter([entry for entry, n in zip(map_, node.shape, strict=True) if n != 1])
+    return tuple(_NOWHERE if n == 1 else next(kept) for n in operand.shape)

@@ -1,0 +1,503 @@
+"""From a kernel's anchors to a canonical loop nest, and the sizes, strides and constants of one call of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import shapes, types
+from nxkernel.compilers import loops, maps
+from nxkernel.compilers.fusion import Fusion, Kernel, Store, weight
+from nxkernel.compilers.loops import Access, Nest, Op, Reduce, Section
+from nxkernel.compilers.maps import Map
+from nxkernel.compilers.prepare import partial
+from nxkernel.graph.expr import Expr
+from nxkernel.types import Type
+
+#: Longest row, in bytes, that a nest keeps on the stack between two passes over it.
+SCRATCH_BYTES = 64 << 10
+#: Work from which a value of an earlier pass is kept in such a row instead of computed again.
+SCRATCH_FROM = 8
+
+
+@dataclass
+class Bound:
+    """A nest with what one graph fills in.
+
+    Parameters
+    ----------
+    nest : Nest
+    buffers : list of (Expr, int)
+        For each memory buffer of the nest: whose memory, and the offset in bytes.
+    words : list
+        The table after the pointers: ints, and ``(number, Type)`` for constants.
+    count : int
+        Length of the parallel range.
+    work : int
+        About how many simple instructions one step of it takes.
+    nodes : list of Expr
+        What it computes.
+    elements : int
+        Elements of the full space.
+    """
+
+    nest: Nest
+    buffers: list[tuple[Expr, int]]
+    words: list[Any]
+    count: int
+    work: int
+    nodes: list[Expr]
+    elements: int
+
+
+@dataclass
+class _Raw:
+    """A buffer or index before axes are merged."""
+
+    owner: Expr | None
+    type: Type
+    role: str
+    offset: int
+    steps: dict[int, int]
+
+
+class _Section:
+    def __init__(self, level: str) -> None:
+        self.level = level
+        self.code: list[Op] = []
+        self.stores: list[tuple[int, int]] = []
+        self.keeps: list[tuple[int, int]] = []
+        self.reduces: list[Reduce] = []
+        self.scratches: list[tuple[int, int]] = []
+
+    def emit(self, op: Op) -> int:
+        self.code.append(op)
+        return len(self.code) - 1
+
+    def frozen(self) -> Section:
+        return Section(
+            self.level,
+            tuple(self.code),
+            tuple(self.stores),
+            tuple(self.keeps),
+            tuple(self.reduces),
+            tuple(self.scratches),
+        )
+
+
+class Builder:
+    """Builds one nest."""
+
+    def __init__(self, fusion: Fusion, kernel: Kernel, kept: Callable[[Expr], bool]) -> None:
+        self.fusion, self.kernel, self.kept = fusion, kernel, kept
+        self.raws: list[_Raw] = []
+        self._raw_index: dict[Any, int] = {}
+        self.slots: list[Type] = []
+        self.scratches: list[Type] = []
+        self.constants: list[tuple[Any, Type]] = []
+        self.rows: dict[int, _Section] = {}
+        self.fulls: dict[int, _Section] = {}
+        self._memo: dict[Any, int] = {}
+        self._slot_of: dict[Any, int] = {}
+        self._depths: dict[Expr, int] = {}
+        self._cost: dict[int, int] = {}
+        self._where: dict[Any, list[int]] = {}
+        self.nodes: dict[Expr, None] = {}
+        self._axes()
+
+    # Axes ------------------------------------------------------------------------------------------------------
+
+    def _axes(self) -> None:
+        kernel = self.kernel
+        sizes = {a: n for a, n in enumerate(kernel.space) if n != 1}
+        if kernel.reduce is None:
+            inner = [max(sizes)] if sizes else []
+            outer = [a for a in sizes if a not in inner]
+            self.lanes = "inner"
+        else:
+            inner = [a for a in sizes if a in kernel.reduce]
+            outer = [a for a in sizes if a not in kernel.reduce]
+            self.lanes = self._lane_axis(inner, outer, sizes)
+        self.sizes, self.outer, self.inner = sizes, outer, inner
+
+    def _lane_axis(self, inner: list[int], outer: list[int], sizes: dict[int, int]) -> str:
+        """Which axis vectors run along: the one along which most of the memory read is consecutive."""
+        score = dict.fromkeys(sizes, 0)
+        for anchor in self.kernel.anchors:
+            for node, map_ in self.fusion.reach(anchor, self.fusion.start(anchor, self.kernel), set()):
+                _, steps = maps.linear(map_, maps.row_strides(node.shape))
+                for axis, step in steps.items():
+                    score[axis] += (step == 1) * min(sizes[axis], 1024)
+        best = max(sizes, key=lambda axis: (score[axis], axis))
+        if best in inner:
+            many = [a for a in outer if sizes[a] >= 64]
+            if sizes[best] <= 8 and shapes.size([sizes[a] for a in inner]) <= 64 and many:
+                best = max(many)
+        chosen = inner if best in inner else outer
+        chosen.remove(best)
+        chosen.append(best)
+        return "inner" if chosen is inner else "outer"
+
+    # Depth: how many reductions of this kernel a value waits for -------------------------------------------------
+
+    def _mine(self, node: Expr) -> bool:
+        return self.fusion.home.get(node) is self.kernel
+
+    def _depth(self, root: Expr) -> int:
+        todo = [root]
+        while todo:
+            node = todo[-1]
+            if node in self._depths:
+                todo.pop()
+                continue
+            if self._loaded(node) or node.primitive is p.constant:
+                self._depths[node] = 0
+                continue
+            missing = [o for o in node.operands if o not in self._depths]
+            if missing:
+                todo.extend(missing)
+                continue
+            depth = max((self._depths[o] for o in node.operands), default=0)
+            self._depths[node] = depth + (node.primitive.family == "reduction")
+        return self._depths[root]
+
+    def _loaded(self, node: Expr) -> bool:
+        """Whether a value is read from memory here, instead of being computed."""
+        if node.primitive is p.parameter:
+            return True
+        owner = self.fusion.buffer_of(node)
+        if owner.primitive is p.parameter:
+            return True
+        return owner in self.fusion.anchors and not self._mine(owner)
+
+    # Evaluation ------------------------------------------------------------------------------------------------
+
+    def build(self) -> Bound:
+        """The nest and what fills it in."""
+        kernel = self.kernel
+        for store in kernel.stores:
+            self._store(store.value, maps.identity(store.value.shape), store)
+        for anchor in sorted(kernel.anchors, key=lambda a: (self._depth(a), a.primitive.family != "reduction")):
+            start = self.fusion.start(anchor, kernel)
+            if anchor.primitive.family == "reduction":
+                self._reduce(anchor, start)
+            elif self.kept(anchor):
+                strides = maps.row_strides(anchor.shape)
+                self._store(anchor, start, Store(anchor, anchor, 0, strides))
+        return self._freeze()
+
+    def _section(self, level: str, depth: int) -> _Section:
+        table = self.rows if level == "row" else self.fulls
+        if depth not in table:
+            table[depth] = _Section(level)
+        return table[depth]
+
+    def _level(self, map_: Map) -> str:
+        return "full" if maps.axes_of(map_) & set(self.inner) else "row"
+
+    def _store(self, value: Expr, map_: Map, store: Store) -> None:
+        level, depth = self._level(map_), self._depth(value)
+        if not self.sizes:
+            level = "row"
+        number = self._value(value, map_, level, depth)
+        offset, steps = maps.linear(map_, store.strides)
+        raw = self._raw(store.target, value.type, "write", store.offset + offset, steps)
+        self._section(level, depth).stores.append((raw, number))
+        self.nodes[value] = None
+
+    def _reduce(self, node: Expr, map_: Map) -> None:
+        operand = node.operands[0]
+        depth = self._depth(operand)
+        primitive = node.params["reduce"] if node.primitive is partial else node.primitive
+        number = self._value(operand, map_, "full", depth)
+        args, extra = (number,), ""
+        section = self._section("full", depth)
+        result = node.type
+        if primitive in (p.argmax, p.argmin):
+            extra = node.params.get("tie_break") or node.params.get("tie")
+            args = (number, section.emit(Op("index", types.s64, (), self._flat_index(node))))
+        slot = self._slot(("reduction", node), result)
+        section.reduces.append(Reduce(primitive.name, operand.type, args, slot, extra))
+        self.nodes[node] = None
+        if self.kept(node):
+            row = self._section("row", depth + 1)
+            value = row.emit(Op("slot", result, (), slot))
+            strides = maps.row_strides(self._result_shape(node))
+            own = self.fusion._own_map(_Shaped(self._result_shape(node)), self.kernel)
+            _, steps = maps.linear(own, strides)
+            row.stores.append((self._raw(node, result, "write", 0, steps), value))
+
+    @staticmethod
+    def _result_shape(node: Expr) -> tuple[int, ...]:
+        return node.shape[1:] if node.primitive is partial else node.shape
+
+    def _flat_index(self, node: Expr) -> int:
+        """The running index that argmax reports: over the one axis that it reduces."""
+        axis = self.kernel.reduce[0]
+        return self._raw(None, types.s64, "index", 0, {axis: 1})
+
+    def _slot(self, key: Any, type_: Type) -> int:
+        if key not in self._slot_of:
+            self._slot_of[key] = len(self.slots)
+            self.slots.append(type_)
+        return self._slot_of[key]
+
+    def _raw(self, owner: Expr | None, type_: Type, role: str, offset: int, steps: dict[int, int]) -> int:
+        steps = {axis: step for axis, step in steps.items() if step}
+        key = (id(owner), role, offset, tuple(sorted(steps.items())), type_)
+        if key not in self._raw_index:
+            self._raw_index[key] = len(self.raws)
+            self.raws.append(_Raw(owner, type_, role, offset, steps))
+        return self._raw_index[key]
+
+    def _value(self, node: Expr, map_: Map, level: str, depth: int) -> int:
+        """The number of a value's instruction in the section of that level and depth; emits what is missing."""
+        memo = self._memo
+        root = (node, map_, level, depth)
+        todo = [root]
+        while todo:
+            key = todo[-1]
+            if key in memo:
+                todo.pop()
+                continue
+            needs = self._needs(key)
+            missing = [need for need in needs if need not in memo]
+            if missing:
+                todo.extend(missing)
+                continue
+            memo[key] = self._emit(key, [memo[need] for need in needs])
+            todo.pop()
+        return memo[root]
+
+    def _elsewhere(self, key: Any) -> tuple[str, int] | None:
+        """The row section in which a value is computed once, when the section at hand should read it from a slot."""
+        node, map_, level, depth = key
+        if node.primitive is p.constant or (node.primitive.family == "reduction" and self._mine(node)):
+            return None
+        own = self._depth(node)
+        if level == "full" and self._level(map_) == "row":
+            return ("row", own)
+        return ("row", own) if level == "row" and own < depth else None
+
+    def _needs(self, key: Any) -> list[Any]:
+        node, map_, level, depth = key
+        elsewhere = self._elsewhere(key)
+        if elsewhere:
+            return [(node, map_, *elsewhere)]
+        if node.primitive is p.constant or node.primitive is p.iota:
+            return []
+        if self._loaded(node):
+            return []
+        if node.primitive.family == "reduction":
+            return []
+        if self._scratch(key) is not None:
+            return []
+        if maps.is_view(node):
+            return [(node.operands[0], maps.through(node, map_), level, depth)]
+        if node.primitive is p.dynamic_slice:
+            return [(start, (), level, depth) for start in node.operands[1:]]
+        return [(operand, map_, level, depth) for operand in node.operands]
+
+    def _emit(self, key: Any, args: list[int]) -> int:
+        node, map_, level, depth = key
+        section = self._section(level, depth)
+        elsewhere = self._elsewhere(key)
+        if elsewhere:
+            slot = self._slot((node, map_), node.type)
+            keep = (slot, args[0])
+            row = self._section(*elsewhere)
+            if keep not in row.keeps:
+                row.keeps.append(keep)
+            return section.emit(Op("slot", node.type, (), slot))
+        if node.primitive is p.constant:
+            self.constants.append((node.params["value"], node.type))
+            return section.emit(Op("const", node.type, (), len(self.constants) - 1))
+        if self._loaded(node):
+            return section.emit(Op("load", node.type, (), self._load(node, map_)))
+        if node.primitive is p.iota:
+            start, moves = map_[node.params["axis"]]
+            raw = self._raw(None, types.s64, "index", start, dict(moves))
+            number = section.emit(Op("index", types.s64, (), raw))
+            return number if node.type is types.s64 else section.emit(Op("as_type", node.type, (number,), types.s64))
+        if node.primitive.family == "reduction":
+            return section.emit(Op("slot", node.type, (), self._slot_of["reduction", node]))
+        scratch = self._scratch(key)
+        if scratch is not None:
+            return section.emit(Op("scratch", node.type, (), scratch))
+        self.nodes[node] = None
+        if maps.is_view(node):
+            return args[0]
+        if node.primitive is p.dynamic_slice:
+            return self._dynamic(node, map_, section, args)
+        extra = node.operands[0].type if node.primitive in _BY_OPERAND else None
+        number = section.emit(Op(node.primitive.name, node.type, tuple(args), extra))
+        self._remember_cost(key, number, args)
+        return number
+
+    def _load(self, node: Expr, map_: Map) -> int:
+        offset, steps = maps.linear(map_, maps.row_strides(node.shape))
+        return self._raw(self.fusion.buffer_of(node), node.type, "read", offset, steps)
+
+    def _dynamic(self, node: Expr, map_: Map, section: _Section, starts: list[int]) -> int:
+        """A load whose offset is computed: each start is clamped so that the slice fits."""
+        operand = node.operands[0]
+        strides = maps.row_strides(operand.shape)
+        total = None
+        for position, number in enumerate(starts):
+            start = node.operands[1 + position]
+            if start.type is not types.s64:
+                number = section.emit(Op("as_type", types.s64, (number,), start.type))
+            span = (node.params["lengths"][position] - 1) // node.params["strides"][position]
+            most = operand.shape[position] - span * node.params["strides"][position] - 1
+            number = self._with(section, "max", number, 0)
+            number = self._with(section, "min", number, most)
+            number = self._with(section, "multiply", number, strides[position])
+            total = number if total is None else section.emit(Op("add", types.s64, (total, number)))
+        moved = tuple(
+            (start * step, tuple((axis, move * step) for axis, move in moves))
+            for (start, moves), step in zip(map_, node.params["strides"], strict=True)
+        )
+        offset, steps = maps.linear(moved, strides)
+        raw = self._raw(self.fusion.buffer_of(operand), node.type, "read", offset, steps)
+        return section.emit(Op("load", node.type, () if total is None else (total,), raw))
+
+    def _with(self, section: _Section, name: str, number: int, value: int) -> int:
+        self.constants.append((value, types.s64))
+        other = section.emit(Op("const", types.s64, (), len(self.constants) - 1))
+        return section.emit(Op(name, types.s64, (number, other)))
+
+    # Scratch rows ----------------------------------------------------------------------------------------------
+
+    def _remember_cost(self, key: Any, number: int, args: list[int]) -> None:
+        node, map_, level, depth = key
+        if level != "full":
+            return
+        costs = self._cost.setdefault(depth, {})
+        costs[number] = min(weight(node) + sum(costs.get(arg, 0) for arg in args), 10_000)
+        self._where.setdefault((node, map_), []).append(depth)
+
+    def _scratch(self, key: Any) -> int | None:
+        """The row that keeps a costly value of an earlier pass; None where it is computed here."""
+        node, map_, level, depth = key
+        earlier = self._where.get((node, map_))
+        if level != "full" or not earlier or earlier[0] >= depth or self.lanes != "inner" or len(self.inner) != 1:
+            return None
+        first = earlier[0]
+        number = self._memo[node, map_, level, first]
+        bytes_ = self.sizes[self.inner[0]] * node.type.size
+        if self._cost[first].get(number, 0) < SCRATCH_FROM or bytes_ > SCRATCH_BYTES or node.type.is_complex:
+            return None
+        found = self._slot_of.get(("scratch", node, map_))
+        if found is None:
+            found = self._slot_of["scratch", node, map_] = len(self.scratches)
+            self.scratches.append(node.type)
+            self.fulls[first].scratches.append((found, number))
+        return found
+
+    # Canonical form --------------------------------------------------------------------------------------------
+
+    def _freeze(self) -> Bound:
+        kernel = self.kernel
+        self._merge_axes()
+        block = kernel.block
+        split = self.inner.index(block[0]) if block else -1
+        reducing = kernel.reduce is not None
+        tiled = not reducing and bool(self.inner)
+        sections = []
+        for depth in sorted({*self.rows, *self.fulls}):
+            sections += [table[depth].frozen() for table in (self.rows, self.fulls) if depth in table]
+        axes = [*self.outer, *self.inner]
+        lane = axes[-1] if self.lanes == "inner" and self.inner else self.outer[-1] if self.outer else None
+        accesses = tuple(
+            Access(
+                raw.type,
+                raw.role,
+                "".join("0" if not raw.steps.get(a) else "1" if a == lane and raw.steps[a] == 1 else "s" for a in axes),
+            )
+            for raw in self.raws
+        )
+        nest = Nest(
+            self.lanes,
+            len(self.outer),
+            len(self.inner),
+            tiled,
+            split,
+            tuple(sections),
+            accesses,
+            tuple(self.slots),
+            tuple(self.scratches),
+            tuple(type_ for _, type_ in self.constants),
+        )
+        return self._bind(nest, axes)
+
+    def _bind(self, nest: Nest, axes: list[int]) -> Bound:
+        sizes = [self.sizes[a] for a in axes]
+        block = self.kernel.block
+        tiles = shapes.ceil_div(sizes[-1], loops.TILE) if nest.tiled else 1
+        given = {"tiles": tiles}
+        if block:
+            given |= {"block": block[1], "blocks": block[2], "step": shapes.size(sizes[: nest.outer])}
+        words: list[Any] = []
+        for kind, number, axis in nest.words():
+            if kind == "size":
+                words.append(sizes[axis])
+            elif kind == "stride":
+                words.append(self.raws[number].steps[axes[axis]])
+            elif kind == "start":
+                words.append(self.raws[number].offset)
+            elif kind == "constant":
+                words.append(self.constants[number])
+            else:
+                words.append(given[kind])
+        outer = sizes[: nest.outer]
+        if nest.lanes == "outer":
+            outer = [*outer[:-1], shapes.ceil_div(outer[-1], loops.COLUMNS)]
+        count = shapes.size(outer) * tiles * (block[2] if block else 1)
+        buffers = [
+            (self.raws[number].owner, self.raws[number].offset * self.raws[number].type.size) for number in nest.memory
+        ]
+        elements = shapes.size(sizes)
+        body = sum(len(section.code) for section in nest.sections if section.level == "full") or 1
+        work = max(elements, 1) * body // max(count, 1)
+        return Bound(nest, buffers, words, count, work, list(self.nodes), elements)
+
+    def _merge_axes(self) -> None:
+        """Merge neighbouring axes that every buffer walks as if they were one."""
+        self._merge(self.outer, None)
+        self._merge(self.inner, self.kernel.block[0] if self.kernel.block else None)
+        if self.kernel.reduce is None and self.inner:
+            while self.outer and self._mergeable(self.outer[-1], self.inner[0]):
+                self._fuse(self.outer.pop(), self.inner[0])
+
+    def _merge(self, axes: list[int], fixed: int | None) -> None:
+        place = len(axes) - 2
+        while place >= 0:
+            first, second = axes[place], axes[place + 1]
+            if fixed not in (first, second) and self._mergeable(first, second):
+                axes.pop(place)
+                self._fuse(first, second)
+            place -= 1
+
+    def _mergeable(self, first: int, second: int) -> bool:
+        size = self.sizes[second]
+        return all(raw.steps.get(first, 0) == raw.steps.get(second, 0) * size for raw in self.raws)
+
+    def _fuse(self, first: int, second: int) -> None:
+        self.sizes[second] *= self.sizes[first]
+        for raw in self.raws:
+            raw.steps.pop(first, None)
+
+
+@dataclass(frozen=True)
+class _Shaped:
+    shape: tuple[int, ...]
+
+
+#: Primitives whose code depends on the type of what they are given.
+_BY_OPERAND = frozenset(
+    (p.as_type, p.bitcast, p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal)
+    + (p.logical_and, p.logical_or, p.logical_xor, p.logical_not, p.is_nan, p.is_infinity, p.select, p.absolute)
+    + (p.real, p.imag, p.phase)
+)

@@ -1,0 +1,172 @@
+"""The compiler ``numba_cpu``: a graph becomes one native program over cached kernels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.matmul import Product
+from nxkernel.compilers.nesting import Bound
+from nxkernel.compilers.numba_cpu import libraries, loader, program, runtime, store
+from nxkernel.compilers.numba_cpu.lower import lower
+from nxkernel.compilers.numba_cpu.program import Program
+from nxkernel.compilers.plan import Plan, Step, plan
+from nxkernel.compilers.prepare import prepare
+from nxkernel.compilers.render import render
+from nxkernel.errors import CompilationError, message
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import post_order
+from nxkernel.types import Type
+
+_BLAS: frozenset[Type] = frozenset(libraries.GEMM)
+
+
+class NumbaCpu:
+    """Compiles graphs for the processor at hand."""
+
+    name = "numba_cpu"
+
+    def compile(self, graph: Graph) -> CpuExecutable:
+        """A native program for a graph that has been simplified."""
+        begin = time.perf_counter()
+        _check(graph)
+        outputs, origin = prepare(graph.outputs, _BLAS)
+        laid = plan(outputs)
+        text = program.write(laid, len(graph.parameters))
+        lowered = time.perf_counter()
+        kernels = [_kernel(step, origin) for step in laid.steps]
+        address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text))
+        done = time.perf_counter()
+        return CpuExecutable(
+            graph, laid, text, address, kernels, 1e3 * (lowered - begin), 1e3 * (done - lowered)
+        )
+
+
+def _check(graph: Graph) -> None:
+    """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
+    for node in post_order(graph.outputs):
+        if node.type.is_complex:
+            where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
+            raise CompilationError(
+                message(
+                    f"numba_cpu does not compile complex numbers yet: {node.primitive.name} gives {node.spec}{where}.",
+                    'Run this definition with compiler="evaluator".',
+                )
+            )
+
+
+def _needs(text: Program) -> None:
+    runtime.prepare()
+    for type_ in text.libraries:
+        libraries.provide(type_)
+
+
+def _kernel(step: Step, origin: dict[int, Expr]) -> KernelRecord:
+    """Get the native code of a step, and say what it is."""
+    if isinstance(step.work, Product):
+        return _library_record(step.work, origin)
+    bound = step.work
+    begin = time.perf_counter()
+    _, where = store.native(bound.nest.key, lambda: str(lower(bound.nest)))
+    spent = 1e3 * (time.perf_counter() - begin)
+    nest = bound.nest
+    nodes = list(dict.fromkeys(origin.get(id(node), node) for node in bound.nodes))
+    moved = sum(owner.type.size * _size(owner) for owner in {*step.reads, *step.writes})
+    count = sum(op.name not in ("load", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code)
+    loops_ = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
+    passes = sum(section.level == "full" for section in nest.sections)
+    title = f"{nest.kind} of {loops_}, {len(step.reads)} reads, {len(step.writes)} writes" + (
+        f", {passes} passes" if passes > 1 else ""
+    )
+    texts: dict[str, Callable[[], str]] = {
+        "Numba source": lambda: render(nest),
+        "LLVM": lambda: str(lower(nest)),
+        "assembly": lambda: _assembly(str(lower(nest))),
+    }
+    return KernelRecord(nest.kind, title, nest.key, where, spent, nodes, moved, count * bound.elements, texts)
+
+
+def _assembly(text: str) -> str:
+    from nxkernel.compilers.numba_cpu.object_code import assembly
+
+    return assembly(text)
+
+
+def _library_record(product: Product, origin: dict[int, Expr]) -> KernelRecord:
+    node = origin.get(id(product.node), product.node)
+    batch = f"{product.batch} x " if product.batch > 1 else ""
+    title = f"matrix product {batch}[{product.rows}, {product.depth}] x [{product.depth}, {product.columns}] by BLAS"
+    elements = product.batch * (
+        product.rows * product.depth + product.depth * product.columns + product.rows * product.columns
+    )
+    flops = 2 * product.batch * product.rows * product.columns * product.depth
+    symbol = libraries.GEMM[product.type]
+    return KernelRecord("matrix product", title, symbol, "memory", 0.0, [node], elements * product.type.size, flops)
+
+
+def _size(node: Expr) -> int:
+    size = 1
+    for n in node.shape:
+        size *= n
+    return size
+
+
+class CpuExecutable:
+    """A native program with the arrays that it needs.
+
+    Attributes
+    ----------
+    graph : Graph
+    plan : Plan
+    kernels : list of KernelRecord
+    lower_ms, native_ms : float
+        Milliseconds for making loop nests, and for getting native code.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        plan: Plan,
+        text: Program,
+        address: int,
+        kernels: list[KernelRecord],
+        lower_ms: float,
+        native_ms: float,
+    ) -> None:
+        self.graph, self.plan, self.kernels = graph, plan, kernels
+        self.lower_ms, self.native_ms = lower_ms, native_ms
+        self.symbol = text.symbol
+        self.launch = runtime.callable_program(address, text.params)
+        self._shapes = [(node.shape, node.type.dtype) for node in plan.arrays]
+        self._workspace = plan.workspace
+        self._results = [
+            (index, node.shape) for index, node in zip(plan.outputs, graph.outputs, strict=True)
+        ]
+        #: Whether the program has exactly one array to allocate, which is its one output.
+        self.single = self._shapes[0] if len(self._results) == 1 and not plan.workspace else None
+
+    def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs for one array a parameter."""
+        made = [_allocate(shape, dtype) for shape, dtype in self._shapes]
+        extra = [_empty_bytes(self._workspace)] if self._workspace else []
+        if not self.launch(*arrays, *made, *extra):
+            ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
+            self.launch(*ready, *made, *extra)
+        return [made[index] if made[index].shape == shape else made[index].reshape(shape) for index, shape in self._results]
+
+
+def _allocate(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return np.empty(shape, dtype)
+
+
+def _empty_bytes(size: int) -> np.ndarray:
+    """Workspace that begins at a multiple of 64 bytes."""
+    memory = np.empty(size + 64, dtype=np.uint8)
+    skip = -memory.ctypes.data % 64
+    return memory[skip : skip + size]
+
+
+__all__ = ["CpuExecutable", "NumbaCpu", "loader"]

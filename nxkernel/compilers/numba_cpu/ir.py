@@ -1,0 +1,371 @@
+"""LLVM IR as text, written straight from vectors of a fixed number of lanes.
+
+llvmlite's own builder costs 10 to 25 µs an instruction, which is more than LLVM needs to compile it. Here
+an instruction is one formatted line. A value is scalar (``lanes == 1``) or a vector; every method takes and
+returns values of equal lanes unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass, field
+
+#: Element types by the name that LLVM gives them, with their width in bits.
+WIDTH = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
+_INTEGER_TWIN = {"half": "i16", "bfloat": "i16", "float": "i32", "double": "i64"}
+_SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "p0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An SSA value or a constant: its element type, its number of lanes, and how the text names it."""
+
+    element: str
+    lanes: int
+    text: str
+
+    @property
+    def type(self) -> str:
+        """The LLVM type, for example ``<16 x float>``."""
+        return vector(self.element, self.lanes)
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.text}"
+
+
+def vector(element: str, lanes: int) -> str:
+    """The LLVM type of `lanes` elements; one lane is the scalar type itself."""
+    return element if lanes == 1 else f"<{lanes} x {element}>"
+
+
+def suffix(element: str, lanes: int) -> str:
+    """How LLVM spells a type inside the name of an intrinsic, for example ``v16f32``."""
+    name = _SUFFIX.get(element, element)
+    return name if lanes == 1 else f"v{lanes}{name}"
+
+
+def literal(element: str, number: float | int) -> str:
+    """A scalar constant in LLVM's spelling; floats are hexadecimal, so that no digit is lost."""
+    if element == "i1":
+        return "true" if number else "false"
+    if element in ("float", "double"):
+        number = float(number)
+        if element == "float" and math.isfinite(number):
+            number = struct.unpack("<f", struct.pack("<f", number))[0]
+        return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+    if element in _INTEGER_TWIN:
+        raise TypeError(f"constants of the type {element} are converted from float")
+    return str(int(number))
+
+
+@dataclass
+class Module:
+    """Functions under construction, and the declarations that they need."""
+
+    functions: list[str] = field(default_factory=list)
+    declarations: dict[str, str] = field(default_factory=dict)
+    defined: set[str] = field(default_factory=set)
+
+    def declare(self, name: str, result: str, parameters: list[str], attributes: str = "") -> None:
+        """Declare an external function or intrinsic once."""
+        if name not in self.declarations:
+            self.declarations[name] = f"declare {result} @{name}({', '.join(parameters)}) {attributes}".rstrip()
+
+    def __str__(self) -> str:
+        return "\n".join([*self.functions, *self.declarations.values(), "!0 = !{}", ""])
+
+
+class Builder:
+    """Writes the body of one function; ``finish`` adds it to the module."""
+
+    def __init__(
+        self, module: Module, name: str, result: str, parameters: list[tuple[str, str]], *, linkage: str = "", attributes: str = ""
+    ) -> None:
+        self.module, self.name = module, name
+        signature = ", ".join(f"{kind} %{parameter}" for parameter, kind in parameters)
+        self._head = f"define {linkage + ' ' if linkage else ''}{result} @{name}({signature}) {attributes}".rstrip()
+        self._lines: list[str] = []
+        self._count = 0
+        self.block = "entry"
+        self._lines.append("entry:")
+
+    # Text ------------------------------------------------------------------------------------------------------
+
+    def emit(self, text: str, element: str, lanes: int) -> Value:
+        """Append ``%n = text`` and return the value that it defines."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self._lines.append(f"  {name} = {text}")
+        return Value(element, lanes, name)
+
+    def do(self, text: str) -> None:
+        """Append an instruction without a result."""
+        self._lines.append("  " + text)
+
+    def label(self, hint: str) -> str:
+        """A fresh block name."""
+        self._count += 1
+        return f"{hint}.{self._count}"
+
+    def start(self, block: str) -> None:
+        """Begin a block; the one before must have ended in a branch."""
+        self._lines.append(f"{block}:")
+        self.block = block
+
+    def branch(self, block: str) -> None:
+        """Jump to a block."""
+        self.do(f"br label %{block}")
+
+    def branch_if(self, condition: Value, then: str, otherwise: str) -> None:
+        """Jump on a scalar condition of one bit."""
+        self.do(f"br i1 {condition.text}, label %{then}, label %{otherwise}")
+
+    def finish(self) -> None:
+        """Close the function and hand its text to the module."""
+        self.module.functions.append("\n".join([self._head + " {", *self._lines, "}"]))
+        self.module.defined.add(self.name)
+
+    # Constants and lanes ---------------------------------------------------------------------------------------
+
+    def constant(self, element: str, number: float | int, lanes: int = 1) -> Value:
+        """A constant, repeated in every lane."""
+        text = literal(element, number)
+        if lanes > 1:
+            text = "<" + ", ".join([f"{element} {text}"] * lanes) + ">"
+        return Value(element, lanes, text)
+
+    def steps(self, element: str, lanes: int) -> Value:
+        """The constant 0, 1, 2, …, one number a lane."""
+        if lanes == 1:
+            return self.constant(element, 0)
+        return Value(element, lanes, "<" + ", ".join(f"{element} {lane}" for lane in range(lanes)) + ">")
+
+    def splat(self, value: Value, lanes: int) -> Value:
+        """A scalar repeated in every lane."""
+        if lanes == value.lanes:
+            return value
+        kind = vector(value.element, lanes)
+        first = self.emit(f"insertelement {kind} poison, {value}, i64 0", value.element, lanes)
+        return self.emit(
+            f"shufflevector {first}, {kind} poison, <{lanes} x i32> zeroinitializer", value.element, lanes
+        )
+
+    def extract(self, value: Value, lane: int | Value) -> Value:
+        """One lane as a scalar."""
+        place = f"i64 {lane}" if isinstance(lane, int) else str(lane)
+        return value if value.lanes == 1 else self.emit(f"extractelement {value}, {place}", value.element, 1)
+
+    def insert(self, value: Value, scalar: Value, lane: int | Value) -> Value:
+        """The vector with one lane replaced."""
+        place = f"i64 {lane}" if isinstance(lane, int) else str(lane)
+        return self.emit(f"insertelement {value}, {scalar}, {place}", value.element, value.lanes)
+
+    def shuffle(self, value: Value, lanes: list[int]) -> Value:
+        """The lanes of a vector in another order or number."""
+        if len(lanes) == 1:
+            return self.extract(value, lanes[0])
+        mask = ", ".join(f"i32 {lane}" for lane in lanes)
+        return self.emit(
+            f"shufflevector {value}, {value.type} poison, <{len(lanes)} x i32> <{mask}>", value.element, len(lanes)
+        )
+
+    # Arithmetic ------------------------------------------------------------------------------------------------
+
+    def _two(self, name: str, left: Value, right: Value) -> Value:
+        return self.emit(f"{name} {left}, {right.text}", left.element, left.lanes)
+
+    def fadd(self, left: Value, right: Value, flags: str = "contract") -> Value:
+        """Float addition; ``contract`` lets it fuse with a product into one rounding."""
+        return self._two(f"fadd {flags}".rstrip(), left, right)
+
+    def fsub(self, left: Value, right: Value, flags: str = "contract") -> Value:
+        """Float subtraction."""
+        return self._two(f"fsub {flags}".rstrip(), left, right)
+
+    def fmul(self, left: Value, right: Value, flags: str = "contract") -> Value:
+        """Float multiplication."""
+        return self._two(f"fmul {flags}".rstrip(), left, right)
+
+    def fdiv(self, left: Value, right: Value) -> Value:
+        """Float division, correctly rounded."""
+        return self._two("fdiv", left, right)
+
+    def fneg(self, value: Value) -> Value:
+        """The sign flipped, of NaN and zero too."""
+        return self.emit(f"fneg {value}", value.element, value.lanes)
+
+    def fma(self, left: Value, right: Value, third: Value) -> Value:
+        """``left * right + third`` with one rounding."""
+        return self.intrinsic("fma", left, right, third)
+
+    def integer(self, name: str, left: Value, right: Value) -> Value:
+        """An integer instruction by name: add sub mul sdiv udiv srem urem and or xor shl lshr ashr."""
+        return self._two(name, left, right)
+
+    def fcmp(self, predicate: str, left: Value, right: Value) -> Value:
+        """Compare floats: oeq one olt ole ogt oge ord, or the u… forms that are true for NaN."""
+        return self.emit(f"fcmp {predicate} {left}, {right.text}", "i1", left.lanes)
+
+    def icmp(self, predicate: str, left: Value, right: Value) -> Value:
+        """Compare integers: eq ne slt sle sgt sge ult ule ugt uge."""
+        return self.emit(f"icmp {predicate} {left}, {right.text}", "i1", left.lanes)
+
+    def select(self, condition: Value, then: Value, otherwise: Value) -> Value:
+        """Lane by lane, one of two values."""
+        return self.emit(f"select {condition}, {then}, {otherwise}", then.element, then.lanes)
+
+    def convert(self, name: str, value: Value, element: str) -> Value:
+        """A cast by name: sitofp uitofp fptosi fptoui fptrunc fpext trunc zext sext bitcast inttoptr ptrtoint."""
+        if value.element == element and name not in ("bitcast",):
+            return value
+        return self.emit(f"{name} {value} to {vector(element, value.lanes)}", element, value.lanes)
+
+    def bitcast(self, value: Value, element: str) -> Value:
+        """The same bits as another type of the same width."""
+        return value if value.element == element else self.convert("bitcast", value, element)
+
+    def intrinsic(self, name: str, *values: Value, extra: str = "") -> Value:
+        """Call ``llvm.name`` overloaded on its operands' common type, for example fabs sqrt floor copysign ctpop smax.
+
+        `extra` is the text of a trailing operand that is no value, such as ``i1 false`` for ctlz.
+        """
+        first = values[0]
+        full = f"llvm.{name}.{suffix(first.element, first.lanes)}"
+        operands = [str(value) for value in values] + ([extra] if extra else [])
+        parameters = [value.type for value in values] + ([extra.split()[0]] if extra else [])
+        self.module.declare(full, first.type, parameters)
+        return self.emit(f"call {first.type} @{full}({', '.join(operands)})", first.element, first.lanes)
+
+    def any(self, mask: Value) -> Value:
+        """Whether any lane of a mask is set, as one bit."""
+        if mask.lanes == 1:
+            return mask
+        name = f"llvm.vector.reduce.or.{suffix('i1', mask.lanes)}"
+        self.module.declare(name, "i1", [mask.type])
+        return self.emit(f"call i1 @{name}({mask})", "i1", 1)
+
+    def call(self, name: str, result: str, lanes: int, *values: Value) -> Value:
+        """Call a function of this module (or one that was declared), of element type `result`."""
+        operands = ", ".join(str(value) for value in values)
+        return self.emit(f"call {vector(result, lanes)} @{name}({operands})", result, lanes)
+
+    # Memory ----------------------------------------------------------------------------------------------------
+
+    def offset(self, base: Value, element: str, index: Value) -> Value:
+        """The address of element `index` of the array at `base`."""
+        return self.emit(f"getelementptr {element}, {base}, {index}", "ptr", 1)
+
+    def load(self, element: str, address: Value, *, lanes: int = 1, invariant: bool = False) -> Value:
+        """Consecutive elements from memory; `invariant` says that nothing writes there while the function runs."""
+        note = f", align {max(WIDTH.get(element, 64) // 8, 1)}" + (", !invariant.load !0" if invariant else "")
+        return self.emit(f"load {vector(element, lanes)}, {address}{note}", element, lanes)
+
+    def store(self, value: Value, address: Value) -> None:
+        """Consecutive elements to memory."""
+        self.do(f"store {value}, {address}, align {max(WIDTH.get(value.element, 64) // 8, 1)}")
+
+    def alloca(self, element: str, count: Value | int) -> Value:
+        """Room on the stack for so many elements, aligned for vectors."""
+        count = count if isinstance(count, Value) else self.constant("i64", count)
+        return self.emit(f"alloca {element}, {count}, align 64", "ptr", 1)
+
+    def masked_load(self, element: str, address: Value, mask: Value) -> Value:
+        """Consecutive elements, one a lane; lanes outside the mask are zero and are not read."""
+        lanes = mask.lanes
+        if lanes == 1:
+            return self.load(element, address)
+        kind, name = vector(element, lanes), f"llvm.masked.load.{suffix(element, lanes)}.p0"
+        self.module.declare(name, kind, ["ptr", "i32", mask.type, kind])
+        size = WIDTH[element] // 8
+        return self.emit(f"call {kind} @{name}({address}, i32 {size}, {mask}, {kind} zeroinitializer)", element, lanes)
+
+    def masked_store(self, value: Value, address: Value, mask: Value) -> None:
+        """Write consecutive elements, those lanes alone that the mask has."""
+        if value.lanes == 1:
+            return self.store(value, address)
+        name = f"llvm.masked.store.{suffix(value.element, value.lanes)}.p0"
+        self.module.declare(name, "void", [value.type, "ptr", "i32", mask.type])
+        return self.do(f"call void @{name}({value}, {address}, i32 {WIDTH[value.element] // 8}, {mask})")
+
+    def gather(self, element: str, base: Value, index: Value, mask: Value) -> Value:
+        """Elements at `index` (a vector of i64) from `base`; lanes outside the mask are zero and are not read."""
+        lanes = mask.lanes
+        if lanes == 1:
+            return self.load(element, self.offset(base, element, index))
+        kind, name = vector(element, lanes), f"llvm.masked.gather.{suffix(element, lanes)}.v{lanes}p0"
+        self.module.declare(name, kind, [f"<{lanes} x ptr>", "i32", mask.type, kind])
+        places = self.emit(f"getelementptr {element}, {base}, {index}", "ptr", lanes)
+        size = WIDTH[element] // 8
+        return self.emit(f"call {kind} @{name}({places}, i32 {size}, {mask}, {kind} zeroinitializer)", element, lanes)
+
+    def scatter(self, value: Value, base: Value, index: Value, mask: Value) -> None:
+        """Write the lanes of the mask to `index` (a vector of i64) from `base`."""
+        if value.lanes == 1:
+            return self.store(value, self.offset(base, value.element, index))
+        lanes = value.lanes
+        name = f"llvm.masked.scatter.{suffix(value.element, lanes)}.v{lanes}p0"
+        self.module.declare(name, "void", [value.type, f"<{lanes} x ptr>", "i32", mask.type])
+        places = self.emit(f"getelementptr {value.element}, {base}, {index}", "ptr", lanes)
+        return self.do(f"call void @{name}({value}, {places}, i32 {WIDTH[value.element] // 8}, {mask})")
+
+    # Loops -----------------------------------------------------------------------------------------------------
+
+    def phi(self, element: str, lanes: int = 1) -> Phi:
+        """A value that depends on the block that control came from; give its sources with ``add``."""
+        value = self.emit("", element, lanes)
+        place = len(self._lines) - 1
+        return Phi(self, place, value)
+
+
+@dataclass
+class Phi:
+    """A phi under construction."""
+
+    builder: Builder
+    place: int
+    value: Value
+    sources: list[str] = field(default_factory=list)
+
+    def add(self, value: Value, block: str) -> None:
+        """Say which value comes from a block."""
+        self.sources.append(f"[ {value.text}, %{block} ]")
+        self.builder._lines[self.place] = f"  {self.value.text} = phi {self.value.type} {', '.join(self.sources)}"
+
+
+class Loop:
+    """``for index in range(start, stop, step)`` with values carried from one turn to the next.
+
+    The body is written between construction and ``end``, which takes the carried values of the next turn;
+    ``values`` are those of this turn, and after ``end`` those of the last.
+    """
+
+    def __init__(
+        self, b: Builder, start: Value, stop: Value, step: Value, carried: list[Value] | tuple[Value, ...] = ()
+    ) -> None:
+        self.b, entry = b, b.block
+        self._step, head = step, b.label("head")
+        body, self._done = b.label("body"), b.label("done")
+        b.branch(head)
+        b.start(head)
+        self._head = head
+        self._index = b.phi(start.element)
+        self._index.add(start, entry)
+        self._phis = [b.phi(value.element, value.lanes) for value in carried]
+        for phi, value in zip(self._phis, carried, strict=True):
+            phi.add(value, entry)
+        self.index = self._index.value
+        self.values = [phi.value for phi in self._phis]
+        b.branch_if(b.icmp("slt", self.index, stop), body, self._done)
+        b.start(body)
+
+    def end(self, *carried: Value) -> list[Value]:
+        """Close the body; the values that the loop ends with."""
+        b = self.b
+        self._index.add(b.integer("add", self.index, self._step), b.block)
+        for phi, value in zip(self._phis, carried, strict=True):
+            phi.add(value, b.block)
+        b.branch(self._head)
+        b.start(self._done)
+        return self.values
+

@@ -1,0 +1,471 @@
+"""How each element-wise primitive becomes instructions, on any number of lanes.
+
+Half-width floats are held as ``float`` and rounded after each operation; predicates are held as single bits until their
+number is needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from nxkernel import types
+from nxkernel.compilers.numba_cpu import elementary
+from nxkernel.compilers.numba_cpu.ir import WIDTH, Builder, Value, suffix, vector
+from nxkernel.types import Type
+
+#: The element that holds a value of a type in a register, and the one that holds it in memory.
+REGISTER = {"f16": "float", "bf16": "float", "f32": "float", "f64": "double", "bool": "i8"}
+MEMORY = {**REGISTER, "f16": "half", "bf16": "i16"}
+for _bits in (8, 16, 32, 64):
+    for _kind in "us":
+        REGISTER[f"{_kind}{_bits}"] = MEMORY[f"{_kind}{_bits}"] = f"i{_bits}"
+
+
+class Emitter:
+    """Writes element-wise instructions with one builder.
+
+    Parameters
+    ----------
+    b : Builder
+    inline : bool
+        Whether elementary functions are inlined; a kernel with many of them calls them instead, so that its code and the
+        time to compile it stay small.
+    """
+
+    def __init__(self, b: Builder, inline: bool) -> None:
+        self.b, self.inline = b, inline
+
+    # Values ----------------------------------------------------------------------------------------------------
+
+    def number(self, value: Value, type_: Type) -> Value:
+        """The value as a number: a single bit becomes 0 or 1 of its type."""
+        if value.element == "i1" and REGISTER[type_] != "i1":
+            return self.b.convert("zext", value, REGISTER[type_])
+        return value
+
+    def truth(self, value: Value) -> Value:
+        """Whether the value is anything but zero, as single bits."""
+        if value.element == "i1":
+            return value
+        zero = self.b.constant(value.element, 0, value.lanes)
+        if value.element in ("float", "double"):
+            return self.b.fcmp("une", value, zero)
+        return self.b.icmp("ne", value, zero)
+
+    def rounded(self, value: Value, type_: Type) -> Value:
+        """A float rounded to half width and back; other types as they are."""
+        if type_ is types.f16:
+            return self.b.convert("fpext", self.b.convert("fptrunc", value, "half"), "float")
+        if type_ is types.bf16:
+            return self.b.bitcast(self._brain_bits(value, keep=True), "float")
+        return value
+
+    def _brain_bits(self, value: Value, *, keep: bool) -> Value:
+        """The bits of a float rounded to the nearest bf16 (ties to even): in place, or as 16 bits."""
+        b, lanes = self.b, value.lanes
+        bits = b.bitcast(value, "i32")
+        odd = b.integer("and", b.integer("lshr", bits, b.constant("i32", 16, lanes)), b.constant("i32", 1, lanes))
+        up = b.integer("add", bits, b.integer("add", odd, b.constant("i32", 0x7FFF, lanes)))
+        nan = b.integer("or", bits, b.constant("i32", 0x400000, lanes))
+        chosen = b.select(b.fcmp("uno", value, value), nan, up)
+        if keep:
+            return b.integer("and", chosen, b.constant("i32", -65536, lanes))
+        return b.convert("trunc", b.integer("lshr", chosen, b.constant("i32", 16, lanes)), "i16")
+
+    def from_memory(self, value: Value, type_: Type) -> Value:
+        """A loaded element in its register form."""
+        if type_ is types.f16:
+            return self.b.convert("fpext", value, "float")
+        if type_ is types.bf16:
+            wide = self.b.convert("zext", value, "i32")
+            return self.b.bitcast(self.b.integer("shl", wide, self.b.constant("i32", 16, value.lanes)), "float")
+        return value
+
+    def to_memory(self, value: Value, type_: Type) -> Value:
+        """A register's value in the form in which memory holds it."""
+        value = self.number(value, type_)
+        if type_ is types.f16:
+            return self.b.convert("fptrunc", value, "half")
+        if type_ is types.bf16:
+            return self._brain_bits(value, keep=False)
+        return value
+
+    def elementary(self, name: str, type_: Type, *values: Value) -> Value:
+        """Call one of the elementary functions."""
+        element, lanes = values[0].element, values[0].lanes
+        symbol = elementary.define(self.b.module, name, element, lanes, inline=self.inline)
+        return self.b.call(symbol, element, lanes, *values)
+
+    # Dispatch --------------------------------------------------------------------------------------------------
+
+    def apply(self, name: str, type_: Type, values: list[Value], operand: Type | None) -> Value:
+        """The instructions of a primitive.
+
+        Parameters
+        ----------
+        name : str
+            The primitive's.
+        type_ : Type
+            Of the result.
+        values : list of Value
+        operand : Type or None
+            The type of the first operand, where the result's does not tell it.
+        """
+        if name in _ELEMENTARY:
+            return self.rounded(self.elementary(name, type_, *values), type_)
+        result = _TABLE[name](self, type_, values, operand or type_)
+        return self.rounded(result, type_) if name in _ROUNDING else result
+
+
+Lower = Callable[[Emitter, Type, list[Value], Type], Value]
+_TABLE: dict[str, Lower] = {}
+
+_ELEMENTARY = frozenset(
+    "exp expm1 log log1p log2 log10 sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
+    "cbrt erf erfc erf_inv atan2".split()
+)
+_ROUNDING = frozenset("add subtract multiply divide pow remainder sqrt rsqrt as_type".split())
+
+
+def _row(name: str) -> Callable[[Lower], Lower]:
+    def add(lower: Lower) -> Lower:
+        _TABLE[name] = lower
+        return lower
+
+    return add
+
+
+def lowered() -> frozenset[str]:
+    """The names of the element-wise primitives that have a lowering."""
+    return frozenset(_TABLE) | _ELEMENTARY
+
+
+def _arithmetic(name: str, for_floats: str, for_integers: str) -> None:
+    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+        left, right = (e.number(value, type_) for value in values)
+        if type_.is_float:
+            return getattr(e.b, for_floats)(left, right)
+        return e.b.integer(for_integers, left, right)
+
+    _TABLE[name] = lower
+
+
+_arithmetic("add", "fadd", "add")
+_arithmetic("subtract", "fsub", "sub")
+_arithmetic("multiply", "fmul", "mul")
+
+
+@_row("divide")
+def _divide(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    return e.b.fdiv(*values)
+
+
+@_row("remainder")
+def _remainder(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    if type_.is_float:
+        return e.elementary("fmod", type_, *values)
+    return _whole_division(e, type_, values, "rem")
+
+
+@_row("quotient")
+def _quotient(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    return _whole_division(e, type_, values, "div")
+
+
+def _whole_division(e: Emitter, type_: Type, values: list[Value], which: str) -> Value:
+    """Integer division that traps on nothing: by zero it gives 0, and the least number by -1 wraps."""
+    b = e.b
+    left, right = (e.number(value, type_) for value in values)
+    zero, one = b.constant(right.element, 0, right.lanes), b.constant(right.element, 1, right.lanes)
+    by_zero = b.icmp("eq", right, zero)
+    if type_.kind != "s":
+        result = b.integer(f"u{which}", left, b.select(by_zero, one, right))
+        return b.select(by_zero, zero, result)
+    by_minus = b.icmp("eq", right, b.constant(right.element, -1, right.lanes))
+    safe = b.select(b.integer("or", by_zero, by_minus), one, right)
+    result = b.integer(f"s{which}", left, safe)
+    negated = b.integer("sub", zero, left) if which == "div" else zero
+    return b.select(by_zero, zero, b.select(by_minus, negated, result))
+
+
+@_row("pow")
+def _power(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    if type_.is_float:
+        return e.elementary("pow", type_, *values)
+    left, right = (e.number(value, type_) for value in values)
+    return e.b.call(_define_whole_power(e.b, left.element, left.lanes), left.element, left.lanes, left, right)
+
+
+def _define_whole_power(b: Builder, element: str, lanes: int) -> str:
+    """The function that raises integers to a power by squaring; it wraps, and takes an exponent as unsigned."""
+    symbol = f"nx.whole_pow.{suffix(element, lanes)}"
+    if symbol in b.module.defined:
+        return symbol
+    kind = vector(element, lanes)
+    f = Builder(b.module, symbol, kind, [("base", kind), ("exponent", kind)], linkage="internal", attributes="noinline")
+    one, zero = f.constant(element, 1, lanes), f.constant(element, 0, lanes)
+    head, body, done = f.label("head"), f.label("body"), f.label("done")
+    f.branch(head)
+    f.start(head)
+    phis = [f.phi(element, lanes) for _ in range(3)]
+    first = [one, Value(element, lanes, "%base"), Value(element, lanes, "%exponent")]
+    for phi, value in zip(phis, first, strict=True):
+        phi.add(value, "entry")
+    result, base, exponent = (phi.value for phi in phis)
+    f.branch_if(f.any(f.icmp("ne", exponent, zero)), body, done)
+    f.start(body)
+    odd = f.icmp("ne", f.integer("and", exponent, one), zero)
+    following = [
+        f.select(odd, f.integer("mul", result, base), result),
+        f.integer("mul", base, base),
+        f.integer("lshr", exponent, one),
+    ]
+    for phi, value in zip(phis, following, strict=True):
+        phi.add(value, body)
+    f.branch(head)
+    f.start(done)
+    f.do(f"ret {result}")
+    f.finish()
+    return symbol
+
+
+def _extreme(name: str, predicate: str, whole: str) -> None:
+    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+        left, right = (e.number(value, type_) for value in values)
+        if type_.is_float:
+            chosen = e.b.select(e.b.fcmp(predicate, left, right), left, right)
+            return e.b.select(e.b.fcmp("uno", left, left), left, chosen)
+        return e.b.intrinsic(("s" if type_.kind == "s" else "u") + whole, left, right)
+
+    _TABLE[name] = lower
+
+
+_extreme("max", "ogt", "max")
+_extreme("min", "olt", "min")
+
+
+def _bits(name: str, instruction: str) -> None:
+    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+        left, right = values
+        if left.element == right.element == "i1":
+            return e.b.integer(instruction, left, right)
+        return e.b.integer(instruction, e.number(left, type_), e.number(right, type_))
+
+    _TABLE[name] = lower
+
+
+_bits("bitwise_and", "and")
+_bits("bitwise_or", "or")
+_bits("bitwise_xor", "xor")
+
+
+@_row("bitwise_not")
+def _bitwise_not(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    if type_ is types.bool_:
+        return _logical_not(e, type_, values, operand)
+    value = e.number(values[0], type_)
+    return e.b.integer("xor", value, e.b.constant(value.element, -1, value.lanes))
+
+
+@_row("left_shift")
+def _left_shift(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    return _shift(e, type_, values, "shl")
+
+
+@_row("right_shift")
+def _right_shift(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    return _shift(e, type_, values, "ashr" if type_.kind == "s" else "lshr")
+
+
+def _shift(e: Emitter, type_: Type, values: list[Value], instruction: str) -> Value:
+    """A shift that is defined for every amount: beyond the width nothing but the sign is left."""
+    b = e.b
+    left, right = (e.number(value, type_) for value in values)
+    bits = WIDTH[left.element]
+    most = b.constant(left.element, bits - 1, left.lanes)
+    beyond = b.icmp("ugt", right, most)
+    shifted = b.integer(instruction, left, b.select(beyond, most, right))
+    if instruction == "ashr":
+        return shifted
+    return b.select(beyond, b.constant(left.element, 0, left.lanes), shifted)
+
+
+def _count(name: str, intrinsic: str, extra: str) -> None:
+    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+        return e.b.intrinsic(intrinsic, e.number(values[0], type_), extra=extra)
+
+    _TABLE[name] = lower
+
+
+_count("population_count", "ctpop", "")
+_count("count_leading_zeros", "ctlz", "i1 false")
+
+
+def _compare(name: str, for_floats: str, for_integers: str) -> None:
+    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+        left, right = (e.number(value, operand) for value in values)
+        if operand.is_float:
+            return e.b.fcmp(for_floats, left, right)
+        signed = operand.kind == "s" or for_integers in ("eq", "ne")
+        predicate = for_integers if signed else "u" + for_integers[1:]
+        return e.b.icmp(predicate, left, right)
+
+    _TABLE[name] = lower
+
+
+_compare("equal", "oeq", "eq")
+_compare("not_equal", "une", "ne")
+_compare("greater", "ogt", "sgt")
+_compare("less", "olt", "slt")
+_compare("greater_equal", "oge", "sge")
+_compare("less_equal", "ole", "sle")
+
+
+def _logic(name: str, instruction: str) -> None:
+    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+        return e.b.integer(instruction, *(e.truth(value) for value in values))
+
+    _TABLE[name] = lower
+
+
+_logic("logical_and", "and")
+_logic("logical_or", "or")
+_logic("logical_xor", "xor")
+
+
+@_row("logical_not")
+def _logical_not(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    value = e.truth(values[0])
+    return e.b.integer("xor", value, e.b.constant("i1", 1, value.lanes))
+
+
+@_row("is_nan")
+def _is_nan(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    value = values[0]
+    return e.b.fcmp("uno", value, value) if operand.is_float else e.b.constant("i1", 0, value.lanes)
+
+
+@_row("is_infinity")
+def _is_infinity(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    value = values[0]
+    if not operand.is_float:
+        return e.b.constant("i1", 0, value.lanes)
+    return e.b.fcmp("oeq", e.b.intrinsic("fabs", value), e.b.constant(value.element, math.inf, value.lanes))
+
+
+@_row("negate")
+def _negate(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    value = e.number(values[0], type_)
+    return e.b.fneg(value) if type_.is_float else e.b.integer("sub", e.b.constant(value.element, 0, value.lanes), value)
+
+
+@_row("sign")
+def _sign(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    b, value = e.b, e.number(values[0], type_)
+    zero, one, minus = (b.constant(value.element, n, value.lanes) for n in (0, 1, -1))
+    if type_.is_float:
+        positive = b.select(b.fcmp("ogt", value, zero), one, value)
+        return b.select(b.fcmp("olt", value, zero), minus, positive)
+    if type_.kind != "s":
+        return b.select(b.icmp("ne", value, zero), one, zero)
+    return b.select(b.icmp("sgt", value, zero), one, b.select(b.icmp("slt", value, zero), minus, zero))
+
+
+@_row("abs")
+def _abs(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    value = e.number(values[0], type_)
+    if type_.is_float:
+        return e.b.intrinsic("fabs", value)
+    return e.b.intrinsic("abs", value, extra="i1 false") if type_.kind == "s" else value
+
+
+def _rounding(name: str, function: str) -> None:
+    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+        return e.elementary(function, type_, values[0]) if type_.is_float else values[0]
+
+    _TABLE[name] = lower
+
+
+_rounding("floor", "floor")
+_rounding("ceil", "ceil")
+_rounding("truncate", "trunc")
+_rounding("round", "round")
+_rounding("round_half_even", "rint")
+
+
+@_row("sqrt")
+def _sqrt(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    return e.b.intrinsic("sqrt", values[0])
+
+
+@_row("rsqrt")
+def _rsqrt(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    value = values[0]
+    return e.b.fdiv(e.b.constant(value.element, 1, value.lanes), e.b.intrinsic("sqrt", value))
+
+
+@_row("conjugate")
+@_row("real")
+def _real(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    return values[0]
+
+
+@_row("imag")
+def _imag(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    return e.b.constant(values[0].element, 0, values[0].lanes)
+
+
+@_row("phase")
+def _phase(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    b, value = e.b, values[0]
+    signed = b.icmp("slt", b.bitcast(value, "i32" if value.element == "float" else "i64"), _zero_bits(b, value))
+    angle = b.select(signed, b.constant(value.element, math.pi, value.lanes), b.constant(value.element, 0, value.lanes))
+    return b.select(b.fcmp("uno", value, value), value, angle)
+
+
+def _zero_bits(b: Builder, value: Value) -> Value:
+    return b.constant("i32" if value.element == "float" else "i64", 0, value.lanes)
+
+
+@_row("select")
+def _select(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    mask, then, otherwise = values
+    if then.element != otherwise.element:
+        then, otherwise = e.number(then, type_), e.number(otherwise, type_)
+    return e.b.select(e.truth(mask), then, otherwise)
+
+
+@_row("as_type")
+def _as_type(e: Emitter, type_: Type, values: list[Value], source: Type) -> Value:
+    """Conversions; a float outside the range of an integer becomes the nearest integer, NaN becomes 0."""
+    b, value = e.b, values[0]
+    if type_ is types.bool_:
+        return e.truth(value)
+    value = e.number(value, source)
+    element = REGISTER[type_]
+    if type_.is_float:
+        if source.is_float:
+            return b.convert("fpext" if element == "double" else "fptrunc", value, element)
+        return b.convert("sitofp" if source.kind == "s" else "uitofp", value, element)
+    if source.is_float:
+        kind, own = vector(element, value.lanes), suffix(element, value.lanes)
+        name = f"llvm.{'fptosi' if type_.kind == 's' else 'fptoui'}.sat.{own}.{suffix(value.element, value.lanes)}"
+        b.module.declare(name, kind, [value.type])
+        return b.call(name, element, value.lanes, value)
+    if WIDTH[element] < WIDTH[value.element]:
+        return b.convert("trunc", value, element)
+    return b.convert("sext" if source.kind == "s" else "zext", value, element)
+
+
+@_row("bitcast")
+def _bitcast(e: Emitter, type_: Type, values: list[Value], source: Type) -> Value:
+    b, value = e.b, e.number(values[0], source)
+    bits = value
+    if source in (types.f16, types.bf16):
+        bits = b.bitcast(e.to_memory(value, source), "i16")
+    if type_ is types.f16:
+        return e.from_memory(b.bitcast(bits, "half"), type_)
+    if type_ is types.bf16:
+        return e.from_memory(bits, type_)
+    return b.bitcast(bits, REGISTER[type_])

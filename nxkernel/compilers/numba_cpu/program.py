@@ -1,0 +1,153 @@
+"""The program of a graph: one native function that runs its kernels and library calls in order.
+
+``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit words:
+the state of the thread pool, then for each step its offsets, sizes, strides and constants. The text has no number that
+depends on a shape, so that a new shape is a new table for the same program.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from nxkernel.compilers.matmul import Product
+from nxkernel.compilers.nesting import Bound
+from nxkernel.compilers.numba_cpu import runtime, threads
+from nxkernel.compilers.numba_cpu.libraries import GEMM, gemm_text
+from nxkernel.compilers.numba_cpu.operations import REGISTER
+from nxkernel.compilers.plan import Plan
+from nxkernel.graph.expr import Expr
+from nxkernel.ops.dispatch import cast_number
+from nxkernel.types import Type
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program's text and the words of one call of it.
+
+    Parameters
+    ----------
+    symbol : str
+    text : str
+        LLVM IR.
+    params : numpy.ndarray
+        64-bit words.
+    libraries : frozenset of Type
+        The types of which it multiplies matrices.
+    """
+
+    symbol: str
+    text: str
+    params: np.ndarray
+    libraries: frozenset[Type]
+
+
+class _Writer:
+    def __init__(self, plan: Plan, inputs: int) -> None:
+        self.plan = plan
+        self.inputs, self.workspace = inputs, inputs + len(plan.arrays)
+        self.lines: list[str] = []
+        self.words: list[int] = [threads.STATE.ctypes.data]
+        self.declared: dict[str, str] = {}
+        self.libraries: set[Type] = set()
+        self.count = 0
+
+    def name(self) -> str:
+        self.count += 1
+        return f"%t{self.count}"
+
+    def emit(self, text: str) -> str:
+        name = self.name()
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def word(self, value: int, kind: str = "i64") -> str:
+        """A word of the table, read where it is needed."""
+        place = self.emit(f"getelementptr i64, ptr %params, i64 {len(self.words)}")
+        self.words.append(value)
+        return self.emit(f"load {kind}, ptr {place}")
+
+    def pointer(self, node: Expr, offset: int) -> str:
+        """The address of a value's memory, `offset` bytes on."""
+        kind, where = self.plan.place[node]
+        index = {"input": where, "output": self.inputs + where, "work": self.workspace}[kind]
+        base = self.emit(f"load ptr, ptr {self.emit(f'getelementptr ptr, ptr %pointers, i64 {index}')}")
+        moved = self.word(offset + (where if kind == "work" else 0))
+        return self.emit(f"getelementptr i8, ptr {base}, i64 {moved}")
+
+    def nest(self, bound: Bound) -> None:
+        nest = bound.nest
+        size = len(bound.buffers) + len(bound.words)
+        table = self.name()
+        self.lines.insert(0, f"  {table} = alloca [{size} x i64], align 64")
+        for place, (owner, offset) in enumerate(bound.buffers):
+            address = self.pointer(owner, offset)
+            self.lines.append(f"  store ptr {address}, ptr {self.emit(f'getelementptr i64, ptr {table}, i64 {place}')}")
+        count, grain = self.word(bound.count), self.word(max(1, runtime.WORTH_SHARING // max(bound.work, 1)))
+        first = self.emit(f"getelementptr i64, ptr %params, i64 {len(self.words)}")
+        rest = self.emit(f"getelementptr i64, ptr {table}, i64 {len(bound.buffers)}")
+        self.words += [word if isinstance(word, int) else _bits(*word) for word in bound.words]
+        self.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {rest}, ptr {first}, i64 {8 * len(bound.words)}, i1 false)")
+        self.lines.append(
+            f"  call void @nxk_run(ptr @{nest.key}, i64 {count}, i64 {grain}, ptr {table}, ptr %state)"
+        )
+        self.declared[nest.key] = f"declare void @{nest.key}(ptr, ptr, ptr, ptr)"
+        self.declared["nxk_run"] = "declare void @nxk_run(ptr, i64, i64, ptr, ptr)"
+        self.declared["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+
+    def product(self, product: Product) -> None:
+        self.libraries.add(product.type)
+        pointers = [
+            self.pointer(node, 0) for node in (product.left.base, product.right.base, product.node)
+        ]
+        sizes = [self.word(n) for n in (product.batch, product.rows, product.columns, product.depth)]
+        steps = [self.word(n) for side in (product.left, product.right) for n in (side.step, side.batch_step, side.turned)]
+        arguments = [f"ptr {name}" for name in pointers] + [f"i64 {name}" for name in sizes + steps]
+        self.lines.append(f"  call void @nxk_matmul_{product.type}({', '.join(arguments)})")
+
+    def text(self, symbol: str) -> str:
+        head = [
+            f"define void @{symbol}(ptr %pointers, ptr %params) nounwind {{",
+            "entry:",
+            "  %state = load ptr, ptr %params",
+        ]
+        helpers = [gemm_text(type_) for type_ in sorted(self.libraries)]
+        return "\n".join([*head, *self.lines, "  ret void", "}", *self.declared.values(), *helpers, ""])
+
+
+def _bits(number: complex, type_: Type) -> int:
+    """A constant of a kernel as the 64-bit word that it reads."""
+    element = REGISTER[type_]
+    if element == "float":
+        # Half-width constants are rounded to their type first, as everything else is.
+        rounded = float(cast_number(number, type_)) if type_.bits == 16 else number
+        return struct.unpack("<q", np.float32(rounded).tobytes() + b"\0\0\0\0")[0]
+    if element == "double":
+        return struct.unpack("<q", struct.pack("<d", number))[0]
+    return struct.unpack("<q", cast_number(number, type_).tobytes().ljust(8, b"\0"))[0]
+
+
+def write(plan: Plan, inputs: int) -> Program:
+    """The program of a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+    inputs : int
+        How many arrays it takes before those that it writes.
+    """
+    writer = _Writer(plan, inputs)
+    for step in plan.steps:
+        if isinstance(step.work, Bound):
+            writer.nest(step.work)
+        else:
+            writer.product(step.work)
+    digest = hashlib.sha256(writer.text("program").encode()).hexdigest()[:40]
+    symbol = f"nxp_{digest}"
+    return Program(symbol, writer.text(symbol), np.array(writer.words, dtype=np.int64), frozenset(writer.libraries))
+
+
+__all__ = ["GEMM", "Program", "write"]

@@ -1,0 +1,107 @@
+"""Reductions as instructions: what is carried from step to step, how an element joins it, how lanes become one.
+
+The order of every reassociation is fixed by the shape alone, so that results are the same bits on any number of threads.
+"""
+
+from __future__ import annotations
+
+
+from nxkernel import types
+from nxkernel.compilers.loops import Reduce
+from nxkernel.compilers.numba_cpu.ir import Value
+from nxkernel.compilers.numba_cpu.operations import REGISTER, Emitter
+
+
+class Accumulator:
+    """One reduction of a section.
+
+    Attributes
+    ----------
+    width : int
+        How many values it carries.
+    elements : list of str
+        Their element types.
+    """
+
+    def __init__(self, emitter: Emitter, reduce: Reduce, lanes: int) -> None:
+        self.e, self.reduce, self.lanes = emitter, reduce, lanes
+        register = REGISTER[reduce.type]
+        self.arg = reduce.name in ("argmax", "argmin")
+        self.logic = reduce.name in ("all", "any")
+        # A row on the stack cannot hold single bits, so truth is carried as bytes.
+        self.elements = [register, "i64"] if self.arg else ["i8"] if self.logic else [register]
+        self.width = len(self.elements)
+
+    def _identity(self) -> float | int:
+        name, type_ = self.reduce.name, self.reduce.type
+        if name in ("reduce_max", "argmax"):
+            return types.least(type_)
+        if name in ("reduce_min", "argmin"):
+            return types.greatest(type_)
+        return {"sum": 0, "product": 1, "all": 1, "any": 0}[name]
+
+    def start(self, lanes: int | None = None) -> list[Value]:
+        """The values before the first step."""
+        lanes = self.lanes if lanes is None else lanes
+        first = self.e.b.constant(self.elements[0], self._identity(), lanes)
+        if not self.arg:
+            return [first]
+        # An index beyond every real one loses each tie, unless the highest is wanted.
+        far = -1 if self.reduce.extra == "high" else (1 << 62)
+        return [first, self.e.b.constant("i64", far, lanes)]
+
+    def step(self, held: list[Value], fed: list[Value], mask: Value | None) -> list[Value]:
+        """The carried values after one more vector; lanes outside the mask stay as they are."""
+        if self.logic:
+            fed = [self.e.b.convert("zext", self.e.truth(fed[0]), "i8")]
+        else:
+            fed = [self.e.number(fed[0], self.reduce.type), *fed[1:]]
+        new = self.join(held, fed)
+        if mask is None:
+            return new
+        return [self.e.b.select(mask, value, old) for value, old in zip(new, held, strict=True)]
+
+    def join(self, left: list[Value], right: list[Value]) -> list[Value]:
+        """Two partial results as one; `left` comes first."""
+        e, name, type_ = self.e, self.reduce.name, self.reduce.type
+        if self.arg:
+            return self._better(left, right)
+        if self.logic:
+            return [e.b.integer("and" if name == "all" else "or", left[0], right[0])]
+        primitive = {"sum": "add", "product": "multiply", "reduce_max": "max", "reduce_min": "min"}[name]
+        return [e.apply(primitive, type_, [left[0], right[0]], None)]
+
+    def _better(self, left: list[Value], right: list[Value]) -> list[Value]:
+        """The better of two (value, index) pairs: NaN is best, ties go to the lower index, or the higher if wanted."""
+        b, type_ = self.e.b, self.reduce.type
+        (a, i), (c, j) = left, right
+        greater = self.reduce.name == "argmax"
+        earlier = b.icmp("sgt" if self.reduce.extra == "high" else "slt", j, i)
+        if not type_.is_float:
+            sign = "s" if type_.kind == "s" else "u"
+            wins = b.icmp(sign + ("gt" if greater else "lt"), c, a)
+            ties = b.integer("and", b.icmp("eq", c, a), earlier)
+        else:
+            # True when c is the better number or either is NaN; the second condition drops those where a is NaN.
+            wins = b.integer("and", b.fcmp("ugt" if greater else "ult", c, a), b.fcmp("ord", a, a))
+            equal = b.fcmp("oeq", c, a)
+            both = b.fcmp("uno", c, c)
+            both = b.integer("and", both, b.fcmp("uno", a, a))
+            ties = b.integer("and", b.integer("or", equal, both), earlier)
+        take = b.integer("or", wins, ties)
+        return [b.select(take, c, a), b.select(take, j, i)]
+
+    def finish(self, held: list[Value]) -> Value:
+        """All lanes as one scalar, halving them in a fixed order."""
+        b, lanes = self.e.b, self.lanes
+        while lanes > 1:
+            lanes //= 2
+            low = [b.shuffle(value, list(range(lanes))) for value in held]
+            high = [b.shuffle(value, list(range(lanes, 2 * lanes))) for value in held]
+            held = self.join(low, high)
+        return self.lanewise(held)
+
+    def lanewise(self, held: list[Value]) -> Value:
+        """The result of each lane by itself."""
+        value = held[1] if self.arg else held[0]
+        return value

@@ -1,0 +1,180 @@
+"""The two native functions that everything else runs through: one shares a kernel's steps among threads, one is called by Python.
+
+``nxk_run`` runs a kernel on the pool, or on the calling thread when there is little to do, the pool is taken, or there is
+none. ``nxk_launch`` is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects,
+gives up the interpreter lock and runs a program, which costs a tenth of what ctypes does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+from nxkernel.compilers.numba_cpu import loader, store, threads
+
+#: Where NumPy keeps the address of the elements and the flags in an array object; part of its binary interface.
+_HEAD = object.__basicsize__
+_DATA, _FLAGS = _HEAD, _HEAD + 48
+#: C-contiguous and aligned.
+_READY = 0x1 | 0x100
+
+#: The least work, in simple instructions, that is worth a second thread.
+WORTH_SHARING = 60_000
+
+SYMBOL = "nxk_runtime_2"
+
+_TEXT = f"""
+define void @nxk_run(ptr %kernel, i64 %count, i64 %grain, ptr %table, ptr %state) nounwind {{
+entry:
+  %args = alloca i64, align 8
+  %dims = alloca i64, align 8
+  %steps = alloca i64, align 8
+  store i64 0, ptr %args
+  store i64 %count, ptr %dims
+  store i64 1, ptr %steps
+  %threads = load i64, ptr %state
+  %grained = add i64 %count, %grain
+  %grained1 = sub i64 %grained, 1
+  %parts = udiv i64 %grained1, %grain
+  %fewer = icmp slt i64 %parts, %threads
+  %workers = select i1 %fewer, i64 %parts, i64 %threads
+  %several = icmp sgt i64 %workers, 1
+  br i1 %several, label %try, label %serial
+try:
+  %pool_at = getelementptr i64, ptr %state, i64 2
+  %pool = load ptr, ptr %pool_at
+  %none = icmp eq ptr %pool, null
+  br i1 %none, label %serial, label %take
+take:
+  %taken_at = getelementptr i64, ptr %state, i64 1
+  %pair = cmpxchg ptr %taken_at, i64 0, i64 1 seq_cst seq_cst
+  %won = extractvalue {{ i64, i1 }} %pair, 1
+  br i1 %won, label %parallel, label %serial
+parallel:
+  %workers32 = trunc i64 %workers to i32
+  call void %pool(ptr %kernel, ptr %args, ptr %dims, ptr %steps, ptr %table, i64 0, i64 1, i32 %workers32)
+  store atomic i64 0, ptr %taken_at seq_cst, align 8
+  ret void
+serial:
+  call void %kernel(ptr %args, ptr %dims, ptr %steps, ptr %table)
+  ret void
+}}
+
+define ptr @{SYMBOL}(ptr %self, ptr %objects, i64 %count) nounwind {{
+entry:
+  %words_at = getelementptr i8, ptr %self, i64 {_DATA}
+  %words = load ptr, ptr %words_at
+  %program = load ptr, ptr %words
+  %params_at = getelementptr i64, ptr %words, i64 1
+  %params = load ptr, ptr %params_at
+  %done_at = getelementptr i64, ptr %words, i64 2
+  %done = load ptr, ptr %done_at
+  %refused_at = getelementptr i64, ptr %words, i64 3
+  %refused = load ptr, ptr %refused_at
+  %pointers = alloca ptr, i64 %count, align 8
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %good ]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %body, label %ready
+body:
+  %object_at = getelementptr ptr, ptr %objects, i64 %i
+  %object = load ptr, ptr %object_at
+  %flags_at = getelementptr i8, ptr %object, i64 {_FLAGS}
+  %flags = load i32, ptr %flags_at
+  %wanted = and i32 %flags, {_READY}
+  %fits = icmp eq i32 %wanted, {_READY}
+  br i1 %fits, label %good, label %odd
+good:
+  %data_at = getelementptr i8, ptr %object, i64 {_DATA}
+  %data = load ptr, ptr %data_at
+  %pointer_at = getelementptr ptr, ptr %pointers, i64 %i
+  store ptr %data, ptr %pointer_at
+  %next = add i64 %i, 1
+  br label %head
+odd:
+  call void @Py_IncRef(ptr %refused)
+  ret ptr %refused
+ready:
+  %thread = call ptr @PyEval_SaveThread()
+  call void %program(ptr %pointers, ptr %params)
+  call void @PyEval_RestoreThread(ptr %thread)
+  call void @Py_IncRef(ptr %done)
+  ret ptr %done
+}}
+
+declare void @Py_IncRef(ptr)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+"""
+
+
+class _Method(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+_FASTCALL = 0x80
+_new_function = ctypes.pythonapi.PyCFunction_NewEx
+_new_function.restype = ctypes.py_object
+_new_function.argtypes = (ctypes.POINTER(_Method), ctypes.py_object, ctypes.c_void_p)
+
+
+@functools.cache
+def _method() -> _Method:
+    _check_layout()
+    address, _ = store.native(SYMBOL, lambda: _TEXT)
+    return _Method(b"run", address, _FASTCALL, b"Run a compiled program on arrays.")
+
+
+def _check_layout() -> None:
+    """Make sure that array objects look as they do in every NumPy since 1.7, before native code relies on it."""
+    array = np.zeros((2, 3))
+    data = ctypes.c_void_p.from_address(id(array) + _DATA).value
+    flags = ctypes.c_int32.from_address(id(array) + _FLAGS).value
+    turned = ctypes.c_int32.from_address(id(array.T) + _FLAGS).value
+    if data != array.ctypes.data or flags & _READY != _READY or turned & 0x1:
+        raise ImportError("this build of NumPy or Python keeps arrays in another layout than nxkernel knows")
+
+
+def prepare() -> None:
+    """Load ``nxk_run``, which programs call by name, and start the threads."""
+    _method()
+    threads.start()
+
+
+def callable_program(address: int, params: np.ndarray) -> Callable[..., bool]:
+    """A Python function that runs a program: it takes arrays, inputs then outputs, and says whether it could.
+
+    Parameters
+    ----------
+    address : int
+        Of ``void program(ptr pointers, ptr params)``.
+    params : numpy.ndarray
+        Its parameters as 64-bit words; kept alive by the function.
+
+    Returns
+    -------
+    callable
+        ``run(*arrays)`` gives False, having done nothing, when an array is not C-contiguous and aligned.
+    """
+    words = np.array([address, params.ctypes.data, id(True), id(False)], dtype=np.int64)
+    holder = _Words(words)
+    holder.params = params
+    return _new_function(ctypes.byref(_method()), holder, None)
+
+
+class _Words(np.ndarray):
+    """An array that keeps another one alive."""
+
+    params: np.ndarray
+
+    def __new__(cls, words: np.ndarray) -> _Words:
+        return words.view(cls)

@@ -1,0 +1,83 @@
+"""Native code by name: in memory, else from disk, else compiled; each name once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from nxkernel.compilers import disk_cache
+from nxkernel.compilers.numba_cpu import loader
+
+_addresses: dict[str, int] = {}
+_texts: dict[str, Callable[[], str]] = {}
+_lock = threading.Lock()
+_building: dict[str, threading.Event] = {}
+
+
+def native(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None = None) -> tuple[int, str]:
+    """The address of a native function and where its code came from.
+
+    Parameters
+    ----------
+    symbol : str
+        Its name: a hash of what it does, so that equal names are equal code.
+    text : callable
+        Gives the LLVM IR of a module that defines it; called only when it must be compiled, or shown.
+    needs : callable, optional
+        Called before the code is loaded, to make the symbols known that it refers to.
+
+    Returns
+    -------
+    address : int
+    origin : str
+        ``"memory"``, ``"disk"`` or ``"compiled"``.
+    """
+    while True:
+        with _lock:
+            found = _addresses.get(symbol)
+            if found is not None:
+                return found, "memory"
+            building = _building.get(symbol)
+            if building is None:
+                _building[symbol] = threading.Event()
+                break
+        building.wait()
+    try:
+        return _make(symbol, text, needs)
+    finally:
+        with _lock:
+            _building.pop(symbol).set()
+
+
+def _make(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None) -> tuple[int, str]:
+    if needs is not None:
+        needs()
+    code, origin = disk_cache.read(symbol), "disk"
+    if code is None:
+        from nxkernel.compilers.numba_cpu.object_code import compile_object
+
+        code, origin = compile_object(text(), symbol), "compiled"
+        disk_cache.write(symbol, code)
+    address = loader.load(code, symbol)
+    with _lock:
+        _addresses[symbol] = address
+        _texts[symbol] = text
+    return address, origin
+
+
+def loaded() -> list[str]:
+    """The names in memory."""
+    return list(_addresses)
+
+
+def text_of(symbol: str) -> str:
+    """The LLVM IR of a function in memory."""
+    return _texts[symbol]()
+
+
+def forget() -> None:
+    """Make later lookups start from disk again; code that is in use stays loaded."""
+    with _lock:
+        kept = {name: address for name, address in _addresses.items() if not name.startswith("nxk_") or "runtime" in name}
+        _addresses.clear()
+        _addresses.update(kept)

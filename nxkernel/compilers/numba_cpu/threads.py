@@ -1,0 +1,87 @@
+"""The pool of threads that kernels run on: Numba's, loaded without the rest of Numba."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.machinery
+import importlib.util
+import os
+import threading
+
+import numpy as np
+
+from nxkernel.errors import NxValueError
+
+#: What native code reads of the pool: number of threads, whether the pool is taken, address of ``parallel_for``.
+STATE = np.zeros(3, dtype=np.int64)
+_THREADS, _TAKEN, _PARALLEL_FOR = range(3)
+
+_lock = threading.Lock()
+_pool = None
+
+
+def available() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def get_threads() -> int:
+    """How many threads a kernel runs on at most."""
+    return int(STATE[_THREADS]) or _wanted()
+
+
+def set_threads(count: int) -> None:
+    """Run kernels on at most `count` threads from now on. Results do not depend on it.
+
+    Raises
+    ------
+    NxValueError
+        For less than one, or more than the pool was started with.
+    """
+    limit = max(_wanted(), 1)
+    if not isinstance(count, int) or not 1 <= count <= limit:
+        raise NxValueError(f"the number of threads is from 1 to {limit} here, got {count!r}")
+    start()
+    STATE[_THREADS] = count
+
+
+def _wanted() -> int:
+    given = os.environ.get("NUMBA_NUM_THREADS", "")
+    return int(given) if given.isdigit() and int(given) > 0 else available()
+
+
+def start() -> None:
+    """Start the pool, once. In a process that was forked kernels run on the calling thread: the pool did not come along."""
+    global _pool
+    with _lock:
+        if STATE[_THREADS]:
+            return
+        count = _wanted()
+        if count > 1:
+            _pool = _load()
+            ctypes.CFUNCTYPE(None, ctypes.c_int)(_pool.launch_threads)(count)
+            STATE[_PARALLEL_FOR] = _pool.parallel_for
+        STATE[_THREADS] = count
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_forget)
+
+
+def _forget() -> None:
+    STATE[_PARALLEL_FOR] = 0
+    STATE[_TAKEN] = 0
+
+
+def _load():
+    """Numba's work queue, straight from its file: importing the whole of Numba takes a quarter of a second."""
+    spec = importlib.util.find_spec("numba")
+    folder = os.path.join(os.path.dirname(spec.origin), "np", "ufunc")
+    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+        path = os.path.join(folder, "workqueue" + suffix)
+        if os.path.exists(path):
+            loader = importlib.machinery.ExtensionFileLoader("workqueue", path)
+            module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec("workqueue", loader, origin=path))
+            loader.exec_module(module)
+            return module
+    raise ImportError(f"Numba's work queue is missing in {folder}")

@@ -1,0 +1,225 @@
+"""Before scheduling: operations that loop nests say better with others are rewritten, large reductions are cut in two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import shapes, types
+from nxkernel.compilers import matmul
+from nxkernel.graph.expr import Expr, constant
+from nxkernel.graph.traverse import post_order
+from nxkernel.primitives import Primitive, Spec
+from nxkernel.shapes import unnamed
+
+#: A reduction of at least this many elements with little else to run in parallel is cut into blocks.
+SPLIT_FROM = 1 << 17
+#: Elements of one such block, about.
+BLOCK = 1 << 15
+#: Outer elements from which rows are parallel enough by themselves.
+ENOUGH_ROWS = 64
+#: Products of matrices below this many multiplications become loops: calling a library would cost more.
+SMALL_PRODUCT = 4096
+
+
+def _partial_rule(operand: Spec, *, reduce: Primitive, axes: tuple[int, ...], block: int, blocks: int, tie: str, type: types.Type) -> Spec:
+    shape, _ = shapes.reduce(operand.shape, operand.names, axes, False)
+    return Spec(type, (blocks, *shape), (None,) * (len(shape) + 1))
+
+
+#: A reduction over blocks of the first of its axes: the result has one more axis in front, the block. Only compilers see it.
+partial = Primitive("partial", "reduction", _partial_rule)
+
+
+def make(primitive: Primitive, *operands: Expr, source: Any = None, **params: Any) -> Expr:
+    """A node, its spec by the primitive's rule."""
+    return Expr(primitive, operands, params, primitive.rule(*[o.spec for o in operands], **params), source)
+
+
+def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[Expr], dict[int, Expr]]:
+    """Rewritten outputs, and for each new node the node of the given graph that it came from.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr
+    blas : frozenset of Type
+        The types for which a library multiplies matrices; products of others become loops.
+    """
+    new: dict[int, Expr] = {}
+    origin: dict[int, Expr] = {}
+    for node in post_order(outputs):
+        operands = tuple([new[id(operand)] for operand in node.operands])
+        same = all(a is b for a, b in zip(operands, node.operands, strict=True))
+        current = node if same else Expr(node.primitive, operands, node.params, node.spec, node.source)
+        if node.primitive.family == "reduction":
+            current = _reduction(current)
+        elif node.primitive is p.dot:
+            current = _dot(current, blas)
+        elif node.primitive is p.reverse:
+            current = _reverse(current)
+        new[id(node)] = current
+        for made in post_order([current]) if current is not node else [current]:
+            origin.setdefault(id(made), node)
+    return [_own(new[id(output)]) for output in outputs], origin
+
+
+def _own(output: Expr) -> Expr:
+    """An output that is an input, or a reshape of one, becomes a copy: results never share the caller's memory."""
+    node = output
+    while node.primitive is p.reshape:
+        node = node.operands[0]
+    if node.primitive is not p.parameter:
+        return output
+    axes = tuple(range(len(output.shape)))
+    return make(p.broadcast, output, shape=output.shape, axes=axes, names=output.names, source=output.source)
+
+
+def _reverse(node: Expr) -> Expr:
+    (operand,), axes = node.operands, node.params["axes"]
+    shape = operand.shape
+    return make(
+        p.slice_,
+        operand,
+        starts=tuple(n - 1 if a in axes else 0 for a, n in enumerate(shape)),
+        lengths=shape,
+        strides=tuple(-1 if a in axes else 1 for a in range(len(shape))),
+        source=node.source,
+    )
+
+
+def _reduction(node: Expr) -> Expr:
+    """One-element reductions vanish; large ones with few rows become two steps."""
+    operand = node.operands[0]
+    if node.primitive in (p.argmax, p.argmin) and node.type is not types.s64:
+        wide = make(node.primitive, operand, source=node.source, **{**node.params, "type": types.s64})
+        return make(p.as_type, _reduction(wide), type=node.type, source=node.source)
+    axes = node.params.get("axes", (node.params.get("axis"),))
+    keep = node.params.get("keep_axes", node.params.get("keep_axis", False))
+    count = shapes.size([operand.shape[a] for a in axes])
+    if count == 1:
+        return _of_one(node, operand)
+    rows = shapes.size(operand.shape) // max(count, 1)
+    lanes_inner = operand.shape and len(operand.shape) - 1 in axes
+    parallel = rows if lanes_inner else shapes.ceil_div(rows, 512)
+    if count * rows < SPLIT_FROM or parallel >= ENOUGH_ROWS:
+        return node
+    first = max(axes, key=lambda axis: operand.shape[axis])
+    axes = (first, *(axis for axis in axes if axis != first))
+    rest = count // operand.shape[first] * (1 if lanes_inner else rows)
+    block = max(shapes.ceil_div(BLOCK, max(rest, 1)), 64)
+    blocks = shapes.ceil_div(operand.shape[first], block)
+    if blocks < 2:
+        return node
+    common = {"axes": axes, "block": block, "blocks": blocks, "tie": node.params.get("tie_break", "")}
+
+    def cut(reduce: Primitive, type_: types.Type) -> Expr:
+        return make(partial, operand, reduce=reduce, type=type_, source=node.source, **common)
+
+    if node.primitive in (p.argmax, p.argmin):
+        result = _best_block(node, cut)
+    else:
+        part = cut(node.primitive, node.type)
+        result = make(node.primitive, part, axes=(0,), keep_axes=False, source=node.source)
+    if keep or result.spec != node.spec:
+        return make(p.reshape, result, shape=node.shape, names=node.names, source=node.source)
+    return result
+
+
+def _of_one(node: Expr, operand: Expr) -> Expr:
+    if node.primitive in (p.argmax, p.argmin):
+        return constant(0, node.type, node.shape, node.names)
+    value = make(p.reshape, operand, shape=node.shape, names=node.names, source=node.source)
+    if node.primitive in (p.all_, p.any_):
+        return make(p.not_equal, value, constant(0, operand.type, node.shape, node.names), source=node.source)
+    return value
+
+
+def _best_block(node: Expr, cut: Any) -> Expr:
+    """The index of the best element out of the best of each block: the place of the best block picks it."""
+    best = p.reduce_max if node.primitive is p.argmax else p.reduce_min
+    values, places = cut(best, node.operands[0].type), cut(node.primitive, node.type)
+    winner = make(
+        node.primitive, values, axis=0, keep_axis=True, tie_break=node.params["tie_break"], type=types.s64, source=node.source
+    )
+    block = make(p.iota, type=types.s64, shape=values.shape, names=unnamed(values.shape), axis=0)
+    wide = make(
+        p.broadcast, winner, shape=values.shape, axes=tuple(range(len(values.shape))), names=unnamed(values.shape), source=node.source
+    )
+    mask = make(p.equal, block, wide, source=node.source)
+    chosen = make(p.select, mask, places, constant(0, node.type, values.shape), source=node.source)
+    return make(p.sum_, chosen, axes=(0,), keep_axes=False, source=node.source)
+
+
+def _dot(node: Expr, blas: frozenset[types.Type]) -> Expr:
+    """Products with a vector, small ones and those of types without a library become a sum of products."""
+    left, right = node.operands
+    (contract_left, contract_right), (batch_left, batch_right) = node.params["contract"], node.params["batch"]
+    free_left = [a for a in range(len(left.shape)) if a not in contract_left and a not in batch_left]
+    free_right = [a for a in range(len(right.shape)) if a not in contract_right and a not in batch_right]
+    rows, columns = (shapes.size([t.shape[a] for a in free]) for t, free in ((left, free_left), (right, free_right)))
+    depth = shapes.size([left.shape[a] for a in contract_left])
+    half = types.compute_type(node.type)
+    if half is not node.type:
+        wide = _dot(make(p.dot, make(p.as_type, left, type=half), make(p.as_type, right, type=half), source=node.source, **node.params), blas)
+        return make(p.as_type, wide, type=node.type, source=node.source)
+    if node.type in blas and min(rows, columns) > 1 and rows * columns * depth > SMALL_PRODUCT:
+        return _for_library(node)
+    # Axes of the common space: batch, free left, contracted, free right. The free right axes come last, so that lanes
+    # run along consecutive elements of a row-major right operand; without them the contracted ones do.
+    nb, nl, nc, nr = len(batch_left), len(free_left), len(contract_left), len(free_right)
+    shape = tuple(
+        [left.shape[a] for a in (*batch_left, *free_left, *contract_left)] + [right.shape[a] for a in free_right]
+    )
+    place_left, place_right = {}, {}
+    for position, axis in enumerate((*batch_left, *free_left, *contract_left)):
+        place_left[axis] = position
+    for position, axis in enumerate(batch_right):
+        place_right[axis] = position
+    for position, axis in enumerate(contract_right):
+        place_right[axis] = nb + nl + position
+    for position, axis in enumerate(free_right):
+        place_right[axis] = nb + nl + nc + position
+
+    def spread(operand: Expr, places: dict[int, int]) -> Expr:
+        order = sorted(places, key=places.__getitem__)
+        if order != list(range(len(order))):
+            operand = make(p.transpose, operand, axes=tuple(order), source=node.source)
+        if operand.shape == shape:
+            return operand
+        axes = tuple(sorted(places.values()))
+        return make(p.broadcast, operand, shape=shape, axes=axes, names=unnamed(shape), source=node.source)
+
+    product = make(p.multiply, _anonymous(spread(left, place_left)), _anonymous(spread(right, place_right)), source=node.source)
+    if not nc:
+        result = product
+    else:
+        axes = tuple(range(nb + nl, nb + nl + nc))
+        result = _reduction(make(p.sum_, product, axes=axes, keep_axes=False, source=node.source))
+    if result.spec != node.spec:
+        result = make(p.reshape, result, shape=node.shape, names=node.names, source=node.source)
+    return result
+
+
+def _for_library(node: Expr) -> Expr:
+    """A product whose operands a library can read: what is not two axes walked in order is turned into that."""
+    operands, contract, batch = [], [], []
+    for side, (operand, axes) in enumerate(zip(node.operands, matmul.axes_of(node), strict=True)):
+        base, strides = matmul.layout(operand)
+        if matmul.matrix(operand, base, strides, *axes) is None:
+            order = [*axes[0], *axes[1], *axes[2]]
+            places = [[order.index(a) for a in group] for group in axes]
+            operand = make(p.transpose, operand, axes=tuple(order), source=node.source)
+            axes = places
+        operands.append(operand)
+        batch.append(tuple(axes[0]))
+        contract.append(tuple(axes[2]))
+    if all(a is b for a, b in zip(operands, node.operands, strict=True)):
+        return node
+    return make(p.dot, *operands, contract=tuple(contract), batch=tuple(batch), source=node.source)
+
+
+def _anonymous(node: Expr) -> Expr:
+    if not any(node.names):
+        return node
+    return make(p.reshape, node, shape=node.shape, names=unnamed(node.shape), source=node.source)

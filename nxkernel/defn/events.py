@@ -1,0 +1,151 @@
+"""The stream of what happens: one immutable record for each trace, hit, miss, kernel, error and eviction.
+
+Widgets, magics, logs, tests and ``f.why`` read this one stream. A hit is only counted, by the definition itself, unless
+somebody listens.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+#: How many records are kept; older ones are forgotten.
+KEPT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened.
+
+    Parameters
+    ----------
+    kind : str
+        ``"hit"`` (a call answered by the graph cache), ``"miss"`` (a call that was traced and made into a program),
+        ``"kernel"`` (one kernel of that program), ``"error"`` (a trace, compilation or run that raised), ``"evict"``.
+    function : str
+        The definition's name.
+    where : str
+        The notebook cell or file and line that called, such as ``"cell 7"``.
+    reason : tuple of str
+        For a miss, why: the lines of difference from the closest earlier key, or ``("first call",)``.
+    advice : str
+        What the person could change, when there is something.
+    trace_ms, lower_ms, native_ms : float
+        Milliseconds spent tracing, making loop nests out of the graph, and getting native code.
+    origin : str
+        For a kernel: ``"compiled"``, ``"memory"`` or ``"disk"``.
+    kernel : str
+        For a kernel, its symbol.
+    compiled, reused : int
+        For a miss, how many kernels were compiled and how many came from memory or disk.
+    time : float
+        When, in seconds since the epoch.
+    """
+
+    kind: str
+    function: str
+    where: str = ""
+    reason: tuple[str, ...] = ()
+    advice: str = ""
+    trace_ms: float = 0.0
+    lower_ms: float = 0.0
+    native_ms: float = 0.0
+    origin: str = ""
+    kernel: str = ""
+    compiled: int = 0
+    reused: int = 0
+    time: float = field(default_factory=time.time)
+
+    @property
+    def total_ms(self) -> float:
+        """Milliseconds for everything that the record covers."""
+        return self.trace_ms + self.lower_ms + self.native_ms
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.headline(), *self.reason, *([self.advice] if self.advice else [])])
+
+    def headline(self) -> str:
+        """What happened, where and for how long, in one line."""
+        where = f" ({self.where})" if self.where else ""
+        if self.kind == "miss":
+            first = self.reason[:1] == ("first call",)
+            verb = ("compiled" if first else "compiled again") if self.compiled else "traced"
+            kernels = f"{self.compiled} kernels compiled, {self.reused} reused"
+            return (
+                f"{self.function} {verb}{where}: {self.trace_ms:.1f} ms trace, {self.lower_ms:.1f} ms lowering, "
+                f"{self.native_ms:.1f} ms native; {kernels}"
+            )
+        if self.kind == "kernel":
+            return f"{self.function}{where}: kernel {self.kernel} from {self.origin}, {self.native_ms:.1f} ms"
+        return f"{self.function} {self.kind}{where}"
+
+
+class Stream:
+    """The records of this process, and who listens to them."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._records: deque[Event] = deque(maxlen=kept)
+        self._listeners: tuple[Callable[[Event], None], ...] = ()
+        self._lock = threading.Lock()
+
+    @property
+    def listening(self) -> bool:
+        """Whether anybody is told of each event, hits included."""
+        return bool(self._listeners)
+
+    def emit(self, event: Event) -> None:
+        """Keep a record and tell the listeners; a listener that raises is dropped, so that no call fails for it."""
+        self._records.append(event)
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:  # noqa: BLE001
+                self.unsubscribe(listener)
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Call `listener` with each event from now on; the function that is returned ends that."""
+        with self._lock:
+            self._listeners = (*self._listeners, listener)
+        return lambda: self.unsubscribe(listener)
+
+    def unsubscribe(self, listener: Callable[[Event], None]) -> None:
+        """Stop telling a listener."""
+        with self._lock:
+            self._listeners = tuple(known for known in self._listeners if known is not listener)
+
+    def records(self, function: str | None = None, kind: str | None = None) -> list[Event]:
+        """The records kept, oldest first, of one function or kind if given."""
+        return [
+            event
+            for event in list(self._records)
+            if (function is None or event.function == function) and (kind is None or event.kind == kind)
+        ]
+
+    def clear(self) -> None:
+        """Forget the records; listeners stay."""
+        self._records.clear()
+
+
+#: The stream of this process.
+stream = Stream()
+
+
+def events(function: object = None, kind: str | None = None) -> list[Event]:
+    """What happened so far, oldest first.
+
+    Parameters
+    ----------
+    function : str or definition, optional
+        Only of this one.
+    kind : str, optional
+        Only of this kind: ``"miss"``, ``"kernel"``, ``"hit"``, ``"error"`` or ``"evict"``.
+
+    Returns
+    -------
+    list of Event
+    """
+    name = getattr(function, "__name__", function)
+    return stream.records(name, kind)

@@ -1,0 +1,44 @@
+"""Where code stands, as the person who wrote it would say: the cell or file, the line, and its text."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Callable
+
+#: Asked for the name of a file, such as ``"cell 4"`` for the code of a notebook cell; None where it does not know.
+_namers: list[Callable[[str], str | None]] = []
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def add_namer(namer: Callable[[str], str | None]) -> Callable[[], None]:
+    """Let `namer` translate file names; the function that is returned takes it out again."""
+    _namers.append(namer)
+    return lambda: _namers.remove(namer)
+
+
+def name_of(file: str) -> str:
+    """The name of a file for display."""
+    for namer in reversed(_namers):
+        name = namer(file)
+        if name:
+            return name
+    return os.path.basename(file)
+
+
+def code_at(file: str, line: int) -> str:
+    """The text of a line, without its indentation; empty when the source is not at hand."""
+    return linecache.getline(file, line).strip()
+
+
+def caller() -> str:
+    """Where the innermost code outside nxkernel stands: ``"cell 7"``, or ``"train.py, line 12"``."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    name = name_of(frame.f_code.co_filename)
+    return name if name.startswith("cell ") else f"{name}, line {frame.f_lineno}"

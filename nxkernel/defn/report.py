@@ -1,0 +1,152 @@
+"""One compilation as data for display: what widgets, magics and text views read. Nothing here computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node of the graph as it is shown.
+
+    Parameters
+    ----------
+    id : str
+        The variable name of the printed graph: ``a``, ``b``, …
+    label : str
+        The primitive's name, or the argument's for a parameter.
+    detail : str
+        Its static parameters, such as ``axes=[0]``; the value of a constant.
+    spec : str
+        Type and shape, such as ``f32[2][3]``.
+    role : str
+        ``"argument"``, ``"captured"``, ``"constant"`` or ``"operation"``.
+    operands : tuple of str
+        Ids of the nodes that it reads.
+    kernels : tuple of int
+        Indices of the kernels that compute it; more than one when it is cheaper to compute twice than to keep.
+    output : bool
+        Whether the function returns it.
+    cell : str
+        Where its line stands: ``"cell 4"`` or a file name; empty when unknown.
+    line : int
+        The line there, from 1.
+    code : str
+        That line's text.
+    """
+
+    id: str
+    label: str
+    detail: str
+    spec: str
+    role: str
+    operands: tuple[str, ...]
+    kernels: tuple[int, ...] = ()
+    output: bool = False
+    cell: str = ""
+    line: int = 0
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelView:
+    """A kernel as it is shown; texts are made when asked for.
+
+    Parameters
+    ----------
+    index : int
+        Its place in the program.
+    kind : str
+        What it is in a word or two: ``"map"``, ``"rows"``, ``"columns"``, ``"matrix product"``.
+    title : str
+        One line: kind, number of reads and writes, loop sizes.
+    symbol : str
+        The name of its native code.
+    origin : str
+        ``"compiled"``, ``"memory"`` or ``"disk"``.
+    milliseconds : float
+        What getting its native code took.
+    moved : int
+        Bytes that it reads and writes in memory at the least.
+    operations : int
+        Arithmetic operations in one run.
+    texts : dict
+        Name of a form (``"Numba source"``, ``"LLVM"``, ``"assembly"``) to a function that gives its text.
+    """
+
+    index: int
+    kind: str
+    title: str
+    symbol: str
+    origin: str
+    milliseconds: float
+    moved: int = 0
+    operations: int = 0
+    texts: dict[str, Callable[[], str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CompilationView:
+    """One compilation of one definition as it is shown.
+
+    Parameters
+    ----------
+    function : str
+        The definition's name.
+    signature : str
+        The call that it answers, such as ``smooth(u: f64[512][512], steps=100)``.
+    compiler : str
+        ``"numba_cpu"`` or ``"evaluator"``.
+    reason : tuple of str
+        Why it was made: ``("first call",)`` or the differences from the closest one before.
+    nodes : tuple of NodeView
+        In the order of the printed graph, operands before their users.
+    kernels : tuple of KernelView
+        In the order in which they run; empty for the evaluator.
+    calls : int
+        How many calls it has answered.
+    cell : str
+        Where it was compiled.
+    text : str
+        The printed graph.
+    trace_ms, lower_ms, native_ms : float
+        What it cost, in milliseconds.
+    """
+
+    function: str
+    signature: str
+    compiler: str
+    reason: tuple[str, ...]
+    nodes: tuple[NodeView, ...]
+    kernels: tuple[KernelView, ...]
+    calls: int
+    cell: str
+    text: str
+    trace_ms: float
+    lower_ms: float
+    native_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What the caches answered for one definition.
+
+    Parameters
+    ----------
+    hits : int
+        Calls answered by the graph cache.
+    misses : int
+        Calls that were traced.
+    compiled, memory, disk : int
+        Kernels that were compiled, found in memory, and loaded from disk.
+    entries : int
+        Programs kept now.
+    """
+
+    hits: int
+    misses: int
+    compiled: int
+    memory: int
+    disk: int
+    entries: int

@@ -1,0 +1,43 @@
+"""The errors that nxkernel raises beyond Python's own, and how their texts are laid out."""
+
+from __future__ import annotations
+
+
+class NxError(Exception):
+    """The base of nxkernel's errors; each also is the Python error that a caller would expect."""
+
+
+class NxTypeError(NxError, TypeError):
+    """A value of a kind or type that the operation does not take."""
+
+
+class NxValueError(NxError, ValueError):
+    """A value of the right kind that the operation cannot use."""
+
+
+class NxIndexError(NxError, IndexError):
+    """A static index outside its axis."""
+
+
+class TracedValueError(NxTypeError):
+    """Python asked a traced value for its data, which exists only when the compiled program runs."""
+
+
+class CompilationError(NxError, RuntimeError):
+    """A definition could not be compiled, or a compilation was not allowed here."""
+
+
+class CacheWarning(UserWarning):
+    """The disk cache cannot be used; results are the same, later processes compile again."""
+
+
+def message(what: str, *hints: str) -> str:
+    """Join what is wrong and what to do, hints on lines of their own, indented by two.
+
+    Examples
+    --------
+    >>> print(message("axis 3 is out of range", "The tensor has 2 axes: 0 and 1."))
+    axis 3 is out of range
+      The tensor has 2 axes: 0 and 1.
+    """
+    return "\n  ".join([what, *hints])

@@ -1,0 +1,143 @@
+"""The nodes of an expression graph, and the graph itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, NoReturn
+
+from nxkernel import primitives
+from nxkernel.errors import TracedValueError, message
+from nxkernel.operand import Operand
+from nxkernel.primitives import Primitive, Spec
+from nxkernel.shapes import unnamed
+from nxkernel.types import Type
+
+
+class Source(NamedTuple):
+    """The line of the user's code that made a node."""
+
+    file: str
+    line: int
+    function: str
+
+
+class Expr(Operand):
+    """A value that will exist when the compiled program runs.
+
+    Parameters
+    ----------
+    primitive : Primitive
+        What computes it.
+    operands : tuple of Expr
+        From what.
+    params : dict
+        The static parameters of the primitive.
+    spec : Spec
+        Type, shape and names.
+    source : Source, optional
+        The user's line.
+    """
+
+    __slots__ = ("operands", "params", "primitive", "source", "spec")
+
+    def __init__(
+        self,
+        primitive: Primitive,
+        operands: tuple[Expr, ...],
+        params: dict[str, Any],
+        spec: Spec,
+        source: Source | None = None,
+    ) -> None:
+        self.primitive, self.operands, self.params, self.spec, self.source = primitive, operands, params, spec, source
+
+    # Equality is element-wise for people (`==` is an operator), so identity is what graphs and dictionaries go by.
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        from nxkernel.graph.printing import print_graph
+
+        return print_graph([self])
+
+    def _no_data(self, asked: str, instead: str) -> NoReturn:
+        where = f" ({self.source.file}, line {self.source.line})" if self.source else ""
+        raise TracedValueError(
+            message(
+                f"{asked} asks for the data of a traced value of type {self.spec}{where}.",
+                "While a definition is traced its tensors have a type and a shape but no data yet.",
+                instead,
+            )
+        )
+
+    def __bool__(self) -> bool:
+        self._no_data(
+            "A condition (`if`, `while`, `and`, `or`, `not`, bool())",
+            "Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).",
+        )
+
+    def __float__(self) -> float:
+        self._no_data("float()", 'Keep it a tensor: nx.as_type(t, "f64") converts its type.')
+
+    def __int__(self) -> int:
+        self._no_data("int()", 'Keep it a tensor: nx.as_type(t, "s64") converts its type.')
+
+    def __complex__(self) -> complex:
+        self._no_data("complex()", 'Keep it a tensor: nx.as_type(t, "c64") converts its type.')
+
+    def __index__(self) -> int:
+        self._no_data(
+            "A static whole number (a shape, an axis, range())",
+            "Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3).",
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        self._no_data("NumPy", "Use the function of that name in nxkernel, or call NumPy outside the definition.")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in _NEEDS_DATA:
+            self._no_data(f".{name}()", "Return the tensor from the definition and read its data there.")
+        raise AttributeError(f"a traced value of type {self.spec} has no attribute {name!r}")
+
+
+_NEEDS_DATA = frozenset(
+    "to_numpy to_list to_number to_flat_list to_binary tolist item numpy __dlpack__ __array_interface__".split()
+)
+
+
+def constant(value: Any, type_: Type, shape: tuple[int, ...] = (), names: Any = None) -> Expr:
+    """A node with one Python number in every element."""
+    spec = Spec(type_, shape, unnamed(shape) if names is None else names)
+    return Expr(primitives.constant, (), {"value": value, "spec": spec}, spec)
+
+
+def parameter(index: int, name: str, spec: Spec, captured: bool = False) -> Expr:
+    """An input of a graph."""
+    return Expr(primitives.parameter, (), {"index": index, "name": name, "captured": captured, "spec": spec}, spec)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A traced function: parameters in, expressions out.
+
+    Parameters
+    ----------
+    name : str
+        The function's.
+    parameters : list of Expr
+        In the order in which a program takes them: arguments, then captured values.
+    outputs : list of Expr
+        The leaves of what the function returned.
+    rebuild : callable
+        Makes the function's result out of the output leaves.
+    """
+
+    name: str
+    parameters: Sequence[Expr]
+    outputs: Sequence[Expr]
+    rebuild: Callable[[list[Any]], Any] = field(repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        from nxkernel.graph.printing import print_graph
+
+        return print_graph(self.outputs, self.parameters)

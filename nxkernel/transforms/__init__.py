@@ -1,0 +1,1 @@
+"""Graph to graph: simplification, and later gradients and vectorization."""

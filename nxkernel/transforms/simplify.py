@@ -1,0 +1,245 @@
+"""Simplification: constants are folded, equal nodes become one, algebra that changes no result is applied.
+
+Rules look at one node whose operands are simplified already. None of them changes what a program computes on finite
+numbers, NaN or infinities; ``x * 0`` therefore stays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.backends.numpy import MEANING
+from nxkernel.graph.expr import Expr, Graph, constant
+from nxkernel.graph.traverse import post_order
+from nxkernel.primitives import Primitive
+
+Rule = Callable[[Expr], "Expr | None"]
+_RULES: dict[Primitive, list[Rule]] = {}
+
+
+def simplify(graph: Graph) -> Graph:
+    """The same function with fewer nodes; parameters stay, whether used or not."""
+    outputs = simplify_nodes(graph.outputs)
+    return Graph(graph.name, graph.parameters, outputs, graph.rebuild)
+
+
+def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
+    """Equivalent nodes for `outputs`, sharing whatever is equal among them."""
+    new: dict[int, Expr] = {}
+    seen: dict[Any, Expr] = {}
+    for node in post_order(outputs):
+        operands = tuple([new[id(operand)] for operand in node.operands])
+        node_ = node
+        if any(a is not b for a, b in zip(operands, node.operands, strict=True)):
+            node_ = Expr(node.primitive, operands, node.params, node.spec, node.source)
+        node_ = _rewrite(node_)
+        key = _key(node_)
+        new[id(node)] = seen.setdefault(key, node_)
+    return [new[id(output)] for output in outputs]
+
+
+def _key(node: Expr) -> Any:
+    if node.primitive is p.parameter:
+        return id(node)
+    if node.primitive is p.constant:
+        value = node.params["value"]
+        # 0.0 and -0.0 are equal in Python, 1 and 1.0 and True too; NaN is not even equal to itself.
+        return (p.constant, type(value), repr(value), node.spec)
+    params = node.params
+    return (node.primitive, *map(id, node.operands), *params.values(), node.spec.names if params else node.spec)
+
+
+def _rewrite(node: Expr) -> Expr:
+    rules = _RULES.get(node.primitive)
+    if rules:
+        for rule in rules:
+            found = rule(node)
+            if found is not None:
+                if found.spec != node.spec:
+                    continue
+                return found
+    folded = _fold(node)
+    return node if folded is None else folded
+
+
+def _rule(*where: Primitive) -> Callable[[Rule], Rule]:
+    def add(rule: Rule) -> Rule:
+        for primitive in where:
+            _RULES.setdefault(primitive, []).append(rule)
+        return rule
+
+    return add
+
+
+def _number(node: Expr) -> Any:
+    """The number that a node is in every element, or None."""
+    return node.params["value"] if node.primitive is p.constant else None
+
+
+def _is(node: Expr, number: float) -> bool:
+    """Whether a node is that number exactly; a negative zero is not zero."""
+    value = _number(node)
+    return value is not None and value == number and not (value == 0 and math.copysign(1.0, _real(value)) < 0)
+
+
+def _real(value: Any) -> float:
+    return value.real if isinstance(value, complex) else float(value)
+
+
+def _fold(node: Expr) -> Expr | None:
+    """An element-wise primitive of constants is a constant."""
+    if node.primitive.family != "elementwise" or not node.operands:
+        return None
+    numbers = []
+    for operand in node.operands:
+        if operand.primitive is not p.constant:
+            return None
+        numbers.append(np.array(operand.params["value"], dtype=operand.type.dtype))
+    value = MEANING[node.primitive](node.spec._replace(shape=(), names=()), *numbers, **node.params)
+    item = value.item() if value.dtype.kind in "biufc" else float(value)
+    return constant(item, node.type, node.shape, node.names)
+
+
+@_rule(p.add)
+def _add_zero(node: Expr) -> Expr | None:
+    left, right = node.operands
+    # x + 0.0 turns -0.0 into 0.0, so for floats only the addition of -0.0 is nothing; integers have one zero.
+    if node.type.is_integer:
+        if _is(right, 0):
+            return left
+        if _is(left, 0):
+            return right
+    return None
+
+
+@_rule(p.subtract)
+def _subtract_zero(node: Expr) -> Expr | None:
+    return node.operands[0] if _is(node.operands[1], 0) else None
+
+
+@_rule(p.multiply)
+def _multiply_one(node: Expr) -> Expr | None:
+    left, right = node.operands
+    if _is(right, 1):
+        return left
+    return right if _is(left, 1) else None
+
+
+@_rule(p.divide)
+def _divide(node: Expr) -> Expr | None:
+    left, right = node.operands
+    if _is(right, 1):
+        return left
+    number = _number(right)
+    if isinstance(number, float) and number != 0 and math.isfinite(number) and node.type in (types.f32, types.f64):
+        mantissa, exponent = math.frexp(number)
+        # Dividing by a power of two is exactly multiplying by its inverse.
+        if abs(mantissa) == 0.5 and -100 < exponent < 100:
+            return Expr(
+                p.multiply, (left, constant(1.0 / number, node.type, node.shape, right.names)), {}, node.spec, node.source
+            )
+    return None
+
+
+@_rule(p.power)
+def _power(node: Expr) -> Expr | None:
+    base, exponent = node.operands
+    number = _number(exponent)
+    if number is None or node.type.is_complex:
+        return None
+    if number == 1:
+        return base
+    if number == 2:
+        return Expr(p.multiply, (base, base), {}, node.spec, node.source)
+    if number == 3 and node.type.is_integer:
+        square = Expr(p.multiply, (base, base), {}, base.spec, node.source)
+        return Expr(p.multiply, (square, base), {}, node.spec, node.source)
+    # Not 0.5: pow(-inf, 0.5) is inf and pow(-0.0, 0.5) is 0.0, which sqrt does not give.
+    return None
+
+
+@_rule(p.negate)
+def _negate_negate(node: Expr) -> Expr | None:
+    inner = node.operands[0]
+    return inner.operands[0] if inner.primitive is p.negate else None
+
+
+@_rule(p.as_type)
+def _same_type(node: Expr) -> Expr | None:
+    operand = node.operands[0]
+    return operand if operand.type is node.type else None
+
+
+@_rule(p.select)
+def _select_known(node: Expr) -> Expr | None:
+    mask, then, otherwise = node.operands
+    if then is otherwise:
+        return then
+    number = _number(mask)
+    if number is None:
+        return None
+    return then if number else otherwise
+
+
+@_rule(p.broadcast)
+def _broadcast(node: Expr) -> Expr | None:
+    operand = node.operands[0]
+    if operand.primitive is p.constant:
+        return constant(operand.params["value"], node.type, node.shape, node.names)
+    if operand.shape == node.shape and node.params["axes"] == tuple(range(len(node.shape))):
+        return operand
+    if operand.primitive is p.broadcast:
+        axes = tuple(node.params["axes"][a] for a in operand.params["axes"])
+        inner = operand.operands[0]
+        # An axis of size 1 that the inner broadcast made wider may be mapped straight to the outer axis.
+        params = {"shape": node.shape, "axes": axes, "names": node.params["names"]}
+        return Expr(p.broadcast, (inner,), params, node.spec, node.source)
+    return None
+
+
+@_rule(p.reshape)
+def _reshape(node: Expr) -> Expr | None:
+    operand = node.operands[0]
+    if operand.primitive is p.constant:
+        return constant(operand.params["value"], node.type, node.shape, node.names)
+    if operand.primitive is p.reshape:
+        operand = operand.operands[0]
+        if operand.spec == node.spec:
+            return operand
+        return Expr(p.reshape, (operand,), node.params, node.spec, node.source)
+    return operand if operand.spec == node.spec else None
+
+
+@_rule(p.transpose)
+def _transpose(node: Expr) -> Expr | None:
+    operand, axes = node.operands[0], node.params["axes"]
+    if axes == tuple(range(len(axes))):
+        return operand
+    if operand.primitive is p.transpose:
+        inner = tuple(operand.params["axes"][a] for a in axes)
+        return Expr(p.transpose, operand.operands, {"axes": inner}, node.spec, node.source)
+    return None
+
+
+@_rule(p.slice_)
+def _slice(node: Expr) -> Expr | None:
+    operand = node.operands[0]
+    if operand.primitive is p.constant:
+        return constant(operand.params["value"], node.type, node.shape, node.names)
+    if operand.shape == node.shape and all(s == 1 for s in node.params["strides"]):
+        return operand
+    return None
+
+
+@_rule(p.reduce_max, p.reduce_min, p.sum_, p.product, p.all_, p.any_)
+def _reduce_nothing(node: Expr) -> Expr | None:
+    operand = node.operands[0]
+    if node.params["axes"] == () and operand.type is node.type and node.primitive not in (p.all_, p.any_):
+        return operand
+    return None
