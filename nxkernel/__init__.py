@@ -2,10 +2,46 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+# Types keep their own namespace: `nx.types.f32` is a type, `nx.f32(…)` makes a tensor of it.
 from nxkernel import constants, types
+from nxkernel.defn import *  # noqa: F403
+from nxkernel.defn import __all__ as _definitions
 from nxkernel.ops import *  # noqa: F403
+from nxkernel.ops import __all__ as _vocabulary
 from nxkernel.tensor import Template, Tensor
 
 __version__ = "0.1.0"
 
-__all__ = ["Template", "Tensor", "constants", "types"]
+__all__ = [  # noqa: PLE0604
+    *_vocabulary, *_definitions, "Template", "Tensor", "constants", "get_threads", "set_threads", "types"
+]  # fmt: skip
+
+
+def get_threads() -> int:
+    """How many threads a kernel runs on at most."""
+    from nxkernel.compilers.numba_cpu import threads
+
+    return threads.get_threads()
+
+
+def set_threads(count: int) -> None:
+    """Run kernels on at most `count` threads from now on; results are the same bits for any number."""
+    from nxkernel.compilers.numba_cpu import threads
+
+    threads.set_threads(count)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """``%load_ext nxkernel``: the magics, and the views of notebooks."""
+    import nxkernel_magics
+
+    nxkernel_magics.load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """``%unload_ext nxkernel``."""
+    import nxkernel_magics
+
+    nxkernel_magics.unload(shell)

@@ -197,7 +197,7 @@ def reduce(shape: Shape, names: Names, axes: tuple[int, ...], keep_axes: bool) -
 
 def resolve_auto(shape: Sequence[Any], total: int) -> Shape:
     """A shape in which one entry may be ``"auto"`` or -1: that one takes what remains of `total` elements."""
-    places = [n if n in ("auto", -1) else static_int(n, "a size in a shape") for n in shape]
+    places = [n if isinstance(n, str) and n == "auto" else static_int(n, "a size in a shape") for n in shape]
     unknown = [i for i, n in enumerate(places) if n in ("auto", -1)]
     known = math.prod(n for n in places if n not in ("auto", -1))
     if len(unknown) > 1:

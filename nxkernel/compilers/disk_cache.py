@@ -56,6 +56,12 @@ def read(name: str) -> bytes | None:
     return code
 
 
+def has(name: str) -> bool:
+    """Whether there is a file of that name."""
+    folder = directory()
+    return folder is not None and (folder / name).exists()
+
+
 def _checked(data: bytes) -> bytes | None:
     if len(data) < _HEAD.size:
         return None

@@ -127,6 +127,8 @@ class Builder:
         score = dict.fromkeys(sizes, 0)
         for anchor in self.kernel.anchors:
             for node, map_ in self.fusion.reach(anchor, self.fusion.start(anchor, self.kernel), set()):
+                if self._mine(self.fusion.buffer_of(node)):
+                    continue
                 _, steps = maps.linear(map_, maps.row_strides(node.shape))
                 for axis, step in steps.items():
                     score[axis] += (step == 1) * min(sizes[axis], 1024)

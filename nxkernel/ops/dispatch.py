@@ -77,6 +77,9 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
         from nxkernel.ops.creation import tensor
 
         return tensor(value)
+    if isinstance(value, np.ndarray) and tracing.current() is not None:
+        # The array itself, not a view of it, is what a trace knows its captures by.
+        return tracing.current().capture(value)
     if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
         return Tensor.from_numpy(np.asarray(value))
     raise NxTypeError(

@@ -45,6 +45,17 @@ class NumbaCpu:
         )
 
 
+def foresee(graph: Graph) -> list[tuple[str, str]]:
+    """The kernels that compiling a graph would need: what each is, and where its code would come from."""
+    _check(graph)
+    outputs, _ = prepare(graph.outputs, _BLAS)
+    found = []
+    for step in plan(outputs).steps:
+        if isinstance(step.work, Bound):
+            found.append((_title(step, step.work), store.whereabouts(step.work.nest.key)))
+    return found
+
+
 def _check(graph: Graph) -> None:
     """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
     for node in post_order(graph.outputs):
@@ -76,17 +87,24 @@ def _kernel(step: Step, origin: dict[int, Expr]) -> KernelRecord:
     nodes = list(dict.fromkeys(origin.get(id(node), node) for node in bound.nodes))
     moved = sum(owner.type.size * _size(owner) for owner in {*step.reads, *step.writes})
     count = sum(op.name not in ("load", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code)
-    loops_ = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
-    passes = sum(section.level == "full" for section in nest.sections)
-    title = f"{nest.kind} of {loops_}, {len(step.reads)} reads, {len(step.writes)} writes" + (
-        f", {passes} passes" if passes > 1 else ""
-    )
     texts: dict[str, Callable[[], str]] = {
         "Numba source": lambda: render(nest),
         "LLVM": lambda: str(lower(nest)),
         "assembly": lambda: _assembly(str(lower(nest))),
     }
-    return KernelRecord(nest.kind, title, nest.key, where, spent, nodes, moved, count * bound.elements, texts)
+    return KernelRecord(nest.kind, _title(step, bound), nest.key, where, spent, nodes, moved, count * bound.elements, texts)
+
+
+def _title(step: Step, bound: Bound) -> str:
+    nest = bound.nest
+    sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
+    passes = sum(section.level == "full" for section in nest.sections)
+    title = f"{nest.kind} of {sizes}, {_counted(len(step.reads), 'read')}, {_counted(len(step.writes), 'write')}"
+    return f"{title}, {passes} passes" if passes > 1 else title
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _assembly(text: str) -> str:

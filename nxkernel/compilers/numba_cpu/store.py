@@ -65,6 +65,13 @@ def _make(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None
     return address, origin
 
 
+def whereabouts(symbol: str) -> str:
+    """Where the code of a function would come from: ``"memory"``, ``"disk"`` or ``"compiled"``."""
+    if symbol in _addresses:
+        return "memory"
+    return "disk" if disk_cache.has(symbol) else "compiled"
+
+
 def loaded() -> list[str]:
     """The names in memory."""
     return list(_addresses)

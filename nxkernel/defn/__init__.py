@@ -1,0 +1,38 @@
+"""Numerical definitions: what people write, and what happens when it is called."""
+
+from nxkernel.defn.defaults import default_options, global_default_options
+from nxkernel.defn.definition import Definition
+from nxkernel.defn.events import Event, events
+from nxkernel.defn.guards import assert_compiles, no_compile
+from nxkernel.defn.jit import (
+    compile,
+    debug_expr,
+    debug_expr_apply,
+    defn,
+    deftransform,
+    jit,
+    jit_apply,
+    print_expr,
+    print_value,
+)
+from nxkernel.defn.options import keyword
+
+__all__ = [
+    "Definition",
+    "Event",
+    "assert_compiles",
+    "compile",
+    "debug_expr",
+    "debug_expr_apply",
+    "default_options",
+    "defn",
+    "deftransform",
+    "events",
+    "global_default_options",
+    "jit",
+    "jit_apply",
+    "keyword",
+    "no_compile",
+    "print_expr",
+    "print_value",
+]

@@ -1,0 +1,113 @@
+"""Containers of tensors: taken apart into leaves, and put together again.
+
+A container is a tuple, list, dict, named tuple or dataclass whose leaves are tensors or numbers. Its structure, without
+the leaves, is hashable, so that it can be part of a key.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from nxkernel.errors import NxTypeError, message
+from nxkernel.operand import Operand
+
+#: The structure of a single leaf.
+LEAF = "leaf"
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a value is a tensor, an array or a number."""
+    if isinstance(value, Operand | np.ndarray | np.generic | bool | int | float | complex):
+        return True
+    return hasattr(value, "__array__") and not isinstance(value, type)
+
+
+def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callable[[str, Any], Exception]) -> Any:
+    """Append (path, leaf) pairs of a container to `leaves`; returns its structure.
+
+    Parameters
+    ----------
+    value : container
+    path : str
+        How a person would write the value: ``params`` gives leaves such as ``params['w'][0]``.
+    leaves : list
+        Filled in order; dicts in the order of their sorted keys.
+    refuse : callable
+        Makes the error for what is neither container nor leaf, from its path and value.
+    """
+    if is_leaf(value):
+        leaves.append((path, value))
+        return LEAF
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        children = tuple(flatten(getattr(value, f), f"{path}.{f}", leaves, refuse) for f in value._fields)
+        return ("named", type(value), children)
+    if isinstance(value, tuple | list):
+        children = tuple(flatten(item, f"{path}[{place}]", leaves, refuse) for place, item in enumerate(value))
+        return ("tuple" if isinstance(value, tuple) else "list", None, children)
+    if isinstance(value, dict):
+        keys = sorted_keys(value)
+        return ("dict", tuple(keys), tuple(flatten(value[key], f"{path}[{key!r}]", leaves, refuse) for key in keys))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = tuple(f.name for f in dataclasses.fields(value))
+        children = tuple(flatten(getattr(value, name), f"{path}.{name}", leaves, refuse) for name in names)
+        return ("dataclass", (type(value), names), children)
+    raise refuse(path, value)
+
+
+def sorted_keys(value: dict) -> list:
+    """The keys of a dict in an order that does not depend on how it was filled."""
+    try:
+        return sorted(value)
+    except TypeError:
+        return sorted(value, key=lambda key: (type(key).__name__, repr(key)))
+
+
+def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
+    """The container of a structure over new leaves."""
+    if structure == LEAF:
+        return next(leaves)
+    kind, detail, children = structure
+    values = [rebuild(child, leaves) for child in children]
+    if kind == "named":
+        return detail(*values)
+    if kind == "tuple":
+        return tuple(values)
+    if kind == "list":
+        return values
+    if kind == "dict":
+        return dict(zip(detail, values, strict=True))
+    class_, names = detail
+    return class_(**dict(zip(names, values, strict=True)))
+
+
+def describe(structure: Any) -> str:
+    """A structure as a person would write it, with dots for leaves."""
+    if structure == LEAF:
+        return "·"
+    kind, detail, children = structure
+    inner = [describe(child) for child in children]
+    if kind == "dict":
+        return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(detail, inner, strict=True)) + "}"
+    if kind == "list":
+        return f"[{', '.join(inner)}]"
+    if kind == "tuple":
+        return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+    class_ = detail if kind == "named" else detail[0]
+    return f"{class_.__name__}({', '.join(inner)})"
+
+
+def no_tensor(function: str) -> Callable[[str, Any], Exception]:
+    """The error for a result that has something else than tensors in it."""
+
+    def refuse(path: str, value: Any) -> Exception:
+        got = "None" if value is None else f"a {type(value).__name__}"
+        hint = (
+            "A `return` may be missing." if value is None else "Return tensors, numbers, or tuples, lists and dicts of them."
+        )
+        return NxTypeError(message(f"{function} returns no tensor: {path} is {got}.", hint))
+
+    return refuse
