@@ -1,0 +1,23 @@
+"""What a numerical definition was compiled to, to look at: a widget, a picture, a Graphviz graph, a text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nxkernel_lab.dot import to_dot
+from nxkernel_lab.svg import to_svg
+from nxkernel_lab.text import to_text
+
+if TYPE_CHECKING:
+    from nxkernel_lab.inspector import Inspector, inspect
+
+__all__ = ["Inspector", "inspect", "to_dot", "to_svg", "to_text"]
+
+
+def __getattr__(name: str) -> Any:
+    # Widgets take a while to import, and a script that wants the text needs none.
+    if name in ("Inspector", "inspect"):
+        from nxkernel_lab import inspector
+
+        return getattr(inspector, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,53 @@
+"""A compilation as a ``graphviz.Digraph``, a cluster for each kernel, for documents and other tools."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nxkernel_lab.scene import scene_of
+from nxkernel_lab.subject import view_of
+
+if TYPE_CHECKING:
+    import graphviz
+
+_SHAPES = {"argument": "box", "captured": "box", "constant": "plaintext", "operation": "box"}
+
+
+def to_dot(subject: Any) -> graphviz.Digraph:
+    """Describe a compilation to Graphviz.
+
+    Parameters
+    ----------
+    subject : definition or CompilationView
+        A definition stands for its latest compilation.
+
+    Returns
+    -------
+    graphviz.Digraph
+        Its ``source`` needs no installed Graphviz; drawing it does.
+    """
+    import graphviz
+
+    view = view_of(subject)
+    scene = scene_of(view, folded=())
+    graph = graphviz.Digraph(graphviz.escape(view.function), comment=view.signature.replace("\n", " "))
+    graph.attr("graph", label=graphviz.escape(view.signature), labelloc="t", fontname="Helvetica")
+    graph.attr("node", fontname="Helvetica", fontsize="11")
+    names = {shape.id: f"n{index}" for index, shape in enumerate(scene.shapes)}
+
+    def add(to: graphviz.Digraph, kernel: int) -> None:
+        for shape in scene.shapes:
+            if shape.kernel == kernel:
+                style = "rounded,dashed" if shape.look == "captured" else "rounded"
+                label = graphviz.escape(shape.label) + "\\n" + graphviz.escape(shape.sub)
+                pen = "2" if shape.output else "1"
+                to.node(names[shape.id], label, shape=_SHAPES.get(shape.look, "box"), style=style, penwidth=pen)
+
+    add(graph, -1)
+    for frame in scene.frames:
+        with graph.subgraph(name=f"cluster_{frame.kernel}") as cluster:
+            cluster.attr(label=graphviz.escape(frame.title), style="rounded", fontsize="10")
+            add(cluster, frame.kernel)
+    for tail, head in sorted({(names[line.tail], names[line.head]) for line in scene.lines if line.head}):
+        graph.edge(tail, head)
+    return graph

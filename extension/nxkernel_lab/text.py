@@ -1,0 +1,139 @@
+"""A compilation as an indented text: its arguments, then each kernel with its nodes, their types and lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nxkernel.defn.report import CompilationView, KernelView, NodeView
+from nxkernel_lab.subject import view_of
+from nxkernel_lab.wording import amount, count, duration
+
+_INPUTS = {"argument": "arguments", "captured": "captured values", "constant": "constants"}
+
+
+def to_text(subject: Any, times: bool = True) -> str:
+    """Describe a compilation for a terminal, a log, or a page without widgets.
+
+    Parameters
+    ----------
+    subject : definition or CompilationView
+        A definition stands for its latest compilation.
+    times : bool
+        Whether to say what may differ from run to run: times, counts of calls, and where native code came from.
+
+    Returns
+    -------
+    str
+        Lines without an end of line after the last.
+    """
+    view = view_of(subject)
+    sections: list[tuple[str, list[NodeView]]] = []
+    for role, heading in _INPUTS.items():
+        sections.append((heading, [node for node in view.nodes if node.role == role and not node.kernels]))
+    outside = [node for node in view.nodes if node.role not in _INPUTS and not node.kernels]
+    sections.append(("computed outside kernels" if view.kernels else "computed one by one", outside))
+    sections.extend(
+        (kernel_line(kernel, times), [node for node in view.nodes if kernel.index in node.kernels])
+        for kernel in view.kernels
+    )
+
+    lines = [view.signature, *([f"  {summary(view)}"] if times else []), *(f"  {line}" for line in view.reason)]
+    for heading, nodes in sections:
+        if nodes or heading.startswith("kernel "):
+            lines.append(f"  {heading}")
+            lines.extend(_table(nodes))
+    return "\n".join(lines)
+
+
+def summary(view: CompilationView) -> str:
+    """Who compiled it, where, what it cost, and how often it was used.
+
+    Parameters
+    ----------
+    view : CompilationView
+        The compilation.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    spent = (
+        f"trace {duration(view.trace_ms)}, lowering {duration(view.lower_ms)}, native code {duration(view.native_ms)}"
+    )
+    place = f" in {view.cell}" if view.cell else ""
+    return f"compiled by {view.compiler}{place} · {spent} · answered {count(view.calls, 'call')}"
+
+
+def kernel_line(kernel: KernelView, times: bool = True) -> str:
+    """A kernel in one line: what it is, where its code came from, what it moves and computes.
+
+    Parameters
+    ----------
+    kernel : KernelView
+        The kernel.
+    times : bool
+        Whether to say where its code came from and what that took.
+
+    Returns
+    -------
+    str
+        Beginning with ``kernel 1`` for the first.
+    """
+    return " · ".join(
+        [f"kernel {kernel.index + 1}", kernel.title or kernel.kind, *([origin(kernel)] if times else []), *work(kernel)]
+    )
+
+
+def kernel_lines(subject: Any, times: bool = True) -> list[str]:
+    """Each kernel of a compilation in one line.
+
+    Parameters
+    ----------
+    subject : definition or CompilationView
+        A definition stands for its latest compilation.
+    times : bool
+        As for `kernel_line`.
+
+    Returns
+    -------
+    list of str
+    """
+    view = view_of(subject)
+    if not view.kernels:
+        return [f"  no kernels: {view.compiler} computes node by node"]
+    return [f"  {kernel_line(kernel, times)}" for kernel in view.kernels]
+
+
+def origin(kernel: KernelView) -> str:
+    """Where a kernel's native code came from, and what getting it took."""
+    where = {"compiled": "compiled", "memory": "reused from memory", "disk": "loaded from disk"}
+    return f"{where.get(kernel.origin, kernel.origin)} in {duration(kernel.milliseconds)}"
+
+
+def work(kernel: KernelView) -> list[str]:
+    """What a kernel moves and computes in one run, as far as it is known."""
+    return [f"{amount(kernel.moved)}B moved"] * bool(kernel.moved) + [f"{amount(kernel.operations)}flop"] * bool(
+        kernel.operations
+    )
+
+
+def expression(node: NodeView) -> str:
+    """A node as the printed graph writes it: ``c = sum a, axes: [0]``."""
+    if node.role != "operation":
+        return f"{node.id} = {node.detail}" if node.role == "constant" else f"{node.id} = {node.label}"
+    arguments = ", ".join([*node.operands, *([node.detail] if node.detail else [])])
+    return f"{node.id} = {node.label} {arguments}".rstrip()
+
+
+def place(node: NodeView) -> str:
+    """Where a node's line stands, and its text; empty when unknown."""
+    if not node.cell:
+        return ""
+    return f"{node.cell}, line {node.line}" + (f": {node.code}" if node.code else "")
+
+
+def _table(nodes: list[NodeView]) -> list[str]:
+    rows = [(expression(node), node.spec + (" → returned" if node.output else ""), place(node)) for node in nodes]
+    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    return [f"    {left:{first}}   {middle:{second}}   {right}".rstrip() for left, middle, right in rows]

@@ -1,0 +1,72 @@
+"""Numbers as people read them: times, sizes and counts with their units."""
+
+from __future__ import annotations
+
+
+def duration(milliseconds: float) -> str:
+    """A time in the unit that suits it.
+
+    Parameters
+    ----------
+    milliseconds : float
+        The time in milliseconds.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> duration(0.0123), duration(1.44), duration(41.2), duration(2300)
+    ('12 µs', '1.4 ms', '41 ms', '2.3 s')
+    """
+    if milliseconds < 0.9995:
+        return f"{milliseconds * 1e3:.0f} µs"
+    if milliseconds < 999.5:
+        return f"{milliseconds:.1f} ms" if milliseconds < 9.95 else f"{milliseconds:.0f} ms"
+    return f"{milliseconds / 1e3:.1f} s"
+
+
+def amount(number: float) -> str:
+    """A large number with a decimal prefix, to be followed by its unit.
+
+    Parameters
+    ----------
+    number : float
+        Such as bytes or arithmetic operations.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> amount(12) + "B", amount(4_194_304) + "B", amount(1_040_400) + "flop"
+    ('12 B', '4.2 MB', '1.0 Mflop')
+    """
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= factor:
+            return f"{number / factor:.1f} {prefix}"
+    return f"{number:.0f} "
+
+
+def count(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    Parameters
+    ----------
+    number : int
+        How many.
+    noun : str
+        Of what, in the singular.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> count(1, "kernel"), count(2, "kernel")
+    ('1 kernel', '2 kernels')
+    """
+    return f"{number} {noun}" + ("" if number == 1 else "s")

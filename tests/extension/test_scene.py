@@ -1,0 +1,61 @@
+from nxkernel_lab.scene import WHOLE, all_kernels, first_folded, scene_of
+
+
+def by_id(scene):
+    return {shape.id: shape for shape in scene.shapes}
+
+
+def test_constants_are_written_into_their_readers(view):
+    shapes = by_id(scene_of(view))
+    assert "b" not in shapes
+    assert shapes["f@1"].label == "multiply ·, 2.0"
+
+
+def test_a_node_of_two_kernels_stands_in_both(view):
+    scene = scene_of(view)
+    assert [shape.id for shape in scene.shapes] == ["a", "c", "d@1", "d@2", "e@1", "e@2", "f@1", "f@2", "g", "h"]
+    reads = {(line.tail, line.head) for line in scene.lines if line.head}
+    assert {("d@1", "e@1"), ("d@2", "e@2"), ("f@1", "g"), ("f@2", "h"), ("g", "h")} <= reads
+    assert ("d@1", "e@2") not in reads
+
+
+def test_frames_say_what_their_kernels_are(view):
+    assert [(frame.kernel, frame.kind, frame.title) for frame in scene_of(view).frames] == [
+        (0, "rows", "kernel 1 · rows · 1 read 2 writes · 4 × 10"),
+        (1, "map", "kernel 2 · map · 3 reads 1 write · 4 × 10"),
+    ]
+
+
+def test_a_folded_kernel_is_one_box(view):
+    scene = scene_of(view, folded={0})
+    shapes = by_id(scene)
+    assert [frame.kernel for frame in scene.frames] == [1]
+    assert (shapes["kernel 1"].label, shapes["kernel 1"].sub) == ("kernel 1 · rows", "5 nodes")
+    assert not shapes["kernel 1"].output
+    assert {("a", "kernel 1"), ("kernel 1", "h")} <= {(line.tail, line.head) for line in scene.lines}
+
+
+def test_a_folded_kernel_tells_that_it_computes_an_output(view):
+    assert by_id(scene_of(view, folded={0, 1}))["kernel 2"].output
+
+
+def test_small_graphs_open_whole_and_large_ones_folded(view, chain):
+    assert len(view.nodes) <= WHOLE < len(chain.nodes)
+    assert first_folded(view) == frozenset()
+    assert first_folded(chain) == all_kernels(chain) == frozenset({0, 1, 2, 3})
+    assert len(scene_of(chain).shapes) == 5
+
+
+def test_kernels_that_there_are_not_fold_nothing(view):
+    assert scene_of(view, folded={7}).folded == frozenset()
+
+
+def test_without_kernels_the_nodes_stand_free(plain):
+    scene = scene_of(plain)
+    assert scene.frames == []
+    assert {shape.kernel for shape in scene.shapes} == {-1}
+
+
+def test_long_names_are_cut(named):
+    (shape,) = scene_of(named("x" * 80)).shapes
+    assert shape.label == "x" * 29 + "…"

@@ -1,0 +1,20 @@
+import pytest
+
+from nxkernel_lab.wording import amount, count, duration
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [(0.0, "0 µs"), (0.0004, "0 µs"), (0.9996, "1.0 ms"), (9.96, "10 ms"), (999.4, "999 ms"), (999.6, "1.0 s")],
+)
+def test_durations_change_unit_where_the_digits_do(milliseconds, text):
+    assert duration(milliseconds) == text
+
+
+@pytest.mark.parametrize(("number", "text"), [(0, "0 "), (999, "999 "), (1000, "1.0 k"), (2.5e9, "2.5 G")])
+def test_amounts_take_a_decimal_prefix(number, text):
+    assert amount(number) == text
+
+
+def test_only_one_is_singular():
+    assert [count(n, "node") for n in (0, 1, 2)] == ["0 nodes", "1 node", "2 nodes"]
