@@ -1,7 +1,7 @@
 """Numbers with a name, as scalars of the type that is asked for.
 
-Without a type, π, e and i are plain numbers while a definition is traced, which take the type of what is beside them, and
-scalars of f32 (c64) otherwise.
+Without a type, π, e, γ and i are plain numbers while a definition is traced, which take the type of what is beside
+them; otherwise they are scalars of f32 or c64.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 
 __all__ = [
-    "e", "epsilon", "euler_gamma", "i", "infinity", "max", "max_finite", "min", "min_finite", "nan", "neg_infinity", "pi",
-    "smallest_positive_normal",
+    "e", "epsilon", "euler_gamma", "i", "infinity", "max", "max_finite", "min", "min_finite", "nan", "neg_infinity",
+    "pi", "smallest_positive_normal",
 ]  # fmt: skip
 
 Scalar = Tensor | Expr

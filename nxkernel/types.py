@@ -120,7 +120,11 @@ def normalize(type_: Any) -> Type:
     if isinstance(type_, type) and type_ in _PYTHON:
         return _PYTHON[type_]
     try:
-        return _BY_DTYPE[np.dtype(type_).newbyteorder("=")]
+        dtype = np.dtype(type_ if type_ is not None else object)
+        # NumPy's short names count bytes ("f8") where ours count bits, so only its long ones ("float64") are taken.
+        if isinstance(type_, str) and type_ != dtype.name:
+            raise KeyError(type_)
+        return _BY_DTYPE[dtype.newbyteorder("=")]
     except (TypeError, KeyError):
         raise NxTypeError(
             message(f"there is no type {type_!r}.", f"The types are {' '.join(TYPES)}.", 'Write one as "f32".')

@@ -1,10 +1,12 @@
 """What each primitive does to NumPy arrays: the table of meanings, one line a primitive wherever one line can tell it.
 
 ``MEANING[primitive](out, *arrays, **params)`` gives a C-ordered array of the type and shape of the spec ``out``. It may
-share memory with an operand, so nobody may write into operands or results. What IEEE arithmetic and C leave open is
-decided here and compilers follow it: integers wrap, the quotient and the remainder by zero are 0, shifts by more than the width
-give 0 (or -1 for a negative number shifted right), an integer to a negative power is truncated toward zero, and
-floats become integers by truncation, saturating, with NaN as 0.
+share memory with an operand, so nobody may write into operands or results.
+
+What IEEE arithmetic and C leave open is decided here, and compilers follow it: integers wrap; their quotient and their
+remainder by zero are 0; a shift by a negative distance, or by the width and more, gives 0 (-1 where a negative number
+goes right); an integer to a negative power is truncated toward zero; floats become integers by truncation, saturating, with
+NaN as 0; f16 and bf16 compute in f32 and round once.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from nxkernel.ops.shaping import *  # noqa: F403
 from nxkernel.ops.typing import *  # noqa: F403
 
 _FAMILIES = (
-    comparison, contraction, conversion, creation, elementary, elementwise, indexing, inspection, reduction, shaping, typing,
+    comparison, contraction, conversion, creation, elementary, elementwise, indexing, inspection, reduction, shaping,
+    typing,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)

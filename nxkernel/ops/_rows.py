@@ -71,6 +71,6 @@ def binary(
 
 def told(function: Callable, name: str, doc: str) -> Callable:
     """The function under the name and with the documentation that people see."""
-    function.__name__ = function.__qualname__ = name
+    function.__module__, function.__name__, function.__qualname__ = "nxkernel.ops", name, name
     function.__doc__ = doc
     return function

@@ -73,7 +73,7 @@ def _test(primitive: Primitive, what: str, result: str) -> Any:
             return filled(0, types.u8, tensor.shape, tensor.names)
         return apply(primitive, tensor)
 
-    example = f"nx.{primitive.name}([1.0, math.nan, -math.inf]).to_list()"
+    example = f"nx.{primitive.name}([1.0, np.nan, -np.inf]).to_list()"
     doc = _rows.UNARY.format(what=what, types="u8.", example=example, result=result)
     return _rows.told(function, primitive.name, doc)
 
@@ -90,8 +90,8 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
     pred : tensor or number
         The condition: all but 0 counts as true.
     on_true, on_false : tensor or number
-        What to choose from, broadcast to the shape of `pred`; to each other's where `pred` is a scalar. Numbers count as
-        s64 or f32.
+        What to choose from, broadcast to the shape of `pred`; to each other's where `pred` is a scalar. Numbers count
+        as s64 or f32.
 
     Returns
     -------
@@ -115,8 +115,8 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
         if shapes.broadcast_shapes(side.shape, shape) != shape:
             raise NxValueError(
                 message(
-                    f"select: {name} has the shape {shapes.text(side.shape)}, which does not fit that of the condition, "
-                    f"{shapes.text(shape)}.",
+                    f"select: {name} has the shape {shapes.text(side.shape)}, which does not fit that of the "
+                    f"condition, {shapes.text(shape)}.",
                     "Spread the condition first: nx.broadcast(pred, shape).",
                 )
             )

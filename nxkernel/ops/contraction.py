@@ -28,8 +28,8 @@ def dot(left: Any, *arguments: Any) -> Tensor | Expr:
     * ``dot(left, right)``: the last axis of `left` with the last but one of `right` (with its only one if it is a
       vector), as :func:`numpy.dot`; a scalar multiplies.
     * ``dot(left, contract_left, right, contract_right)``: these axes with each other.
-    * ``dot(left, contract_left, batch_left, right, contract_right, batch_right)``: for each index of the batch axes, which
-      come first on both sides.
+    * ``dot(left, contract_left, batch_left, right, contract_right, batch_right)``: for each index of the batch axes,
+      which come first on both sides.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def dot(left: Any, *arguments: Any) -> Tensor | Expr:
     Returns
     -------
     Tensor
-        Its axes are those of the batch, the remaining ones of `left`, the remaining ones of `right`. The two types merged;
-        f16 and bf16 are summed in f32.
+        Its axes are those of the batch, the remaining ones of `left`, the remaining ones of `right`. The two types
+        merged; f16 and bf16 are summed in f32.
 
     Raises
     ------
@@ -84,7 +84,8 @@ def _general(
     batch = (_axes(batch_left, left), _axes(batch_right, right))
     if len(contract[0]) != len(contract[1]):
         raise NxValueError(
-            f"dot contracts axes in pairs, got {list(contract_left)!r} on the left, {list(contract_right)!r} on the right"
+            f"dot contracts axes in pairs, got {list(contract_left)!r} on the left and "
+            f"{list(contract_right)!r} on the right"
         )
     if len(batch[0]) != len(batch[1]):
         raise NxValueError(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from nxkernel.backends.numpy import widened
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import is_number, lasting, operand
+from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Template, Tensor
 
 __all__ = [
-    "is_tensor", "to_binary", "to_flat_list", "to_list", "to_number", "to_template", "to_tensor",
+    "from_dlpack", "is_tensor", "to_binary", "to_flat_list", "to_list", "to_number", "to_template", "to_tensor",
 ]  # fmt: skip
 
 
@@ -79,7 +83,7 @@ def to_number(tensor: Any) -> int | float | complex:
         raise NxTypeError(
             message(f"to_number takes a scalar, got {tensor.spec}.", "nx.to_list and nx.to_flat_list take any tensor.")
         )
-    return to_list(tensor)
+    return _eager(tensor, "to_number").item()
 
 
 def to_list(tensor: Any) -> Any:
@@ -98,11 +102,7 @@ def to_list(tensor: Any) -> Any:
     >>> nx.to_list(nx.iota((2, 2)))
     [[0, 1], [2, 3]]
     """
-    tensor = _eager(tensor, "to_list")
-    data = tensor.data
-    if tensor.type.kind == "bf":
-        data = data.astype("float32")
-    return data.tolist()
+    return _eager(tensor, "to_list").tolist()
 
 
 def to_flat_list(tensor: Any, *, limit: int | None = None) -> list[Any]:
@@ -123,12 +123,11 @@ def to_flat_list(tensor: Any, *, limit: int | None = None) -> list[Any]:
     >>> nx.to_flat_list(nx.iota((2, 2)), limit=3)
     [0, 1, 2]
     """
-    tensor = _eager(tensor, "to_flat_list")
-    return to_list(Tensor.from_numpy(tensor.data.reshape(-1)[:limit]))
+    return widened(_eager(tensor, "to_flat_list").data.reshape(-1)[:limit]).tolist()
 
 
 def to_binary(tensor: Any, *, limit: int | None = None) -> bytes:
-    """The elements in C order as bytes in the machine's byte order.
+    r"""The elements in C order as bytes in the machine's byte order.
 
     Parameters
     ----------
@@ -143,7 +142,7 @@ def to_binary(tensor: Any, *, limit: int | None = None) -> bytes:
     Examples
     --------
     >>> nx.to_binary(nx.u8([1, 2]))
-    b'\\x01\\x02'
+    b'\x01\x02'
     """
     return _eager(tensor, "to_binary").data.reshape(-1)[:limit].tobytes()
 
@@ -154,6 +153,31 @@ def _eager(tensor: Any, asked: str) -> Tensor:
     if isinstance(tensor, Template):
         raise NxTypeError(f"{tensor!r} has no data")
     return tensor if isinstance(tensor, Tensor) else getattr(tensor, asked)
+
+
+def from_dlpack(value: Any) -> Tensor:
+    """A tensor over the memory of another library's array, without a copy.
+
+    Parameters
+    ----------
+    value : object
+        An array in the main memory that answers ``__dlpack__``: of NumPy, PyTorch, JAX, CuPy and others.
+
+    Returns
+    -------
+    Tensor
+        It sees what is written into the other array afterwards.
+
+    Examples
+    --------
+    >>> nx.from_dlpack(np.arange(3)).to_list()
+    [0, 1, 2]
+    """
+    if not hasattr(value, "__dlpack__"):
+        raise NxTypeError(
+            message(f"from_dlpack takes what answers __dlpack__, got {describe(value)}.", "nx.tensor takes lists.")
+        )
+    return Tensor.from_numpy(np.from_dlpack(value))
 
 
 def to_template(value: Any) -> Any:

@@ -177,7 +177,7 @@ def _stacked(value: Any, type_: Type | None) -> Tensor | Expr:
 
 
 def from_binary(binary: bytes, type: Any) -> Tensor:
-    """Read the elements of a vector from bytes in the machine's byte order.
+    r"""Read the elements of a vector from bytes in the machine's byte order.
 
     Parameters
     ----------

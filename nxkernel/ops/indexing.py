@@ -228,7 +228,7 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     part = _sliced(tensor, starts, tuple(lengths), strides)
     if dynamic:
         lengths = tuple(1 if axis in dynamic else size for axis, size in enumerate(part.shape))
-        places = [dynamic.get(axis) or filled(0, s64, ()) for axis in range(tensor.rank)]
+        places = [dynamic[axis] if axis in dynamic else filled(0, s64, ()) for axis in range(tensor.rank)]
         part = apply(primitives.dynamic_slice, part, *places, lengths=lengths, strides=(1,) * tensor.rank)
     if part.shape == tuple(shape) and part.names == tuple(names):
         return part

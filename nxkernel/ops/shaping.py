@@ -17,8 +17,8 @@ from nxkernel.shapes import normalize_axes, normalize_axis, normalize_names, sta
 from nxkernel.tensor.tensor import Tensor
 
 __all__ = [
-    "broadcast", "concatenate", "flatten", "new_axis", "pad", "rename", "reshape", "reverse", "squeeze", "stack", "tile",
-    "transpose",
+    "broadcast", "concatenate", "flatten", "new_axis", "pad", "rename", "reshape", "reverse", "squeeze", "stack",
+    "tile", "transpose",
 ]  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def as_type(tensor: Any, type: Any) -> Tensor | Expr:
 
     Examples
     --------
-    >>> nx.as_type([1.7, -1.7, math.inf, math.nan], "s8").to_list()
+    >>> nx.as_type([1.7, -1.7, np.inf, np.nan], "s8").to_list()
     [1, -1, 127, 0]
     """
     type_ = types.normalize(type)

@@ -11,9 +11,11 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, normalize_names, unnamed
+from nxkernel.tensor import printing
+from nxkernel.tensor.interop import ArrayProtocols
 
 
-class Tensor(Operand):
+class Tensor(ArrayProtocols, Operand):
     """An immutable array with a type, a shape and axis names.
 
     Make one with :func:`nxkernel.tensor`, or from a NumPy array with :meth:`from_numpy`, which shares its memory.
@@ -56,13 +58,8 @@ class Tensor(Operand):
         data.flags.writeable = False
         return cls.wrap(data, Spec(type_, data.shape, normalize_names(names, data.shape)))
 
-    def to_numpy(self) -> np.ndarray:
-        """The elements as a NumPy array: read-only, without a copy. ``.copy()`` gives one to write into."""
-        return self.data
-
     def __bool__(self) -> bool:
-        self._one_element("bool()")
-        return bool(self.data.reshape(()).item())
+        return bool(self._one_element("bool()"))
 
     def __float__(self) -> float:
         return float(self._one_element("float()"))
@@ -86,7 +83,18 @@ class Tensor(Operand):
                     "Reduce it first, for example with nx.any(t), nx.all(t) or nx.sum(t).",
                 )
             )
-        return self.data.reshape(()).item()
+        return self.item()
+
+    def __repr__(self) -> str:
+        return printing.text(self)
+
+    def _repr_html_(self) -> str:
+        from nxkernel.tensor.html import page
+
+        return page(self)
+
+    def __format__(self, form: str) -> str:
+        return format(self._one_element("a format"), form) if form else repr(self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise NxTypeError(

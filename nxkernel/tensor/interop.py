@@ -1,0 +1,70 @@
+"""How tensors reach other libraries and come from them: NumPy's array protocols, DLPack, plain Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nxkernel.backends.numpy import widened
+from nxkernel.errors import NxTypeError, NxValueError, message
+
+
+class ArrayProtocols:
+    """What other libraries ask an array for; a tensor answers without a copy where they cannot write into it."""
+
+    __slots__ = ()
+
+    data: np.ndarray
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if dtype is None or np.dtype(dtype) == self.data.dtype:
+            return self.data.copy() if copy else self.data
+        if copy is False:
+            raise NxValueError(f"a tensor of {self.data.dtype} becomes an array of {np.dtype(dtype)} only by a copy")
+        return self.data.astype(dtype)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if self.data.dtype.kind == "V":
+            raise AttributeError("NumPy's array interface has no name for bf16; __array__ gives the elements")
+        return self.data.__array_interface__
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if self.data.dtype.kind == "V":
+            raise BufferError('DLPack through NumPy knows no bf16; export nx.as_type(t, "f32")')
+        if max_version is not None and max_version[0] >= 1:
+            return self.data.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        if copy is False:
+            raise BufferError("a tensor is read-only, which DLPack can tell from version 1.0 on; allow a copy")
+        return self.data.copy().__dlpack__(stream=stream, dl_device=dl_device)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.data.__dlpack_device__()
+
+    def to_numpy(self) -> np.ndarray:
+        """The elements as a NumPy array: read-only, without a copy. ``.copy()`` gives one to write into."""
+        return self.data
+
+    def numpy(self) -> np.ndarray:
+        """The elements as a NumPy array, as :meth:`to_numpy`, under the name that other libraries use."""
+        return self.data
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python numbers, as NumPy names it."""
+        return widened(self.data).tolist()
+
+    def item(self) -> int | float | complex:
+        """The only element as a Python number."""
+        if self.data.size != 1:
+            raise NxTypeError(
+                message(f"item() needs a tensor with one element, this one has {self.data.size}.", "t[0, 1] takes one.")
+            )
+        return widened(self.data).reshape(()).item()

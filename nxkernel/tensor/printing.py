@@ -1,0 +1,163 @@
+"""Tensors as text, in the layout of Nx: the type, then the elements with the shortest digits that tell them apart.
+
+A float is written with the fewest digits that give it back when read in its type, and in scientific notation where that
+is shorter, by the rule of Erlang's ``float_to_binary(x, [short])``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nxkernel.types import Type
+
+#: How many elements are printed at most.
+LIMIT = 50
+
+
+def text(tensor: Any, limit: int = LIMIT) -> str:
+    """A tensor between ``#Nx.Tensor<`` and ``>``.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    limit : int, optional
+        After so many elements comes ``...``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(text(nx.tensor([[1.0, 0.1], [1e-10, np.nan]])))
+    #Nx.Tensor<
+      f32[2][2]
+      [
+        [1.0, 0.1],
+        [1e-10, NaN]
+      ]
+    >
+    """
+    return f"#Nx.Tensor<\n  {tensor.spec}\n  {elements(tensor.data, tensor.type, limit)}\n>"
+
+
+def elements(data: np.ndarray, type_: Type, limit: int = LIMIT) -> str:
+    """The elements in brackets, one row a line, indented by two."""
+    flat = data.reshape(-1)[:limit]
+    numbers = [number(value, type_) for value in flat]
+    if not data.ndim:
+        return numbers[0]
+    return _Rows(numbers, data.size).lines(data.shape, 1)
+
+
+class _Rows:
+    """Gives out numbers in order, with ``...`` once where they run out."""
+
+    def __init__(self, numbers: list[str], size: int) -> None:
+        self.numbers, self.size, self.next = numbers, size, 0
+
+    def lines(self, shape: tuple[int, ...], depth: int) -> str:
+        items = []
+        for _ in range(shape[0]):
+            if self.next == len(self.numbers) and self.next < self.size:
+                items.append("...")
+                break
+            if len(shape) == 1:
+                items.append(self.numbers[self.next])
+                self.next += 1
+            else:
+                items.append(self.lines(shape[1:], depth + 1))
+        if len(shape) == 1 or not items:
+            return f"[{', '.join(items)}]"
+        pad = "  " * (depth + 1)
+        return "[\n" + ",\n".join(pad + item for item in items) + "\n" + "  " * depth + "]"
+
+
+def number(value: Any, type_: Type) -> str:
+    """One element as text.
+
+    Parameters
+    ----------
+    value : number
+        A Python number or a NumPy scalar that the type holds.
+    type_ : Type
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from nxkernel import types
+    >>> number(0.1, types.f32), number(1e-10, types.f64), number(6e-5, types.f16), number(1 - 2j, types.c64)
+    ('0.1', '1.0e-10', '6e-5', '1.0-2.0i')
+    """
+    if type_.is_integer:
+        return str(bool(value) if type_.kind == "bool" else int(value))
+    if type_.is_float:
+        return _real(value, type_)
+    part = np.float32 if type_.bits == 64 else np.float64
+    real, imag = (_digits_of(part(side), type_.bits == 128) for side in (value.real, value.imag))
+    return f"{real}{imag if imag.startswith('-') else '+' + imag}i"
+
+
+def _real(value: Any, type_: Type) -> str:
+    if type_.kind == "bf":
+        return _special(float(value)) or _layout(*_bfloat_digits(value, type_), dotted=False)
+    return _digits_of(type_.dtype.type(value), type_.bits == 64)
+
+
+def _special(value: float) -> str:
+    """What has no digits, and zero."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Inf" if value > 0 else "-Inf"
+    return "" if value else str(value)
+
+
+def _digits_of(value: np.floating, dotted: bool) -> str:
+    return _special(float(value)) or _layout(*_split(np.format_float_scientific(value, trim="-")), dotted=dotted)
+
+
+def _split(scientific: str) -> tuple[str, str, int]:
+    """Sign, digits and decimal exponent of text such as ``-1.25e-03``."""
+    mantissa, exponent = scientific.split("e")
+    sign = "-" if mantissa.startswith("-") else ""
+    return sign, mantissa.lstrip("-").replace(".", ""), int(exponent)
+
+
+def _bfloat_digits(value: Any, type_: Type) -> tuple[str, str, int]:
+    wide = float(value)
+    for precision in range(5):
+        candidate = f"{wide:.{precision}e}"
+        if type_.dtype.type(float(candidate)) == type_.dtype.type(value):
+            break
+    sign, digits, exponent = _split(candidate)
+    return sign, digits.rstrip("0") or "0", exponent
+
+
+def _layout(sign: str, digits: str, exponent: int, *, dotted: bool) -> str:
+    """Digits as a decimal, or in scientific notation where that is shorter.
+
+    Parameters
+    ----------
+    sign, digits : str
+    exponent : int
+        Of the first digit.
+    dotted : bool
+        Whether one digit before an exponent is followed by ``.0``, as f64 has it.
+    """
+    place, count = exponent + 1, len(digits)
+    cost = len(str(exponent)) + (3 if count == 1 else 2)
+    if place <= 0 and (2 - place <= cost or not place):
+        return f"{sign}0.{'0' * -place}{digits}"
+    if 0 < place < count:
+        return f"{sign}{digits[:place]}.{digits[place:]}"
+    if place >= count and place - count + 2 <= cost:
+        return f"{sign}{digits}{'0' * (place - count)}.0"
+    tail = digits[1:] or ("0" if dotted else "")
+    return f"{sign}{digits[0]}{'.' if tail else ''}{tail}e{exponent}"

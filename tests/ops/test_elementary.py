@@ -1,0 +1,60 @@
+"""Elementary functions against NumPy and SciPy, and their types."""
+
+import numpy as np
+import pytest
+import scipy.special
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError, NxValueError
+
+REFERENCE = {
+    "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10,
+    "sigmoid": scipy.special.expit, "sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos,
+    "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x), "cbrt": np.cbrt, "erf": scipy.special.erf,
+    "erfc": scipy.special.erfc, "erf_inv": scipy.special.erfinv,
+}  # fmt: skip
+X = np.array([[0.1, 0.5, 0.9], [-0.3, 1.5, 40.0]])
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_values(name):
+    with np.errstate(all="ignore"):
+        expected = REFERENCE[name](X)
+    found = getattr(nx, name)(X)
+    assert (found.type, found.shape) == ("f64", (2, 3))
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize(("given", "result"), [("u8", "f32"), ("bool", "f32"), ("bf16", "bf16"), ("f16", "f16")])
+def test_types(name, given, result):
+    tensor = nx.as_type(nx.tensor([1], names=["x"]), given)
+    found = getattr(nx, name)(tensor)
+    assert (found.type, found.names) == (result, ("x",))
+
+
+@pytest.mark.parametrize("name", ["erf", "erfc", "erf_inv"])
+def test_complex_numbers_have_no_error_function(name):
+    with pytest.raises(NxTypeError) as error:
+        getattr(nx, name)(1j)
+    assert str(error.value) == (
+        f"{name} takes no complex numbers, got c64.\n"
+        "  Take nx.real(t), nx.imag(t), nx.abs(t) or nx.phase(t) of them first."
+    )
+
+
+@pytest.mark.parametrize("base", [2, 10, 3, 0.5, 2.0])
+def test_logarithms_to_a_base(base):
+    np.testing.assert_allclose(nx.log([1.0, 5.0, 8.0], base), np.log([1, 5, 8]) / np.log(base), rtol=1e-6)
+    assert nx.log(nx.f64([5.0]), base).type == "f64"
+
+
+def test_a_base_can_be_a_tensor():
+    np.testing.assert_allclose(nx.log(nx.f64([8.0, 9.0]), nx.f64([2.0, 3.0])), [3.0, 2.0])
+
+
+@pytest.mark.parametrize("base", [1, 0, -2, 1j])
+def test_some_bases_have_no_logarithms(base):
+    with pytest.raises(NxValueError, match="the base of a logarithm is positive and not 1, got"):
+        nx.log([2.0], base)

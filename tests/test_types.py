@@ -1,0 +1,174 @@
+"""Types: names, merging, weak numbers."""
+
+import copy
+import pickle
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nxkernel import types
+from nxkernel.errors import NxTypeError
+
+any_type = st.sampled_from(list(types.TYPES.values()))
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("f32", "f32"),
+        (("s", 8), "s8"),
+        (("bf", 16), "bf16"),
+        (np.float64, "f64"),
+        (np.dtype("uint16"), "u16"),
+        (np.dtype(">i4"), "s32"),
+        (ml_dtypes.bfloat16, "bf16"),
+        ("float64", "f64"),
+        ("bfloat16", "bf16"),
+        (float, "f32"),
+        (int, "s64"),
+        (bool, "bool"),
+        (complex, "c64"),
+        (types.u8, "u8"),
+    ],
+)
+def test_normalize(given, name):
+    assert types.normalize(given) is types.TYPES[name]
+
+
+@pytest.mark.parametrize("given", ["f33", ("u", 0), np.dtype("U3"), None, 32, "f8", "float33"])
+def test_normalize_refuses(given):
+    with pytest.raises(NxTypeError) as error:
+        types.normalize(given)
+    assert str(error.value) == (
+        f"there is no type {given!r}.\n"
+        "  The types are u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64 c64 c128 bool.\n"
+        '  Write one as "f32".'
+    )
+
+
+def test_attributes():
+    assert (types.bf16.kind, types.bf16.bits, types.bf16.size) == ("bf", 16, 2)
+    assert types.c128.size == 16
+    assert [t for t in types.TYPES if types.TYPES[t].is_integer] == "u8 u16 u32 u64 s8 s16 s32 s64 bool".split()
+    assert [t for t in types.TYPES if types.TYPES[t].is_float] == ["bf16", "f16", "f32", "f64"]
+    assert [t for t in types.TYPES if types.TYPES[t].is_complex] == ["c64", "c128"]
+
+
+def test_a_type_is_its_name_and_survives_copies():
+    assert types.f32 == "f32"
+    assert pickle.loads(pickle.dumps(types.f32)) is types.f32
+    assert copy.deepcopy(types.s8) is types.s8
+
+
+def test_a_type_makes_tensors():
+    tensor = types.f16([1, 2], names=["x"])
+    assert (tensor.type, tensor.names, tensor.to_list()) == ("f16", ("x",), [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "merged"),
+    [
+        ("s64", "f32", "f32"),
+        ("s64", "f16", "f16"),
+        ("s64", "bf16", "bf16"),
+        ("bf16", "f16", "f16"),
+        ("bf16", "f32", "f32"),
+        ("u8", "s8", "s16"),
+        ("u16", "s8", "s32"),
+        ("u32", "s8", "s64"),
+        ("u64", "s8", "s64"),
+        ("u8", "u32", "u32"),
+        ("f64", "c64", "c128"),
+        ("f32", "c64", "c64"),
+        ("s64", "c64", "c64"),
+        ("bf16", "c64", "c64"),
+        ("bool", "bool", "bool"),
+        ("bool", "s8", "s8"),
+        ("bool", "f16", "f16"),
+    ],
+)
+def test_merge(left, right, merged):
+    assert types.merge(left, right) is types.TYPES[merged]
+    assert types.merge(right, left) is types.TYPES[merged]
+
+
+@given(any_type, any_type)
+def test_merge_takes_two_types_in_any_order_and_is_settled(left, right):
+    merged = types.merge(left, right)
+    assert types.merge(right, left) is merged
+    assert types.merge(merged, left) is merged
+    assert types.merge(left, left) is left
+
+
+@pytest.mark.parametrize(
+    ("type_", "number", "merged"),
+    [
+        ("u8", 255, "u8"),
+        ("u8", 256, "u16"),
+        ("u8", -1, "s16"),
+        ("u8", -32768, "s16"),
+        ("s8", 127, "s8"),
+        ("s8", 128, "s16"),
+        ("u64", -1337, "s64"),
+        ("s8", 1.0, "f32"),
+        ("f16", 1e300, "f16"),
+        ("bf16", 1, "bf16"),
+        ("f64", 1.5, "f64"),
+        ("c64", 1, "c64"),
+        ("f64", 1j, "c128"),
+        ("u8", True, "u8"),
+        ("bool", 2, "u8"),
+        ("bool", True, "bool"),
+    ],
+)
+def test_merge_number(type_, number, merged):
+    assert types.merge_number(type_, number) is types.TYPES[merged]
+
+
+def test_merge_number_refuses_what_fits_nowhere():
+    with pytest.raises(NxTypeError, match=r"the integer 18446744073709551616 fits no type\."):
+        types.merge_number("u8", 2**64)
+
+
+@pytest.mark.parametrize(("number", "name"), [(1, "s64"), (1.0, "f32"), (1j, "c64"), (True, "u8"), (np.bool_(1), "u8")])
+def test_infer(number, name):
+    assert types.infer(number) == name
+
+
+def test_infer_refuses():
+    with pytest.raises(NxTypeError, match=r"'one' is no number"):
+        types.infer("one")
+
+
+def test_limits_and_identities():
+    assert types.limits(types.s8) == (-128, 127)
+    assert types.limits(types.bool_) == (0, 1)
+    assert (types.least(types.u16), types.greatest(types.u16)) == (0, 65535)
+    assert (types.least(types.f16), types.greatest(types.f16)) == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (types.to_floating, {"s8": "f32", "bool": "f32", "bf16": "bf16", "f64": "f64", "c64": "c64"}),
+        (types.to_aggregate, {"u8": "u64", "s8": "s64", "bool": "u64", "f16": "f16"}),
+        (types.to_complex, {"s64": "c64", "f64": "c128", "f16": "c64", "c128": "c128"}),
+        (types.to_real, {"s8": "f32", "bf16": "bf16", "c64": "f32", "c128": "f64"}),
+    ],
+)
+def test_families(rule, expected):
+    assert {name: rule(name) for name in expected} == expected
+
+
+def test_narrow_floats_compute_in_f32():
+    assert [types.compute_type(types.TYPES[n]) for n in ("f16", "bf16", "f32", "s8")] == ["f32", "f32", "f32", "s8"]
+
+
+def test_questions_of_nx():
+    assert types.integer("u64")
+    assert types.float("bf16")
+    assert types.complex("c64")
+    assert types.to_string(("bf", 16)) == "bf16"
