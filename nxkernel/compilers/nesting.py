@@ -219,7 +219,8 @@ class Builder:
         result = node.type
         if primitive in (p.argmax, p.argmin):
             extra = node.params.get("tie_break") or node.params.get("tie")
-            args = (number, section.emit(Op("index", types.s64, (), self._flat_index(node))))
+            narrow = self.kernel.space[self.kernel.reduce[0]] < 1 << 31
+            args = (number, section.emit(Op("index", types.s32 if narrow else types.s64, (), self._flat_index())))
         slot = self._slot(("reduction", node), result)
         section.reduces.append(Reduce(primitive.name, operand.type, args, slot, extra))
         self.nodes[node] = None
@@ -235,7 +236,7 @@ class Builder:
     def _result_shape(node: Expr) -> tuple[int, ...]:
         return node.shape[1:] if node.primitive is partial else node.shape
 
-    def _flat_index(self, node: Expr) -> int:
+    def _flat_index(self) -> int:
         """The running index that argmax reports: over the one axis that it reduces."""
         axis = self.kernel.reduce[0]
         return self._raw(None, types.s64, "index", 0, {axis: 1})

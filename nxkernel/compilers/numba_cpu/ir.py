@@ -271,7 +271,7 @@ class Builder:
         return self.emit(f"alloca {element}, {count}, align 64", "ptr", 1)
 
     def masked_load(self, element: str, address: Value, mask: Value) -> Value:
-        """Consecutive elements, one a lane; lanes outside the mask are zero and are not read."""
+        """Consecutive elements, one for each lane of the mask; those outside of it are zero and are not read."""
         lanes = mask.lanes
         if lanes == 1:
             return self.load(element, address)
@@ -280,9 +280,9 @@ class Builder:
         size = WIDTH[element] // 8
         return self.emit(f"call {kind} @{name}({address}, i32 {size}, {mask}, {kind} zeroinitializer)", element, lanes)
 
-    def masked_store(self, value: Value, address: Value, mask: Value) -> None:
-        """Write consecutive elements, those lanes alone that the mask has."""
-        if value.lanes == 1:
+    def masked_store(self, value: Value, address: Value, mask: Value | None) -> None:
+        """Write consecutive elements: those lanes alone that the mask has, all without one."""
+        if value.lanes == 1 or mask is None:
             return self.store(value, address)
         name = f"llvm.masked.store.{suffix(value.element, value.lanes)}.p0"
         self.module.declare(name, "void", [value.type, "ptr", "i32", mask.type])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nxkernel.compilers import loops
-from nxkernel.compilers.loops import Nest, Op, Section
+from nxkernel.compilers.loops import Nest, Op, Reduce, Section
 from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
 from nxkernel.compilers.numba_cpu.operations import MEMORY, REGISTER, Emitter
 from nxkernel.compilers.numba_cpu.reduce import Accumulator
@@ -19,6 +19,8 @@ from nxkernel.compilers.numba_cpu.reduce import Accumulator
 CALLS_FROM = 9
 #: Instructions in a section below which it takes two, or four, vectors at a time.
 SHORT, SHORTEST = 12, 5
+#: Instructions in a section up to which its loop is written twice, so that whole vectors need no mask.
+TWICE = 24
 
 
 def lower(nest: Nest) -> Module:
@@ -96,9 +98,10 @@ class _Lowering:
         self.slot_rows, self.carry_rows = [], {}
         if nest.lanes == "outer":
             self.slot_rows = [b.alloca(REGISTER[type_], loops.COLUMNS) for type_ in nest.slots]
-            for reduce in (reduce for section in nest.sections for reduce in section.reduces):
-                elements = Accumulator(self.e, reduce, 1).elements
-                self.carry_rows[reduce.slot] = [b.alloca(element, loops.COLUMNS) for element in elements]
+            for section in nest.sections:
+                for reduce in section.reduces:
+                    elements = Accumulator(self.e, reduce, 1, _index_type(section, reduce)).elements
+                    self.carry_rows[reduce.slot] = [b.alloca(element, loops.COLUMNS) for element in elements]
 
     def _locate(self, position: Value) -> None:
         """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
@@ -210,41 +213,56 @@ class _Lowering:
         """Vectors along the last inner axis; reductions are carried in registers."""
         nest, b = self.nest, self.b
         lanes = self._lanes(section, wide=bool(section.reduces))
-        accumulators = [Accumulator(self.e, reduce, lanes) for reduce in section.reduces]
+        accumulators = [Accumulator(self.e, reduce, lanes, _index_type(section, reduce)) for reduce in section.reduces]
         carried = [value for accumulator in accumulators for value in accumulator.start()]
         bounds = [self._bounds(axis) for axis in range(nest.inner)]
         open_loops, serial = [], {}
-        for axis in range(nest.inner):
-            last = axis == nest.inner - 1
-            loop = Loop(b, *bounds[axis], self.integer(lanes if last else 1), carried)
+        for axis in range(nest.inner - 1):
+            loop = Loop(b, *bounds[axis], self.integer(1), carried)
             carried = loop.values
             open_loops.append(loop)
-            if not last:
-                serial[nest.outer + axis] = loop.index
-        lane = open_loops[-1].index
-        place = _Place(lanes, self._mask(lane, bounds[-1][1], lanes), lane, serial)
-        values = self._code(section, place)
-        self._stores(section, values, place)
-        for row, number in section.scratches:
-            type_ = nest.scratches[row]
-            address = b.offset(self.scratches[row], REGISTER[type_], lane)
-            b.masked_store(self.e.number(values[number], type_), address, place.mask)
-        following: list[Value] = []
-        for accumulator in accumulators:
-            held, carried = carried[: accumulator.width], carried[accumulator.width :]
-            fed = [values[number] for number in accumulator.reduce.args]
-            following += accumulator.step(held, fed, place.mask)
+            serial[nest.outer + axis] = loop.index
+
+        def turn(lane: Value, mask: Value | None, held: list[Value]) -> list[Value]:
+            place = _Place(lanes, mask, lane, serial)
+            values = self._code(section, place)
+            self._stores(section, values, place)
+            for row, number in section.scratches:
+                type_ = nest.scratches[row]
+                address = b.offset(self.scratches[row], REGISTER[type_], lane)
+                b.masked_store(self.e.number(values[number], type_), address, mask)
+            following: list[Value] = []
+            for accumulator in accumulators:
+                mine, held = held[: accumulator.width], held[accumulator.width :]
+                fed = [values[number] for number in accumulator.reduce.args]
+                following += accumulator.step(mine, fed, mask)
+            return following
+
+        following = self._vectors(*bounds[-1], lanes, carried, turn, whole=len(section.code) <= TWICE)
         for loop in reversed(open_loops):
             following = loop.end(*following)
         for accumulator in accumulators:
             held, following = following[: accumulator.width], following[accumulator.width :]
-            self.slots[accumulator.reduce.slot] = accumulator.finish(held)
+            self.slots[accumulator.reduce.slot] = accumulator.finish(held, bounds[0][0])
+
+    def _vectors(self, first: Value, stop: Value, lanes: int, carried: list[Value], turn, *, whole: bool) -> list[Value]:
+        """Run `turn` for every vector from `first` to `stop`; with `whole`, without a mask but for the last one."""
+        b = self.b
+        if whole:
+            count = b.integer("sdiv", b.integer("sub", stop, first), self.integer(lanes))
+            edge = b.integer("add", first, b.integer("mul", count, self.integer(lanes)))
+            loop = Loop(b, first, edge, self.integer(lanes), carried)
+            carried = loop.end(*turn(loop.index, None, loop.values))
+            # An empty range would put the edge before the beginning.
+            first = b.intrinsic("smax", first, edge)
+        loop = Loop(b, first, stop, self.integer(lanes), carried)
+        return loop.end(*turn(loop.index, self._mask(loop.index, stop, lanes), loop.values))
 
     def _full_outer(self, section: Section) -> None:
         """Vectors along the last outer axis; each column's reductions are carried in a row on the stack."""
         nest, b = self.nest, self.b
         lanes = self._lanes(section, wide=False)
-        accumulators = [Accumulator(self.e, reduce, lanes) for reduce in section.reduces]
+        accumulators = [Accumulator(self.e, reduce, lanes, _index_type(section, reduce)) for reduce in section.reduces]
         rows = [self.carry_rows[reduce.slot] for reduce in section.reduces]
 
         def address(row: Value, element: str, place: _Place) -> Value:
@@ -272,7 +290,7 @@ class _Lowering:
                     for row, e in zip(own, accumulator.elements, strict=True)
                 ]
                 slot = accumulator.reduce.slot
-                value = self.e.number(accumulator.lanewise(held), nest.slots[slot])
+                value = self.e.number(accumulator.lanewise(held, self._bounds(0)[0]), nest.slots[slot])
                 b.store(value, self._slot_address(slot, place))
 
         if accumulators:
@@ -302,14 +320,14 @@ class _Lowering:
         if op.name == "load":
             return self._load(op, values, place)
         if op.name == "index":
-            return self._index(op.extra, place)
+            return self._index(op, place)
         if op.name == "slot":
             if self.nest.lanes == "inner":
                 return b.splat(self.slots[op.extra], lanes)
             return b.load(REGISTER[op.type], self._slot_address(op.extra, place), lanes=lanes)
         if op.name == "scratch":
             address = b.offset(self.scratches[op.extra], REGISTER[op.type], place.lane)
-            return b.masked_load(REGISTER[op.type], address, place.mask)
+            return self._consecutive(REGISTER[op.type], address, place)
         return self.e.apply(op.name, op.type, [values[number] for number in op.args], op.extra)
 
     def _lane_axis(self) -> int:
@@ -341,23 +359,33 @@ class _Lowering:
         if moves == "0":
             return b.splat(self.e.from_memory(b.load(element, base), op.type), place.lanes)
         if moves == "1":
-            value = b.masked_load(element, b.offset(base, element, place.lane), place.mask)
+            value = self._consecutive(element, b.offset(base, element, place.lane), place)
         else:
-            value = b.gather(element, base, self._far(number, place), place.mask)
+            value = b.gather(element, base, self._far(number, place), self._some(place))
         return self.e.from_memory(value, op.type)
 
-    def _index(self, number: int, place: _Place) -> Value:
-        b, lanes = self.b, place.lanes
+    def _consecutive(self, element: str, address: Value, place: _Place) -> Value:
+        if place.mask is None:
+            return self.b.load(element, address, lanes=place.lanes)
+        return self.b.masked_load(element, address, place.mask)
+
+    def _some(self, place: _Place) -> Value:
+        """The mask of a place; all lanes where it has none."""
+        return place.mask if place.mask is not None else self.b.constant("i1", 1, place.lanes)
+
+    def _index(self, op: Op, place: _Place) -> Value:
+        b, lanes, number = self.b, place.lanes, op.extra
         value = self.bases[number]
         for axis, index in place.serial.items():
             if self.nest.buffers[number].strides[axis] != "0":
                 value = self._plus(value, self._moved(number, axis, index))
-        value = b.splat(value, lanes)
         moves = "0" if place.lane is None else self.nest.buffers[number].strides[self._lane_axis()]
+        if moves == "s":
+            return b.convert("trunc", b.integer("add", b.splat(value, lanes), self._far(number, place)), REGISTER[op.type])
         if moves == "1":
-            steps = b.integer("add", b.splat(place.lane, lanes), b.steps("i64", lanes))
-            return b.integer("add", value, steps)
-        return b.integer("add", value, self._far(number, place)) if moves == "s" else value
+            value = b.integer("add", value, place.lane)
+        value = b.splat(b.convert("trunc", value, REGISTER[op.type]), lanes)
+        return b.integer("add", value, b.steps(value.element, lanes)) if moves == "1" else value
 
     def _stores(self, section: Section, values: list[Value], place: _Place) -> None:
         b, nest = self.b, self.nest
@@ -374,7 +402,12 @@ class _Lowering:
             elif moves == "1":
                 b.masked_store(value, b.offset(base, element, place.lane), place.mask)
             else:
-                b.scatter(value, base, self._far(number, place), place.mask)
+                b.scatter(value, base, self._far(number, place), self._some(place))
+
+
+def _index_type(section: Section, reduce: Reduce) -> str:
+    """The element that holds the index of an argmax."""
+    return REGISTER[section.code[reduce.args[1]].type] if len(reduce.args) > 1 else ""
 
 
 def _bytes(type_) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nxkernel import types
 from nxkernel.compilers.loops import Reduce
-from nxkernel.compilers.numba_cpu.ir import Value
+from nxkernel.compilers.numba_cpu.ir import WIDTH, Value
 from nxkernel.compilers.numba_cpu.operations import REGISTER, Emitter
 
 
@@ -23,13 +23,13 @@ class Accumulator:
         Their element types.
     """
 
-    def __init__(self, emitter: Emitter, reduce: Reduce, lanes: int) -> None:
+    def __init__(self, emitter: Emitter, reduce: Reduce, lanes: int, index: str = "") -> None:
         self.e, self.reduce, self.lanes = emitter, reduce, lanes
         register = REGISTER[reduce.type]
         self.arg = reduce.name in ("argmax", "argmin")
         self.logic = reduce.name in ("all", "any")
         # A row on the stack cannot hold single bits, so truth is carried as bytes.
-        self.elements = [register, "i64"] if self.arg else ["i8"] if self.logic else [register]
+        self.elements = [register, index] if self.arg else ["i8"] if self.logic else [register]
         self.width = len(self.elements)
 
     def _identity(self) -> float | int:
@@ -47,8 +47,8 @@ class Accumulator:
         if not self.arg:
             return [first]
         # An index beyond every real one loses each tie, unless the highest is wanted.
-        far = -1 if self.reduce.extra == "high" else (1 << 62)
-        return [first, self.e.b.constant("i64", far, lanes)]
+        far = -1 if self.reduce.extra == "high" else (1 << (WIDTH[self.elements[1]] - 1)) - 1
+        return [first, self.e.b.constant(self.elements[1], far, lanes)]
 
     def step(self, held: list[Value], fed: list[Value], mask: Value | None) -> list[Value]:
         """The carried values after one more vector; lanes outside the mask stay as they are."""
@@ -56,7 +56,7 @@ class Accumulator:
             fed = [self.e.b.convert("zext", self.e.truth(fed[0]), "i8")]
         else:
             fed = [self.e.number(fed[0], self.reduce.type), *fed[1:]]
-        new = self.join(held, fed)
+        new = self._later(held, fed) if self.arg else self.join(held, fed)
         if mask is None:
             return new
         return [self.e.b.select(mask, value, old) for value, old in zip(new, held, strict=True)]
@@ -70,6 +70,22 @@ class Accumulator:
             return [e.b.integer("and" if name == "all" else "or", left[0], right[0])]
         primitive = {"sum": "add", "product": "multiply", "reduce_max": "max", "reduce_min": "min"}[name]
         return [e.apply(primitive, type_, [left[0], right[0]], None)]
+
+    def _later(self, held: list[Value], fed: list[Value]) -> list[Value]:
+        """As `_better` where what is fed comes after what is held in every lane, so that ties are decided already."""
+        b, type_ = self.e.b, self.reduce.type
+        (a, i), (c, j) = held, fed
+        greater, last = self.reduce.name == "argmax", self.reduce.extra == "high"
+        if not type_.is_float:
+            predicate = ("s" if type_.kind == "s" else "u") + ("g" if greater else "l") + ("e" if last else "t")
+            take = b.icmp(predicate, c, a)
+        else:
+            take = b.fcmp(("ug" if greater else "ul") + ("e" if last else "t"), c, a)
+            settled = b.fcmp("uno", a, a)
+            if last:
+                settled = b.integer("and", settled, b.fcmp("ord", c, c))
+            take = b.integer("and", take, b.integer("xor", settled, b.constant("i1", 1, a.lanes)))
+        return [b.select(take, c, a), b.select(take, j, i)]
 
     def _better(self, left: list[Value], right: list[Value]) -> list[Value]:
         """The better of two (value, index) pairs: NaN is best, ties go to the lower index, or the higher if wanted."""
@@ -91,17 +107,21 @@ class Accumulator:
         take = b.integer("or", wins, ties)
         return [b.select(take, c, a), b.select(take, j, i)]
 
-    def finish(self, held: list[Value]) -> Value:
-        """All lanes as one scalar, halving them in a fixed order."""
+    def finish(self, held: list[Value], first: Value) -> Value:
+        """All lanes as one scalar, halving them in a fixed order; `first` is the first index of the range."""
         b, lanes = self.e.b, self.lanes
         while lanes > 1:
             lanes //= 2
             low = [b.shuffle(value, list(range(lanes))) for value in held]
             high = [b.shuffle(value, list(range(lanes, 2 * lanes))) for value in held]
             held = self.join(low, high)
-        return self.lanewise(held)
+        return self.lanewise(held, first)
 
-    def lanewise(self, held: list[Value]) -> Value:
+    def lanewise(self, held: list[Value], first: Value) -> Value:
         """The result of each lane by itself."""
-        value = held[1] if self.arg else held[0]
-        return value
+        if not self.arg:
+            return held[0]
+        b, index = self.e.b, held[1]
+        # Where every element is the identity none was better than the beginning: the first one is it.
+        none = b.icmp("eq", index, self.start(index.lanes)[1])
+        return b.select(none, b.splat(first, index.lanes), b.convert("sext", index, "i64"))

@@ -10,7 +10,15 @@ import functools
 import inspect
 from collections.abc import Callable
 
-from nxkernel.compilers.numba_cpu.elementary import exponential, logarithm, powers, special, trigonometric
+from nxkernel.compilers.numba_cpu.elementary import (
+    exponential,
+    inverse,
+    logarithm,
+    powers,
+    rounding,
+    special,
+    trigonometric,
+)
 from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes
 from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value, suffix, vector
 
@@ -26,14 +34,29 @@ _WRITTEN: dict[str, Callable[..., Lanes]] = {
     "log1p": logarithm.log1p,
     "log2": logarithm.log2,
     "log10": logarithm.log10,
+    "asinh": logarithm.asinh,
+    "acosh": logarithm.acosh,
+    "atanh": logarithm.atanh,
     "sin": trigonometric.sin,
     "cos": trigonometric.cos,
+    "tan": trigonometric.tan,
+    "asin": inverse.asin,
+    "acos": inverse.acos,
+    "atan": inverse.atan,
+    "atan2": inverse.atan2,
     "pow": powers.pow,
     "sqrt": powers.sqrt,
     "rsqrt": powers.rsqrt,
+    "cbrt": powers.cbrt,
     "erf": special.erf,
     "erfc": special.erfc,
     "erf_inv": special.erf_inv,
+    "floor": rounding.floor,
+    "ceil": rounding.ceil,
+    "trunc": rounding.trunc,
+    "rint": rounding.rint,
+    "round": rounding.round,
+    "fmod": rounding.fmod,
 }
 
 

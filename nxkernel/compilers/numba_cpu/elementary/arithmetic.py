@@ -174,7 +174,7 @@ class Lanes:
         return Lanes(self.b, self.b.bitcast(self.value, element))
 
     def copysign(self, other: Lanes) -> Lanes:
-        """This magnitude with the sign of another."""
+        """The magnitude of this and the sign of another."""
         return self.intrinsic("copysign", other)
 
     def at_most(self, limit: float) -> Lanes:

@@ -195,6 +195,8 @@ def tanh(x: Lanes) -> Lanes:
     numerator, denominator = _TANH[x.element]
     z = size * size
     near = size < 0.55
-    quotient = where(near, polynomial(z, numerator), -2.0) / where(near, polynomial(z, denominator), exp(size * 2.0) + 1.0)
+    quotient = where(near, polynomial(z, numerator), -2.0) / where(
+        near, polynomial(z, denominator), exp(size * 2.0) + 1.0
+    )
     base = where(near, size, 1.0)
     return fma(base, quotient, base).copysign(x)

@@ -1,4 +1,4 @@
-"""log, log1p, log2 and log10.
+"""log, log1p, log2, log10, and the inverses of the hyperbolic functions.
 
 ``x = 2^n (1 + f)`` with ``sqrt(1/2) <= 1 + f < sqrt(2)``, exactly; then ``log x = n ln 2 + f + rest(f)``. In float64,
 ``rest`` is that of fdlibm (Sun Microsystems 1993), by way of ``s = f / (2 + f)``; in float32 a polynomial of f.
@@ -9,7 +9,15 @@ from __future__ import annotations
 
 import math
 
-from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes, fast_two_sum, fma, polynomial, two_product, where
+from nxkernel.compilers.numba_cpu.elementary.arithmetic import (
+    Lanes,
+    fast_two_sum,
+    fma,
+    polynomial,
+    two_product,
+    two_sum,
+    where,
+)
 from nxkernel.compilers.numba_cpu.elementary.exponential import LN2
 
 #: (log(1 + f) - f + f²/2) / f³.
@@ -103,15 +111,56 @@ def log(x: Lanes) -> Lanes:
     return _ends(x, _log(n, f))
 
 
-def log1p(x: Lanes) -> Lanes:
-    """log(1 + x), by the logarithm of the rounded sum with its rounding error added to f."""
-    form = x.format
-    total = x + 1.0
-    shift = total - 1.0
-    error = (1.0 - (total - shift)) + (x - shift)
+def _log_of_sum(total: Lanes, low: Lanes, n_more: Lanes | float = 0.0) -> Lanes:
+    """``log(total + low) + n_more ln 2`` where the second operand is a rounding error of the first, a normal number."""
+    form = total.format
     n, f, stored = split(total, subnormal=False)
     twice = ((2 * form.bias + 1 - stored) << form.digits).floats()
-    return _ends(total, _log(n, fma(error * 0.5, twice, f))).copysign(x)
+    return _ends(total, _log(n + n_more, fma(low * 0.5, twice, f)))
+
+
+def log1p(x: Lanes) -> Lanes:
+    """log(1 + x)."""
+    return _log_of_sum(*two_sum(x.constant(1.0), x)).copysign(x)
+
+
+def asinh(x: Lanes) -> Lanes:
+    """The inverse of sinh, ``log1p(a + a² / (1 + sqrt(1 + a²)))`` for a = |x|, and log(2a) of great ones."""
+    size = abs(x)
+    great = size > 2.0 ** (x.format.digits // 2 + 4)
+    a = where(great, 1.0, size)
+    square = a * a
+    sum_, sum_low = fast_two_sum(a, square / ((square + 1.0).intrinsic("sqrt") + 1.0))
+    total, low = two_sum(x.constant(1.0), sum_)
+    total, low = where(great, size, total), where(great, 0.0, low + sum_low)
+    return _log_of_sum(total, low, where(great, x.constant(1.0), 0.0)).copysign(x)
+
+
+def acosh(x: Lanes) -> Lanes:
+    """The inverse of cosh, ``log1p(t + sqrt(t (t + 2)))`` for t = x - 1, and log(2x) of great ones."""
+    great = x > 2.0 ** (x.format.digits // 2 + 4)
+    t = where(great, 1.0, x - 1.0)
+    square = fma(t, t, t * 2.0)
+    root = square.intrinsic("sqrt")
+    error = fma(t, t, fma(t, 2.0, -square)) + fma(-root, root, square)
+    sum_, sum_low = fast_two_sum(root, t)
+    total, low = two_sum(x.constant(1.0), sum_)
+    low = low + (sum_low + error / (root * 2.0).at_least(x.format.smallest_normal))
+    total, low = where(great, x, total), where(great, 0.0, low)
+    return where(x < 1.0, math.nan, _log_of_sum(total, low, where(great, x.constant(1.0), 0.0)))
+
+
+def atanh(x: Lanes) -> Lanes:
+    """The inverse of tanh, ``log1p(2a / (1 - a)) / 2`` for a = |x|."""
+    size = abs(x)
+    below, below_low = two_sum(x.constant(1.0), -size)
+    inverse = 1.0 / below
+    twice = size * 2.0
+    quotient = twice * inverse
+    quotient_low = inverse * fma(-quotient, below_low, fma(-quotient, below, twice))
+    total, low = two_sum(x.constant(1.0), quotient)
+    result = _log_of_sum(total, low + quotient_low) * 0.5
+    return where(size == 1.0, math.inf, result).copysign(x)
 
 
 def _product(f: Lanes, factor: tuple[float, float]) -> tuple[Lanes, Lanes]:

@@ -27,6 +27,16 @@ _TWO_THIRDS = {
     "double": (0.6666666666666666, 3.700743415417188e-17),
 }
 
+#: A first approximation of x^(-1/3) for sqrt(1/2) <= x < sqrt(2), good to 17 bits.
+_CUBE_ROOT = (
+    1.9991791801152086,
+    -2.4858450577192652,
+    2.7918354762694495,
+    -1.8975502563184055,
+    0.7003577056283826,
+    -0.10797314553129383,
+)
+
 
 def _precise_log(x: Lanes) -> tuple[Lanes, Lanes]:
     """The logarithm of positive finite numbers as a sum of two, with about ten bits more than one has."""
@@ -76,3 +86,23 @@ def sqrt(x: Lanes) -> Lanes:
 def rsqrt(x: Lanes) -> Lanes:
     """1 / sqrt(x)."""
     return 1.0 / sqrt(x)
+
+
+def cbrt(x: Lanes) -> Lanes:
+    """The cube root: ``|x| = 2^3q m``, then w = m^(-1/3) by one step of order 3, and ``m w²`` with its residual."""
+    size, form = abs(x), x.format
+    n, f, _ = split(size)
+    q = fma(n, 1 / 3, form.shifter) - form.shifter
+    k = fma(q, -3.0, n)
+    m = f + 1.0
+    w = polynomial(m, _CUBE_ROOT)
+    # k is -1, 0 or 1 and goes into m, and its cube root into the approximation.
+    m = m * where(k == 0.0, 1.0, where(k > 0.0, x.constant(2.0), 0.5))
+    w = w * where(k == 0.0, 1.0, where(k > 0.0, x.constant(0.5 ** (1 / 3)), 2.0 ** (1 / 3)))
+    residual = fma(w * w * w, -m, 1.0)
+    w = fma(w * residual, fma(residual, 2 / 9, 1 / 3), w)
+    y = m * w * w
+    square, square_low = two_product(y, y)
+    y = fma((fma(-square, y, m) - square_low * y) * (w * w), 1 / 3, y)
+    power = ((q + (form.shifter + form.bias)).bits() << form.digits).floats()
+    return where((size < math.inf) & (size > 0.0), y * power, size).copysign(x)

@@ -97,7 +97,10 @@ _LOG_ERFCX = {
     ),
 }
 #: log(sqrt(π)) as the sum of two numbers of the format.
-_LOG_ROOT_PI = {"float": (0.5723649263381958, 1.6586504614224395e-08), "double": (0.5723649429247001, 5.132975581353913e-18)}
+_LOG_ROOT_PI = {
+    "float": (0.5723649263381958, 1.6586504614224395e-08),
+    "double": (0.5723649429247001, 5.132975581353913e-18),
+}
 #: Numerator and denominator of (erf_inv(x) - x) / x for |x| <= 0.845, of 23/32 - x².
 _CENTRAL = {
     "float": (

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 import math
 
-from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes, by_lane, fma, polynomial, where
+from nxkernel.compilers.numba_cpu.elementary.arithmetic import (
+    Lanes,
+    by_lane,
+    fast_two_sum,
+    fma,
+    polynomial,
+    two_product,
+    two_sum,
+    where,
+)
 
 #: (sin(r) - r) / r³, of r²: minimax on |r| <= π/2, made for this module by Remez' exchange algorithm.
 _SINE = {
@@ -25,6 +34,34 @@ _SINE = {
         2.7213363072364294e-15,
     ),
 }
+#: (tan(r) - r) / r³, of r², likewise on |r| <= π/4.
+_TANGENT = {
+    "float": (
+        0.33333152532577515,
+        0.1333892047405243,
+        0.053400762379169464,
+        0.02446901425719261,
+        0.0030557874124497175,
+        0.009424269199371338,
+    ),
+    "double": (
+        0.3333333333333338,
+        0.1333333333332533,
+        0.05396825397291278,
+        0.02186948839898806,
+        0.00886323792844293,
+        0.003592100812042149,
+        0.0014560464853782282,
+        0.000588853542305915,
+        0.0002438319795130413,
+        8.319549502044765e-05,
+        6.825326982393948e-05,
+        -2.7497561411541057e-05,
+        5.0720291561754214e-05,
+        -2.559110062460352e-05,
+        1.0159099435271656e-05,
+    ),
+}
 #: π/2 as the sum of three numbers of the format.
 HALF_PI = {
     "float": (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
@@ -35,7 +72,7 @@ _GREAT = {"float": 2.0**17, "double": 2.0**45}
 
 
 def _sine(r: Lanes) -> Lanes:
-    """sin r for |r| <= π/2."""
+    """The sine for |r| <= π/2."""
     z = r * r
     return fma(z * r, polynomial(z, _SINE[r.element]), r)
 
@@ -63,3 +100,22 @@ def cos(x: Lanes) -> Lanes:
         r = fma(odd, -part, r)
     result = (_sine(r).bits() ^ (~shifted.bits() << (form.width - 1))).floats()
     return by_lane("cos", abs(x) > _GREAT[x.element], result, x)
+
+
+def tan(x: Lanes) -> Lanes:
+    """The tangent: ``x = n π/2 + r`` with ``|r| <= π/4``, and tan x = tan r, or -1 / tan r where n is odd."""
+    form = x.format
+    shifted = fma(x, 2 / math.pi, form.shifter)
+    n = shifted - form.shifter
+    first, second, third = HALF_PI[x.element]
+    exact = fma(n, -first, x)
+    step, step_error = two_product(n, second)
+    r, r_error = two_sum(exact, -step)
+    r_error = fma(n, -third, r_error - step_error)
+    z = r * r
+    high, low = fast_two_sum(r, fma(z * r, polynomial(z, _TANGENT[x.element]), fma(r_error, z, r_error)))
+    inverse = -1.0 / high
+    # One step of Newton's iteration makes up for what `low` adds to the denominator.
+    cotangent = fma(inverse, fma(inverse, low, fma(inverse, high, 1.0)), inverse)
+    result = where((shifted.bits() & 1) == 0, high, cotangent)
+    return by_lane("tan", abs(x) > _GREAT[x.element], where(x == 0.0, x, result), x)
