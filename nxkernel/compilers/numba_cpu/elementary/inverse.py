@@ -121,7 +121,7 @@ def atan2(y: Lanes, x: Lanes) -> Lanes:
     steep, left = height > width, x.bits() < 0
     small, large = where(steep, width, height), where(steep, height, width)
     # Two sides of zero are taken for 0 and 1, and two that are infinite for 1 and 1.
-    zero, infinite = large == 0.0, small == math.inf
+    zero, infinite = large == 0.0, (small == math.inf) & (large == math.inf)
     # Huge sides are scaled, or else their sum would overflow.
     scale = where(large > 2.0 ** (x.format.bias - 3), x.constant(0.125), 1.0)
     k, t = _angle(where(infinite, 1.0, small) * scale, where(zero | infinite, 1.0, large) * scale)
