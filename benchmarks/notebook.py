@@ -17,7 +17,7 @@ def run_twice() -> dict[str, int]:
 
     settings = Config()
     settings.HistoryManager.enabled = False
-    shell = InteractiveShell(config=settings)
+    shell = InteractiveShell.instance(config=settings)
     shell.run_line_magic("load_ext", "nxkernel")
     shell.run_cell("import numpy as np, nxkernel as nx; x = np.arange(10.0)").raise_error()
     counts = {}
