@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib.util
 import os
 import stat
 import struct
@@ -18,7 +19,6 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from nxkernel.errors import CacheWarning
@@ -176,15 +176,22 @@ def _prepared(root: Path) -> Path | None:
 
 @functools.cache
 def _fingerprint() -> str:
+    """The processor and the versions that decide what object code means.
+
+    Numba's version is read from its file: importing Numba, or the machinery that knows the versions of distributions,
+    would take longer than loading every kernel.
+    """
+    import llvmlite
+
+    import nxkernel
     from nxkernel.compilers.numba_cpu import loader
 
-    parts = [loader.processor()]
-    for package in ("numba", "llvmlite", "nxkernel"):
-        try:
-            parts.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            parts.append(package)
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    numba = importlib.util.find_spec("numba")
+    version = Path(numba.origin).with_name("_version.py")
+    parts = [loader.processor().encode(), llvmlite.__version__.encode(), nxkernel.__version__.encode()]
+    if version.exists():
+        parts.append(version.read_bytes())
+    return hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]
 
 
 def _warn(text: str) -> None:

@@ -8,14 +8,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.nesting import Bound
-from nxkernel.compilers.numba_cpu import libraries, loader, program, runtime, store
-from nxkernel.compilers.numba_cpu.lower import lower
+from nxkernel.compilers.numba_cpu import libraries, program, runtime, store
 from nxkernel.compilers.numba_cpu.program import Program
 from nxkernel.compilers.plan import Plan, Step, plan
 from nxkernel.compilers.prepare import prepare
-from nxkernel.compilers.render import render
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order
@@ -81,16 +80,16 @@ def _kernel(step: Step, origin: dict[int, Expr]) -> KernelRecord:
         return _library_record(step.work, origin)
     bound = step.work
     begin = time.perf_counter()
-    _, where = store.native(bound.nest.key, lambda: str(lower(bound.nest)))
+    _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest))
     spent = 1e3 * (time.perf_counter() - begin)
     nest = bound.nest
     nodes = list(dict.fromkeys(origin.get(id(node), node) for node in bound.nodes))
     moved = sum(owner.type.size * _size(owner) for owner in {*step.reads, *step.writes})
     count = sum(op.name not in ("load", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code)
     texts: dict[str, Callable[[], str]] = {
-        "Numba source": lambda: render(nest),
-        "LLVM": lambda: str(lower(nest)),
-        "assembly": lambda: _assembly(str(lower(nest))),
+        "Numba source": lambda: _source(nest),
+        "LLVM": lambda: _lowered(nest),
+        "assembly": lambda: _assembly(nest),
     }
     return KernelRecord(nest.kind, _title(step, bound), nest.key, where, spent, nodes, moved, count * bound.elements, texts)
 
@@ -107,10 +106,25 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _assembly(text: str) -> str:
+# What only a compilation or a curious person needs is imported there: a process whose kernels are on disk starts faster.
+
+
+def _lowered(nest: Nest) -> str:
+    from nxkernel.compilers.numba_cpu.lower import lower
+
+    return str(lower(nest))
+
+
+def _source(nest: Nest) -> str:
+    from nxkernel.compilers.render import render
+
+    return render(nest)
+
+
+def _assembly(nest: Nest) -> str:
     from nxkernel.compilers.numba_cpu.object_code import assembly
 
-    return assembly(text)
+    return assembly(_lowered(nest))
 
 
 def _library_record(product: Product, origin: dict[int, Expr]) -> KernelRecord:
@@ -186,5 +200,3 @@ def _empty_bytes(size: int) -> np.ndarray:
     skip = -memory.ctypes.data % 64
     return memory[skip : skip + size]
 
-
-__all__ = ["CpuExecutable", "NumbaCpu", "loader"]

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from nxkernel.compilers import loops
 from nxkernel.compilers.loops import Nest, Op, Reduce, Section
 from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
-from nxkernel.compilers.numba_cpu.operations import MEMORY, REGISTER, Emitter
+from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
+from nxkernel.compilers.numba_cpu.operations import Emitter
 from nxkernel.compilers.numba_cpu.reduce import Accumulator
 
 #: Elementary functions in one nest from which they are called instead of inlined.

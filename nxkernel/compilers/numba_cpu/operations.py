@@ -11,15 +11,9 @@ from collections.abc import Callable
 
 from nxkernel import types
 from nxkernel.compilers.numba_cpu import elementary
+from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Builder, Value, suffix, vector
 from nxkernel.types import Type
-
-#: The element that holds a value of a type in a register, and the one that holds it in memory.
-REGISTER = {"f16": "float", "bf16": "float", "f32": "float", "f64": "double", "bool": "i8"}
-MEMORY = {**REGISTER, "f16": "half", "bf16": "i16"}
-for _bits in (8, 16, 32, 64):
-    for _kind in "us":
-        REGISTER[f"{_kind}{_bits}"] = MEMORY[f"{_kind}{_bits}"] = f"i{_bits}"
 
 
 class Emitter:

@@ -16,8 +16,8 @@ import numpy as np
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.nesting import Bound
 from nxkernel.compilers.numba_cpu import runtime, threads
-from nxkernel.compilers.numba_cpu.libraries import GEMM, gemm_text
-from nxkernel.compilers.numba_cpu.operations import REGISTER
+from nxkernel.compilers.numba_cpu.libraries import gemm_text
+from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.plan import Plan
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.dispatch import cast_number
@@ -149,5 +149,3 @@ def write(plan: Plan, inputs: int) -> Program:
     symbol = f"nxp_{digest}"
     return Program(symbol, writer.text(symbol), np.array(writer.words, dtype=np.int64), frozenset(writer.libraries))
 
-
-__all__ = ["GEMM", "Program", "write"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from nxkernel import types
 from nxkernel.compilers.loops import Reduce
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Value
-from nxkernel.compilers.numba_cpu.operations import REGISTER, Emitter
+from nxkernel.compilers.numba_cpu.elements import REGISTER
+from nxkernel.compilers.numba_cpu.operations import Emitter
 
 
 class Accumulator:
