@@ -187,6 +187,17 @@ def broadcast_shapes(left: Shape, right: Shape) -> Shape:
     return tuple(m if n == 1 else n for n, m in zip(a, b, strict=True))
 
 
+def spreads(shape: Shape, target: Shape) -> bool:
+    """Whether a shape can be broadcast to another as it stands, aligned at the last axis.
+
+    Examples
+    --------
+    >>> spreads((3,), (2, 3)), spreads((2, 1), (2, 3)), spreads((2, 3), (3,))
+    (True, True, False)
+    """
+    return len(shape) <= len(target) and all(n in (1, m) for n, m in zip(shape[::-1], target[::-1], strict=False))
+
+
 def reduce(shape: Shape, names: Names, axes: tuple[int, ...], keep_axes: bool) -> tuple[Shape, Names]:
     """Shape and names after `axes` are reduced; kept axes have size 1."""
     if keep_axes:

@@ -29,8 +29,16 @@ def test_normalize_shape():
 @pytest.mark.parametrize(
     ("shape", "error", "text"),
     [
-        ((2, 3.0), NxTypeError, "a size in a shape must be a whole number that is known when the graph is built, got 3.0."),
-        ((True,), NxTypeError, "a size in a shape must be a whole number that is known when the graph is built, got True."),
+        (
+            (2, 3.0),
+            NxTypeError,
+            "a size in a shape must be a whole number that is known when the graph is built, got 3.0.",
+        ),
+        (
+            (True,),
+            NxTypeError,
+            "a size in a shape must be a whole number that is known when the graph is built, got True.",
+        ),
         ("23", NxTypeError, "a shape is a tuple of whole numbers, got '23'."),
         (None, NxTypeError, "a shape is a tuple of whole numbers, got None."),
         ((-1, 2), NxValueError, "the sizes in a shape are at least 0, got (-1, 2)"),
@@ -47,7 +55,9 @@ def test_a_tensor_is_no_shape():
 
 
 def test_a_traced_value_is_no_size(record):
-    with pytest.raises(TracedValueError, match=r"A static whole number \(a shape, an axis, range\(\)\) asks for the data"):
+    with pytest.raises(
+        TracedValueError, match=r"A static whole number \(a shape, an axis, range\(\)\) asks for the data"
+    ):
         record(lambda n: shapes.normalize_shape((n, 2)), nx.template((), "s64"))
 
 
@@ -151,7 +161,8 @@ def test_dot_names_both_sides():
     with pytest.raises(NxValueError) as error:
         shapes.dot(left, right, ((1,), (0,)), ((), ()))
     assert str(error.value) == (
-        "dot of f32[2][3] and f32[4][5]: the contracted axis 1 on the left has size 3, axis 0 on the right has size 4.\n"
+        "dot of f32[2][3] and f32[4][5]: the contracted axis 1 on the left has size 3, "
+        "axis 0 on the right has size 4.\n"
         "  They must be equal."
     )
     named = nx.template((2, 3), "f32", names=["a", None]).spec

@@ -52,7 +52,9 @@ def test_normalize_refuses(given):
 def test_attributes():
     assert (types.bf16.kind, types.bf16.bits, types.bf16.size) == ("bf", 16, 2)
     assert types.c128.size == 16
-    assert [t for t in types.TYPES if types.TYPES[t].is_integer] == "u8 u16 u32 u64 s8 s16 s32 s64 bool".split()
+    assert [t for t in types.TYPES if types.TYPES[t].is_integer] == [
+        "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "bool",
+    ]  # fmt: skip
     assert [t for t in types.TYPES if types.TYPES[t].is_float] == ["bf16", "f16", "f32", "f64"]
     assert [t for t in types.TYPES if types.TYPES[t].is_complex] == ["c64", "c128"]
 

@@ -5,8 +5,8 @@ share memory with an operand, so nobody may write into operands or results.
 
 What IEEE arithmetic and C leave open is decided here, and compilers follow it: integers wrap; their quotient and their
 remainder by zero are 0; a shift by a negative distance, or by the width and more, gives 0 (-1 where a negative number
-goes right); an integer to a negative power is truncated toward zero; floats become integers by truncation, saturating, with
-NaN as 0; f16 and bf16 compute in f32 and round once.
+goes right); an integer to a negative power is truncated toward zero; floats become integers by truncation, saturating,
+with NaN as 0; f16 and bf16 compute in f32 and round once.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
     type_ = types.merge(on_true.type, on_false.type)
     shape = pred.shape or shapes.broadcast_shapes(on_true.shape, on_false.shape)
     for side, name in ((on_true, "on_true"), (on_false, "on_false")):
-        if shapes.broadcast_shapes(side.shape, shape) != shape:
+        if not shapes.spreads(side.shape, shape):
             raise NxValueError(
                 message(
                     f"select: {name} has the shape {shapes.text(side.shape)}, which does not fit that of the "

@@ -213,7 +213,7 @@ def broadcast(
     shape = shape_of(shape)
     names = normalize_names(names, shape)
     if axes is None:
-        if tensor.rank > len(shape) or shapes.broadcast_shapes(tensor.shape, shape) != shape:
+        if not shapes.spreads(tensor.shape, shape):
             raise NxValueError(
                 message(
                     f"cannot broadcast {text(tensor.shape)} to {text(shape)}.",

@@ -105,7 +105,7 @@ class Tensor(ArrayProtocols, Operand):
         )
 
     def __reduce__(self) -> tuple:
-        return (_restore, (np.ascontiguousarray(self.data), self.names))
+        return (_restore, (self.data, self.names))
 
 
 _new = object.__new__
@@ -137,3 +137,6 @@ class Template(Operand):
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Template) and other.spec == self.spec
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other

@@ -84,7 +84,9 @@ def test_error_functions(primitive, function):
     np.testing.assert_allclose(run(p.erf_inv, run(p.erf, x[:3])), x[:3], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("primitive", [p.exp, p.log, p.sin, p.tanh, p.sqrt, p.cbrt, p.sigmoid, p.rsqrt, p.log1p], ids=str)
+@pytest.mark.parametrize(
+    "primitive", [p.exp, p.log, p.sin, p.tanh, p.sqrt, p.cbrt, p.sigmoid, p.rsqrt, p.log1p], ids=str
+)
 def test_complex_functions_extend_the_real_ones(primitive):
     x = np.array([0.25, 2.0])
     np.testing.assert_allclose(run(primitive, x.astype(complex)), run(primitive, x), rtol=1e-13)
@@ -263,7 +265,10 @@ def test_pad(size, low, high, interior):
 @pytest.mark.parametrize("axes", [(), (0,), (1, 2), (0, 1, 2)])
 @pytest.mark.parametrize(
     ("primitive", "function"),
-    [(p.sum_, np.sum), (p.product, np.prod), (p.reduce_max, np.max), (p.reduce_min, np.min), (p.all_, np.all), (p.any_, np.any)],
+    [
+        (p.sum_, np.sum), (p.product, np.prod), (p.reduce_max, np.max), (p.reduce_min, np.min), (p.all_, np.all),
+        (p.any_, np.any),
+    ],
     ids=str,
 )  # fmt: skip
 def test_reductions(primitive, function, axes, keep):

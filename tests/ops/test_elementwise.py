@@ -49,7 +49,13 @@ def test_types(name, left, right, expected):
 
 @pytest.mark.parametrize(
     ("tensor", "number", "expected"),
-    [(nx.u8(1), 255, "u8"), (nx.u8(1), 256, "u16"), (nx.u8(1), -1, "s16"), (nx.s8(1), 1.5, "f32"), (nx.f16(1), 1e9, "f16")],
+    [
+        (nx.u8(1), 255, "u8"),
+        (nx.u8(1), 256, "u16"),
+        (nx.u8(1), -1, "s16"),
+        (nx.s8(1), 1.5, "f32"),
+        (nx.f16(1), 1e9, "f16"),
+    ],
 )
 def test_numbers_are_weak(tensor, number, expected):
     assert nx.add(tensor, number).type == nx.add(number, tensor).type == expected
@@ -75,7 +81,9 @@ def test_names_merge():
 
 @pytest.mark.parametrize("value", ["12", None, {1, 2}, object])
 def test_what_is_no_operand_is_told(value):
-    described = {"12": "'12'", None: "None"}.get(value if isinstance(value, str | None) else "", f"a {type(value).__name__}")
+    described = {"12": "'12'", None: "None"}.get(
+        value if isinstance(value, str | None) else "", f"a {type(value).__name__}"
+    )
     with pytest.raises(NxTypeError) as error:
         nx.add([1.0], value)
     assert str(error.value) == (
@@ -99,7 +107,7 @@ def test_quotient_takes_integers():
     with pytest.raises(NxTypeError) as error:
         nx.quotient(nx.f32([1]), 2)
     assert str(error.value) == (
-        "quotient takes integers, got f32.\n  Convert first: nx.as_type(t, \"s64\") cuts fractions off."
+        'quotient takes integers, got f32.\n  Convert first: nx.as_type(t, "s64") cuts fractions off.'
     )
 
 

@@ -39,4 +39,7 @@ def test_type():
 
 
 def test_recorded_constants_take_the_type_without_a_node(record):
-    assert record(lambda x: nx.as_type(nx.tensor(2), "f32") * x, nx.template((), "f32")).operands[0].primitive.name == "constant"
+    assert (
+        record(lambda x: nx.as_type(nx.tensor(2), "f32") * x, nx.template((), "f32")).operands[0].primitive.name
+        == "constant"
+    )

@@ -1,0 +1,117 @@
+"""Graphs as text."""
+
+import time
+
+import numpy as np
+
+import nxkernel as nx
+from nxkernel.graph.expr import Graph, parameter
+from nxkernel.graph.printing import print_graph, variable_names
+from nxkernel.graph.traverse import post_order
+
+
+def test_a_softmax(record):
+    def softmax(x):
+        e = nx.exp(x - nx.reduce_max(x, axes=[-1], keep_axes=True))
+        return e / nx.sum(e, axes=[-1], keep_axes=True)
+
+    assert repr(record(softmax, nx.template((2, 3), "f32", names=["row", None]))) == (
+        "#Nx.Tensor<\n"
+        "  f32[row: 2][3]\n"
+        "  \n"
+        "  Nx.Defn.Expr\n"
+        "  parameter a:0                                f32[row: 2][3]\n"
+        "  b = reduce_max a, axes=[1], keep_axes=True   f32[row: 2][1]\n"
+        "  c = broadcast b, shape=(2, 3), axes=[0, 1]   f32[row: 2][3]\n"
+        "  d = subtract a, c                            f32[row: 2][3]\n"
+        "  e = exp d                                    f32[row: 2][3]\n"
+        "  f = sum e, axes=[1], keep_axes=True          f32[row: 2][1]\n"
+        "  g = broadcast f, shape=(2, 3), axes=[0, 1]   f32[row: 2][3]\n"
+        "  h = divide e, g                              f32[row: 2][3]\n"
+        ">"
+    )
+
+
+def test_parameters_come_first_and_captured_tensors_by_name(record):
+    weights = nx.f32([0.5])
+    found = record(lambda x, y: nx.tanh(x) + y * weights, nx.template((), "f32"), nx.template((2, 3), "f32"))
+    assert repr(found).splitlines()[4:-1] == [
+        "  parameter a:0                             f32",
+        "  parameter d:1                             f32[2][3]",
+        "  tensor e: t0                              f32[1]",
+        "  b = tanh a                                f32",
+        "  c = broadcast b, shape=(2, 3), axes=[]    f32[2][3]",
+        "  f = broadcast e, shape=(2, 3), axes=[1]   f32[2][3]",
+        "  g = multiply d, f                         f32[2][3]",
+        "  h = add c, g                              f32[2][3]",
+    ]
+
+
+def test_constants_stand_where_they_are_used(record):
+    found = record(lambda x: (0.1 * x, x > np.inf, nx.tensor(5)), nx.template((2,), "f32"))
+    assert print_graph(found) == (
+        "#Nx.Tensor<\n"
+        "  (f32[2], u8[2], s64)\n"
+        "  \n"
+        "  Nx.Defn.Expr\n"
+        "  parameter a:0         f32[2]\n"
+        "  b = multiply 0.1, a   f32[2]\n"
+        "  c = greater a, Inf    u8[2]\n"
+        "  5                     s64\n"
+        "  (b, c, 5)\n"
+        ">"
+    )
+
+
+def test_static_parameters_read_as_python(record):
+    def function(x):
+        parts = nx.pad(x, 0, [(1, 0, 0), (0, 0, 0)]), nx.argmax(x, axis=1), nx.dot(x, x.transpose())
+        return [nx.as_type(part, "f64") for part in parts]
+
+    assert [
+        line.split("   ")[0].strip() for line in print_graph(record(function, nx.template((2, 3), "f32"))).splitlines()
+    ] == [
+        "#Nx.Tensor<",
+        "(f64[3][3], f64[2], f64[2][2])",
+        "",
+        "Nx.Defn.Expr",
+        "parameter a:0",
+        "b = pad a, 0.0, config=[(1, 0, 0), (0, 0, 0)]",
+        'c = as_type b, type="f64"',
+        'd = argmax a, axis=1, keep_axis=False, tie_break="low", type="s64"',
+        'e = as_type d, type="f64"',
+        "f = transpose a, axes=[1, 0]",
+        "g = dot a, f, contract=[[1], [0]], batch=[[], []]",
+        'h = as_type g, type="f64"',
+        "(c, e, h)",
+        ">",
+    ]
+
+
+def test_a_graph_shows_parameters_that_nothing_reads():
+    x, y = (parameter(place, name, nx.template((2,), "f32").spec) for place, name in enumerate("xy"))
+    graph = Graph("f", [x, y], [y], lambda leaves: leaves[0])
+    assert repr(graph).splitlines()[4:-1] == ["  parameter b:0   f32[2]", "  parameter a:1   f32[2]"]
+
+
+def test_variables_go_from_a_to_z_to_ba(record):
+    def chain(x):
+        for _ in range(30):
+            x = nx.exp(x)
+        return x
+
+    order = post_order([record(chain, nx.template((), "f32"))])
+    assert [*variable_names(order).values()] == [*"abcdefghijklmnopqrstuvwxyz", "ba", "bb", "bc", "bd", "be"]
+
+
+def test_long_chains_print_in_linear_time(record):
+    def chain(x):
+        for _ in range(10_000):
+            x = x * 1.5
+        return x
+
+    expression = record(chain, nx.template((), "f32"))
+    begin = time.perf_counter()
+    text = repr(expression)
+    assert time.perf_counter() - begin < 2
+    assert text.count("\n") == 10_005

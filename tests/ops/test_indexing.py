@@ -1,0 +1,125 @@
+"""Slices, splits and t[...]."""
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis.extra import numpy as hnp
+
+import nxkernel as nx
+from nxkernel.errors import NxIndexError, NxTypeError, NxValueError
+
+X = np.arange(24).reshape(2, 3, 4)
+T = nx.tensor(X, names=["a", "b", "c"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(hnp.basic_indices(X.shape, allow_newaxis=True, allow_ellipsis=True))
+def test_brackets_are_numpys(key):
+    found = T[key]
+    np.testing.assert_array_equal(found, X[key])
+    assert found.shape == X[key].shape
+
+
+def test_names_follow_their_axes():
+    assert T[0].names == ("b", "c")
+    assert T[:, 1, None].names == ("a", None, "c")
+    assert T[..., 0].names == ("a", "b")
+    assert T[{"c": 1}].names == ("a", "b")
+    np.testing.assert_array_equal(T[{"c": slice(1, 3), "a": -1}], X[-1, :, 1:3])
+
+
+def test_nothing_happens_for_all():
+    assert T[...] is T
+    assert T[:, ::1] is T
+
+
+@pytest.mark.parametrize(("place", "taken"), [(1, 1), (7, 2), (-1, 0)])
+def test_tensors_as_indices_are_clamped(place, taken):
+    np.testing.assert_array_equal(T[:, nx.tensor(place)], X[:, taken])
+    np.testing.assert_array_equal(T[0, nx.tensor(place), ::-1], X[0, taken, ::-1])
+    np.testing.assert_array_equal(T[nx.tensor(0), nx.u8([1])[0], 1:], X[0, 1, 1:])
+
+
+def test_numpy_numbers_are_static():
+    np.testing.assert_array_equal(T[np.int64(-1)], X[-1])
+    np.testing.assert_array_equal(T[np.array(1)], X[1])
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "text"),
+    [
+        (2, NxIndexError, "index 2 is out of bounds for axis 0 of [a: 2][b: 3][c: 4].\n  It goes from -2 to 1."),
+        ((0, -4), NxIndexError, "index -4 is out of bounds for axis 1 of [a: 2][b: 3][c: 4].\n  It goes from -3 to 2."),
+        ((0, 0, 0, 0), NxIndexError, "4 indices for 3 axes: the tensor is s64[a: 2][b: 3][c: 4]"),
+        ((..., ...), NxIndexError, "an index has at most one `...`"),
+        (True, NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got True."),
+        ("a", NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got 'a'."),
+        (1.0, NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got 1.0."),
+        ([0, 1], NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got a list."),
+        (nx.tensor(1.0), NxTypeError, "an index is a scalar of an integer type, got f32"),
+        (nx.u8([1]), NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got a tensor"),
+        (slice(0, 1.5), NxTypeError, "a bound of a slice must be a whole number that is known when the graph is built"),
+        (slice(0, 2, 0), NxValueError, "the step of a slice cannot be 0"),
+        ({"d": 0}, NxValueError, "no axis is named 'd' in [a: 2][b: 3][c: 4]."),
+    ],
+)  # fmt: skip
+def test_brackets_refuse(key, error, text):
+    with pytest.raises(error, match="^" + re.escape(text)):
+        T[key]
+
+
+def test_recorded_indices(record):
+    found = record(lambda x, i: x[0, i, ::-2], nx.template((2, 3, 4), "f32"), nx.template((), "u8"))
+    assert repr(found).splitlines()[4:-1] == [
+        "  parameter a:0                                                          f32[2][3][4]",
+        "  parameter c:1                                                          u8",
+        "  b = slice a, starts=[0, 0, 3], lengths=[1, 3, 3], strides=[1, 1, -2]   f32[1][3][2]",
+        '  d = as_type c, type="s64"                                              s64',
+        "  e = dynamic_slice b, 0, d, 0, lengths=[1, 1, 2], strides=[1, 1, 1]     f32[1][1][2]",
+        "  f = reshape e, shape=(2,)                                              f32[2]",
+    ]
+
+
+def test_slice():
+    np.testing.assert_array_equal(nx.slice(X, [0, 1, 0], [2, 2, 4], strides=[1, 1, 3]), X[:, 1:, ::3])
+    np.testing.assert_array_equal(nx.slice(X, [nx.tensor(5), 1, 0], [1, 2, 4]), X[1:, 1:])
+    assert nx.slice(T, [0, 0, 0], [2, 3, 4]) is T
+
+
+@pytest.mark.parametrize(
+    ("starts", "lengths", "strides", "error", "text"),
+    [
+        ([0, 2], [2, 2], 1, NxIndexError, "slice: 2 elements from 2 leave axis 1 of s64[2][3]."),
+        ([0, 0], [2, 4], 1, NxIndexError, "slice: the length 4 does not fit axis 1 of s64[2][3]"),
+        ([0], [2, 2], 1, NxValueError, "slice: start_indices has 1 entries, s64[2][3] has 2 axes"),
+        (0, [2, 2], 1, NxTypeError, "slice: start_indices is a list with an entry for each axis, got 0"),
+        ([0, 0], [2, 2], 0, NxValueError, "slice: a stride is at least 1, got 0 for axis 0; see nx.reverse"),
+        ([nx.tensor(0.5), 0], [2, 2], 1, NxTypeError, "an index is a scalar of an integer type, got f32"),
+        ([nx.tensor([0]), 0], [2, 2], 1, NxTypeError, "an index is a scalar of an integer type, got s64[1]"),
+    ],
+)  # fmt: skip
+def test_slice_refuses(starts, lengths, strides, error, text):
+    with pytest.raises(error, match="^" + re.escape(text)):
+        nx.slice(X[0, :, :2].T, starts, lengths, strides=strides)
+
+
+def test_slice_along_axis():
+    np.testing.assert_array_equal(nx.slice_along_axis(T, 1, 3, axis="c", strides=2), X[:, :, 1:4:2])
+    np.testing.assert_array_equal(nx.slice_along_axis(T, nx.tensor(9), 2, axis=1), X[:, 1:])
+
+
+@pytest.mark.parametrize(("place", "axis", "first"), [(1, 0, 1), (-1, 2, 3), (0.5, 1, 2), (0.25, "c", 1)])
+def test_split(place, axis, first):
+    head, tail = nx.split(T, place, axis=axis)
+    where = "abc".index(axis) if isinstance(axis, str) else axis
+    parts = np.split(X, [first], axis=where)
+    np.testing.assert_array_equal(head, parts[0])
+    np.testing.assert_array_equal(tail, parts[1])
+
+
+@pytest.mark.parametrize("place", [0, 2, 1.0, -2, 5])
+def test_split_leaves_no_part_empty(place):
+    with pytest.raises(NxValueError, match=re.escape(f"split {place!r} of axis 0 with size 2 leaves a part empty.")):
+        nx.split(T, place)

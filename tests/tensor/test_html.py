@@ -1,0 +1,103 @@
+"""Tensors as HTML."""
+
+import base64
+import re
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.tensor import html
+
+
+def picture(tensor):
+    """The palette places of the picture in a page."""
+    data = base64.b64decode(re.search(r"base64,([^\"]+)\"", tensor._repr_html_())[1])
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, place = {}, 8
+    while place < len(data):
+        (length,) = struct.unpack(">I", data[place : place + 4])
+        kind, body = data[place + 4 : place + 8], data[place + 8 : place + 8 + length]
+        assert struct.unpack(">I", data[place + 8 + length : place + 12 + length])[0] == zlib.crc32(kind + body)
+        chunks[kind], place = body, place + 12 + length
+    columns, rows = struct.unpack(">II", chunks[b"IHDR"][:8])
+    assert len(chunks[b"PLTE"]) == 3 * 256
+    return np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(rows, columns + 1)[:, 1:]
+
+
+@pytest.mark.parametrize(
+    ("tensor", "line"),
+    [
+        (nx.tensor(1.5), "f32 scalar"),
+        (nx.iota(3, names=["x"]), "s64 vector of 3 (x: 3)"),
+        (nx.iota((2, 3)), "s64 matrix of 2 × 3"),
+        (nx.iota((2, 3, 4), type="u8"), "u8 tensor of 2 × 3 × 4"),
+    ],
+)
+def test_the_first_line_tells_type_and_shape(tensor, line):
+    assert html.headline(tensor) == line
+    assert f">{line}<" in tensor._repr_html_()
+
+
+def test_small_tensors_are_tables():
+    page = nx.tensor([[1, 2], [3, 4]])._repr_html_()
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == ["1", "2", "3", "4"]
+    assert page.count("<tr>") == 2
+    assert "<details><summary" in page
+
+
+def test_long_tables_are_cut():
+    page = nx.iota((15, 4))._repr_html_()
+    assert "… 5 more" in page
+    assert page.count("<tr>") == 11
+    assert "… 18 more" in nx.iota(30)._repr_html_()
+
+
+def test_the_text_is_below_and_escaped():
+    tensor = nx.iota((2,), names=["<script>"])
+    page = tensor._repr_html_()
+    assert "<script>" not in page
+    assert "#Nx.Tensor&lt;\n  s64[&lt;script&gt;: 2]\n  [0, 1]\n&gt;" in page
+
+
+@pytest.mark.parametrize("tensor", [nx.iota((2, 2, 2)), nx.broadcast(0, (0, 3))])
+def test_what_has_no_table_shows_its_text(tensor):
+    page = tensor._repr_html_()
+    assert "<details open>" in page
+    assert "<table" not in page
+
+
+def test_matrices_are_pictures():
+    places = picture(nx.iota((8, 9), type="f32"))
+    assert places.shape == (8, 9)
+    assert (places[0, 0], places[-1, -1]) == (1, 255)
+    assert (np.diff(places.reshape(-1).astype(int)) >= 0).all()
+    assert "dark 0, light 71" in nx.iota((8, 9))._repr_html_()
+
+
+def test_large_matrices_are_averaged():
+    x = np.arange(300 * 500.0).reshape(300, 500)
+    tensor = nx.tensor(x)
+    assert picture(tensor).shape == (html.CELLS, html.CELLS)
+    assert "each cell is the mean of about 3 × 5 elements" in tensor._repr_html_()
+
+
+def test_a_page_is_small_and_the_same_from_run_to_run():
+    noise = nx.tensor(np.random.default_rng(0).normal(size=(1000, 1000)))
+    assert len(noise._repr_html_()) < 40_000
+    assert noise._repr_html_() == noise._repr_html_()
+
+
+@pytest.mark.parametrize("type_", ["bool", "u8", "bf16", "f64"])
+def test_every_real_type_has_a_picture(type_):
+    assert picture(nx.eye(8, type=type_)).tolist() == (1 + 254 * np.eye(8)).tolist()
+
+
+def test_missing_and_infinite_elements():
+    x = np.zeros((8, 8))
+    x[0, 0], x[0, 1], x[0, 2], x[0, 3] = np.nan, np.inf, -np.inf, 10
+    assert picture(nx.tensor(x))[0, :5].tolist() == [0, 255, 1, 255, 1]
+    assert "no finite element" in nx.tensor(np.full((8, 8), np.nan))._repr_html_()
+    assert picture(nx.tensor(np.zeros((8, 8))))[0, 0] == 128

@@ -1,0 +1,114 @@
+"""Tensors as text."""
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nxkernel as nx
+from nxkernel import types
+from nxkernel.tensor import printing
+
+
+def test_a_scalar():
+    assert repr(nx.tensor(1)) == "#Nx.Tensor<\n  s64\n  1\n>"
+
+
+def test_a_vector_is_one_line():
+    assert repr(nx.tensor([1, 2, 3], names=["x"])) == "#Nx.Tensor<\n  s64[x: 3]\n  [1, 2, 3]\n>"
+
+
+def test_axes_nest():
+    assert repr(nx.iota((2, 1, 2), type="f32")) == (
+        "#Nx.Tensor<\n  f32[2][1][2]\n  [\n    [\n      [0.0, 1.0]\n    ],\n    [\n      [2.0, 3.0]\n    ]\n  ]\n>"
+    )
+
+
+def test_fifty_elements_are_printed():
+    assert repr(nx.iota(50)).endswith("48, 49]\n>")
+    assert repr(nx.iota(51)).endswith("48, 49, ...]\n>")
+    assert repr(nx.iota((20, 20))).splitlines()[-4:] == [
+        "    [40, 41, 42, 43, 44, 45, 46, 47, 48, 49, ...],",
+        "    ...",
+        "  ]",
+        ">",
+    ]
+    assert repr(nx.iota((6, 10))).splitlines()[-5:] == [
+        "    [30, 31, 32, 33, 34, 35, 36, 37, 38, 39],",
+        "    [40, 41, 42, 43, 44, 45, 46, 47, 48, 49],",
+        "    ...",
+        "  ]",
+        ">",
+    ]
+    assert printing.text(nx.iota(5), limit=2) == "#Nx.Tensor<\n  s64[5]\n  [0, 1, ...]\n>"
+
+
+def test_empty_tensors():
+    assert repr(nx.broadcast(0, (0,))) == "#Nx.Tensor<\n  s64[0]\n  []\n>"
+    assert repr(nx.broadcast(0, (0, 2))) == "#Nx.Tensor<\n  s64[0][2]\n  []\n>"
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "text"),
+    [
+        (0.1, "f64", "0.1"),
+        (1.0, "f64", "1.0"),
+        (-0.0, "f64", "-0.0"),
+        (100.0, "f64", "100.0"),
+        (1000.0, "f64", "1.0e3"),
+        (123456.0, "f64", "123456.0"),
+        (1e-10, "f64", "1.0e-10"),
+        (1e22, "f64", "1.0e22"),
+        (1.5e-7, "f64", "1.5e-7"),
+        (0.00123, "f64", "0.00123"),
+        (1 / 3, "f64", "0.3333333333333333"),
+        (5e-324, "f64", "5.0e-324"),
+        (1.7976931348623157e308, "f64", "1.7976931348623157e308"),
+        (0.1, "f32", "0.1"),
+        (1 / 3, "f32", "0.33333334"),
+        (1e-10, "f32", "1e-10"),
+        (16777216.0, "f32", "16777216.0"),
+        (3.4028235e38, "f32", "3.4028235e38"),
+        (0.1, "f16", "0.1"),
+        (6e-5, "f16", "6e-5"),
+        (65504.0, "f16", "6.55e4"),
+        (0.1, "bf16", "0.1"),
+        (1 / 3, "bf16", "0.334"),
+        (3.39e38, "bf16", "3.39e38"),
+        (-1.5, "bf16", "-1.5"),
+        (0.0, "bf16", "0.0"),
+        (math.nan, "f32", "NaN"),
+        (math.inf, "f16", "Inf"),
+        (-math.inf, "bf16", "-Inf"),
+        (255, "u8", "255"),
+        (-1, "s64", "-1"),
+        (1, "bool", "True"),
+        (1 - 2j, "c64", "1.0-2.0i"),
+        (complex(math.nan, -math.inf), "c64", "NaN-Infi"),
+        (complex(1e-10, 0.0), "c128", "1.0e-10+0.0i"),
+    ],
+)
+def test_numbers(value, type_, text):
+    tensor = nx.tensor(value, type=type_)
+    assert repr(tensor).splitlines()[2] == f"  {text}"
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(["f16", "bf16", "f32", "f64"]), st.floats(allow_nan=False, allow_infinity=False))
+def test_the_text_of_a_float_gives_it_back(type_, value):
+    element = nx.tensor(value, type=type_).data
+    text = printing.number(element.item() if type_ != "bf16" else element[()], types.TYPES[type_])
+    again = float(text.replace("Inf", "inf"))
+    assert element.dtype.type(again) == element
+    assert "." in text or "e" in text or "Inf" in text
+
+
+def test_no_shorter_text_gives_a_bfloat_back():
+    for bits in range(0x3F00, 0x4100, 7):
+        value = np.uint16(bits).view(ml_dtypes.bfloat16)
+        digits = printing.number(value, types.bf16).replace(".", "").strip("0")
+        shorter = f"{float(value):.{max(len(digits) - 2, 0)}e}"
+        assert len(digits) == 1 or ml_dtypes.bfloat16(float(shorter)) != value
