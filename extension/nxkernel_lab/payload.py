@@ -7,6 +7,7 @@ from typing import Any
 
 from nxkernel.defn.report import CompilationView
 from nxkernel_lab.scene import scene_of
+from nxkernel_lab.subject import constants_of
 from nxkernel_lab.svg import KINDS, curve
 from nxkernel_lab.text import expression, origin, place, summary, work
 
@@ -24,7 +25,8 @@ def graph(view: CompilationView) -> dict[str, Any]:
     dict
         ``signature``, ``about`` (lines), ``nodes`` by id, and ``kernels`` by index.
     """
-    readers: dict[str, list[str]] = {node.id: [] for node in view.nodes}
+    constants = constants_of(view)
+    readers: dict[str, list[str]] = {node.id: [] for node in view.nodes if node.id not in constants}
     for node in view.nodes:
         for operand in dict.fromkeys(node.operands):
             if operand in readers:
@@ -32,7 +34,7 @@ def graph(view: CompilationView) -> dict[str, Any]:
     nodes = {
         node.id: {
             "label": node.label,
-            "expression": expression(node),
+            "expression": expression(node, constants),
             "spec": node.spec,
             "role": node.role,
             "operands": list(dict.fromkeys(operand for operand in node.operands if operand in readers)),
@@ -43,6 +45,7 @@ def graph(view: CompilationView) -> dict[str, Any]:
             "code": node.code,
         }
         for node in view.nodes
+        if node.id in readers
     }
     kernels = {
         str(kernel.index): {

@@ -11,6 +11,7 @@ from typing import Any
 
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
 from nxkernel_lab.frames import Area, Box, Drawing, Line, arrange
+from nxkernel_lab.subject import constants_of
 from nxkernel_lab.wording import count
 
 #: A graph with more boxes than this opens with its kernels folded.
@@ -113,9 +114,9 @@ def scene_of(view: CompilationView, folded: Collection[int] | None = None) -> Sc
     Scene
     """
     folded = first_folded(view) if folded is None else all_kernels(view).intersection(folded)
-    kernels = {kernel.index: kernel for kernel in view.kernels}
-    homes = _homes(view, kernels)
-    constants = {node.id: node.detail or node.label for node in view.nodes if node.id not in homes}
+    kernels = all_kernels(view)
+    constants = constants_of(view)
+    homes = _homes(view, kernels, constants)
     shapes: dict[str, dict[str, Any]] = {}
     for kernel in view.kernels:
         if kernel.index in folded:
@@ -176,13 +177,12 @@ def _scene(
     )
 
 
-def _homes(view: CompilationView, kernels: dict[int, KernelView]) -> dict[str, tuple[int, ...]]:
+def _homes(view: CompilationView, kernels: Collection[int], constants: Collection[str]) -> dict[str, tuple[int, ...]]:
     """For each node that gets a box of its own, the kernels that compute it, or -1 for none."""
-    read = {operand for node in view.nodes for operand in node.operands}
     return {
         node.id: tuple(index for index in node.kernels if index in kernels) or (-1,)
         for node in view.nodes
-        if node.role != "constant" or node.output or node.id not in read
+        if node.id not in constants
     }
 
 

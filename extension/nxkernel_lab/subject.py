@@ -1,4 +1,4 @@
-"""What is looked at: a compilation, or the latest one of a definition."""
+"""What is looked at: a compilation, or the latest one of a definition; and which of its nodes are shown."""
 
 from __future__ import annotations
 
@@ -37,3 +37,24 @@ def view_of(subject: Any) -> CompilationView:
     if not views:
         raise ValueError(f"{subject.__name__} has not been compiled yet.\n  Call it once, then look again.")
     return views[-1]
+
+
+def constants_of(view: CompilationView) -> dict[str, str]:
+    """The constants that are written into the nodes that read them, by id.
+
+    Parameters
+    ----------
+    view : CompilationView
+        The compilation.
+
+    Returns
+    -------
+    dict
+        Id to the text of the value. A constant that is returned, or that nothing reads, is a node like others.
+    """
+    read = {operand for node in view.nodes for operand in node.operands}
+    return {
+        node.id: node.detail or node.label
+        for node in view.nodes
+        if node.role == "constant" and not node.output and node.id in read
+    }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
-from nxkernel_lab.subject import view_of
+from nxkernel_lab.subject import constants_of, view_of
 from nxkernel_lab.wording import amount, count, duration
 
 _INPUTS = {"argument": "arguments", "captured": "captured values", "constant": "constants"}
@@ -27,9 +28,11 @@ def to_text(subject: Any, times: bool = True) -> str:
         Lines without an end of line after the last.
     """
     view = view_of(subject)
+    constants = constants_of(view)
     sections: list[tuple[str, list[NodeView]]] = []
     for role, heading in _INPUTS.items():
-        sections.append((heading, [node for node in view.nodes if node.role == role and not node.kernels]))
+        shown = [node for node in view.nodes if node.role == role and not node.kernels and node.id not in constants]
+        sections.append((heading, shown))
     outside = [node for node in view.nodes if node.role not in _INPUTS and not node.kernels]
     sections.append(("computed outside kernels" if view.kernels else "computed one by one", outside))
     sections.extend(
@@ -41,7 +44,7 @@ def to_text(subject: Any, times: bool = True) -> str:
     for heading, nodes in sections:
         if nodes or heading.startswith("kernel "):
             lines.append(f"  {heading}")
-            lines.extend(_table(nodes))
+            lines.extend(_table(nodes, constants))
     return "\n".join(lines)
 
 
@@ -118,12 +121,27 @@ def work(kernel: KernelView) -> list[str]:
     )
 
 
-def expression(node: NodeView) -> str:
-    """A node as the printed graph writes it: ``c = sum a, axes: [0]``."""
+def expression(node: NodeView, constants: Mapping[str, str]) -> str:
+    """A node as the printed graph writes it.
+
+    Parameters
+    ----------
+    node : NodeView
+        The node.
+    constants : mapping
+        What `constants_of` found.
+
+    Returns
+    -------
+    str
+        Such as ``c = multiply 2.0, a``.
+    """
+    if node.role == "constant":
+        return node.detail or node.label
     if node.role != "operation":
-        return f"{node.id} = {node.detail}" if node.role == "constant" else f"{node.id} = {node.label}"
-    arguments = ", ".join([*node.operands, *([node.detail] if node.detail else [])])
-    return f"{node.id} = {node.label} {arguments}".rstrip()
+        return f"{node.id} = {node.label}"
+    operands = [constants.get(operand, operand) for operand in node.operands]
+    return f"{node.id} = {node.label} {', '.join([*operands, *([node.detail] if node.detail else [])])}".rstrip()
 
 
 def place(node: NodeView) -> str:
@@ -133,7 +151,9 @@ def place(node: NodeView) -> str:
     return f"{node.cell}, line {node.line}" + (f": {node.code}" if node.code else "")
 
 
-def _table(nodes: list[NodeView]) -> list[str]:
-    rows = [(expression(node), node.spec + (" → returned" if node.output else ""), place(node)) for node in nodes]
+def _table(nodes: list[NodeView], constants: Mapping[str, str]) -> list[str]:
+    rows = [
+        (expression(node, constants), node.spec + (" → returned" if node.output else ""), place(node)) for node in nodes
+    ]
     first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     return [f"    {left:{first}}   {middle:{second}}   {right}".rstrip() for left, middle, right in rows]

@@ -6,19 +6,17 @@ softmax(t: f32[4][10], axis=-1)
   first call
   arguments
     a = t   f32[4][10]
-  constants
-    b = 2.0   f32
   kernel 1 · rows · 1 read 2 writes · 4 × 10 · compiled in 21 ms · 320 B moved · 200 flop
     c = reduce_max a, axes=[1]   f32[4][1]    cell 4, line 3: m = nx.reduce_max(t, axes=[axis], keep_axes=True)
     d = subtract a, c            f32[4][10]   cell 4, line 4: e = nx.exp(t - m) * 2.0
     e = exp d                    f32[4][10]   cell 4, line 4: e = nx.exp(t - m) * 2.0
-    f = multiply e, b            f32[4][10]   cell 4, line 4: e = nx.exp(t - m) * 2.0
+    f = multiply e, 2.0          f32[4][10]   cell 4, line 4: e = nx.exp(t - m) * 2.0
     g = sum f, axes=[1]          f32[4][1]    cell 4, line 5: return e / nx.sum(e, axes=[axis], keep_axes=True)
   kernel 2 · map · 3 reads 1 write · 4 × 10 · loaded from disk in 1.5 ms · 480 B moved · 160 flop
-    d = subtract a, c   f32[4][10]              cell 4, line 4: e = nx.exp(t - m) * 2.0
-    e = exp d           f32[4][10]              cell 4, line 4: e = nx.exp(t - m) * 2.0
-    f = multiply e, b   f32[4][10]              cell 4, line 4: e = nx.exp(t - m) * 2.0
-    h = divide f, g     f32[4][10] → returned   cell 4, line 5: return e / nx.sum(e, axes=[axis], keep_axes=True)"""
+    d = subtract a, c     f32[4][10]              cell 4, line 4: e = nx.exp(t - m) * 2.0
+    e = exp d             f32[4][10]              cell 4, line 4: e = nx.exp(t - m) * 2.0
+    f = multiply e, 2.0   f32[4][10]              cell 4, line 4: e = nx.exp(t - m) * 2.0
+    h = divide f, g       f32[4][10] → returned   cell 4, line 5: return e / nx.sum(e, axes=[axis], keep_axes=True)"""
 
 PLAIN = """\
 f(x: f32[3])
@@ -28,7 +26,7 @@ f(x: f32[3])
   captured values
     b = w   f32[3]
   constants
-    d = 1.0   f32 → returned
+    1.0   f32 → returned
   computed one by one
     c = add a, b   f32[3] → returned   cell 4, line 2: return x + w, 1.0"""
 

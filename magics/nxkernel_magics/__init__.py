@@ -1,0 +1,59 @@
+"""The IPython commands of nxkernel: ``%%defn``, ``%jit`` and ``%nx``. They parse a line and call the library."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = ["load", "unload"]
+
+#: For each shell that has the commands, what takes them out again.
+_loaded: WeakKeyDictionary[InteractiveShell, ExitStack] = WeakKeyDictionary()
+
+
+def load(shell: InteractiveShell) -> None:
+    """Give a shell the commands; nothing is printed, and loading twice is loading once.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        The shell of a notebook's kernel or of a terminal.
+    """
+    if shell in _loaded:
+        return
+    from nxkernel_magics import cells, completion, names, showing, storms
+    from nxkernel_magics.commands import NxMagics
+
+    with ExitStack() as stack:
+        stack.callback(names.name_cells(shell))
+        stack.callback(cells.install(shell))
+        watch, stop_watching = storms.install(shell)
+        stack.callback(stop_watching)
+        stack.callback(showing.install(shell, watch))
+        stack.callback(completion.install(shell))
+        shell.register_magics(NxMagics)
+        stack.callback(_forget_magics, shell, NxMagics.magics)
+        _loaded[shell] = stack.pop_all()
+
+
+def unload(shell: InteractiveShell) -> None:
+    """Take the commands out of a shell again.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        The shell that was given to `load`.
+    """
+    stack = _loaded.pop(shell, None)
+    if stack is not None:
+        stack.close()
+
+
+def _forget_magics(shell: InteractiveShell, magics: dict[str, dict[str, str]]) -> None:
+    for kind, names in magics.items():
+        for name in names:
+            shell.magics_manager.magics[kind].pop(name, None)

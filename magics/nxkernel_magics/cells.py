@@ -1,0 +1,155 @@
+"""``%%defn`` cells: ordinary cells, line for line, in which each ``def`` at the top becomes a definition.
+
+A cell magic would run its body apart from IPython's own machinery, with other line numbers, other tracebacks and an
+error of its own for a missing bracket. So the first line is rewritten into one statement before IPython parses the
+cell, and the functions are decorated in the tree that IPython is about to run.
+"""
+
+from __future__ import annotations
+
+import ast
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic_arguments import MagicArgumentParser
+
+#: A function under one of these is already what the person wants it to be.
+_ALREADY = frozenset({"defn", "deftransform"})
+
+
+def parser() -> MagicArgumentParser:
+    """The options of ``%%defn``."""
+    options = MagicArgumentParser(prog="%defn", description="Make each def of the cell a numerical definition.")
+    options.add_argument("--compiler", metavar="NAME", help="what makes them run; the default option says else")
+    options.add_argument(
+        "--show",
+        choices=("graph", "kernels", "none"),
+        default="none",
+        help="what to display when a definition has been compiled for the first time",
+    )
+    options.add_argument("--quiet", action="store_true", help="no message about repeated compilation")
+    return options
+
+
+def statement(line: str) -> str:
+    """The Python statement that stands for the line ``%%defn …`` in what IPython runs and tracebacks show."""
+    return f"get_ipython().run_line_magic('defn', {line!r})"
+
+
+def rewrite_first_line(lines: list[str]) -> list[str]:
+    r"""Put a statement in place of a first line ``%%defn``; other cells are left alone.
+
+    Parameters
+    ----------
+    lines : list of str
+        The cell with line ends, as IPython's input transformers take it.
+
+    Returns
+    -------
+    list of str
+        As many lines.
+
+    Examples
+    --------
+    >>> rewrite_first_line(["%%defn --quiet\n", "def f(x):\n", "    return x\n"])[0]
+    "get_ipython().run_line_magic('defn', '--quiet')\n"
+    """
+    if not lines or lines[0].split(maxsplit=1)[:1] != ["%%defn"] or lines[0].rstrip().endswith("?"):
+        return lines
+    return [statement(lines[0].strip().removeprefix("%%defn").strip()) + "\n", *lines[1:]]
+
+
+# A terminal decides by the `%%` of the first line that a cell goes on until an empty line, so it must still see it.
+rewrite_first_line.has_side_effects = True
+
+
+class DecorateDefinitions(ast.NodeVisitor):
+    """Decorates the functions at the top of a ``%%defn`` cell, below which their own decorators stay."""
+
+    def visit(self, tree: ast.AST) -> ast.AST:
+        """Decorate in place when the tree is that of a ``%%defn`` cell.
+
+        Parameters
+        ----------
+        tree : ast.AST
+            A parsed cell.
+
+        Returns
+        -------
+        ast.AST
+            The same tree.
+        """
+        line = _options_of(tree)
+        if line is None:
+            return tree
+        try:
+            options = parser().parse_argstring(line)
+        except UsageError:
+            return tree  # the statement of the first line raises it, where IPython shows it as it does for any magic
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and not any(_name(mark) in _ALREADY for mark in node.decorator_list):
+                first = node.decorator_list[0] if node.decorator_list else node
+                decorator = ast.parse(_decorator(options), mode="eval").body
+                for part in ast.walk(decorator):
+                    ast.copy_location(part, first)
+                node.decorator_list.insert(0, decorator)
+        return tree
+
+
+def _options_of(tree: ast.AST) -> str | None:
+    match tree:
+        case ast.Module(
+            body=[
+                ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(attr="run_line_magic"),
+                        args=[ast.Constant(value="defn"), ast.Constant(value=str(line))],
+                    )
+                ),
+                *_,
+            ]
+        ):
+            return line
+    return None
+
+
+def _name(decorator: ast.expr) -> str:
+    match decorator:
+        case ast.Call(func=called):
+            return _name(called)
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def _decorator(options: Namespace) -> str:
+    return (
+        f"__import__('nxkernel_magics.showing').showing.define({options.compiler!r}, {options.show!r}, {options.quiet})"
+    )
+
+
+def install(shell: InteractiveShell) -> Callable[[], None]:
+    """Let a shell understand ``%%defn``; the function that is returned ends that.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        The shell whose input is transformed.
+
+    Returns
+    -------
+    callable
+    """
+    decorate: Any = DecorateDefinitions()
+    shell.input_transformers_cleanup.append(rewrite_first_line)
+    shell.ast_transformers.append(decorate)
+
+    def remove() -> None:
+        shell.input_transformers_cleanup.remove(rewrite_first_line)
+        if decorate in shell.ast_transformers:
+            shell.ast_transformers.remove(decorate)
+
+    return remove

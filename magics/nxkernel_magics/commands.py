@@ -1,0 +1,105 @@
+"""``%%defn``, ``%jit`` and ``%nx`` as IPython knows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import (
+    Magics,
+    line_cell_magic,
+    line_magic,
+    magics_class,
+    no_var_expand,
+    output_can_be_silenced,
+)
+
+import nxkernel
+from nxkernel_magics import cells, subcommands
+from nxkernel_magics.calls import read_call, witnessed
+from nxkernel_magics.names import is_definition
+
+
+@magics_class
+class NxMagics(Magics):
+    """The commands of nxkernel."""
+
+    @no_var_expand
+    @line_cell_magic
+    def defn(self, line: str, cell: str | None = None) -> None:
+        """Make each ``def`` at the top of the cell a numerical definition; the rest of the cell runs as usual.
+
+        ::
+
+          %%defn [--compiler NAME] [--show graph|kernels|none] [--quiet]
+
+        --compiler NAME   what makes the definitions run, such as numba_cpu or evaluator
+        --show WHAT       what to display when one has been compiled for the first time
+        --quiet           no message about repeated compilation
+
+        Example::
+
+          %%defn --show graph
+          def softmax(t, *, axis=-1):
+              e = nx.exp(t - nx.reduce_max(t, axes=[axis], keep_axes=True))
+              return e / nx.sum(e, axes=[axis], keep_axes=True)
+        """
+        if cell is None:
+            cells.parser().parse_argstring(line)
+            return
+        # Reached only by code that calls run_cell_magic: a cell's own first line has been rewritten by then.
+        self.shell.run_cell(f"%%defn {line}\n{cell}").raise_error()
+
+    @no_var_expand
+    @output_can_be_silenced
+    @line_magic
+    def jit(self, line: str) -> Any:
+        """Evaluate a call under jit, and say in one line what happened.
+
+        ::
+
+          %jit EXPRESSION
+
+        A definition is called as it is, any other function is traced as ``nx.jit`` does. The value of the expression is
+        the value of the line, and can be assigned.
+
+        Examples::
+
+          %jit softmax(x, axis=0)
+          y = %jit numpy_like_function(x)
+        """
+        if not line.strip():
+            raise UsageError("%jit takes a call, such as `%jit f(x, axis=0)`.")
+        call = read_call(self.shell, "%jit", line)
+        function = call.function if is_definition(call.function) else nxkernel.jit(call.function)
+        with witnessed() as witness:
+            value = call.make(function)
+        print(witness.line())
+        return value
+
+    @no_var_expand
+    @line_magic
+    def nx(self, line: str) -> Any:
+        """Look into definitions: what they were compiled to, what happened to them, and why.
+
+        ::
+
+          %nx inspect NAME                     the graph, the kernels, their code, and events, live
+          %nx cache [NAME] [--clear]           what the caches answered
+          %nx events [NAME] [-n N]             what happened, latest last
+          %nx options [KEY=VALUE ...]          the default options, or set some
+          %nx source NAME [--form F] [--kernel N]   Numba source, LLVM or assembly
+          %nx why EXPRESSION                   would a call hit the cache, and if not, what differs
+          %nx help [COMMAND]
+
+        Example::
+
+          %nx inspect softmax
+        """
+        name, _, rest = line.strip().partition(" ")
+        if name in ("", "-h", "--help"):
+            name, rest = "help", ""
+        command = subcommands.find(name)
+        if {"-h", "--help"}.intersection(rest.split()):
+            command, rest = subcommands.find("help"), name
+        return command(self.shell, rest.strip())

@@ -1,0 +1,106 @@
+"""What the Tab key offers on the lines of ``%%defn`` and ``%nx``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+from IPython.core.interactiveshell import InteractiveShell
+
+from nxkernel.compilers import interface
+from nxkernel.defn.defaults import current
+from nxkernel_magics.names import definitions
+from nxkernel_magics.subcommands import COMMANDS, FORMS
+
+_FLAGS = {
+    "%%defn": ("--compiler", "--show", "--quiet"),
+    "inspect": ("--text",),
+    "cache": ("--clear",),
+    "events": ("-n",),
+    "source": ("--form", "--kernel"),
+}
+_NAMED = ("inspect", "cache", "events", "source")
+
+
+def candidates(line: str, namespace: Mapping[str, Any]) -> list[str]:
+    """What may stand at the end of a line, whatever has been typed of it.
+
+    Parameters
+    ----------
+    line : str
+        The line up to the cursor.
+    namespace : mapping
+        The user's variables.
+
+    Returns
+    -------
+    list of str
+        Empty where the line is not one of ours, or anything may follow.
+
+    Examples
+    --------
+    >>> candidates("%nx source f --form ", {})
+    ['numba', 'llvm', 'assembly']
+    """
+    words = line.split()
+    done = words if line[-1:].isspace() else words[:-1]
+    if not done or done[0] not in ("%%defn", "%nx", "nx"):
+        return []
+    if done[0] == "%%defn":
+        return _after_flag(done[-1]) or list(_FLAGS["%%defn"])
+    if len(done) == 1:
+        return list(COMMANDS)
+    command = done[1]
+    if command == "help":
+        return [name for name in COMMANDS if name != "help"]
+    if command == "options":
+        typed = "" if len(done) == len(words) else words[-1]
+        if typed.startswith("compiler="):
+            return [f"compiler={name}" for name in interface.names()]
+        return [f"{name}=" for name in current()]
+    if command == "why":
+        return list(definitions(namespace))
+    if command not in _FLAGS:
+        return []
+    named = [] if len(done) > 2 else list(definitions(namespace))
+    return _after_flag(done[-1]) or [*named, *(flag for flag in _FLAGS[command] if flag not in done)]
+
+
+def _after_flag(flag: str) -> list[str]:
+    if flag == "--compiler":
+        return interface.names()
+    if flag == "--show":
+        return ["graph", "kernels", "none"]
+    return list(FORMS) if flag == "--form" else []
+
+
+def install(shell: InteractiveShell) -> Callable[[], None]:
+    """Let a shell complete these lines; the function that is returned ends that.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        Whose completer is extended.
+
+    Returns
+    -------
+    callable
+    """
+
+    @context_matcher()
+    def matcher(context: CompletionContext) -> SimpleMatcherResult:
+        line = context.text_until_cursor.lstrip()
+        typed = line.split()[-1] if line and not line[-1].isspace() else ""
+        # IPython replaces its own token, which ends at fewer characters than a word of these lines.
+        skipped = len(typed) - len(context.token) if typed.endswith(context.token) else 0
+        found = [word for word in candidates(line, shell.user_ns) if word.startswith(typed)]
+        return {
+            "completions": [SimpleCompletion(word[skipped:], type="nxkernel") for word in found],
+            "suppress": bool(found),
+            "ordered": True,
+        }
+
+    matchers = shell.Completer.custom_matchers
+    matchers.append(matcher)
+    return lambda: matchers.remove(matcher)

@@ -1,0 +1,103 @@
+"""Names as the person at the notebook says them: of their definitions, and of their cells."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+from nxkernel.defn import places
+
+_ANSWERS = ("compilations", "cache_info", "clear_cache")
+
+
+def is_definition(value: object) -> bool:
+    """Whether a value is a numerical definition, going by what its class answers."""
+    return all(hasattr(type(value), name) for name in _ANSWERS)
+
+
+def definitions(namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """The definitions of a namespace by name, in alphabetical order, without IPython's ``_`` and ``_12``.
+
+    Parameters
+    ----------
+    namespace : mapping
+        The user's variables.
+
+    Returns
+    -------
+    dict
+        Name to definition.
+    """
+    found = {
+        name: value
+        for name, value in list(namespace.items())
+        if not re.fullmatch(r"_+\d*|_i+", name) and is_definition(value)
+    }
+    return dict(sorted(found.items()))
+
+
+def find(namespace: Mapping[str, Any], name: str) -> Any:
+    """The definition that a person means by a name, which may have dots.
+
+    Parameters
+    ----------
+    namespace : mapping
+        The user's variables.
+    name : str
+        Such as ``smooth`` or ``model.step``.
+
+    Returns
+    -------
+    definition
+
+    Raises
+    ------
+    UsageError
+        Where there is none of that name, naming those that there are.
+    """
+    first, *rest = name.split(".")
+    try:
+        value = namespace[first]
+        for attribute in rest:
+            value = getattr(value, attribute)
+    except (KeyError, AttributeError):
+        raise UsageError(f"there is no definition named {name!r}.\n  {_there_are(namespace, name)}") from None
+    if not is_definition(value):
+        raise UsageError(
+            f"{name!r} is a {type(value).__name__}, not a numerical definition.\n  {_there_are(namespace, name)}"
+        )
+    return value
+
+
+def _there_are(namespace: Mapping[str, Any], name: str) -> str:
+    names = list(definitions(namespace))
+    if not names:
+        return "There are none yet: begin a cell with %%defn, or decorate a function with nx.defn."
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"Definitions here: {', '.join(names)}." + (f" Did you mean {close[0]!r}?" if close else "")
+
+
+def name_cells(shell: InteractiveShell) -> Callable[[], None]:
+    """Let the library call the code of a shell's cells ``cell 7``; the function that is returned ends that.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        The shell whose cells are meant.
+
+    Returns
+    -------
+    callable
+    """
+
+    def namer(file: str) -> str | None:
+        label = shell.compile.format_code_name(file)
+        number = re.fullmatch(r"In\[(\d+)\]", label[1]) if label else None
+        return f"cell {number[1]}" if number else None
+
+    return places.add_namer(namer)

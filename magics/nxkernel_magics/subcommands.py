@@ -1,0 +1,225 @@
+"""The commands behind ``%nx``: each takes the shell and the rest of the line."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+import nxkernel
+from nxkernel.defn.defaults import current
+from nxkernel.defn.events import stream
+from nxkernel.defn.report import CompilationView
+from nxkernel.errors import NxError
+from nxkernel_lab.wording import count
+from nxkernel_magics.calls import read_call
+from nxkernel_magics.names import definitions, is_definition
+from nxkernel_magics.names import find as find_definition
+
+Command = Callable[[InteractiveShell, str], Any]
+
+#: The forms of a kernel's code by the word for them on the line.
+FORMS = {"numba": "Numba source", "llvm": "LLVM", "assembly": "assembly"}
+
+
+@magic_arguments("nx inspect")
+@argument("name", help="a definition")
+@argument("--text", action="store_true", help="as text, also where a widget can be shown")
+def inspect(shell: InteractiveShell, line: str) -> Any:
+    """Show a definition's graph, kernels, code and events, live.
+
+    Example: `%nx inspect softmax`
+    """
+    from nxkernel_lab import to_text
+
+    options = parse_argstring(inspect, line)
+    definition = find_definition(shell.user_ns, options.name)
+    # Only a kernel has a page that a widget could live on; a terminal's IPython has none.
+    if getattr(shell, "kernel", None) is not None and not options.text:
+        from nxkernel_lab import inspect as show
+
+        return show(definition)
+    print(to_text(_latest(definition, options.name)))
+    return None
+
+
+@magic_arguments("nx cache")
+@argument("name", nargs="?", help="a definition; by default all of them")
+@argument("--clear", action="store_true", help="forget the programs of these definitions")
+def cache(shell: InteractiveShell, line: str) -> None:
+    """Show what the caches answered, or clear them.
+
+    Example: `%nx cache softmax --clear`
+    """
+    options = parse_argstring(cache, line)
+    known = definitions(shell.user_ns)
+    if options.name:
+        known = {options.name: find_definition(shell.user_ns, options.name)}
+    if options.clear:
+        for definition in known.values():
+            definition.clear_cache()
+        print(f"Forgot the programs of {', '.join(known)}." if known else "There is nothing to forget.")
+        return
+    if not known:
+        print("There are no definitions yet: begin a cell with %%defn, or decorate a function with nx.defn.")
+        return
+    rows = [("definition", "programs", "hits", "traced", "kernels compiled", "from memory", "from disk")]
+    for name, definition in known.items():
+        info = definition.cache_info()
+        counts = (info.entries, info.hits, info.misses, info.compiled, info.memory, info.disk)
+        rows.append((name, *map(str, counts)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        print("  ".join([first.ljust(widths[0]), *(text.rjust(w) for text, w in zip(others, widths[1:], strict=True))]))
+
+
+@magic_arguments("nx events")
+@argument("name", nargs="?", help="a definition; by default all of them")
+@argument("-n", dest="number", metavar="N", type=int, default=20, help="how many, at most (20)")
+def events(shell: InteractiveShell, line: str) -> None:
+    """Show what happened, latest last.
+
+    Example: `%nx events softmax -n 5`
+    """
+    options = parse_argstring(events, line)
+    if options.number < 1:
+        raise UsageError(f"-n takes a positive number of events, got {options.number}.")
+    name = find_definition(shell.user_ns, options.name).__name__ if options.name else None
+    records = [event for event in stream.records(name) if event.kind != "hit"]
+    if not records:
+        print("Nothing has been compiled yet: call a definition once.")
+    for event in records[-options.number :]:
+        clock = time.strftime("%H:%M:%S", time.localtime(event.time))
+        print(f"{clock}  {event}")
+
+
+@magic_arguments("nx options")
+@argument("settings", nargs="*", metavar="KEY=VALUE", help="an option and its new value")
+def options(shell: InteractiveShell, line: str) -> None:
+    """Show the default options of this session, or set some.
+
+    Example: `%nx options compiler=evaluator`
+    """
+    settings = {}
+    for setting in parse_argstring(options, line).settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"%nx options takes KEY=VALUE, such as compiler=evaluator; got {setting!r}.")
+        settings[key] = _value(value)
+    try:
+        nxkernel.global_default_options(**settings)
+    except NxError as error:
+        raise UsageError(str(error)) from None
+    for key, value in current().items():
+        print(f"{key} = {value!r}")
+
+
+@magic_arguments("nx source")
+@argument("name", help="a definition")
+@argument("--form", choices=tuple(FORMS), default="numba", help="which form of the code (numba)")
+@argument("--kernel", type=int, metavar="N", help="only kernel N, counted from 1")
+def source(shell: InteractiveShell, line: str) -> None:
+    """Show the code of a definition's kernels.
+
+    Example: `%nx source softmax --form llvm --kernel 1`
+    """
+    asked = parse_argstring(source, line)
+    view = _latest(find_definition(shell.user_ns, asked.name), asked.name)
+    kernels = [kernel for kernel in view.kernels if asked.kernel in (None, kernel.index + 1)]
+    if not view.kernels:
+        raise UsageError(f"{view.signature} was compiled by {view.compiler}, which computes without kernels.")
+    if not kernels:
+        raise UsageError(f"{view.signature} has {count(len(view.kernels), 'kernel')}, no kernel {asked.kernel}.")
+    form = FORMS[asked.form]
+    for kernel in kernels:
+        print(f"# {view.signature}: kernel {kernel.index + 1} · {kernel.title}, {form}")
+        print(kernel.texts[form]().rstrip() if form in kernel.texts else f"# this kernel has no {form}: {kernel.kind}")
+
+
+def why(shell: InteractiveShell, line: str) -> None:
+    """Say whether a call would hit the cache, and if not, what differs; the function is not run.
+
+    Example: `%nx why softmax(x.astype("f4"))`
+    """
+    if not line:
+        raise UsageError("%nx why takes a call, such as `%nx why f(x, axis=0)`.")
+    call = read_call(shell, "%nx why", line)
+    if not is_definition(call.function):
+        raise UsageError(
+            f"%nx why takes a call of a definition, and `{line}` calls a {type(call.function).__name__}.\n"
+            "  Decorate the function with nx.defn, or begin its cell with %%defn."
+        )
+    print(call.make(call.function.why))
+
+
+def help_(shell: InteractiveShell, line: str) -> None:
+    """Show the commands, or the options of one.
+
+    Example: `%nx help source`
+    """
+    if line:
+        print((find(line).__doc__ or "").strip())
+        return
+    print("Commands of %nx; `%nx help COMMAND` tells more:")
+    for name, command in COMMANDS.items():
+        print(f"  {name:9}{_first_line(command)}")
+
+
+def find(name: str) -> Command:
+    """The command of a name.
+
+    Parameters
+    ----------
+    name : str
+        What follows ``%nx``.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    UsageError
+        Where there is none, naming those that there are.
+    """
+    if name in COMMANDS:
+        return COMMANDS[name]
+    close = difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f" Did you mean `%nx {close[0]}`?" if close else ""
+    raise UsageError(f"%nx has no command {name!r}; it has {', '.join(COMMANDS)}.{hint}")
+
+
+def _first_line(command: Command) -> str:
+    lines = [line.strip() for line in (command.__doc__ or "").splitlines()]
+    return next(line for line in lines if line and not line.startswith(("::", "%")))
+
+
+def _latest(definition: Any, name: str) -> CompilationView:
+    views = definition.compilations()
+    if not views:
+        raise UsageError(f"{name} has not been compiled yet: call it once, then look again.")
+    return views[-1]
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+COMMANDS: Mapping[str, Command] = {
+    "inspect": inspect,
+    "cache": cache,
+    "events": events,
+    "options": options,
+    "source": source,
+    "why": why,
+    "help": help_,
+}

@@ -1,0 +1,58 @@
+import pytest
+from IPython.core.error import UsageError
+
+from nxkernel.defn.events import Event, stream
+from nxkernel_magics.calls import Witness, read_call, witnessed
+
+
+def test_the_outermost_call_is_read_but_not_made(shell):
+    made = []
+    shell.ns.update(f=lambda *args, **kwargs: made.append((args, kwargs)), xs=[1, 2])
+    call = read_call(shell.ip, "%jit", "f(xs[0] + 1, *xs, k=[i for i in xs]);")
+    assert (call.args, call.kwargs) == ((2, 1, 2), {"k": [1, 2]})
+    assert made == []
+    call.make()
+    assert made == [((2, 1, 2), {"k": [1, 2]})]
+
+
+def test_the_call_stands_in_the_cell(shell):
+    call = read_call(shell.ip, "%jit", "len([])")
+    assert shell.ip.compile.format_code_name(call.file) == ("Cell", "In[1]")
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("x + 1", "%jit takes a call, such as `%jit f(x, axis=0)`, got `x + 1`."),
+        ("f(x", "%jit: '(' was never closed\n  f(x\n   ^"),
+        ("f(x) x", "%jit: invalid syntax\n  f(x) x\n       ^"),
+    ],
+)
+def test_other_expressions_are_usage_errors(shell, text, error):
+    with pytest.raises(UsageError) as raised:
+        read_call(shell.ip, "%jit", text)
+    assert str(raised.value) == error
+
+
+def line(*events, seconds):
+    return Witness(list(events), seconds).line()
+
+
+def test_the_line_says_what_happened():
+    first = Event("miss", "f", reason=("first call",), trace_ms=1.4, lower_ms=3, native_ms=18, compiled=2)
+    assert line(first, seconds=0.0634) == "traced 1.4 ms · compiled 2 kernels 21 ms · first call · ran 41 ms"
+    again = Event("miss", "f", reason=("option steps: 100 → 200",), trace_ms=1.4, reused=1, advice="Pass it.")
+    assert line(again, seconds=0.0424) == (
+        "traced 1.4 ms · 1 kernel reused · option steps: 100 → 200 · ran 41 ms\n  Pass it."
+    )
+    assert line(Event("hit", "f"), seconds=0.00002) == "answered from the cache · ran 20 µs"
+    assert line(seconds=2.0) == "ran 2.0 s"
+
+
+def test_only_the_events_of_the_block_are_witnessed():
+    with witnessed() as witness:
+        stream.emit(Event("hit", "f"))
+    stream.emit(Event("hit", "f"))
+    assert len(witness.events) == 1
+    assert witness.seconds > 0
+    assert not stream.listening

@@ -1,0 +1,45 @@
+import pytest
+
+SCALE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
+
+
+@pytest.fixture
+def scale(shell):
+    shell.run(SCALE)
+    return shell
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("%nx ", "inspect cache events options source why help"),
+        ("%nx in", "inspect"),
+        ("%nx inspect ", "scale --text"),
+        ("%nx inspect sc", "scale"),
+        ("%nx source scale ", "--form --kernel"),
+        ("%nx source scale --form l", "llvm"),
+        ("%nx events ", "scale -n"),
+        ("%nx cache scale --", "--clear"),
+        ("%nx options ", "compiler="),
+        ("%nx options compiler=e", "compiler=evaluator"),
+        ("%nx why s", "scale"),
+        ("%nx help so", "source"),
+        ("%%defn ", "--compiler --show --quiet"),
+        ("%%defn --sh", "--show"),
+        ("%%defn --show ", "graph kernels none"),
+        ("%%defn --quiet --compiler ", "evaluator numba_cpu"),
+    ],
+)
+def test_tab_offers_what_may_come(scale, line, found):
+    begun = line[: line.rindex(" ") + 1]
+    assert scale.complete(line) == [begun + word for word in found.split()]
+
+
+def test_other_lines_are_completed_as_before(scale):
+    scale.ns["scaled"] = 1
+    assert set(scale.complete("scal")) >= {"scale", "scaled"}
+
+
+def test_magics_are_offered_by_name(scale):
+    assert "%nx" in scale.complete("%n")
+    assert "%%defn" in scale.complete("%%de")

@@ -1,0 +1,48 @@
+import pytest
+from IPython.core.error import UsageError
+
+import nxkernel as nx
+from nxkernel.defn import places
+from nxkernel_magics.names import definitions, find, is_definition
+
+
+@nx.defn
+def double(x):
+    return x * 2
+
+
+def test_definitions_are_found_among_other_names():
+    namespace = {"b": double, "a": double, "_": double, "__": double, "_12": double, "n": 1, "_private": double}
+    assert list(definitions(namespace)) == ["_private", "a", "b"]
+
+
+def test_only_what_answers_like_one_is_a_definition():
+    assert is_definition(double)
+    assert not is_definition(len)
+    assert not is_definition(type(double))
+
+
+def test_dots_lead_to_attributes():
+    class Model:
+        step = double
+
+    assert find({"model": Model}, "model.step") is double
+    with pytest.raises(UsageError, match=r"there is no definition named 'model\.stop'"):
+        find({"model": Model}, "model.stop")
+
+
+def test_there_may_be_none():
+    with pytest.raises(UsageError) as error:
+        find({}, "f")
+    assert str(error.value) == (
+        "there is no definition named 'f'.\n"
+        "  There are none yet: begin a cell with %%defn, or decorate a function with nx.defn."
+    )
+
+
+def test_cells_have_names_while_nxkernel_is_loaded(shell):
+    file = shell.ip.compile.cache("x = 1", 7)
+    assert places.name_of(file) == "cell 7"
+    assert places.name_of("/home/a/train.py") == "train.py"
+    nx.unload_ipython_extension(shell.ip)
+    assert places.name_of(file) != "cell 7"

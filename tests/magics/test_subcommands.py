@@ -1,0 +1,147 @@
+import re
+
+import numpy as np
+import pytest
+
+from nxkernel_magics.subcommands import COMMANDS
+
+SCALE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
+
+
+@pytest.fixture
+def scale(shell):
+    shell.run(SCALE)
+    shell.ns["np"] = np
+    return shell
+
+
+@pytest.fixture
+def called(scale):
+    scale.run("scale(np.ones(3))")
+    return scale
+
+
+def test_inspect_is_a_text_where_there_is_no_page(called):
+    lines = called.run("%nx inspect scale").out.splitlines()
+    assert lines[0] == "scale(x: f64[3], k=2.0)"
+    assert any(
+        re.match(r"    b = multiply .*f64\[3\] → returned   cell 1, line 3: return x \* k", line) for line in lines
+    )
+
+
+def test_inspect_is_a_widget_in_a_kernel(called, monkeypatch):
+    monkeypatch.setattr(called.ip, "kernel", object(), raising=False)
+    widget = called.run("%nx inspect scale").value
+    assert (type(widget).__name__, widget.choices) == ("Inspector", ["scale(x: f64[3], k=2.0)"])
+    assert called.run("%nx inspect scale --text").out.startswith("scale(x: f64[3], k=2.0)\n")
+    widget.close()
+
+
+def test_inspect_before_the_first_call(scale):
+    error = "UsageError: scale has not been compiled yet: call it once, then look again.\n"
+    assert scale.run("%nx inspect scale").err == error
+
+
+@pytest.mark.parametrize("command", ["inspect", "cache", "events", "source"])
+def test_an_unknown_name_is_told_with_the_definitions_there_are(scale, command):
+    assert scale.run(f"%nx {command} sacle").err == (
+        "UsageError: there is no definition named 'sacle'.\n  Definitions here: scale. Did you mean 'scale'?\n"
+    )
+
+
+def test_something_that_is_no_definition(scale):
+    assert scale.run("%nx inspect np").err == (
+        "UsageError: 'np' is a module, not a numerical definition.\n  Definitions here: scale.\n"
+    )
+
+
+def test_cache_tells_what_was_answered(called):
+    called.run("scale(np.ones(3)); scale(np.ones(4))")
+    lines = called.run("%nx cache").out.splitlines()
+    assert lines[0].split("  ")[0] == "definition"
+    assert lines[1].split()[:4] == ["scale", "2", "1", "2"]
+    assert called.run("%nx cache scale").out.splitlines() == lines
+
+
+def test_cache_can_be_cleared(called):
+    assert called.run("%nx cache scale --clear").out == "Forgot the programs of scale.\n"
+    assert called.ns["scale"].compilations() == []
+
+
+def test_cache_without_definitions(shell):
+    assert shell.run("%nx cache").out == (
+        "There are no definitions yet: begin a cell with %%defn, or decorate a function with nx.defn.\n"
+    )
+    assert shell.run("%nx cache --clear").out == "There is nothing to forget.\n"
+
+
+def test_events_come_latest_last(called):
+    called.run("scale(np.ones(4))")
+    text = called.run("%nx events scale -n 1").out
+    assert re.match(
+        r"\d\d:\d\d:\d\d  scale (traced|compiled again) \(cell 3\): .*\n  argument x: f64\[3\] → f64\[4\]\n", text
+    )
+    assert called.run("%nx events").out.count("scale") >= 2
+
+
+def test_events_of_nothing(shell):
+    assert shell.run("%nx events").out == "Nothing has been compiled yet: call a definition once.\n"
+    assert shell.run("%nx events -n 0").err == "UsageError: -n takes a positive number of events, got 0.\n"
+
+
+def test_options_are_shown_and_set(shell):
+    assert shell.run("%nx options").out == "compiler = 'numba_cpu'\n"
+    assert shell.run("%nx options compiler=evaluator").out == "compiler = 'evaluator'\n"
+    assert shell.run("%nx options").out == "compiler = 'evaluator'\n"
+
+
+def test_wrong_options(shell):
+    assert shell.run("%nx options compilr=evaluator").err == (
+        "UsageError: there is no default option 'compilr'.\n  There are compiler.\n"
+    )
+    assert "there is no compiler 'gcc'" in shell.run("%nx options compiler=gcc").err
+    assert shell.run("%nx options compiler").err == (
+        "UsageError: %nx options takes KEY=VALUE, such as compiler=evaluator; got 'compiler'.\n"
+    )
+
+
+@pytest.mark.parametrize(("form", "part"), [("numba", "def "), ("llvm", "define "), ("assembly", "ret")])
+def test_source_in_three_forms(called, form, part):
+    text = called.run(f"%nx source scale --form {form}").out
+    assert text.startswith("# scale(x: f64[3], k=2.0): kernel 1 · ")
+    assert part in text
+
+
+def test_source_of_a_kernel_that_there_is_not(called):
+    assert called.run("%nx source scale --kernel 5").err == (
+        "UsageError: scale(x: f64[3], k=2.0) has 1 kernel, no kernel 5.\n"
+    )
+
+
+def test_source_where_there_are_no_kernels(scale):
+    scale.run("%%defn --compiler evaluator\ndef f(x):\n    return x + 1\nf(1.0)")
+    assert scale.run("%nx source f").err == (
+        "UsageError: f(x: f32) was compiled by evaluator, which computes without kernels.\n"
+    )
+
+
+def test_why(called):
+    assert called.run("%nx why scale(np.ones(3))").out.startswith("scale: answered from the cache\n  compiled ")
+    text = called.run('%nx why scale(np.ones(3, "f4"))').out
+    assert "argument x: f64[3] → f32[3]" in text
+    assert len(called.ns["scale"].compilations()) == 1
+
+
+def test_why_of_something_else(called):
+    assert called.run("%nx why len([])").err == (
+        "UsageError: %nx why takes a call of a definition, and `len([])` calls a builtin_function_or_method.\n"
+        "  Decorate the function with nx.defn, or begin its cell with %%defn.\n"
+    )
+    assert called.run("%nx why").err == "UsageError: %nx why takes a call, such as `%nx why f(x, axis=0)`.\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_help_with_an_example(shell, command):
+    for line in (f"%nx help {command}", f"%nx {command} --help"):
+        text = shell.run(line).out
+        assert f"Example: `%nx {command}" in text
