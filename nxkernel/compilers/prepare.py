@@ -19,6 +19,10 @@ SPLIT_FROM = 1 << 17
 BLOCK = 1 << 15
 #: Outer elements from which rows are parallel enough by themselves.
 ENOUGH_ROWS = 64
+#: Fewest rows of a block whose results are rows themselves, so that they are few beside what is read.
+ROWS_A_BLOCK = 16
+#: Most blocks of one reduction, and the length from which an axis is cut.
+MOST_BLOCKS, SHORT_AXIS = 1024, 32
 #: Products of matrices below this many multiplications become loops: calling a library would cost more.
 SMALL_PRODUCT = 4096
 
@@ -104,10 +108,12 @@ def _reduction(node: Expr) -> Expr:
     parallel = rows if lanes_inner else shapes.ceil_div(rows, 512)
     if count * rows < SPLIT_FROM or parallel >= ENOUGH_ROWS:
         return node
-    first = max(axes, key=lambda axis: operand.shape[axis])
+    # The slowest axis keeps each block in one piece of memory, unless it is too short to be cut.
+    first = next((a for a in sorted(axes) if operand.shape[a] >= SHORT_AXIS), max(axes, key=operand.shape.__getitem__))
     axes = (first, *(axis for axis in axes if axis != first))
     rest = count // operand.shape[first] * (1 if lanes_inner else rows)
-    block = max(shapes.ceil_div(BLOCK, max(rest, 1)), 64)
+    least = 1 if lanes_inner else ROWS_A_BLOCK
+    block = max(shapes.ceil_div(BLOCK, max(rest, 1)), shapes.ceil_div(operand.shape[first], MOST_BLOCKS), least)
     blocks = shapes.ceil_div(operand.shape[first], block)
     if blocks < 2:
         return node
