@@ -19,7 +19,7 @@ print(json.dumps(getattr(importlib.import_module(module), function)(*arguments))
 
 
 class ChildError(RuntimeError):
-    """A child process failed; its last lines tell why."""
+    """A child process failed; what it printed last tells why."""
 
 
 def call(module: str, function: str, *arguments: Any, environment: dict[str, str] | None = None) -> Any:
@@ -50,6 +50,6 @@ def script(text: str, *arguments: str, environment: dict[str, str] | None = None
     )
     lines = done.stdout.splitlines()
     if done.returncode or not lines:
-        tail = "\n".join(done.stderr.splitlines()[-3:])
-        raise ChildError(f"the process ended with status {done.returncode}: {tail}")
+        last = (done.stderr.splitlines() or ["nothing printed"])[-1]
+        raise ChildError(f"the process ended with status {done.returncode}: {last}")
     return json.loads(lines[-1])

@@ -191,8 +191,8 @@ class TestChildren:
         text = "import os, json; print(json.dumps(os.environ['NXKERNEL_TEST']))"
         assert children.script(text, environment={"NXKERNEL_TEST": "x"}) == "x"
 
-    def test_failure_tells_the_last_lines(self):
-        with pytest.raises(children.ChildError, match=r"status 1: (.|\n)*ZeroDivisionError"):
+    def test_failure_tells_the_last_line(self):
+        with pytest.raises(children.ChildError, match="status 1: ZeroDivisionError: division by zero"):
             children.script("1 / 0")
 
 
