@@ -14,7 +14,7 @@ from nxkernel.tensor import Template, Tensor
 
 __version__ = "0.1.0"
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     *_vocabulary, *_definitions, "Template", "Tensor", "constants", "get_threads", "set_threads", "types"
 ]  # fmt: skip
 

@@ -27,7 +27,8 @@ class Spec(NamedTuple):
 
     def __str__(self) -> str:
         return self.type + "".join(
-            f"[{size}]" if name is None else f"[{name}: {size}]" for size, name in zip(self.shape, self.names, strict=True)
+            f"[{size}]" if name is None else f"[{name}: {size}]"
+            for size, name in zip(self.shape, self.names, strict=True)
         )
 
 
@@ -43,7 +44,7 @@ class Primitive:
     name : str
         How graphs print it.
     family : str
-        ``elementwise``, ``reduction``, ``shape``, ``creation``, ``contraction`` or ``leaf``: what compilers dispatch on.
+        ``elementwise``, ``reduction``, ``shape``, ``creation``, ``contraction`` or ``leaf``; compilers go by it.
     rule : callable
         ``rule(*specs, **params)`` gives the :class:`Spec` of the result.
     """
@@ -207,7 +208,7 @@ broadcast = primitive("broadcast", "shape", _broadcast)
 """Axis i of the operand becomes axis ``axes[i]`` of the result; the rest repeat."""
 transpose = primitive("transpose", "shape", _transpose)
 slice_ = primitive("slice", "shape", _slice)
-"""``lengths[i]`` elements from ``starts[i]``, every ``strides[i]``-th; a negative stride walks backwards from the start."""
+"""``lengths[i]`` elements from ``starts[i]``, every ``strides[i]``-th; a negative stride walks backwards."""
 dynamic_slice = primitive("dynamic_slice", "shape", _dynamic_slice)
 """A slice whose starts are scalar operands, clamped so that it fits."""
 reverse = primitive("reverse", "shape", _reverse)
@@ -248,4 +249,4 @@ def _dot(left: Spec, right: Spec, *, contract: tuple, batch: tuple) -> Spec:
 
 
 dot = primitive("dot", "contraction", _dot)
-"""``contract`` and ``batch`` are pairs of axis tuples, left and right; the result has batch, free left, free right axes."""
+"""``contract`` and ``batch`` are pairs of axis tuples; the result has batch, free left and free right axes."""

@@ -1,4 +1,4 @@
-"""The evaluator: walks the graph and runs each primitive's NumPy meaning. Slow, plain, and what others are tested against."""
+"""The evaluator: walks the graph and runs each primitive's NumPy meaning; what other compilers are tested against."""
 
 from __future__ import annotations
 

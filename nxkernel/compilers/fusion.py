@@ -203,8 +203,7 @@ class Fusion:
     def _inside(self, anchor: Expr, kernel: Kernel) -> set[tuple[Expr, Map]]:
         found: set[tuple[Expr, Map]] = set()
         self.reach(anchor, self.start(anchor, kernel), found)
-        found = {(node, map_) for node, map_ in found if node is not anchor}
-        return found
+        return {(node, map_) for node, map_ in found if node is not anchor}
 
     # Grouping --------------------------------------------------------------------------------------------------
 
@@ -299,7 +298,9 @@ class Fusion:
         if kernel.stores:
             return None
         if reduce is not None:
-            if kernel.space != space or (kernel.reduce is not None and (kernel.reduce, kernel.block) != (reduce, block)):
+            if kernel.space != space or (
+                kernel.reduce is not None and (kernel.reduce, kernel.block) != (reduce, block)
+            ):
                 return None
         elif kernel.space != space and (
             kernel.reduce is None

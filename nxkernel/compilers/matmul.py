@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -63,14 +64,19 @@ def _merged(sizes: Sequence[int], strides: Sequence[int]) -> int | None:
     pairs = [(n, s) for n, s in zip(sizes, strides, strict=True) if n != 1]
     if not pairs:
         return 0
-    for (_, outer), (n, inner) in zip(pairs, pairs[1:], strict=False):
+    for (_, outer), (n, inner) in itertools.pairwise(pairs):
         if outer != inner * n:
             return None
     return pairs[-1][1]
 
 
 def matrix(
-    operand: Expr, base: Expr, strides: Sequence[int], batch: Sequence[int], free: Sequence[int], contract: Sequence[int]
+    operand: Expr,
+    base: Expr,
+    strides: Sequence[int],
+    batch: Sequence[int],
+    free: Sequence[int],
+    contract: Sequence[int],
 ) -> Matrix | None:
     """An operand as a matrix in memory; None when the library could not read it without a copy."""
 
@@ -129,6 +135,4 @@ def product(node: Expr, memory_of) -> Product:
             found = readable(operand, axes)
         sides.append(found)
     a, b = node.operands
-    return Product(
-        node, node.type, *sides, _size(a, left[0]), _size(a, left[1]), _size(b, right[1]), _size(a, left[2])
-    )
+    return Product(node, node.type, *sides, _size(a, left[0]), _size(a, left[1]), _size(b, right[1]), _size(a, left[2]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers import maps, matmul
-from nxkernel.compilers.fusion import Fusion, Kernel, Store
+from nxkernel.compilers.fusion import Fusion, Kernel
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.nesting import Bound, Builder
 from nxkernel.graph.expr import Expr
@@ -174,7 +174,7 @@ class _Memory:
         return place, total
 
     def _in_output(self, node: Expr, outputs: dict[Expr, int], borrowed: dict[int, list]) -> int | None:
-        """An output whose array is free as long as a value lives: it is written afterwards, or over it element by element."""
+        """An output whose array is free while a value lives: it is written afterwards, or over it element by element."""
         for output, index in outputs.items():
             begin = self.first.get(output)
             if begin is None or _bytes(output) < _bytes(node):

@@ -1,4 +1,4 @@
-"""Before scheduling: operations that loop nests say better with others are rewritten, large reductions are cut in two."""
+"""Before scheduling: what loop nests say better with other primitives is rewritten, large reductions are cut in two."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ MOST_BLOCKS, SHORT_AXIS = 1024, 32
 SMALL_PRODUCT = 4096
 
 
-def _partial_rule(operand: Spec, *, reduce: Primitive, axes: tuple[int, ...], block: int, blocks: int, tie: str, type: types.Type) -> Spec:
+def _partial_rule(
+    operand: Spec, *, reduce: Primitive, axes: tuple[int, ...], block: int, blocks: int, tie: str, type: types.Type
+) -> Spec:
     shape, _ = shapes.reduce(operand.shape, operand.names, axes, False)
     return Spec(type, (blocks, *shape), (None,) * (len(shape) + 1))
 
@@ -146,11 +148,22 @@ def _best_block(node: Expr, cut: Any) -> Expr:
     best = p.reduce_max if node.primitive is p.argmax else p.reduce_min
     values, places = cut(best, node.operands[0].type), cut(node.primitive, node.type)
     winner = make(
-        node.primitive, values, axis=0, keep_axis=True, tie_break=node.params["tie_break"], type=types.s64, source=node.source
+        node.primitive,
+        values,
+        axis=0,
+        keep_axis=True,
+        tie_break=node.params["tie_break"],
+        type=types.s64,
+        source=node.source,
     )
     block = make(p.iota, type=types.s64, shape=values.shape, names=unnamed(values.shape), axis=0)
     wide = make(
-        p.broadcast, winner, shape=values.shape, axes=tuple(range(len(values.shape))), names=unnamed(values.shape), source=node.source
+        p.broadcast,
+        winner,
+        shape=values.shape,
+        axes=tuple(range(len(values.shape))),
+        names=unnamed(values.shape),
+        source=node.source,
     )
     mask = make(p.equal, block, wide, source=node.source)
     chosen = make(p.select, mask, places, constant(0, node.type, values.shape), source=node.source)
@@ -167,25 +180,29 @@ def _dot(node: Expr, blas: frozenset[types.Type]) -> Expr:
     depth = shapes.size([left.shape[a] for a in contract_left])
     half = types.compute_type(node.type)
     if half is not node.type:
-        wide = _dot(make(p.dot, make(p.as_type, left, type=half), make(p.as_type, right, type=half), source=node.source, **node.params), blas)
+        wide = _dot(
+            make(
+                p.dot,
+                make(p.as_type, left, type=half),
+                make(p.as_type, right, type=half),
+                source=node.source,
+                **node.params,
+            ),
+            blas,
+        )
         return make(p.as_type, wide, type=node.type, source=node.source)
     if node.type in blas and min(rows, columns) > 1 and rows * columns * depth > SMALL_PRODUCT:
         return _for_library(node)
     # Axes of the common space: batch, free left, contracted, free right. The free right axes come last, so that lanes
     # run along consecutive elements of a row-major right operand; without them the contracted ones do.
-    nb, nl, nc, nr = len(batch_left), len(free_left), len(contract_left), len(free_right)
+    nb, nl, nc = len(batch_left), len(free_left), len(contract_left)
     shape = tuple(
         [left.shape[a] for a in (*batch_left, *free_left, *contract_left)] + [right.shape[a] for a in free_right]
     )
-    place_left, place_right = {}, {}
-    for position, axis in enumerate((*batch_left, *free_left, *contract_left)):
-        place_left[axis] = position
-    for position, axis in enumerate(batch_right):
-        place_right[axis] = position
-    for position, axis in enumerate(contract_right):
-        place_right[axis] = nb + nl + position
-    for position, axis in enumerate(free_right):
-        place_right[axis] = nb + nl + nc + position
+    place_left = {axis: place for place, axis in enumerate((*batch_left, *free_left, *contract_left))}
+    place_right = {axis: place for place, axis in enumerate(batch_right)}
+    place_right |= {axis: nb + nl + place for place, axis in enumerate(contract_right)}
+    place_right |= {axis: nb + nl + nc + place for place, axis in enumerate(free_right)}
 
     def spread(operand: Expr, places: dict[int, int]) -> Expr:
         order = sorted(places, key=places.__getitem__)
@@ -196,7 +213,9 @@ def _dot(node: Expr, blas: frozenset[types.Type]) -> Expr:
         axes = tuple(sorted(places.values()))
         return make(p.broadcast, operand, shape=shape, axes=axes, names=unnamed(shape), source=node.source)
 
-    product = make(p.multiply, _anonymous(spread(left, place_left)), _anonymous(spread(right, place_right)), source=node.source)
+    product = make(
+        p.multiply, _anonymous(spread(left, place_left)), _anonymous(spread(right, place_right)), source=node.source
+    )
     if not nc:
         result = product
     else:
@@ -210,7 +229,7 @@ def _dot(node: Expr, blas: frozenset[types.Type]) -> Expr:
 def _for_library(node: Expr) -> Expr:
     """A product whose operands a library can read: what is not two axes walked in order is turned into that."""
     operands, contract, batch = [], [], []
-    for side, (operand, axes) in enumerate(zip(node.operands, matmul.axes_of(node), strict=True)):
+    for operand, axes in zip(node.operands, matmul.axes_of(node), strict=True):
         base, strides = matmul.layout(operand)
         if matmul.matrix(operand, base, strides, *axes) is None:
             order = [*axes[0], *axes[1], *axes[2]]

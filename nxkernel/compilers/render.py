@@ -1,7 +1,7 @@
 """A loop nest as Numba source: what the kernel does, in the words of somebody who would write it by hand.
 
-The source runs: its arrays are flat, and sizes, strides and constants are arguments, as they are in the kernel. Vectors,
-tiles and masks, which change only how fast it runs, are left out.
+The source runs: its arrays are flat, and sizes, strides and constants are arguments, as they are in the kernel.
+Vectors, tiles and masks, which change only how fast it runs, are left out.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from nxkernel.compilers.loops import Nest, Op, Reduce, Section
 from nxkernel.types import Type
 
 _INFIX = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
-    "left_shift": "<<", "right_shift": ">>", "equal": "==", "not_equal": "!=", "greater": ">", "less": "<",
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "bitwise_and": "&", "bitwise_or": "|",
+    "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "equal": "==", "not_equal": "!=", "greater": ">", "less": "<",
     "greater_equal": ">=", "less_equal": "<=", "pow": "**", "logical_and": "and", "logical_or": "or",
 }  # fmt: skip
 _MATH = {
@@ -241,8 +241,14 @@ class _Renderer:
 
 
 def _grouped(text: str) -> str:
-    simple = text.replace("_", "").isalnum() or text.endswith(")") and text.count("(") == 1 and " " not in text.split("(")[0]
-    return text if simple or (text.endswith("]") and text.count("[") == 1 and " " not in text.split("[")[0]) else f"({text})"
+    simple = text.replace("_", "").isalnum() or (
+        text.endswith(")") and text.count("(") == 1 and " " not in text.split("(")[0]
+    )
+    return (
+        text
+        if simple or (text.endswith("]") and text.count("[") == 1 and " " not in text.split("[")[0])
+        else f"({text})"
+    )
 
 
 def _cast(type_: Type) -> str:

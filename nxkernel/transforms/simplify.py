@@ -142,7 +142,11 @@ def _divide(node: Expr) -> Expr | None:
         # Dividing by a power of two is exactly multiplying by its inverse.
         if abs(mantissa) == 0.5 and -100 < exponent < 100:
             return Expr(
-                p.multiply, (left, constant(1.0 / number, node.type, node.shape, right.names)), {}, node.spec, node.source
+                p.multiply,
+                (left, constant(1.0 / number, node.type, node.shape, right.names)),
+                {},
+                node.spec,
+                node.source,
             )
     return None
 

@@ -39,20 +39,18 @@ class NumbaCpu:
         kernels = [_kernel(step, origin) for step in laid.steps]
         address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text))
         done = time.perf_counter()
-        return CpuExecutable(
-            graph, laid, text, address, kernels, 1e3 * (lowered - begin), 1e3 * (done - lowered)
-        )
+        return CpuExecutable(graph, laid, text, address, kernels, 1e3 * (lowered - begin), 1e3 * (done - lowered))
 
 
 def foresee(graph: Graph) -> list[tuple[str, str]]:
     """The kernels that compiling a graph would need: what each is, and where its code would come from."""
     _check(graph)
     outputs, _ = prepare(graph.outputs, _BLAS)
-    found = []
-    for step in plan(outputs).steps:
-        if isinstance(step.work, Bound):
-            found.append((_title(step, step.work), store.whereabouts(step.work.nest.key)))
-    return found
+    return [
+        (_title(step, step.work), store.whereabouts(step.work.nest.key))
+        for step in plan(outputs).steps
+        if isinstance(step.work, Bound)
+    ]
 
 
 def _check(graph: Graph) -> None:
@@ -91,7 +89,9 @@ def _kernel(step: Step, origin: dict[int, Expr]) -> KernelRecord:
         "LLVM": lambda: _lowered(nest),
         "assembly": lambda: _assembly(nest),
     }
-    return KernelRecord(nest.kind, _title(step, bound), nest.key, where, spent, nodes, moved, count * bound.elements, texts)
+    return KernelRecord(
+        nest.kind, _title(step, bound), nest.key, where, spent, nodes, moved, count * bound.elements, texts
+    )
 
 
 def _title(step: Step, bound: Bound) -> str:
@@ -106,7 +106,7 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-# What only a compilation or a curious person needs is imported there: a process whose kernels are on disk starts faster.
+# What only a compilation or a curious person needs is imported there: a process whose kernels are on disk starts sooner.
 
 
 def _lowered(nest: Nest) -> str:
@@ -174,9 +174,7 @@ class CpuExecutable:
         self.launch = runtime.callable_program(address, text.params)
         self._shapes = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace
-        self._results = [
-            (index, node.shape) for index, node in zip(plan.outputs, graph.outputs, strict=True)
-        ]
+        self._results = [(index, node.shape) for index, node in zip(plan.outputs, graph.outputs, strict=True)]
         #: Whether the program has exactly one array to allocate, which is its one output.
         self.single = self._shapes[0] if len(self._results) == 1 and not plan.workspace else None
 
@@ -187,7 +185,9 @@ class CpuExecutable:
         if not self.launch(*arrays, *made, *extra):
             ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
             self.launch(*ready, *made, *extra)
-        return [made[index] if made[index].shape == shape else made[index].reshape(shape) for index, shape in self._results]
+        return [
+            made[index] if made[index].shape == shape else made[index].reshape(shape) for index, shape in self._results
+        ]
 
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -199,4 +199,3 @@ def _empty_bytes(size: int) -> np.ndarray:
     memory = np.empty(size + 64, dtype=np.uint8)
     skip = -memory.ctypes.data % 64
     return memory[skip : skip + size]
-

@@ -80,7 +80,14 @@ class Builder:
     """Writes the body of one function; ``finish`` adds it to the module."""
 
     def __init__(
-        self, module: Module, name: str, result: str, parameters: list[tuple[str, str]], *, linkage: str = "", attributes: str = ""
+        self,
+        module: Module,
+        name: str,
+        result: str,
+        parameters: list[tuple[str, str]],
+        *,
+        linkage: str = "",
+        attributes: str = "",
     ) -> None:
         self.module, self.name = module, name
         signature = ", ".join(f"{kind} %{parameter}" for parameter, kind in parameters)
@@ -147,9 +154,7 @@ class Builder:
             return value
         kind = vector(value.element, lanes)
         first = self.emit(f"insertelement {kind} poison, {value}, i64 0", value.element, lanes)
-        return self.emit(
-            f"shufflevector {first}, {kind} poison, <{lanes} x i32> zeroinitializer", value.element, lanes
-        )
+        return self.emit(f"shufflevector {first}, {kind} poison, <{lanes} x i32> zeroinitializer", value.element, lanes)
 
     def extract(self, value: Value, lane: int | Value) -> Value:
         """One lane as a scalar."""
@@ -368,4 +373,3 @@ class Loop:
         b.branch(self._head)
         b.start(self._done)
         return self.values
-

@@ -34,9 +34,10 @@ def gemm_text(type_: Type) -> str:
     """
     real = "float" if type_ is types.f32 else "double"
     routine = f"nxk_blas_{GEMM[type_]}"
-    size = type_.size
     return f"""
-define internal void @nxk_matmul_{type_}(ptr %a, ptr %b, ptr %c, i64 %batch, i64 %m, i64 %n, i64 %k, i64 %lda, i64 %far_a, i64 %turn_a, i64 %ldb, i64 %far_b, i64 %turn_b) noinline {{
+define internal void @nxk_matmul_{type_}(
+    ptr %a, ptr %b, ptr %c, i64 %batch, i64 %m, i64 %n, i64 %k,
+    i64 %lda, i64 %far_a, i64 %turn_a, i64 %ldb, i64 %far_b, i64 %turn_b) noinline {{
 entry:
   %m_at = alloca i32
   %n_at = alloca i32
@@ -80,12 +81,13 @@ body:
   %ai = getelementptr {real}, ptr %a, i64 %skip_a
   %bi = getelementptr {real}, ptr %b, i64 %skip_b
   %ci = getelementptr {real}, ptr %c, i64 %skip_c
-  call void @{routine}(ptr %flag_b, ptr %flag_a, ptr %n_at, ptr %m_at, ptr %k_at, ptr %one, ptr %bi, ptr %ldb_at, ptr %ai, ptr %lda_at, ptr %zero, ptr %ci, ptr %ldc_at)
+  call void @{routine}(
+    ptr %flag_b, ptr %flag_a, ptr %n_at, ptr %m_at, ptr %k_at, ptr %one, ptr %bi, ptr %ldb_at,
+    ptr %ai, ptr %lda_at, ptr %zero, ptr %ci, ptr %ldc_at)
   %next = add i64 %i, 1
   br label %head
 done:
   ret void
 }}
 declare void @{routine}(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr)
-; elements of {size} bytes
 """

@@ -1,4 +1,4 @@
-"""Object code to addresses. Needs llvmlite alone, so that a process whose kernels are all on disk never imports Numba."""
+"""Object code to addresses, with llvmlite alone: a process whose kernels are on disk never imports Numba."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """From a loop nest to the LLVM IR of its kernel.
 
 A kernel is ``void kernel(ptr args, ptr dims, ptr steps, ptr table)``, the form that Numba's thread pool calls: it runs
-the steps ``args[0]`` to ``args[0] + dims[0]`` of the nest's parallel range. The table has the addresses of the buffers and
-then the words that :meth:`nxkernel.compilers.loops.Nest.words` lists.
+the steps ``args[0]`` to ``args[0] + dims[0]`` of the nest's parallel range. The table has the addresses of the buffers
+and then the words that :meth:`nxkernel.compilers.loops.Nest.words` lists.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from nxkernel.compilers import loops
 from nxkernel.compilers.loops import Nest, Op, Reduce, Section
-from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
 from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
+from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
 from nxkernel.compilers.numba_cpu.reduce import Accumulator
 
@@ -187,7 +187,9 @@ class _Lowering:
         """Run code for every vector of this step's columns."""
         b = self.b
         first = b.integer("mul", self.tile, self.integer(loops.COLUMNS))
-        stop = b.intrinsic("smin", b.integer("add", first, self.integer(loops.COLUMNS)), self.sizes[self.nest.outer - 1])
+        stop = b.intrinsic(
+            "smin", b.integer("add", first, self.integer(loops.COLUMNS)), self.sizes[self.nest.outer - 1]
+        )
         loop = Loop(b, first, stop, self.integer(lanes))
         self._first_column = first
         body(_Place(lanes, self._mask(loop.index, stop, lanes), loop.index, serial))
@@ -246,7 +248,9 @@ class _Lowering:
             held, following = following[: accumulator.width], following[accumulator.width :]
             self.slots[accumulator.reduce.slot] = accumulator.finish(held, bounds[0][0])
 
-    def _vectors(self, first: Value, stop: Value, lanes: int, carried: list[Value], turn, *, whole: bool) -> list[Value]:
+    def _vectors(
+        self, first: Value, stop: Value, lanes: int, carried: list[Value], turn, *, whole: bool
+    ) -> list[Value]:
         """Run `turn` for every vector from `first` to `stop`; with `whole`, without a mask but for the last one."""
         b = self.b
         if whole:
@@ -311,7 +315,7 @@ class _Lowering:
     def _code(self, section: Section, place: _Place) -> list[Value]:
         values: list[Value] = []
         for op in section.code:
-            values.append(self._op(op, values, place))  # noqa: PERF401 - each instruction reads those before it
+            values.append(self._op(op, values, place))
         return values
 
     def _op(self, op: Op, values: list[Value], place: _Place) -> Value:
@@ -382,7 +386,9 @@ class _Lowering:
                 value = self._plus(value, self._moved(number, axis, index))
         moves = "0" if place.lane is None else self.nest.buffers[number].strides[self._lane_axis()]
         if moves == "s":
-            return b.convert("trunc", b.integer("add", b.splat(value, lanes), self._far(number, place)), REGISTER[op.type])
+            return b.convert(
+                "trunc", b.integer("add", b.splat(value, lanes), self._far(number, place)), REGISTER[op.type]
+            )
         if moves == "1":
             value = b.integer("add", value, place.lane)
         value = b.splat(b.convert("trunc", value, REGISTER[op.type]), lanes)
@@ -416,6 +422,32 @@ def _bytes(type_) -> int:
 
 
 _COSTLY = frozenset(
-    "exp expm1 log log1p log2 log10 sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt erf erfc "
-    "erf_inv pow atan2 remainder".split()
+    [
+        "exp",
+        "expm1",
+        "log",
+        "log1p",
+        "log2",
+        "log10",
+        "sigmoid",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "cbrt",
+        "erf",
+        "erfc",
+        "erf_inv",
+        "pow",
+        "atan2",
+        "remainder",
+    ]
 )

@@ -1,8 +1,8 @@
 """LLVM IR to object code, through Numba's code library. The only module that touches Numba's internals.
 
 The passes that Numba runs on a library are made for code that comes from Python: they vectorize loops and prune
-reference counts. Our kernels are vectors already, so that all they need is to have small functions inlined; on a chain of
-200 operations that is 15 ms instead of 75 ms, at the same speed of the code.
+reference counts. Our kernels are vectors already, so that all they need is to have small functions inlined; on a chain
+of 200 operations that is 15 ms instead of 75 ms, at the same speed of the code.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ class _Codegen(AOTCPUCodegen):
 
     def _customize_tm_options(self, options: dict) -> None:
         options.update(
-            cpu=self._get_host_cpu_name(), features=self._tm_features, reloc="static", codemodel="jitdefault", jit=True, opt=2
+            cpu=self._get_host_cpu_name(),
+            features=self._tm_features,
+            reloc="static",
+            codemodel="jitdefault",
+            jit=True,
+            opt=2,
         )
 
 

@@ -23,8 +23,8 @@ class Emitter:
     ----------
     b : Builder
     inline : bool
-        Whether elementary functions are inlined; a kernel with many of them calls them instead, so that its code and the
-        time to compile it stay small.
+        Whether elementary functions are inlined; a kernel with many of them calls them instead, so that its code and
+        the time to compile it stay small.
     """
 
     def __init__(self, b: Builder, inline: bool) -> None:
@@ -116,10 +116,34 @@ Lower = Callable[[Emitter, Type, list[Value], Type], Value]
 _TABLE: dict[str, Lower] = {}
 
 _ELEMENTARY = frozenset(
-    "exp expm1 log log1p log2 log10 sigmoid sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh "
-    "cbrt erf erfc erf_inv atan2".split()
+    [
+        "exp",
+        "expm1",
+        "log",
+        "log1p",
+        "log2",
+        "log10",
+        "sigmoid",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "asinh",
+        "acosh",
+        "atanh",
+        "cbrt",
+        "erf",
+        "erfc",
+        "erf_inv",
+        "atan2",
+    ]
 )
-_ROUNDING = frozenset("add subtract multiply divide pow remainder sqrt rsqrt as_type".split())
+_ROUNDING = frozenset(["add", "subtract", "multiply", "divide", "pow", "remainder", "sqrt", "rsqrt", "as_type"])
 
 
 def _row(name: str) -> Callable[[Lower], Lower]:

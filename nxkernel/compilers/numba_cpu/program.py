@@ -1,8 +1,8 @@
 """The program of a graph: one native function that runs its kernels and library calls in order.
 
-``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit words:
-the state of the thread pool, then for each step its offsets, sizes, strides and constants. The text has no number that
-depends on a shape, so that a new shape is a new table for the same program.
+``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit
+words: the state of the thread pool, then for each step its offsets, sizes, strides and constants. The text has no number
+that depends on a shape, so that a new shape is a new table for the same program.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.nesting import Bound
 from nxkernel.compilers.numba_cpu import runtime, threads
-from nxkernel.compilers.numba_cpu.libraries import gemm_text
 from nxkernel.compilers.numba_cpu.elements import REGISTER
+from nxkernel.compilers.numba_cpu.libraries import gemm_text
 from nxkernel.compilers.plan import Plan
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.dispatch import cast_number
@@ -90,21 +90,21 @@ class _Writer:
         first = self.emit(f"getelementptr i64, ptr %params, i64 {len(self.words)}")
         rest = self.emit(f"getelementptr i64, ptr {table}, i64 {len(bound.buffers)}")
         self.words += [word if isinstance(word, int) else _bits(*word) for word in bound.words]
-        self.lines.append(f"  call void @llvm.memcpy.p0.p0.i64(ptr {rest}, ptr {first}, i64 {8 * len(bound.words)}, i1 false)")
         self.lines.append(
-            f"  call void @nxk_run(ptr @{nest.key}, i64 {count}, i64 {grain}, ptr {table}, ptr %state)"
+            f"  call void @llvm.memcpy.p0.p0.i64(ptr {rest}, ptr {first}, i64 {8 * len(bound.words)}, i1 false)"
         )
+        self.lines.append(f"  call void @nxk_run(ptr @{nest.key}, i64 {count}, i64 {grain}, ptr {table}, ptr %state)")
         self.declared[nest.key] = f"declare void @{nest.key}(ptr, ptr, ptr, ptr)"
         self.declared["nxk_run"] = "declare void @nxk_run(ptr, i64, i64, ptr, ptr)"
         self.declared["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
 
     def product(self, product: Product) -> None:
         self.libraries.add(product.type)
-        pointers = [
-            self.pointer(node, 0) for node in (product.left.base, product.right.base, product.node)
-        ]
+        pointers = [self.pointer(node, 0) for node in (product.left.base, product.right.base, product.node)]
         sizes = [self.word(n) for n in (product.batch, product.rows, product.columns, product.depth)]
-        steps = [self.word(n) for side in (product.left, product.right) for n in (side.step, side.batch_step, side.turned)]
+        steps = [
+            self.word(n) for side in (product.left, product.right) for n in (side.step, side.batch_step, side.turned)
+        ]
         arguments = [f"ptr {name}" for name in pointers] + [f"i64 {name}" for name in sizes + steps]
         self.lines.append(f"  call void @nxk_matmul_{product.type}({', '.join(arguments)})")
 
@@ -148,4 +148,3 @@ def write(plan: Plan, inputs: int) -> Program:
     digest = hashlib.sha256(writer.text("program").encode()).hexdigest()[:40]
     symbol = f"nxp_{digest}"
     return Program(symbol, writer.text(symbol), np.array(writer.words, dtype=np.int64), frozenset(writer.libraries))
-

@@ -1,15 +1,14 @@
 """Reductions as instructions: what is carried from step to step, how an element joins it, how lanes become one.
 
-The order of every reassociation is fixed by the shape alone, so that results are the same bits on any number of threads.
+The order of every reassociation is fixed by the shape alone: results are the same bits on any number of threads.
 """
 
 from __future__ import annotations
 
-
 from nxkernel import types
 from nxkernel.compilers.loops import Reduce
-from nxkernel.compilers.numba_cpu.ir import WIDTH, Value
 from nxkernel.compilers.numba_cpu.elements import REGISTER
+from nxkernel.compilers.numba_cpu.ir import WIDTH, Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
 
 

@@ -1,7 +1,7 @@
-"""The two native functions that everything else runs through: one shares a kernel's steps among threads, one is called by Python.
+"""The native functions that everything else runs through: one shares a kernel among threads, Python calls the other.
 
-``nxk_run`` runs a kernel on the pool, or on the calling thread when there is little to do, the pool is taken, or there is
-none. ``nxk_launch`` is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects,
+``nxk_run`` runs a kernel on the pool, or on the calling thread when there is little to do, the pool is taken, or there
+is none. The other is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects,
 gives up the interpreter lock and runs a program, which costs a tenth of what ctypes does.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nxkernel.compilers.numba_cpu import loader, store, threads
+from nxkernel.compilers.numba_cpu import store, threads
 
 #: Where NumPy keeps the address of the elements and the flags in an array object; part of its binary interface.
 _HEAD = object.__basicsize__

@@ -85,6 +85,8 @@ def text_of(symbol: str) -> str:
 def forget() -> None:
     """Make later lookups start from disk again; code that is in use stays loaded."""
     with _lock:
-        kept = {name: address for name, address in _addresses.items() if not name.startswith("nxk_") or "runtime" in name}
+        kept = {
+            name: address for name, address in _addresses.items() if not name.startswith("nxk_") or "runtime" in name
+        }
         _addresses.clear()
         _addresses.update(kept)

@@ -53,7 +53,7 @@ def _wanted() -> int:
 
 
 def start() -> None:
-    """Start the pool, once. In a process that was forked kernels run on the calling thread: the pool did not come along."""
+    """Start the pool, once. After a fork kernels run on the calling thread: the pool does not come along."""
     global _pool
     with _lock:
         if STATE[_THREADS]:
