@@ -11,6 +11,7 @@ with NaN as 0; f16 and bf16 compute in f32 and round once.
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 from typing import Any
@@ -54,18 +55,37 @@ def _to_integer(array: np.ndarray, type_: Type) -> np.ndarray:
 
 def cast_number(value: Number, type_: Type) -> np.ndarray:
     """A Python number as a scalar array of a type, by the rules of :func:`cast`."""
-    if not type_.is_integer or type_.kind == "bool":
-        if isinstance(value, complex) and not type_.is_complex:
-            value = value.real
-        with np.errstate(over="ignore"):
-            return np.array(value, dtype=type_.dtype)
+    return np.array(number_of(value, type_), dtype=type_.dtype)
+
+
+def number_of(value: Number, type_: Type) -> Number:
+    """A Python number as the Python number that an element of a type holds, by the rules of :func:`cast`."""
+    if type_ is types.bool_:
+        return bool(value)
+    if type_.is_complex:
+        value = complex(value)
+        return value if type_ is types.c128 else complex(_in_f32(value.real), _in_f32(value.imag))
     if isinstance(value, complex):
         value = value.real
+    if type_.is_float:
+        return _in_float(float(value), type_)
     low, high = types.limits(type_)
     if isinstance(value, float):
-        value = 0 if math.isnan(value) else low if value < low else high if value > high else int(value)
-    wrapped = (int(value) - low) % 2**type_.bits + low
-    return np.array(wrapped, dtype=type_.dtype)
+        return 0 if math.isnan(value) else low if value < low else high if value > high else int(value)
+    return (int(value) - low) % 2**type_.bits + low
+
+
+def _in_f32(value: float) -> float:
+    return ctypes.c_float(value).value
+
+
+def _in_float(value: float, type_: Type) -> float:
+    if type_ is types.f64:
+        return value
+    if type_ is types.f32:
+        return _in_f32(value)
+    with np.errstate(over="ignore"):
+        return float(np.array(value).astype(type_.dtype))
 
 
 def widened(array: np.ndarray) -> np.ndarray:
@@ -230,9 +250,7 @@ def _constant(out: Spec, /, *, value: Number, spec: Spec) -> np.ndarray:
     return np.full(out.shape, cast_number(value, out.type))
 
 
-def _iota(out: Spec, /, *, type: Type, shape: tuple[int, ...], names: Any, axis: int | None) -> np.ndarray:
-    if axis is None:
-        return cast(np.arange(math.prod(shape)), type).reshape(shape)
+def _iota(out: Spec, /, *, type: Type, shape: tuple[int, ...], names: Any, axis: int) -> np.ndarray:
     along = cast(np.arange(shape[axis]), type)
     return np.broadcast_to(along.reshape([-1] + [1] * (len(shape) - axis - 1)), shape).copy()
 

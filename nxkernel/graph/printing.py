@@ -104,7 +104,7 @@ def _input(node: Expr, names: dict[Expr, str]) -> str:
 
 def _operation(node: Expr, names: dict[Expr, str]) -> str:
     parts = [_operand(operand, names) for operand in node.operands]
-    parts += [f"{key}={_parameter(key, value)}" for key, value in node.params.items() if not _is_told(key, value)]
+    parts += [f"{key}={_parameter(key, value)}" for key, value in node.params.items() if key != "names"]
     return f"{names[node]} = {node.primitive.name} {', '.join(parts)}".rstrip()
 
 
@@ -112,11 +112,6 @@ def _operand(node: Expr, names: dict[Expr, str]) -> str:
     if node.primitive is primitives.constant:
         return number(node.params["value"], node.type)
     return names[node]
-
-
-def _is_told(key: str, value: Any) -> bool:
-    """Whether a parameter adds nothing: names that are None, or are part of the type that the line ends with."""
-    return key == "names" or (key == "axis" and value is None)
 
 
 def _parameter(key: str, value: Any) -> str:

@@ -261,9 +261,11 @@ def iota(
     """
     shape = shape_of(shape)
     names = normalize_names(names, shape)
-    if axis is not None:
-        axis = shapes.normalize_axis(axis, shape, names)
-    return apply(primitives.iota, type=types.normalize(type), shape=shape, names=names, axis=axis)
+    if axis is not None or len(shape) == 1:
+        place = shapes.normalize_axis(axis or 0, shape, names)
+        return apply(primitives.iota, type=types.normalize(type), shape=shape, names=names, axis=place)
+    flat = iota(shapes.size(shape), type=type)
+    return apply(primitives.reshape, flat, shape=shape, names=names)
 
 
 def eye(n: Any, *, type: Any = "s64", names: Sequence[str | None] | None = None) -> Tensor | Expr:

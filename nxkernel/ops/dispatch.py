@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from nxkernel import primitives, shapes, types
-from nxkernel.backends.numpy import MEANING, Number, cast_number
+from nxkernel.backends.numpy import MEANING, Number, cast_number, number_of
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
@@ -111,30 +111,19 @@ def _is_frozen(array: np.ndarray) -> bool:
 
 def filled(value: Number, type_: Type, shape: tuple[int, ...], names: Any = None) -> Tensor | Expr:
     """One number in every element: a constant of the graph, or a tensor."""
-    scalar = cast_number(value, type_)
     if tracing.current() is not None:
-        return constant(to_python(scalar), type_, shape, names)
-    return _spread_scalar(scalar, type_, shape, names, np.full)
-
-
-def _spread_scalar(scalar: np.ndarray, type_: Type, shape: Any, names: Any, spread: Callable) -> Tensor:
-    data = spread(shape, scalar)
+        return constant(number_of(value, type_), type_, shape, names)
+    data = np.full(shape, cast_number(value, type_))
     data.flags.writeable = False
     return Tensor.wrap(data, Spec(type_, shape, shapes.unnamed(shape) if names is None else names))
 
 
-def to_python(scalar: np.ndarray) -> Number:
-    """The element of a scalar array as a Python number."""
-    number = scalar.item()
-    return number if is_number(number) else float(number)
-
-
 def _beside(value: Number, type_: Type, shape: tuple[int, ...]) -> Tensor | Expr:
     """A number as the other operand of an element-wise primitive: one element that stands for all."""
-    scalar = cast_number(value, type_)
     if tracing.current() is not None:
-        return constant(to_python(scalar), type_, shape)
-    return _spread_scalar(scalar, type_, shape, None, lambda shape, scalar: np.broadcast_to(scalar, shape).view())
+        return constant(number_of(value, type_), type_, shape)
+    data = np.ndarray(shape, type_.dtype, cast_number(value, type_), strides=(0,) * len(shape))
+    return Tensor.wrap(data, Spec(type_, shape, shapes.unnamed(shape)))
 
 
 def convert(value: Operand, type_: Type) -> Tensor | Expr:
@@ -142,8 +131,7 @@ def convert(value: Operand, type_: Type) -> Tensor | Expr:
     if value.spec.type is type_:
         return value
     if type(value) is Expr and value.primitive is primitives.constant:
-        number = to_python(cast_number(value.params["value"], type_))
-        return constant(number, type_, value.spec.shape, value.spec.names)
+        return constant(number_of(value.params["value"], type_), type_, value.spec.shape, value.spec.names)
     return apply(primitives.as_type, value, type=type_)
 
 

@@ -196,12 +196,11 @@ def test_select():
     assert run(p.select, np.array([0, 2, 1], np.uint8), np.array([1, 2, 3]), np.array([4, 5, 6])).tolist() == [4, 2, 3]
 
 
-@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("axis", [0, 1])
 def test_iota(axis):
     spec = Spec(types.f32, (2, 3), (None, None))
     found = MEANING[p.iota](spec, type=types.f32, shape=(2, 3), names=None, axis=axis)
-    expected = np.arange(6).reshape(2, 3) if axis is None else np.indices((2, 3))[axis]
-    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(found, np.indices((2, 3))[axis])
     assert found.dtype == np.float32
 
 
