@@ -44,7 +44,9 @@ class ArrayProtocols:
             return self.data.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
         if copy is False:
             raise BufferError("a tensor is read-only, which DLPack can tell from version 1.0 on; allow a copy")
-        return self.data.copy().__dlpack__(stream=stream, dl_device=dl_device)
+        if dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError(f"a tensor is in the main memory {self.__dlpack_device__()}, asked for is {dl_device}")
+        return self.data.copy().__dlpack__(stream=stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.data.__dlpack_device__()

@@ -72,6 +72,8 @@ def test_dlpack_before_1_0_cannot_tell_read_only_and_gets_a_copy():
     assert not np.shares_memory(array, T.data)
     with pytest.raises(BufferError, match=r"a tensor is read-only, which DLPack can tell from version 1\.0 on"):
         T.__dlpack__(copy=False)
+    with pytest.raises(BufferError, match=r"a tensor is in the main memory \(1, 0\), asked for is \(2, 0\)"):
+        T.__dlpack__(dl_device=(2, 0))
 
 
 def test_plain_python():
