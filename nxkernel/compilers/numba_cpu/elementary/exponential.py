@@ -30,8 +30,8 @@ _EXPONENTIAL = {
 }
 #: ln 2 as the sum of two numbers of the format, for all that a product with it may need.
 LN2 = {
-    "float": (0.693147182464599609375, -1.904654323148236017e-09),
-    "double": (0.693147180559945286227, 2.319046813846299558e-17),
+    "float": (0.6931471824645996, -1.9046542121259336e-09),
+    "double": (0.6931471805599453, 2.3190468138462996e-17),
 }
 #: Below and above, e^x is zero and infinity.
 _LIMITS = {"float": (-105.0, 90.0), "double": (-750.0, 710.5)}

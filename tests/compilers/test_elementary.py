@@ -1,0 +1,398 @@
+import ctypes
+import functools
+import math
+
+import llvmlite.binding as llvm
+import mpmath
+import numpy as np
+import pytest
+import scipy.special
+
+from nxkernel.compilers.numba_cpu import elementary
+from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value, vector
+
+TYPES = {"float": np.float32, "double": np.float64}
+ROUNDING = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint}
+UNARY = [name for name, arity in elementary.ARITY.items() if arity == 1 and name not in (*ROUNDING, "round")]
+
+
+@functools.cache
+def engine():
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features().flatten()
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc="static", codemodel="jitdefault", jit=True
+    )
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine), machine
+
+
+@functools.cache
+def compiled(name, element, lanes, *, inline=True):
+    """The function on arrays, as a loop over groups of `lanes` elements."""
+    module, count = Module(), elementary.ARITY[name]
+    symbol = elementary.define(module, name, element, lanes, inline=inline)
+    entry = f"loop.{symbol}.{inline:d}"
+    b = Builder(module, entry, "void", [(f"p{i}", "ptr") for i in range(count + 1)] + [("n", "i64")])
+    loop = Loop(b, b.constant("i64", 0), Value("i64", 1, "%n"), b.constant("i64", lanes))
+    places = [b.offset(Value("ptr", 1, f"%p{i}"), element, loop.index) for i in range(count + 1)]
+    values = [b.emit(f"load {vector(element, lanes)}, {place}, align 4", element, lanes) for place in places[:-1]]
+    b.do(f"store {b.call(symbol, element, lanes, *values)}, {places[-1]}, align 4")
+    loop.end()
+    b.do("ret void")
+    b.finish()
+    jit, machine = engine()
+    assembly = llvm.parse_assembly(str(module))
+    assembly.triple, assembly.data_layout = llvm.get_process_triple(), str(jit.target_data)
+    assembly.verify()
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.run(assembly, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
+    jit.add_object_file(llvm.ObjectFileRef.from_data(machine.emit_object(assembly)))
+    jit.finalize_object()
+    native = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (count + 1), ctypes.c_int64)(jit.get_function_address(entry))
+
+    def run(*operands):
+        size = len(operands[0])
+        operands = [np.append(operand, np.ones(-size % lanes)).astype(TYPES[element]) for operand in operands]
+        result = np.empty_like(operands[0])
+        native(*(array.ctypes.data for array in (*operands, result)), result.size)
+        return result[:size]
+
+    return run
+
+
+def float64_sigmoid(x):
+    return np.where(x < 0, np.exp(-np.abs(x)), 1.0) / (1 + np.exp(-np.abs(x)))
+
+
+FLOAT64 = {
+    "sigmoid": float64_sigmoid,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "erf": scipy.special.erf,
+    "erfc": scipy.special.erfc,
+    "erf_inv": lambda x: np.copysign(scipy.special.erfinv(x), x),
+    "atan2": np.arctan2,
+    "pow": np.power,
+}
+PRECISE = {
+    "exp2": lambda x: mpmath.mpf(2) ** x,
+    "sigmoid": lambda x: 1 / (1 + mpmath.exp(-x)),
+    "log2": lambda x: mpmath.log(x, 2),
+    "rsqrt": lambda x: 1 / mpmath.sqrt(x),
+    "cbrt": lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x)),
+    "erf_inv": lambda x: mpmath.erfinv(x),
+    "pow": lambda x, y: mpmath.power(x, y),
+}
+# Where a function varies, beside the samples of all bit patterns and those about 1.
+INTERVALS = {
+    "exp": [(-105, 90), (-746, 710)],
+    "exp2": [(-150, 129), (-1075, 1025)],
+    "expm1": [(-2, 2), (-40, 89), (-40, 710)],
+    "sigmoid": [(-20, 20), (-105, 90), (-746, 710)],
+    "sinh": [(-2, 2), (-90, 90), (-711, 711)],
+    "cosh": [(-2, 2), (-90, 90), (-711, 711)],
+    "tanh": [(-1, 1), (-20, 20)],
+    "sin": [(-4, 4), (-1000, 1000), (-1e5, 1e5)],
+    "cos": [(-4, 4), (-1000, 1000), (-1e5, 1e5)],
+    "tan": [(-4, 4), (-1000, 1000), (-1e5, 1e5)],
+    "asin": [(-1, 1)],
+    "acos": [(-1, 1)],
+    "atan": [(-3, 3), (0.4, 0.5)],
+    "acosh": [(1, 1.01), (1, 10)],
+    "atanh": [(-1, 1), (-0.2, 0.2)],
+    "erf": [(-1, 1), (-6, 6)],
+    "erfc": [(0, 2), (-6, 10.1), (0, 27.3)],
+    "erf_inv": [(-1, 1), (0.8, 0.9), (0.99, 1)],
+}
+
+
+def bit_patterns(type_, size, seed=0):
+    width = np.dtype(type_).itemsize
+    numbers = np.random.default_rng(seed).integers(0, 256, size * width, dtype=np.uint8).view(type_)
+    return np.where(np.isnan(numbers), type_(np.nan), numbers)  # quiet ones only: NumPy warns of the others
+
+
+def sample(name, type_, size):
+    """Bit patterns at random, numbers about 1, and the intervals of the function; a third or more are from those."""
+    rng = np.random.default_rng(1)
+    intervals = [*INTERVALS.get(name, [(0, 10)]), (-2, 2), (0.5, 2), (0.95, 1.05), (-0.01, 0.01)]
+    parts = [rng.uniform(low, high, size // len(intervals)) for low, high in intervals]
+    return np.concatenate([bit_patterns(type_, size), *parts]).astype(type_)
+
+
+def ulps(result, reference):
+    """How far from a more precise reference, in units in the last place of its rounding; inf where the kind differs."""
+    with np.errstate(all="ignore"):
+        rounded = reference.astype(result.dtype)
+        finite = np.isfinite(rounded) & np.isfinite(result)
+        unit = np.spacing(np.abs(np.where(finite, rounded, 1)))
+        distance = np.abs(np.where(finite, result, 0).astype(reference.dtype) - np.where(finite, reference, 0)) / unit
+        same = (np.isnan(result) & np.isnan(rounded)) | (
+            (result == rounded) & (np.signbit(result) == np.signbit(rounded))
+        )
+        return np.where(finite & (result != 0) | same, distance, np.where(finite & (rounded != 0), distance, np.inf))
+
+
+def precise_ulps(name, result, *operands):
+    """The same for float64, with mpmath's numbers of 80 bits as the reference."""
+    function = PRECISE.get(name) or getattr(mpmath, name)
+    worst, where = 0.0, None
+    with mpmath.workprec(80):
+        for got, *numbers in zip(result.tolist(), *(operand.tolist() for operand in operands), strict=True):
+            exact = function(*map(mpmath.mpf, numbers))
+            rounded = float(exact)
+            if math.isinf(rounded) or math.isinf(got):
+                error = 0.0 if rounded == got else math.inf
+            else:
+                error = float(abs(exact - got) / math.ulp(rounded))
+            if error > worst:
+                worst, where = error, numbers
+    return worst, where
+
+
+def in_domain(name, x):
+    with np.errstate(all="ignore"):
+        reference = (FLOAT64.get(name) or getattr(np, name))(x.astype(np.float64))
+    # The library's own reductions take mpmath long for huge arguments, and its results there are 0, 1 or infinity.
+    return x[np.isfinite(x) & np.isfinite(reference) & (np.abs(x) < 1e15)]
+
+
+def check_float32(name, size):
+    x = sample(name, np.float32, size)
+    with np.errstate(all="ignore"):
+        reference = (FLOAT64.get(name) or getattr(np, name))(x.astype(np.float64))
+    errors = ulps(compiled(name, "float", 16)(x), reference)
+    worst = int(np.argmax(errors))
+    assert errors[worst] <= 2, f"{name}({x[worst]!r}) is {errors[worst]:.2f} ulp off"
+
+
+def check_float64(name, size):
+    x = in_domain(name, sample(name, np.float64, size))
+    worst, where = precise_ulps(name, compiled(name, "double", 8)(x), x)
+    assert worst <= 2, f"{name}({where[0]!r}) is {worst:.2f} ulp off"
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_float32_is_within_two_ulp(name):
+    check_float32(name, 200_000)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_float64_is_within_two_ulp(name):
+    check_float64(name, 300 if name == "erf_inv" else 3_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNARY)
+def test_float32_is_within_two_ulp_on_many(name):
+    check_float32(name, 4_000_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNARY)
+def test_float64_is_within_two_ulp_on_many(name):
+    check_float64(name, 2_000 if name == "erf_inv" else 20_000)
+
+
+def special_numbers(type_):
+    limits = np.finfo(type_)
+    positive = [
+        0,
+        1,
+        0.5,
+        2,
+        3,
+        np.inf,
+        limits.max,
+        limits.tiny,
+        limits.smallest_subnormal,
+        1.5,
+        2.0**limits.nmant,
+        1e-10,
+    ]
+    return np.array([*positive, *(-number for number in positive), np.nan], type_)
+
+
+def same_kind(result, reference):
+    """Equal NaN, infinities and zeros with their signs; finite numbers within two units."""
+    return np.all((np.isnan(result) & np.isnan(reference)) | (ulps(result, reference) <= 2))
+
+
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("name", UNARY)
+def test_special_values(name, element):
+    # Cosines and tangents of huge numbers differ from one C library to another; those have their own test.
+    x = special_numbers(TYPES[element])
+    if name in ("sin", "cos", "tan"):
+        x = x[~(np.isfinite(x) & (np.abs(x) > 1e6))]
+    with np.errstate(all="ignore"):
+        reference = (FLOAT64.get(name) or getattr(np, name))(x.astype(np.float64))
+    result = compiled(name, element, 16)(x)
+    assert same_kind(result, reference), list(zip(x, result, reference, strict=True))
+
+
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("name", elementary.FUNCTIONS)
+def test_every_number_of_lanes_gives_the_same_bits(name, element):
+    type_ = TYPES[element]
+    integer = np.dtype(f"u{np.dtype(type_).itemsize}")
+    x = np.concatenate([special_numbers(type_), sample(name, type_, 1500)])
+    operands = [x, np.roll(x, 7)][: elementary.ARITY[name]]
+    wide, narrow = compiled(name, element, 16)(*operands), compiled(name, element, 1)(*operands)
+    other = compiled(name, element, 8, inline=False)(*operands)
+    for result in (narrow, other):
+        different = (result.view(integer) != wide.view(integer)) & ~(np.isnan(result) & np.isnan(wide))
+        assert not different.any(), x[different]
+
+
+def pairs(type_):
+    x, y = np.meshgrid(special_numbers(type_), special_numbers(type_))
+    return x.ravel(), y.ravel()
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_pow_has_the_special_cases_of_c(element):
+    x, y = pairs(TYPES[element])
+    with np.errstate(all="ignore"):
+        reference = np.power(x.astype(np.float64), y.astype(np.float64))
+    result = compiled("pow", element, 16)(x, y)
+    wrong = ~np.array([same_kind(result[i : i + 1], reference[i : i + 1]) for i in range(x.size)])
+    assert not wrong.any(), list(zip(x[wrong], y[wrong], result[wrong], reference[wrong], strict=True))
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_atan2_has_the_special_cases_of_c(element):
+    y, x = pairs(TYPES[element])
+    reference = np.arctan2(y.astype(np.float64), x.astype(np.float64))
+    assert same_kind(compiled("atan2", element, 16)(y, x), reference)
+
+
+def powers(type_, size):
+    """Bases of every size, with exponents that bring the power across the range of the type, subnormals included."""
+    rng, limits = np.random.default_rng(2), np.finfo(type_)
+    x = np.exp(rng.uniform(-5, 5, size)).astype(type_).astype(np.float64)
+    x[: size // 2] = (1 + rng.uniform(-0.3, 0.4, size // 2)).astype(type_)
+    low, high = math.log(limits.smallest_subnormal), math.log(limits.max)
+    y = (rng.uniform(low * 0.999, high * 0.999, size) / np.log(x)).astype(type_)
+    return x.astype(type_), y
+
+
+def test_pow_float32_is_within_two_ulp():
+    x, y = powers(np.float32, 100_000)
+    errors = ulps(compiled("pow", "float", 16)(x, y), np.power(x.astype(np.float64), y.astype(np.float64)))
+    assert errors.max() <= 2
+
+
+def test_pow_float64_is_within_two_ulp():
+    x, y = powers(np.float64, 2_000)
+    assert precise_ulps("pow", compiled("pow", "double", 8)(x, y), x, y)[0] <= 2
+
+
+def test_pow_of_negative_bases():
+    power = compiled("pow", "double", 8)
+    x = np.array([-2.0, -2.0, -2.0, -2.0, -0.0, -0.0, -np.inf, -1.5])
+    y = np.array([3.0, 2.0, 0.5, -1.0, 3.0, -3.0, 3.0, 2.0**53])
+    expected = [-8.0, 4.0, math.nan, -0.5, -0.0, -math.inf, -math.inf, math.inf]
+    np.testing.assert_array_equal(power(x, y), expected)
+    np.testing.assert_array_equal(np.signbit(power(x, y))[[4]], [True])
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_atan2_is_within_two_ulp(element):
+    rng = np.random.default_rng(3)
+    y, x = rng.normal(size=(2, 100_000 if element == "float" else 2_000)).astype(TYPES[element])
+    result = compiled("atan2", element, 16)(y, x)
+    if element == "float":
+        assert ulps(result, np.arctan2(y.astype(np.float64), x.astype(np.float64))).max() <= 2
+    else:
+        assert precise_ulps("atan2", result, y, x)[0] <= 2
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_fmod_is_exact(element):
+    type_ = TYPES[element]
+    rng = np.random.default_rng(4)
+    x, y = (np.concatenate([some, part]) for some, part in zip(pairs(type_), rng.normal(size=(2, 3000)), strict=True))
+    x = np.concatenate([x, bit_patterns(type_, 3000), rng.uniform(0, 1e6, 3000)]).astype(type_)
+    y = np.concatenate([y, bit_patterns(type_, 3000, 5), rng.uniform(0, 3, 3000)]).astype(type_)
+    with np.errstate(all="ignore"):
+        reference = np.fmod(x, y)
+    result = compiled("fmod", element, 16)(x, y)
+    np.testing.assert_array_equal(result, reference)
+    np.testing.assert_array_equal(np.signbit(result[reference == 0]), np.signbit(reference[reference == 0]))
+
+
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("name", ROUNDING)
+def test_rounding(name, element):
+    x = np.concatenate([special_numbers(TYPES[element]), np.arange(-8, 8, 0.25), bit_patterns(TYPES[element], 2000)])
+    x = x.astype(TYPES[element])
+    result = compiled(name, element, 16)(x)
+    np.testing.assert_array_equal(result, ROUNDING[name](x))
+    np.testing.assert_array_equal(np.signbit(result[result == 0]), np.signbit(x[result == 0]))
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_round_is_half_away_from_zero(element):
+    below_half = np.nextafter(TYPES[element](0.5), TYPES[element](0))
+    x = [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.25, -0.0, below_half, 3.0, np.inf, 2.0**60]
+    expected = [1, 2, 3, -1, -2, -3, 0, 0, 0, 3, np.inf, 2.0**60]
+    np.testing.assert_array_equal(compiled("round", element, 16)(x), expected)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_great_angles_among_small_ones(name):
+    x = np.array([0.5, 1e22, -1e300, 2.0, 2.0**45 * 3, -0.25, np.inf, 1e15])
+    result = compiled(name, "double", 8)(x)
+    finite = np.isfinite(x)
+    with mpmath.workprec(1200):
+        exact = np.array([float(getattr(mpmath, name)(mpmath.mpf(number))) for number in x[finite].tolist()])
+    np.testing.assert_allclose(result[finite], exact, rtol=1e-15)
+    assert np.isnan(result[~finite]).all()
+
+
+def test_subnormal_results():
+    exp = compiled("exp", "float", 16)(np.array([-100.0, -103.9, -104.0]))
+    assert exp.tolist() == np.exp(np.array([-100.0, -103.9, -104.0])).astype(np.float32).tolist()
+    assert 0 < exp[0] < np.finfo(np.float32).tiny
+    assert compiled("sigmoid", "float", 16)(np.array([-100.0]))[0] == np.float32(math.exp(-100))
+    assert compiled("erfc", "float", 16)(np.array([10.0]))[0] == np.float32(scipy.special.erfc(10.0))
+
+
+def test_a_function_is_defined_once_in_a_module():
+    module = Module()
+    assert elementary.define(module, "exp", "float", 16) == "nx.exp.v16f32"
+    assert elementary.define(module, "exp", "float", 16) == "nx.exp.v16f32"
+    assert elementary.define(module, "exp", "double", 1, inline=False) == "nx.exp.f64"
+    assert len(module.functions) == 2
+    assert module.functions[0].startswith("define internal <16 x float> @nx.exp.v16f32(<16 x float> %x0) alwaysinline ")
+    assert module.functions[1].startswith("define internal double @nx.exp.f64(double %x0) noinline ")
+
+
+def test_functions_that_call_the_c_library_bring_their_loops_along():
+    module = Module()
+    elementary.define(module, "sin", "double", 8)
+    assert {"nx.rare.sin.8", "nx.sin.v8f64"} <= module.defined
+    assert module.declarations["sin"] == "declare double @sin(double) cold nounwind willreturn readnone"
+
+
+def test_emitters_write_into_the_caller():
+    module = Module()
+    b = Builder(module, "f", "<8 x double>", [("x", "<8 x double>")])
+    value = elementary.FUNCTIONS["rsqrt"](b, Value("double", 8, "%x"))
+    assert (value.element, value.lanes) == ("double", 8)
+    b.do(f"ret {value}")
+    b.finish()
+    assert module.functions[0].splitlines()[2:] == [
+        "  %v1 = call <8 x double> @llvm.sqrt.v8f64(<8 x double> %x)",
+        f"  %v2 = fdiv {b.constant('double', 1.0, 8)}, %v1",
+        "  ret <8 x double> %v2",
+        "}",
+    ]
