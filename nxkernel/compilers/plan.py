@@ -174,7 +174,7 @@ class _Memory:
         return place, total
 
     def _in_output(self, node: Expr, outputs: dict[Expr, int], borrowed: dict[int, list]) -> int | None:
-        """An output whose array is free while a value lives: it is written afterwards, or over it element by element."""
+        """An output whose array is free while a value lives: written afterwards, or over it element by element."""
         for output, index in outputs.items():
             begin = self.first.get(output)
             if begin is None or _bytes(output) < _bytes(node):

@@ -34,7 +34,7 @@ def _partial_rule(
     return Spec(type, (blocks, *shape), (None,) * (len(shape) + 1))
 
 
-#: A reduction over blocks of the first of its axes: the result has one more axis in front, the block. Only compilers see it.
+#: A reduction over blocks of the first of its axes, which are one more axis in front. Only compilers see it.
 partial = Primitive("partial", "reduction", _partial_rule)
 
 

@@ -13,9 +13,9 @@ from nxkernel.compilers.loops import Nest, Op, Reduce, Section
 from nxkernel.types import Type
 
 _INFIX = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "bitwise_and": "&", "bitwise_or": "|",
-    "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "equal": "==", "not_equal": "!=", "greater": ">", "less": "<",
-    "greater_equal": ">=", "less_equal": "<=", "pow": "**", "logical_and": "and", "logical_or": "or",
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "pow": "**", "bitwise_and": "&", "bitwise_or": "|",
+    "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "equal": "==", "not_equal": "!=", "greater": ">",
+    "less": "<", "greater_equal": ">=", "less_equal": "<=", "logical_and": "and", "logical_or": "or",
 }  # fmt: skip
 _MATH = {
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "log2": "log2", "log10": "log10", "sin": "sin",

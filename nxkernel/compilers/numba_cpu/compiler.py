@@ -106,7 +106,8 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-# What only a compilation or a curious person needs is imported there: a process whose kernels are on disk starts sooner.
+# What only a compilation or a curious person needs is imported there, so that a process that finds its kernels on disk
+# starts sooner.
 
 
 def _lowered(nest: Nest) -> str:

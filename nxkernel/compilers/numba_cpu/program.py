@@ -1,8 +1,8 @@
 """The program of a graph: one native function that runs its kernels and library calls in order.
 
 ``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit
-words: the state of the thread pool, then for each step its offsets, sizes, strides and constants. The text has no number
-that depends on a shape, so that a new shape is a new table for the same program.
+words: the state of the thread pool, then for each step its offsets, sizes, strides and constants. The text has no
+number that depends on a shape, so that a new shape is a new table for the same program.
 """
 
 from __future__ import annotations
