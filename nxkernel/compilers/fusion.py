@@ -221,10 +221,13 @@ class Fusion:
     def _row_level(anchor: Expr, kernel: Kernel) -> bool:
         return kernel.reduce is not None and shapes.size(anchor.shape) < shapes.size(kernel.space)
 
-    def reach(self, anchor: Expr, map_: Map, found: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map]]:
-        """The values in memory that computing an anchor from a map reads; `found` collects what it computes."""
+    def reach(self, anchor: Expr, map_: Map, found: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map | None]]:
+        """The values in memory that computing an anchor from a map reads; `found` collects what it computes.
+
+        What is read at a place that is known when the program runs has no map.
+        """
         roots = anchor.operands[:1] if anchor.primitive.family == "reduction" else (anchor,)
-        reads: set[tuple[Expr, Map]] = set()
+        reads: set[tuple[Expr, Map | None]] = set()
         todo = [(root, map_) for root in roots]
         while todo:
             node, map_ = todo.pop()
@@ -240,7 +243,7 @@ class Fusion:
             elif node.primitive is p.reshape:
                 reads.add((node, map_))
             elif node.primitive is p.dynamic_slice:
-                reads.add((node.operands[0], map_))
+                reads.add((node.operands[0], None))
                 todo.extend((start, ()) for start in node.operands[1:])
             else:
                 todo.extend((operand, map_) for operand in node.operands)
@@ -320,7 +323,7 @@ class Fusion:
                 return None
             if owner.primitive.family == "reduction" and kernel.block is not None:
                 return None
-            if not self._in_place(node, map_, owner, kernel, reduce):
+            if map_ is None or not self._in_place(node, map_, owner, kernel, reduce):
                 return None
         return reads
 

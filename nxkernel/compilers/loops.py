@@ -69,7 +69,9 @@ class Section(NamedTuple):
 
 
 class Access(NamedTuple):
-    """How a buffer (or a running index) moves with each axis: ``0`` not, ``1`` by one element, ``s`` by a stride.
+    """How a buffer (or a running index) moves with each axis.
+
+    ``0`` is not at all, ``1`` by one element, ``-`` by one element backwards, ``s`` by a stride.
 
     Axes are the outer ones, then the inner ones.
     """

@@ -127,11 +127,11 @@ class Builder:
         score = dict.fromkeys(sizes, 0)
         for anchor in self.kernel.anchors:
             for node, map_ in self.fusion.reach(anchor, self.fusion.start(anchor, self.kernel), set()):
-                if self._mine(self.fusion.buffer_of(node)):
+                if map_ is None or self._mine(self.fusion.buffer_of(node)):
                     continue
                 _, steps = maps.linear(map_, maps.row_strides(node.shape))
                 for axis, step in steps.items():
-                    score[axis] += (step == 1) * min(sizes[axis], 1024)
+                    score[axis] += (step == 1) * shapes.size(node.shape)
         best = max(sizes, key=lambda axis: (score[axis], axis))
         if best in inner:
             many = [a for a in outer if sizes[a] >= 64]
@@ -350,10 +350,11 @@ class Builder:
         total = None
         for position, number in enumerate(starts):
             start = node.operands[1 + position]
+            most = operand.shape[position] - node.params["lengths"][position]
+            if start.type is types.u64:
+                number = self._with(section, "min", number, most, types.u64)
             if start.type is not types.s64:
                 number = section.emit(Op("as_type", types.s64, (number,), start.type))
-            span = (node.params["lengths"][position] - 1) // node.params["strides"][position]
-            most = operand.shape[position] - span * node.params["strides"][position] - 1
             number = self._with(section, "max", number, 0)
             number = self._with(section, "min", number, most)
             number = self._with(section, "multiply", number, strides[position])
@@ -366,10 +367,10 @@ class Builder:
         raw = self._raw(self.fusion.buffer_of(operand), node.type, "read", offset, steps)
         return section.emit(Op("load", node.type, () if total is None else (total,), raw))
 
-    def _with(self, section: _Section, name: str, number: int, value: int) -> int:
-        self.constants.append((value, types.s64))
-        other = section.emit(Op("const", types.s64, (), len(self.constants) - 1))
-        return section.emit(Op(name, types.s64, (number, other)))
+    def _with(self, section: _Section, name: str, number: int, value: int, type_: Type = types.s64) -> int:
+        self.constants.append((value, type_))
+        other = section.emit(Op("const", type_, (), len(self.constants) - 1))
+        return section.emit(Op(name, type_, (number, other)))
 
     # Scratch rows ----------------------------------------------------------------------------------------------
 
@@ -417,7 +418,7 @@ class Builder:
             Access(
                 raw.type,
                 raw.role,
-                "".join("0" if not raw.steps.get(a) else "1" if a == lane and raw.steps[a] == 1 else "s" for a in axes),
+                "".join(_stride(raw.steps.get(a, 0), a == lane) for a in axes),
             )
             for raw in self.raws
         )
@@ -491,6 +492,13 @@ class Builder:
         self.sizes[second] *= self.sizes[first]
         for raw in self.raws:
             raw.steps.pop(first, None)
+
+
+def _stride(step: int, lane: bool) -> str:
+    """How `Access` spells a step; only along the lanes are single steps worth code of their own."""
+    if step == 0:
+        return "0"
+    return {1: "1", -1: "-"}.get(step, "s") if lane else "s"
 
 
 @dataclass(frozen=True)

@@ -215,6 +215,8 @@ class _Renderer:
         for axis, stride in enumerate(access.strides):
             if stride == "1":
                 parts.append(self._axis_name(axis))
+            elif stride == "-":
+                parts.append(f"-{self._axis_name(axis)}")
             elif stride == "s":
                 parts.append(f"{self._axis_name(axis)} * {_buffer(buffer)}_{axis}")
         return " + ".join(parts) or "0"

@@ -7,6 +7,7 @@ and then the words that :meth:`nxkernel.compilers.loops.Nest.words` lists.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from nxkernel.compilers import loops
@@ -144,8 +145,11 @@ class _Lowering:
 
     def _moved(self, number: int, axis: int, index: Value) -> Value:
         """How far a buffer has moved at an index of an axis, in elements."""
-        if self.nest.buffers[number].strides[axis] == "1":
+        stride = self.nest.buffers[number].strides[axis]
+        if stride == "1":
             return index
+        if stride == "-":
+            return self.b.integer("sub", self.integer(0), index)
         return self.b.integer("mul", index, self.words["stride", number, axis])
 
     # Sections --------------------------------------------------------------------------------------------------
@@ -365,6 +369,8 @@ class _Lowering:
             return b.splat(self.e.from_memory(b.load(element, base), op.type), place.lanes)
         if moves == "1":
             value = self._consecutive(element, b.offset(base, element, place.lane), place)
+        elif moves == "-":
+            value = self._turned(self._consecutive(element, self._last(base, element, place), self._backwards(place)))
         else:
             value = b.gather(element, base, self._far(number, place), self._some(place))
         return self.e.from_memory(value, op.type)
@@ -373,6 +379,19 @@ class _Lowering:
         if place.mask is None:
             return self.b.load(element, address, lanes=place.lanes)
         return self.b.masked_load(element, address, place.mask)
+
+    def _turned(self, value: Value) -> Value:
+        """The lanes in the opposite order."""
+        return self.b.shuffle(value, list(range(value.lanes - 1, -1, -1)))
+
+    def _backwards(self, place: _Place) -> _Place:
+        """A place whose mask is for lanes in the opposite order."""
+        return place if place.mask is None else dataclasses.replace(place, mask=self._turned(place.mask))
+
+    def _last(self, base: Value, element: str, place: _Place) -> Value:
+        """The address of the last lane of a buffer that is walked backwards."""
+        far = self.b.integer("add", place.lane, self.integer(place.lanes - 1))
+        return self.b.offset(base, element, self.b.integer("sub", self.integer(0), far))
 
     def _some(self, place: _Place) -> Value:
         """The mask of a place; all lanes where it has none."""
@@ -389,10 +408,12 @@ class _Lowering:
             return b.convert(
                 "trunc", b.integer("add", b.splat(value, lanes), self._far(number, place)), REGISTER[op.type]
             )
-        if moves == "1":
-            value = b.integer("add", value, place.lane)
+        if moves in "1-":
+            value = b.integer("add" if moves == "1" else "sub", value, place.lane)
         value = b.splat(b.convert("trunc", value, REGISTER[op.type]), lanes)
-        return b.integer("add", value, b.steps(value.element, lanes)) if moves == "1" else value
+        if moves == "0":
+            return value
+        return b.integer("add" if moves == "1" else "sub", value, b.steps(value.element, lanes))
 
     def _stores(self, section: Section, values: list[Value], place: _Place) -> None:
         b, nest = self.b, self.nest
@@ -408,6 +429,8 @@ class _Lowering:
                 b.store(b.extract(value, 0), base)
             elif moves == "1":
                 b.masked_store(value, b.offset(base, element, place.lane), place.mask)
+            elif moves == "-":
+                b.masked_store(self._turned(value), self._last(base, element, place), self._backwards(place).mask)
             else:
                 b.scatter(value, base, self._far(number, place), self._some(place))
 

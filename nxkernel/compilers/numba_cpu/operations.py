@@ -211,12 +211,22 @@ def _whole_division(e: Emitter, type_: Type, values: list[Value], which: str) ->
 def _power(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
     if type_.is_float:
         return e.elementary("pow", type_, *values)
+    b = e.b
     left, right = (e.number(value, type_) for value in values)
-    return e.b.call(_define_whole_power(e.b, left.element, left.lanes), left.element, left.lanes, left, right)
+    symbol = _define_whole_power(b, left.element, left.lanes)
+    result = b.call(symbol, left.element, left.lanes, left, right)
+    if type_.kind != "s":
+        return result
+    # A negative power is a fraction, which truncates to zero, but for 1 and -1: as unsigned the exponent keeps its parity.
+    zero, one = b.constant(left.element, 0, left.lanes), b.constant(left.element, 1, left.lanes)
+    unit = b.icmp("ule", b.integer("add", left, one), b.constant(left.element, 2, left.lanes))
+    unit = b.integer("and", unit, b.icmp("ne", left, zero))
+    fraction = b.integer("and", b.icmp("slt", right, zero), b.integer("xor", unit, b.constant("i1", 1, left.lanes)))
+    return b.select(fraction, zero, result)
 
 
 def _define_whole_power(b: Builder, element: str, lanes: int) -> str:
-    """The function that raises integers to a power by squaring; it wraps, and takes an exponent as unsigned."""
+    """The function that raises integers to a power by squaring, taking the exponent as unsigned; it wraps."""
     symbol = f"nx.whole_pow.{suffix(element, lanes)}"
     if symbol in b.module.defined:
         return symbol
