@@ -139,7 +139,7 @@ class Builder:
         """A constant, repeated in every lane."""
         text = literal(element, number)
         if lanes > 1:
-            text = "<" + ", ".join([f"{element} {text}"] * lanes) + ">"
+            text = f"splat ({element} {text})"
         return Value(element, lanes, text)
 
     def steps(self, element: str, lanes: int) -> Value:
