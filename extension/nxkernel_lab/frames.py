@@ -146,7 +146,7 @@ def arrange(boxes: Sequence[Box], links: Iterable[tuple[str, str]], titles: dict
     for tail, head in links:
         for name in {frame_of[tail], frame_of[head]} - {""}:
             crossing[name].append((tail, head))
-    sweeps = max(1, min(24, SWEPT // max(1, len(boxes))))
+    sweeps = _sweeps(len(boxes))
     inside = {name: _Inside(members[name], crossing[name], width, sweeps) for name, width in titles.items()}
 
     free = [box for box in boxes if not box.frame]
@@ -160,13 +160,17 @@ def arrange(boxes: Sequence[Box], links: Iterable[tuple[str, str]], titles: dict
             leave = inside[start].port(inside[start].exits[tail]) if start in inside else sizes[number[start]][0] / 2
             enter = inside[end].port(inside[end].entries[tail]) if end in inside else sizes[number[end]][0] / 2
             outer[tail, end] = Link(number[start], number[end], tail, leave, enter)
-    whole = place(sizes, outer.values(), sweeps=sweeps)
+    whole = place(sizes, outer.values(), sweeps=_sweeps(len(sizes) + len(outer)))
 
     areas = {name: Area(whole.x[index], whole.y[index], *sizes[index]) for name, index in number.items()}
     drawing = Drawing({}, {name: areas[name] for name in titles}, [], whole.width, whole.height)
     drawing.boxes.update({box.id: areas[box.id] for box in free})
     _draw(drawing, inside, whole.wires, names)
     return drawing
+
+
+def _sweeps(boxes: int) -> int:
+    return max(1, min(24, SWEPT // max(1, boxes)))
 
 
 def _draw(drawing: Drawing, inside: dict[str, _Inside], wires: Sequence, names: Sequence[str]) -> None:

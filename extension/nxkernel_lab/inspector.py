@@ -30,8 +30,8 @@ class Inspector(anywidget.AnyWidget):
         What to inspect. It may not have been called yet: its compilations appear as they are made.
     """
 
-    _esm = _HERE / "inspector.js"
-    _css = _HERE / "inspector.css"
+    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("canvas.js", "inspector.js"))
+    _css = (_HERE / "inspector.css").read_text("utf-8")
 
     name = traitlets.Unicode().tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -293,17 +293,19 @@ def _settle(layers: _Layers, sweeps: int) -> list[float]:
 
     def follow(row: list[int], neighbours: list[list[_Near]]) -> None:
         # The nearest place between the middle neighbours, not their mean: means drift sideways down a long chain.
-        wishes = []
+        wishes, weights = [], []
         for item in row:
             low = high = centres[item]
             near = neighbours[item]
+            # So steep that a box above its reader stays put when a passing wire must make room, and so does a trunk.
+            weights.append(sum([weight for _, _, weight in near]) ** 4 if near else 0.2)
             if len(near) == 1:
                 low = high = centres[near[0].item] + near[0].shift
             elif near:
                 places = sorted([(centres[other] + shift, weight) for other, shift, weight in near])
                 low, high = _middle(places)
             wishes.append(min(max(centres[item], low), high))
-        slide(row, wishes, [1.0 if neighbours[item] else 0.2 for item in row])
+        slide(row, wishes, weights)
 
     def balance(row: list[int]) -> None:
         wishes, weights = [], []
@@ -312,7 +314,8 @@ def _settle(layers: _Layers, sweeps: int) -> list[float]:
             weight = sum([weight for _, _, weight in near])
             total = sum([(centres[other] + shift) * weight for other, shift, weight in near])
             wishes.append(total / weight if near else centres[item])
-            weights.append((1.0 if item < layers.boxes else STRAIGHT) if near else 0.2)
+            # With the weight of its wires each step lowers the tension of the whole; with any other it may drift.
+            weights.append(weight if near else 0.2)
         slide(row, wishes, weights)
 
     for row in layers.rows:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import sys
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -26,19 +28,21 @@ class Call:
         What the expression's outermost call calls.
     args, kwargs : tuple, dict
         Its evaluated arguments.
-    file : str
-        The name under which IPython shows the line in tracebacks.
+    file, line : str, int
+        Where the cell's line stands, so that it is what called in tracebacks and events.
     """
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     file: str
+    line: int
 
     def make(self, function: Callable[..., Any] | None = None) -> Any:
         """Call `function`, by default the one that was written, from a frame that belongs to the cell."""
         scope = {"function": self.function if function is None else function, "args": self.args, "kwargs": self.kwargs}
-        return eval(compile("function(*args, **kwargs)", self.file, "eval"), scope)
+        code = _expression(ast.parse("function(*args, **kwargs)", mode="eval").body, self.file, self.line)
+        return eval(code, scope)
 
 
 def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
@@ -63,7 +67,7 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
         Where the text is not an expression, or not a call.
     """
     text = text.strip().rstrip(";").rstrip()
-    file = shell.compile.cache(text, shell.execution_count)
+    file, line = _cell_line(shell)
     try:
         expression = ast.parse(text, file, mode="eval").body
     except SyntaxError as error:
@@ -71,15 +75,27 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
         raise UsageError(f"{magic}: {error.msg}\n  {text}\n  {caret}^") from None
     if not isinstance(expression, ast.Call):
         raise UsageError(f"{magic} takes a call, such as `{magic} f(x, axis=0)`, got `{text}`.")
-    function = _evaluate(shell, expression.func, file)
     taken = ast.Call(ast.Name("taken", ast.Load()), expression.args, expression.keywords)
-    args, kwargs = _evaluate(shell, ast.copy_location(taken, expression), file)
-    return Call(function, args, kwargs, file)
+    scope = {"taken": lambda *args, **kwargs: (args, kwargs)}
+    function = eval(_expression(expression.func, file, line), shell.user_global_ns, scope)
+    args, kwargs = eval(_expression(taken, file, line), shell.user_global_ns, scope)
+    return Call(function, args, kwargs, file, line)
 
 
-def _evaluate(shell: InteractiveShell, expression: ast.expr, file: str) -> Any:
-    code = compile(ast.fix_missing_locations(ast.Expression(expression)), file, "eval")
-    return eval(code, shell.user_global_ns, {"taken": lambda *args, **kwargs: (args, kwargs)})
+def _cell_line(shell: InteractiveShell) -> tuple[str, int]:
+    """The file and the line of the cell that is running."""
+    frame = sys._getframe(1)
+    while frame is not None and not shell.compile.format_code_name(frame.f_code.co_filename):
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("<magic>", 1)
+
+
+def _expression(expression: ast.expr, file: str, line: int) -> CodeType:
+    for node in ast.walk(expression):
+        if "lineno" in node._attributes:
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = 0
+    return compile(ast.Expression(expression), file, "eval")
 
 
 @dataclass

@@ -17,7 +17,7 @@ _FLAGS = {
     "%%defn": ("--compiler", "--show", "--quiet"),
     "inspect": ("--text",),
     "cache": ("--clear",),
-    "events": ("-n",),
+    "events": ("-n", "--kernels"),
     "source": ("--form", "--kernel"),
 }
 _NAMED = ("inspect", "cache", "events", "source")

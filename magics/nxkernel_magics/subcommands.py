@@ -81,6 +81,7 @@ def cache(shell: InteractiveShell, line: str) -> None:
 
 @magic_arguments("nx events")
 @argument("name", nargs="?", help="a definition; by default all of them")
+@argument("--kernels", action="store_true", help="also each kernel, and where its native code came from")
 @argument("-n", dest="number", metavar="N", type=int, default=20, help="how many, at most (20)")
 def events(shell: InteractiveShell, line: str) -> None:
     """Show what happened, latest last.
@@ -91,7 +92,8 @@ def events(shell: InteractiveShell, line: str) -> None:
     if options.number < 1:
         raise UsageError(f"-n takes a positive number of events, got {options.number}.")
     name = find_definition(shell.user_ns, options.name).__name__ if options.name else None
-    records = [event for event in stream.records(name) if event.kind != "hit"]
+    left_out = {"hit"} if options.kernels else {"hit", "kernel"}
+    records = [event for event in stream.records(name) if event.kind not in left_out]
     if not records:
         print("Nothing has been compiled yet: call a definition once.")
     for event in records[-options.number :]:

@@ -15,9 +15,13 @@ def test_the_outermost_call_is_read_but_not_made(shell):
     assert made == [((2, 1, 2), {"k": [1, 2]})]
 
 
-def test_the_call_stands_in_the_cell(shell):
-    call = read_call(shell.ip, "%jit", "len([])")
-    assert shell.ip.compile.format_code_name(call.file) == ("Cell", "In[1]")
+def test_the_call_stands_on_the_line_of_its_cell(shell):
+    seen = []
+    shell.ns.update(probe=lambda: seen.append(read_call(shell.ip, "%jit", "len([])")))
+    shell.run("x = 1")
+    shell.run("x = 2\nprobe()")
+    assert shell.ip.compile.format_code_name(seen[0].file) == ("Cell", "In[2]")
+    assert seen[0].line == 2
 
 
 @pytest.mark.parametrize(

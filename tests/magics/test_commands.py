@@ -17,6 +17,7 @@ def test_jit_gives_the_value_and_says_what_happened(scale):
     ran = scale.run("%jit scale(3.0)")
     assert float(ran.value) == 6.0
     assert re.fullmatch(r"traced [\d.]+ [µm]s · .*first call · ran [\d.]+ [µm]s", ran.out.splitlines()[0])
+    assert [event.where for event in scale.ns["nx"].events(kind="miss")] == ["cell 2"]
     again = scale.run("%jit scale(4.0)")
     assert re.fullmatch(r"answered from the cache · ran [\d.]+ [µm]s", again.out.splitlines()[0])
     changed = scale.run("y = %jit scale(4.0, k=3.0)")
@@ -40,6 +41,7 @@ def test_jit_takes_dictionaries_as_they_are(scale):
 def test_an_error_under_jit_is_shown_with_the_persons_call(scale):
     ran = scale.run("%jit scale('three')")
     assert not ran.success
+    assert "Cell In[2], line 1" in ran.out
     assert "scale() takes tensors or numbers as positional arguments, got a str for 'x'" in ran.out
 
 

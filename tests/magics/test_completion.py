@@ -18,7 +18,7 @@ def scale(shell):
         ("%nx inspect sc", "scale"),
         ("%nx source scale ", "--form --kernel"),
         ("%nx source scale --form l", "llvm"),
-        ("%nx events ", "scale -n"),
+        ("%nx events ", "scale -n --kernels"),
         ("%nx cache scale --", "--clear"),
         ("%nx options ", "compiler="),
         ("%nx options compiler=e", "compiler=evaluator"),

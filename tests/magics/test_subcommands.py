@@ -81,7 +81,8 @@ def test_events_come_latest_last(called):
     assert re.match(
         r"\d\d:\d\d:\d\d  scale (traced|compiled again) \(cell 3\): .*\n  argument x: f64\[3\] → f64\[4\]\n", text
     )
-    assert called.run("%nx events").out.count("scale") >= 2
+    assert called.run("%nx events").out.count("scale") == 2
+    assert called.run("%nx events --kernels").out.count(": kernel ") == 2
 
 
 def test_events_of_nothing(shell):

@@ -1,0 +1,208 @@
+// Making elements, and the picture of a graph: zoom, pan, selection, and the walk along edges.
+// Python puts this before inspector.js, and both become one module. Texts are always set as textContent.
+
+const SVG = "http://www.w3.org/2000/svg";
+/** The scale below which the first view of a graph does not go: a tall one then shows its top. */
+const READABLE = 0.7;
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "text") node.textContent = value;
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== false && value !== undefined) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter(Boolean));
+  return node;
+}
+const html = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+const button = (text, title, click, more = {}) =>
+  html("button", { type: "button", text, title, "aria-label": title, onclick: click, ...more });
+
+/** The picture: zoom, pan, selection, and the walk along edges. */
+class Canvas {
+  constructor(id, { select, toggle }) {
+    Object.assign(this, { id, onSelect: select, onToggle: toggle, selected: null, came: null, found: [], at: { x: 0, y: 0, k: 1 } });
+    Object.assign(this, { world: svg("g"), shapes: new Map() });
+    this.element = svg("svg", { class: "nx-canvas", role: "tree", tabindex: 0 }, this.world);
+    this.listen();
+  }
+
+  draw(geometry, name, keep) {
+    const before = keep && this.boxes?.get(keep);
+    this.geometry = geometry;
+    this.element.setAttribute("aria-label", `Graph of ${name}. Arrow keys walk along edges, g folds a kernel.`);
+    this.shapes.clear();
+    Object.assign(this, { boxes: new Map(), operands: new Map(), readers: new Map() });
+    const link = (map, from, to) => map.set(from, [...(map.get(from) ?? []), to]);
+    this.lines = geometry.lines.map(([tail, head, previous, d]) => {
+      if (head) link(this.readers, tail, head), link(this.operands, head, tail);
+      return { tail, head, previous, path: svg("path", { d }) };
+    });
+    const frames = geometry.frames.map((frame) => this.frame(frame));
+    const shapes = geometry.shapes.map((shape) => this.shape(shape));
+    this.world.replaceChildren(
+      ...frames.map(([area]) => area),
+      svg("g", { class: "nx-lines", "aria-hidden": "true" }, ...this.lines.map((line) => line.path)),
+      ...frames.map(([, title]) => title),
+      ...shapes,
+    );
+    if (!this.boxes.has(this.selected)) this.selected = null;
+    const after = keep && this.boxes.get(keep);
+    if (before && after) {
+      // What was folded or opened stays in its place, by the middle of its upper border.
+      this.at.x += (before[0] + before[2] / 2 - after[0] - after[2] / 2) * this.at.k;
+      this.at.y += (before[1] - after[1]) * this.at.k;
+      this.move();
+    } else this.fit(READABLE);
+    this.mark();
+  }
+
+  frame({ kernel, look, area: [x, y, width, height], title }) {
+    const id = `kernel ${kernel + 1}`;
+    this.boxes.set(id, [x, y, width, height]);
+    const inside = this.geometry.shapes.filter((shape) => shape.kernel === kernel).map((shape) => this.domId(shape.id));
+    const handle = svg(
+      "g",
+      { class: `nx-title ${look}`, id: this.domId(id), "data-id": id, "data-kernel": kernel, role: "treeitem", "aria-expanded": "true", "aria-label": title, "aria-owns": inside.join(" ") },
+      svg("rect", { x: x + 1, y: y + 1, width: width - 2, height: 24, rx: 7 }),
+      svg("text", { x: x + 12, y: y + 17, text: title }),
+      svg("text", { class: "nx-fold", x: x + width - 20, y: y + 17, text: "▾", "aria-hidden": "true" }),
+    );
+    this.shapes.set(id, handle);
+    return [svg("rect", { class: `nx-frame ${look}`, x, y, width, height, rx: 8 }), handle];
+  }
+
+  shape({ id, node, kernel, area: [x, y, width, height], label, sub, look, output }) {
+    this.boxes.set(id, [x, y, width, height]);
+    const folded = !node;
+    const group = svg(
+      "g",
+      {
+        class: `nx-shape ${look}${output ? " nx-output" : ""}`, id: this.domId(id), "data-id": id, role: "treeitem", transform: `translate(${x},${y})`,
+        "aria-label": `${label}, ${sub}${output ? ", returned" : ""}`, "aria-expanded": folded ? "false" : undefined, "data-kernel": folded ? kernel : undefined,
+      },
+      svg("rect", { width, height, rx: 6 }),
+      svg("text", { x: width / 2, y: height / 2 - 3, text: label }),
+      svg("text", { class: "nx-sub", x: width / 2, y: height / 2 + 12, text: sub }),
+      folded && svg("text", { class: "nx-fold", x: width - 14, y: height / 2 + 4, text: "▸", "aria-hidden": "true" }),
+    );
+    this.shapes.set(id, group);
+    return group;
+  }
+
+  domId = (id) => `${this.id}-${id.replace(/[^\w@]/g, "-")}`;
+
+  move() {
+    const { x, y, k } = this.at;
+    this.world.setAttribute("transform", `translate(${x},${y}) scale(${k})`);
+  }
+
+  /** Show all of it; never smaller than `least`, then from its top. */
+  fit(least = 0.02) {
+    const { width, height } = this.element.getBoundingClientRect(), all = this.geometry;
+    if (!width || !all?.width) return;
+    const k = Math.max(least, Math.min((width - 24) / all.width, (height - 24) / all.height, 1.15));
+    this.at = { k, x: (width - all.width * k) / 2, y: Math.max(12, (height - all.height * k) / 2) };
+    this.move();
+    this.fitted = true;
+  }
+
+  zoom(factor, x, y) {
+    const { width, height } = this.element.getBoundingClientRect(), at = this.at;
+    const k = Math.min(6, Math.max(0.02, at.k * factor)), cx = x ?? width / 2, cy = y ?? height / 2;
+    this.at = { k, x: cx - ((cx - at.x) * k) / at.k, y: cy - ((cy - at.y) * k) / at.k };
+    this.move();
+  }
+
+  reveal(id) {
+    const { width, height } = this.element.getBoundingClientRect(), [x, y, w, h] = this.boxes.get(id), { k } = this.at;
+    const left = x * k + this.at.x, top = y * k + this.at.y, edge = 20;
+    if (left < edge || left + w * k > width - edge) this.at.x += Math.min(width / 2, Math.max(edge, (width - w * k) / 2)) - left;
+    if (top < edge || top + Math.min(h, 40) * k > height - edge) this.at.y += (height - Math.min(h, 40) * k) / 2 - top;
+    this.move();
+  }
+
+  select(id, reveal = false) {
+    this.selected = this.boxes.has(id) ? id : null;
+    if (this.selected && reveal) this.reveal(id);
+    this.mark();
+    this.onSelect(this.selected);
+  }
+
+  show(ids) {
+    this.found = ids;
+    this.mark();
+  }
+
+  mark() {
+    const found = new Set(this.found), near = new Set([...(this.operands.get(this.selected) ?? []), ...(this.readers.get(this.selected) ?? [])]);
+    this.element.classList.toggle("nx-searching", found.size > 0);
+    for (const [id, shape] of this.shapes) {
+      shape.classList.toggle("nx-selected", id === this.selected);
+      shape.classList.toggle("nx-near", near.has(id));
+      shape.classList.toggle("nx-found", found.has(id));
+      shape.setAttribute("aria-selected", String(id === this.selected));
+    }
+    const lit = new Set();
+    this.lines.forEach(({ tail, head }, index) => {
+      if (tail === this.selected) lit.add(index);
+      else if (this.selected && head === this.selected) for (let i = index; i >= 0 && !lit.has(i); i = this.lines[i].previous) lit.add(i);
+    });
+    this.lines.forEach(({ path }, index) => path.classList.toggle("nx-lit", lit.has(index)));
+    if (this.selected) this.element.setAttribute("aria-activedescendant", this.domId(this.selected));
+    else this.element.removeAttribute("aria-activedescendant");
+  }
+
+  walk(key) {
+    if (!this.selected) return this.select(this.geometry.shapes[0]?.id, true);
+    const [x, y, w] = this.boxes.get(this.selected), middle = x + w / 2;
+    const off = (id) => { const [a, b, c] = this.boxes.get(id); return [a + c / 2 - middle, b - y]; };
+    let options;
+    if (key === "ArrowDown") options = this.readers.get(this.selected);
+    else if (key === "ArrowUp") options = this.operands.get(this.selected);
+    else options = [...this.boxes.keys()].filter((id) => Math.abs(off(id)[1]) < 32 && (key === "ArrowRight" ? off(id)[0] > 1 : off(id)[0] < -1));
+    if (!options?.length) return;
+    const nearest = options.reduce((a, b) => (Math.hypot(...off(b)) < Math.hypot(...off(a)) ? b : a));
+    const next = options.includes(this.came) ? this.came : nearest;
+    this.came = this.selected;
+    this.select(next, true);
+  }
+
+  listen() {
+    const node = (event) => event.target.closest?.("[data-id]");
+    let drag = null, moved = false;
+    fill(this.element, {
+      onwheel: (event) => {
+        // A page that scrolls past is not caught: zooming takes the focus or the Ctrl key.
+        if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.element) return;
+        event.preventDefault();
+        const box = this.element.getBoundingClientRect();
+        this.zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - box.left, event.clientY - box.top);
+      },
+      onpointerdown: (event) => {
+        if (event.button === 0) [drag, moved] = [{ x: event.clientX, y: event.clientY, from: { ...this.at } }, false];
+      },
+      onpointermove: (event) => {
+        if (!drag || (!moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < 4)) return;
+        if (!moved) this.element.setPointerCapture(event.pointerId);
+        moved = true;
+        this.at = { k: this.at.k, x: drag.from.x + event.clientX - drag.x, y: drag.from.y + event.clientY - drag.y };
+        this.move();
+      },
+      onpointerup: () => (drag = null),
+      onpointercancel: () => (drag = null),
+      onclick: (event) => {
+        if (moved) return;
+        const hit = node(event);
+        this.element.focus({ preventScroll: true });
+        if (hit && event.target.closest(".nx-fold")) return this.onToggle(Number(hit.dataset.kernel));
+        this.select(hit?.dataset.id);
+      },
+      ondblclick: (event) => {
+        const hit = node(event);
+        if (hit?.dataset.kernel !== undefined && !event.target.closest(".nx-fold")) this.onToggle(Number(hit.dataset.kernel));
+      },
+    }, []);
+  }
+}

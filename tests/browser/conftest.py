@@ -1,0 +1,194 @@
+"""A real JupyterLab and a real Chromium to drive it, both of which leave nothing behind."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+CELLS = "window.jupyterapp.shell.currentWidget.content.model.cells"
+#: The page calls itself idle before its kernel is connected, and loses a Shift+Enter pressed then: ask the application.
+IDLE = """() => {
+    const session = window.jupyterapp?.shell?.currentWidget?.sessionContext, kernel = session?.session?.kernel;
+    return !!(session?.isReady && kernel?.connectionStatus === "connected" && kernel?.status === "idle");
+}"""
+
+
+def chromium():
+    """Where Chromium is: one that playwright has installed, or the system's."""
+    from playwright.sync_api import sync_playwright
+
+    named = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if named:
+        return named
+    with sync_playwright() as playwright:
+        installed = playwright.chromium.executable_path
+    return installed if Path(installed).exists() else None
+
+
+@pytest.fixture(scope="session")
+def browser():
+    pytest.importorskip("jupyterlab", reason="JupyterLab is not installed")
+    pytest.importorskip("playwright", reason="playwright is not installed")
+    path = chromium()
+    if path is None:
+        pytest.skip("no Chromium: `playwright install chromium` installs one")
+    from playwright.sync_api import sync_playwright
+
+    # Chromium's own sandbox needs rights that containers do not give; the pages are our own.
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory, browser):
+    """The address and the folder of a JupyterLab whose settings are its own."""
+    home = tmp_path_factory.mktemp("lab")
+    notebooks = home / "notebooks"
+    notebooks.mkdir()
+    quiet = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
+    quiet.parent.mkdir(parents=True)
+    quiet.write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folders = {
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "NXKERNEL_CACHE_DIR": "cache",
+    }
+    path = os.pathsep.join(
+        [*(str(ROOT / room) for room in ("", "magics", "extension")), os.environ.get("PYTHONPATH", "")]
+    )
+    environment = {**os.environ, "PYTHONPATH": path, **{name: str(home / folder) for name, folder in folders.items()}}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--ServerApp.port={port}"]
+    command += ["--ServerApp.port_retries=0", "--ServerApp.ip=127.0.0.1", "--IdentityProvider.token="]
+    command += [f"--ServerApp.root_dir={notebooks}", "--LabApp.expose_app_in_browser=True"]
+    with (home / "log").open("wb") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=home)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for(address + "/api/status", server, home / "log")
+        yield address, notebooks
+    finally:
+        server.terminate()
+        try:
+            server.wait(15)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def wait_for(address, server, log, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=1) as answer:
+                answer.read()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError("JupyterLab did not start:\n" + log.read_text())
+
+
+class Notebook:
+    """An open notebook, and what its page complained about."""
+
+    def __init__(self, page):
+        self.page = page
+        self.complaints = []
+
+    def open(self, address, name):
+        self.page.goto(
+            f"{address}/lab/workspaces/auto-{Path(name).stem}/tree/{name}?reset", wait_until="domcontentloaded"
+        )
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
+        self.page.locator(f"{PAGE} .jp-Notebook").wait_for(timeout=60_000)
+        self.wait_idle()
+
+    def wait_idle(self):
+        self.page.wait_for_function(IDLE, timeout=60_000)
+
+    def cell(self, index):
+        return self.page.locator(f"{PAGE} .jp-Cell[data-windowed-list-index='{index}']")
+
+    def run(self, index):
+        """Run a cell with Shift+Enter; its output area when it has ended."""
+        cell = self.cell(index)
+        cell.scroll_into_view_if_needed()
+        cell.locator(".jp-InputArea-editor").click()
+        self.page.evaluate(f"index => {{ {CELLS}.get(index).executionCount = null; }}", index)
+        self.page.keyboard.press("Shift+Enter")
+        done = f"index => {CELLS}.get(index).executionCount !== null && {CELLS}.get(index).executionState === 'idle'"
+        self.page.wait_for_function(done, arg=index, timeout=60_000)
+        self.wait_idle()
+        return cell.locator(".jp-OutputArea").first
+
+    def theme(self, name):
+        # Not awaited: a command's promise may be a dialog's, and evaluate() would wait for it without end.
+        change = "name => { void window.jupyterapp.commands.execute('apputils:change-theme', { theme: name }); }"
+        self.page.evaluate(change, f"JupyterLab {name}")
+        light = "true" if name == "Light" else "false"
+        self.page.wait_for_function(f"() => document.body.dataset.jpThemeLight === '{light}'")
+
+
+@pytest.fixture
+def notebook(lab, browser, request):
+    """Opens a notebook with the given cells; fails when the page asked for anything beyond this machine."""
+    address, folder = lab
+    context = browser.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
+    opened = Notebook(context.new_page())
+
+    def guard(route):
+        host = re.sub(r"^\w+://([^/:]+).*", r"\1", route.request.url)
+        if host == "127.0.0.1" or route.request.url.startswith(("data:", "blob:")):
+            return route.continue_()
+        opened.complaints.append(f"request to {route.request.url}")
+        return route.abort()
+
+    def heard(message):
+        if message.type == "error":
+            opened.complaints.append(f"console: {message.text} ({message.location.get('url', '')})")
+
+    context.route("**/*", guard)
+    opened.page.on("console", heard)
+    opened.page.on("pageerror", lambda error: opened.complaints.append(f"page: {error}"))
+
+    def open_with(*sources):
+        cells = [
+            {
+                "cell_type": "code",
+                "id": f"cell{i}",
+                "metadata": {},
+                "outputs": [],
+                "execution_count": None,
+                "source": text,
+            }
+            for i, text in enumerate(sources)
+        ]
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+        name = re.sub(r"\W", "-", request.node.name) + ".ipynb"
+        document = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+        (folder / name).write_text(json.dumps(document))
+        opened.open(address, name)
+        return opened
+
+    yield open_with
+    context.close()
+    assert opened.complaints == []
