@@ -71,7 +71,8 @@ class Section(NamedTuple):
 class Access(NamedTuple):
     """How a buffer (or a running index) moves with each axis.
 
-    ``0`` is not at all, ``1`` by one element, ``-`` by one element backwards, ``s`` by a stride.
+    ``0`` is not at all, ``1`` by one element, ``-`` by one element backwards, ``s`` by a stride, ``m`` as if the axis
+    and the next were one.
 
     Axes are the outer ones, then the inner ones.
     """
@@ -93,6 +94,8 @@ class Nest:
         How many axes of each kind.
     tiled : bool
         The inner axis is cut into tiles that run in parallel; only where nothing is reduced.
+    flat : bool
+        Lanes run along the two inner axes as if they were one, because the last is too short for a vector.
     split : int
         The inner axis that is cut into blocks that run in parallel, each leaving a partial result; -1 for none.
     sections : tuple of Section
@@ -104,6 +107,7 @@ class Nest:
     outer: int
     inner: int
     tiled: bool
+    flat: bool
     split: int
     sections: tuple[Section, ...]
     buffers: tuple[Access, ...]

@@ -18,6 +18,8 @@ from nxkernel.types import Type
 
 #: Longest row, in bytes, that a nest keeps on the stack between two passes over it.
 SCRATCH_BYTES = 64 << 10
+#: Length of a last axis up to which vectors run on into the axis before it.
+SHORT_LANES = 24
 #: Work from which a value of an earlier pass is kept in such a row instead of computed again.
 SCRATCH_FROM = 8
 
@@ -115,6 +117,8 @@ class Builder:
         if kernel.reduce is None:
             inner = [max(sizes)] if sizes else []
             outer = [a for a in sizes if a not in inner]
+            if outer and sizes[inner[0]] <= SHORT_LANES and not kernel.stores:
+                inner.insert(0, outer.pop())
             self.lanes = "inner"
         else:
             inner = [a for a in sizes if a in kernel.reduce]
@@ -409,6 +413,7 @@ class Builder:
         split = self.inner.index(block[0]) if block else -1
         reducing = kernel.reduce is not None
         tiled = not reducing and bool(self.inner)
+        flat = tiled and len(self.inner) == 2
         sections = []
         for depth in sorted({*self.rows, *self.fulls}):
             sections += [table[depth].frozen() for table in (self.rows, self.fulls) if depth in table]
@@ -418,7 +423,7 @@ class Builder:
             Access(
                 raw.type,
                 raw.role,
-                "".join(_stride(raw.steps.get(a, 0), a == lane) for a in axes),
+                self._strides(raw, axes, lane, flat),
             )
             for raw in self.raws
         )
@@ -427,6 +432,7 @@ class Builder:
             len(self.outer),
             len(self.inner),
             tiled,
+            flat,
             split,
             tuple(sections),
             accesses,
@@ -436,10 +442,19 @@ class Builder:
         )
         return self._bind(nest, axes)
 
+    def _strides(self, raw: _Raw, axes: list[int], lane: int | None, flat: bool) -> str:
+        steps = [raw.steps.get(axis, 0) for axis in axes]
+        if not flat:
+            return "".join(_stride(step, axis == lane) for step, axis in zip(steps, axes, strict=True))
+        outer = "".join(_stride(step, False) for step in steps[:-2])
+        if steps[-1] == 1 and steps[-2] == self.sizes[axes[-1]]:
+            return outer + "m1"
+        return outer + _stride(steps[-2], False) + ("1" if steps[-1] == 1 else _stride(steps[-1], False))
+
     def _bind(self, nest: Nest, axes: list[int]) -> Bound:
         sizes = [self.sizes[a] for a in axes]
         block = self.kernel.block
-        tiles = shapes.ceil_div(sizes[-1], loops.TILE) if nest.tiled else 1
+        tiles = shapes.ceil_div(shapes.size(sizes[-2:] if nest.flat else sizes[-1:]), loops.TILE) if nest.tiled else 1
         given = {"tiles": tiles}
         if block:
             given |= {"block": block[1], "blocks": block[2], "step": shapes.size(sizes[: nest.outer])}

@@ -213,7 +213,9 @@ class _Renderer:
         if access.role == "index":
             parts.append(f"{_buffer(buffer)}_start")
         for axis, stride in enumerate(access.strides):
-            if stride == "1":
+            if stride == "m":
+                parts.append(f"{self._axis_name(axis)} * n{axis + 1}")
+            elif stride == "1":
                 parts.append(self._axis_name(axis))
             elif stride == "-":
                 parts.append(f"-{self._axis_name(axis)}")

@@ -294,7 +294,7 @@ class Builder:
         return self.do(f"call void @{name}({value}, {address}, i32 {WIDTH[value.element] // 8}, {mask})")
 
     def gather(self, element: str, base: Value, index: Value, mask: Value) -> Value:
-        """Elements at `index` (a vector of i64) from `base`; lanes outside the mask are zero and are not read."""
+        """Elements at `index` (a vector of integers) from `base`; lanes outside the mask are zero and are not read."""
         lanes = mask.lanes
         if lanes == 1:
             return self.load(element, self.offset(base, element, index))

@@ -32,12 +32,18 @@ def lower(nest: Nest) -> Module:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a section's code stands: the mask and index of its lanes, and the indices of the serial axes."""
+    """Where a section's code stands: the mask and index of its lanes, and the indices of the serial axes.
+
+    In a flat nest ``rows`` has the index of the first lane along the first inner axis, and how much further each lane
+    is; ``columns`` has each lane's index along the last axis.
+    """
 
     lanes: int
     mask: Value | None
     lane: Value | None
     serial: dict[int, Value]
+    rows: tuple[Value, Value] | None = None
+    columns: Value | None = None
 
 
 class _Lowering:
@@ -206,6 +212,8 @@ class _Lowering:
     def _bounds(self, axis: int) -> tuple[Value, Value]:
         """First and last-but-one index of an inner axis for this step."""
         b, nest, size = self.b, self.nest, self.sizes[self.nest.outer + axis]
+        if nest.flat:
+            size = b.integer("mul", self.sizes[-2], self.sizes[-1])
         if nest.split == axis:
             length = self.words["block", 0, 0]
             first = b.integer("mul", self.block, length)
@@ -224,14 +232,14 @@ class _Lowering:
         carried = [value for accumulator in accumulators for value in accumulator.start()]
         bounds = [self._bounds(axis) for axis in range(nest.inner)]
         open_loops, serial = [], {}
-        for axis in range(nest.inner - 1):
+        for axis in range(0 if nest.flat else nest.inner - 1):
             loop = Loop(b, *bounds[axis], self.integer(1), carried)
             carried = loop.values
             open_loops.append(loop)
             serial[nest.outer + axis] = loop.index
 
         def turn(lane: Value, mask: Value | None, held: list[Value]) -> list[Value]:
-            place = _Place(lanes, mask, lane, serial)
+            place = self._spread(_Place(lanes, mask, lane, serial))
             values = self._code(section, place)
             self._stores(section, values, place)
             for row, number in section.scratches:
@@ -251,6 +259,21 @@ class _Lowering:
         for accumulator in accumulators:
             held, following = following[: accumulator.width], following[accumulator.width :]
             self.slots[accumulator.reduce.slot] = accumulator.finish(held, bounds[0][0])
+
+    def _spread(self, place: _Place) -> _Place:
+        """In a flat nest, the row and column of each lane; the division of lanes is exact in a float, they are few."""
+        if not self.nest.flat:
+            return place
+        b, lanes, width = self.b, place.lanes, self.sizes[-1]
+        row = b.integer("sdiv", place.lane, width)
+        first = b.integer("sub", place.lane, b.integer("mul", row, width))
+        narrow = b.convert("trunc", width, "i32")
+        far = b.integer("add", b.splat(b.convert("trunc", first, "i32"), lanes), b.steps("i32", lanes))
+        inverse = b.fdiv(b.constant("float", 1), b.convert("sitofp", narrow, "float"))
+        middle = b.fadd(b.convert("sitofp", far, "float"), b.constant("float", 0.5, lanes))
+        more = b.convert("fptosi", b.fmul(middle, b.splat(inverse, lanes)), "i32")
+        column = b.integer("sub", far, b.integer("mul", more, b.splat(narrow, lanes)))
+        return dataclasses.replace(place, rows=(row, more), columns=column)
 
     def _vectors(
         self, first: Value, stop: Value, lanes: int, carried: list[Value], turn, *, whole: bool
@@ -355,8 +378,35 @@ class _Lowering:
     def _far(self, number: int, place: _Place) -> Value:
         """How far each lane has moved along the lane axis, in elements."""
         b, axis = self.b, self._lane_axis()
+        if self.nest.flat:
+            return self._far_flat(number, place)
         index = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
         return b.integer("mul", index, b.splat(self.words["stride", number, axis], place.lanes))
+
+    def _far_flat(self, number: int, place: _Place) -> Value:
+        b, (across, along) = self.b, self.nest.buffers[number].strides[-2:]
+        axis, (row, more) = self._lane_axis(), place.rows
+        if (across, along) == ("0", "1"):
+            return place.columns
+        moved = b.constant("i64", 0, place.lanes)
+        if along != "0":
+            moved = b.convert("sext", place.columns, "i64")
+        if along == "s":
+            moved = b.integer("mul", moved, b.splat(self.words["stride", number, axis], place.lanes))
+        if across == "s":
+            step = self.words["stride", number, axis - 1]
+            rows = b.integer("add", b.splat(row, place.lanes), b.convert("sext", more, "i64"))
+            moved = b.integer("add", moved, b.integer("mul", rows, b.splat(step, place.lanes)))
+        return moved
+
+    def _moves(self, number: int, place: _Place) -> str:
+        """How a buffer moves along the lanes of a place."""
+        strides = self.nest.buffers[number].strides
+        if place.lane is None:
+            return "0"
+        if self.nest.flat and strides[-2:] not in ("m1", "00"):
+            return "s"
+        return strides[self._lane_axis()]
 
     def _load(self, op: Op, values: list[Value], place: _Place) -> Value:
         b, number = self.b, op.extra
@@ -364,7 +414,7 @@ class _Lowering:
         base = self._address(number, place, element)
         if op.args:
             base = b.offset(base, element, b.extract(values[op.args[0]], 0))
-        moves = "0" if place.lane is None else self.nest.buffers[number].strides[self._lane_axis()]
+        moves = self._moves(number, place)
         if moves == "0":
             return b.splat(self.e.from_memory(b.load(element, base), op.type), place.lanes)
         if moves == "1":
@@ -403,11 +453,10 @@ class _Lowering:
         for axis, index in place.serial.items():
             if self.nest.buffers[number].strides[axis] != "0":
                 value = self._plus(value, self._moved(number, axis, index))
-        moves = "0" if place.lane is None else self.nest.buffers[number].strides[self._lane_axis()]
+        moves = self._moves(number, place)
         if moves == "s":
-            return b.convert(
-                "trunc", b.integer("add", b.splat(value, lanes), self._far(number, place)), REGISTER[op.type]
-            )
+            far = b.convert("sext", self._far(number, place), "i64")
+            return b.convert("trunc", b.integer("add", b.splat(value, lanes), far), REGISTER[op.type])
         if moves in "1-":
             value = b.integer("add" if moves == "1" else "sub", value, place.lane)
         value = b.splat(b.convert("trunc", value, REGISTER[op.type]), lanes)
@@ -424,7 +473,7 @@ class _Lowering:
             base = self._address(number, place, element)
             if section.level == "row" and nest.split >= 0:
                 base = b.offset(base, element, b.integer("mul", self.block, self.words["step", 0, 0]))
-            moves = "0" if place.lane is None else access.strides[self._lane_axis()]
+            moves = self._moves(number, place)
             if moves == "0":
                 b.store(b.extract(value, 0), base)
             elif moves == "1":
