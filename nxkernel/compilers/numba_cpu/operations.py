@@ -217,7 +217,7 @@ def _power(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value
     result = b.call(symbol, left.element, left.lanes, left, right)
     if type_.kind != "s":
         return result
-    # A negative power is a fraction, which truncates to zero, but for 1 and -1: as unsigned the exponent keeps its parity.
+    # A negative power is a fraction, which truncates to zero, but for 1 and -1; an unsigned exponent keeps its parity.
     zero, one = b.constant(left.element, 0, left.lanes), b.constant(left.element, 1, left.lanes)
     unit = b.icmp("ule", b.integer("add", left, one), b.constant(left.element, 2, left.lanes))
     unit = b.integer("and", unit, b.icmp("ne", left, zero))

@@ -1,0 +1,254 @@
+"""Where the buffers of a nest are read and written: the table of a call, addresses, and vectors to and from memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from nxkernel.compilers import loops
+from nxkernel.compilers.loops import Nest, Op, Section
+from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
+from nxkernel.compilers.numba_cpu.ir import Value
+from nxkernel.compilers.numba_cpu.operations import Emitter
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a section's code stands: the mask and index of its lanes, and the indices of the serial axes.
+
+    In a flat nest ``rows`` has the index of the first lane along the first inner axis, and how much further each lane
+    is; ``columns`` has each lane's index along the last axis.
+    """
+
+    lanes: int
+    mask: Value | None
+    lane: Value | None
+    serial: dict[int, Value]
+    rows: tuple[Value, Value] | None = None
+    columns: Value | None = None
+
+
+class Memory:
+    """Reads and writes the buffers of one nest with one builder.
+
+    Parameters
+    ----------
+    nest : Nest
+    emitter : Emitter
+        Writes conversions between registers and memory.
+    """
+
+    def __init__(self, nest: Nest, emitter: Emitter) -> None:
+        self.nest, self.e, self.b = nest, emitter, emitter.b
+        self._read_table()
+
+    def integer(self, number: int) -> Value:
+        """A constant of 64 bits."""
+        return self.b.constant("i64", number)
+
+    def word(self, position: int, element: str = "i64") -> Value:
+        """A word of the call's table."""
+        address = self.b.offset(Value("ptr", 1, "%table"), "i64", self.integer(position))
+        return self.b.load(element, address, invariant=True)
+
+    def _read_table(self) -> None:
+        self.pointers = {number: self.word(place, "ptr") for place, number in enumerate(self.nest.memory)}
+        self.sizes: list[Value] = []
+        self.words: dict[tuple[str, int, int], Value] = {}
+        self.constant_words: dict[int, int] = {}
+        for place, (kind, number, axis) in enumerate(self.nest.words(), start=len(self.pointers)):
+            if kind == "constant":
+                # Constants are read where they are used: as memory operands they take no register.
+                self.constant_words[number] = place
+            elif kind == "size":
+                self.sizes.append(self.word(place))
+            else:
+                self.words[kind, number, axis] = self.word(place)
+
+    def locate(self, position: Value) -> None:
+        """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
+        b, nest = self.b, self.nest
+        parts: list[tuple[str, Value | None]] = []
+        serial_outer = list(range(nest.outer - (nest.lanes == "outer")))
+        parts += [(f"axis{axis}", self.sizes[axis]) for axis in serial_outer]
+        if nest.split >= 0:
+            parts.append(("block", self.words["blocks", 0, 0]))
+        if nest.lanes == "outer":
+            wide = b.integer("add", self.sizes[nest.outer - 1], self.integer(loops.COLUMNS - 1))
+            parts.append(("tile", b.integer("sdiv", wide, self.integer(loops.COLUMNS))))
+        elif nest.tiled:
+            parts.append(("tile", self.words["tiles", 0, 0]))
+        found: dict[str, Value] = {}
+        rest = position
+        for place, (name, size) in reversed(list(enumerate(parts))):
+            if place == 0:
+                found[name] = rest
+            else:
+                found[name] = b.integer("urem", rest, size)
+                rest = b.integer("udiv", rest, size)
+        self.block, self.tile = found.get("block"), found.get("tile")
+        self.bases: dict[int, Value] = {}
+        for number, access in enumerate(nest.buffers):
+            start = self.words.get(("start", number, 0))
+            offset = start if access.role == "index" else None
+            for axis in serial_outer:
+                if access.strides[axis] != "0":
+                    offset = self._plus(offset, self._moved(number, axis, found[f"axis{axis}"]))
+            if access.role == "index":
+                self.bases[number] = offset
+            else:
+                base = self.pointers[number]
+                self.bases[number] = base if offset is None else b.offset(base, MEMORY[access.type], offset)
+
+    def _plus(self, left: Value | None, right: Value) -> Value:
+        return right if left is None else self.b.integer("add", left, right)
+
+    def _moved(self, number: int, axis: int, index: Value) -> Value:
+        """How far a buffer has moved at an index of an axis, in elements."""
+        stride = self.nest.buffers[number].strides[axis]
+        if stride == "1":
+            return index
+        if stride == "-":
+            return self.b.integer("sub", self.integer(0), index)
+        return self.b.integer("mul", index, self.words["stride", number, axis])
+
+    def spread(self, place: Place) -> Place:
+        """In a flat nest, the row and column of each lane; the division of lanes is exact in a float, they are few."""
+        if not self.nest.flat:
+            return place
+        b, lanes, width = self.b, place.lanes, self.sizes[-1]
+        row = b.integer("sdiv", place.lane, width)
+        first = b.integer("sub", place.lane, b.integer("mul", row, width))
+        narrow = b.convert("trunc", width, "i32")
+        far = b.integer("add", b.splat(b.convert("trunc", first, "i32"), lanes), b.steps("i32", lanes))
+        inverse = b.fdiv(b.constant("float", 1), b.convert("sitofp", narrow, "float"))
+        middle = b.fadd(b.convert("sitofp", far, "float"), b.constant("float", 0.5, lanes))
+        more = b.convert("fptosi", b.fmul(middle, b.splat(inverse, lanes)), "i32")
+        column = b.integer("sub", far, b.integer("mul", more, b.splat(narrow, lanes)))
+        return dataclasses.replace(place, rows=(row, more), columns=column)
+
+    def lane_axis(self) -> int:
+        """The number of the axis that lanes run along."""
+        nest = self.nest
+        return nest.outer - 1 if nest.lanes == "outer" else nest.outer + nest.inner - 1
+
+    def _address(self, number: int, place: Place, element: str) -> Value:
+        """The address of a buffer at the serial indices of a place, before its lanes move."""
+        offset = None
+        for axis, index in place.serial.items():
+            if self.nest.buffers[number].strides[axis] != "0":
+                offset = self._plus(offset, self._moved(number, axis, index))
+        base = self.bases[number]
+        return base if offset is None else self.b.offset(base, element, offset)
+
+    def _far(self, number: int, place: Place) -> Value:
+        """How far each lane has moved along the lane axis, in elements."""
+        b, axis = self.b, self.lane_axis()
+        if self.nest.flat:
+            return self._far_flat(number, place)
+        index = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
+        return b.integer("mul", index, b.splat(self.words["stride", number, axis], place.lanes))
+
+    def _far_flat(self, number: int, place: Place) -> Value:
+        b, (across, along) = self.b, self.nest.buffers[number].strides[-2:]
+        axis, (row, more) = self.lane_axis(), place.rows
+        if (across, along) == ("0", "1"):
+            return place.columns
+        moved = b.constant("i64", 0, place.lanes)
+        if along != "0":
+            moved = b.convert("sext", place.columns, "i64")
+        if along == "s":
+            moved = b.integer("mul", moved, b.splat(self.words["stride", number, axis], place.lanes))
+        if across == "s":
+            step = self.words["stride", number, axis - 1]
+            rows = b.integer("add", b.splat(row, place.lanes), b.convert("sext", more, "i64"))
+            moved = b.integer("add", moved, b.integer("mul", rows, b.splat(step, place.lanes)))
+        return moved
+
+    def _moves(self, number: int, place: Place) -> str:
+        """How a buffer moves along the lanes of a place."""
+        strides = self.nest.buffers[number].strides
+        if place.lane is None:
+            return "0"
+        if self.nest.flat and strides[-2:] not in ("m1", "00"):
+            return "s"
+        return strides[self.lane_axis()]
+
+    def load(self, op: Op, values: list[Value], place: Place) -> Value:
+        """What a load instruction gives."""
+        b, number = self.b, op.extra
+        element = MEMORY[op.type]
+        base = self._address(number, place, element)
+        if op.args:
+            base = b.offset(base, element, b.extract(values[op.args[0]], 0))
+        moves = self._moves(number, place)
+        if moves == "0":
+            return b.splat(self.e.from_memory(b.load(element, base), op.type), place.lanes)
+        if moves == "1":
+            value = self.consecutive(element, b.offset(base, element, place.lane), place)
+        elif moves == "-":
+            value = self._turned(self.consecutive(element, self._last(base, element, place), self._backwards(place)))
+        else:
+            value = b.gather(element, base, self._far(number, place), self._some(place))
+        return self.e.from_memory(value, op.type)
+
+    def consecutive(self, element: str, address: Value, place: Place) -> Value:
+        """Consecutive elements, as many as there are lanes."""
+        if place.mask is None:
+            return self.b.load(element, address, lanes=place.lanes)
+        return self.b.masked_load(element, address, place.mask)
+
+    def _turned(self, value: Value) -> Value:
+        """The lanes in the opposite order."""
+        return self.b.shuffle(value, list(range(value.lanes - 1, -1, -1)))
+
+    def _backwards(self, place: Place) -> Place:
+        """A place whose mask is for lanes in the opposite order."""
+        return place if place.mask is None else dataclasses.replace(place, mask=self._turned(place.mask))
+
+    def _last(self, base: Value, element: str, place: Place) -> Value:
+        """The address of the last lane of a buffer that is walked backwards."""
+        far = self.b.integer("add", place.lane, self.integer(place.lanes - 1))
+        return self.b.offset(base, element, self.b.integer("sub", self.integer(0), far))
+
+    def _some(self, place: Place) -> Value:
+        """The mask of a place; all lanes where it has none."""
+        return place.mask if place.mask is not None else self.b.constant("i1", 1, place.lanes)
+
+    def index(self, op: Op, place: Place) -> Value:
+        """What an index instruction gives: where each lane is along an axis."""
+        b, lanes, number = self.b, place.lanes, op.extra
+        value = self.bases[number]
+        for axis, index in place.serial.items():
+            if self.nest.buffers[number].strides[axis] != "0":
+                value = self._plus(value, self._moved(number, axis, index))
+        moves = self._moves(number, place)
+        if moves == "s":
+            far = b.convert("sext", self._far(number, place), "i64")
+            return b.convert("trunc", b.integer("add", b.splat(value, lanes), far), REGISTER[op.type])
+        if moves in "1-":
+            value = b.integer("add" if moves == "1" else "sub", value, place.lane)
+        value = b.splat(b.convert("trunc", value, REGISTER[op.type]), lanes)
+        if moves == "0":
+            return value
+        return b.integer("add" if moves == "1" else "sub", value, b.steps(value.element, lanes))
+
+    def stores(self, section: Section, values: list[Value], place: Place) -> None:
+        """Write what a section stores."""
+        b, nest = self.b, self.nest
+        for number, source in section.stores:
+            access = nest.buffers[number]
+            element = MEMORY[access.type]
+            value = self.e.to_memory(values[source], access.type)
+            base = self._address(number, place, element)
+            if section.level == "row" and nest.split >= 0:
+                base = b.offset(base, element, b.integer("mul", self.block, self.words["step", 0, 0]))
+            moves = self._moves(number, place)
+            if moves == "0":
+                b.store(b.extract(value, 0), base)
+            elif moves == "1":
+                b.masked_store(value, b.offset(base, element, place.lane), place.mask)
+            elif moves == "-":
+                b.masked_store(self._turned(value), self._last(base, element, place), self._backwards(place).mask)
+            else:
+                b.scatter(value, base, self._far(number, place), self._some(place))
