@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     settings = Settings(with_xla_chain=chosen.with_xla_chain)
     if chosen.quick:
-        settings = dataclasses.replace(settings, seconds=0.2, rounds=3, repeats=2)
+        settings = dataclasses.replace(settings, seconds=0.2, rounds=2, repeats=2)
     works = suite.chosen(chosen.only)
     if not works:
         raise SystemExit(f"no work matches {chosen.only!r}; there are:\n  " + "\n  ".join(w.name for w in suite.WORKS))

@@ -19,7 +19,7 @@ class Settings:
     seconds : float
         For each contender of a throughput row.
     rounds : int
-        The fewest repetitions of a throughput row.
+        The fewest turns of a contender of a throughput row.
     repeats : int
         How many new functions are compiled, processes started, and so on, for one figure.
     with_xla_chain : bool
@@ -27,7 +27,7 @@ class Settings:
     """
 
     seconds: float = 1.0
-    rounds: int = 7
+    rounds: int = 4
     repeats: int = 5
     with_xla_chain: bool = False
 
