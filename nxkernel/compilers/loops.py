@@ -22,7 +22,7 @@ from nxkernel.types import Type
 GENERATION = 1
 
 #: Columns that one parallel step takes when lanes run along an outer axis.
-COLUMNS = 512
+COLUMNS = 1024
 #: Elements of the inner axis that one parallel step takes when a nest reduces nothing.
 TILE = 8192
 

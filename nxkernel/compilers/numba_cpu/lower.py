@@ -7,6 +7,8 @@ and then the words that :meth:`nxkernel.compilers.loops.Nest.words` lists.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nxkernel.compilers import loops
 from nxkernel.compilers.loops import Nest, Op, Reduce, Section
 from nxkernel.compilers.numba_cpu.elements import REGISTER
@@ -108,19 +110,23 @@ class _Lowering:
                 self.b.store(value, self._slot_address(slot, place))
             self.m.stores(section, values, place)
 
-        self._over_columns(lanes, {}, body)
+        self._over_columns(lanes, {}, body, whole=False)
 
-    def _over_columns(self, lanes: int, serial: dict[int, Value], body) -> None:
-        """Run code for every vector of this step's columns."""
+    def _over_columns(
+        self, lanes: int, serial: dict[int, Value], body: Callable[[Place], None], *, whole: bool
+    ) -> None:
+        """Run code for every vector of this step's columns; with `whole`, only the last one has a mask."""
         b = self.b
         first = b.integer("mul", self.m.tile, self.integer(loops.COLUMNS))
-        stop = b.intrinsic(
-            "smin", b.integer("add", first, self.integer(loops.COLUMNS)), self.m.sizes[self.nest.outer - 1]
-        )
-        loop = Loop(b, first, stop, self.integer(lanes))
+        end = b.integer("add", first, self.integer(loops.COLUMNS))
+        stop = b.intrinsic("smin", end, self.m.sizes[self.nest.outer - 1])
         self._first_column = first
-        body(Place(lanes, self._mask(loop.index, stop, lanes), loop.index, serial))
-        loop.end()
+
+        def turn(lane: Value, mask: Value | None, held: list[Value]) -> list[Value]:
+            body(Place(lanes, mask, lane, serial))
+            return held
+
+        self._vectors(first, stop, lanes, [], turn, whole=whole)
 
     def _slot_address(self, slot: int, place: Place) -> Value:
         column = self.b.integer("sub", place.lane, self._first_column)
@@ -195,7 +201,7 @@ class _Lowering:
     def _full_outer(self, section: Section) -> None:
         """Vectors along the last outer axis; each column's reductions are carried in a row on the stack."""
         nest, b = self.nest, self.b
-        lanes = self._lanes(section, wide=False)
+        lanes = self._lanes(section, wide=bool(section.reduces))
         accumulators = [Accumulator(self.e, reduce, lanes, _index_type(section, reduce)) for reduce in section.reduces]
         rows = [self.carry_rows[reduce.slot] for reduce in section.reduces]
 
@@ -228,16 +234,16 @@ class _Lowering:
                 b.store(value, self._slot_address(slot, place))
 
         if accumulators:
-            self._over_columns(lanes, {}, begin)
+            self._over_columns(lanes, {}, begin, whole=False)
         open_loops, serial = [], {}
         for axis in range(nest.inner):
             open_loops.append(Loop(b, *self._bounds(axis), self.integer(1)))
             serial[nest.outer + axis] = open_loops[-1].index
-        self._over_columns(lanes, serial, step)
+        self._over_columns(lanes, serial, step, whole=len(section.code) <= TWICE)
         for loop in reversed(open_loops):
             loop.end()
         if accumulators:
-            self._over_columns(lanes, {}, finish)
+            self._over_columns(lanes, {}, finish, whole=False)
 
     # Instructions ----------------------------------------------------------------------------------------------
 
