@@ -1,16 +1,43 @@
-"""Library routines that programs call by name: BLAS, through the pointers that SciPy publishes for compiled code."""
+"""Library routines that programs call by name: BLAS, through the pointers that SciPy publishes for compiled code.
+
+A product of matrices is cut into tiles that run on the same threads as every other kernel, each with BLAS on one
+thread: two pools that wait for work by turning would take the processors from each other. Where the BLAS that SciPy
+came with cannot be told its number of threads, it gets each product whole.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import functools
 
-from nxkernel import types
+from nxkernel import shapes, types
+from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.numba_cpu import loader
 from nxkernel.types import Type
 
 #: The routine that multiplies matrices of each type.
 GEMM = {types.f32: "sgemm", types.f64: "dgemm"}
+
+#: Rows and columns of a tile, the first of these that gives enough of them: the larger, the less is packed twice.
+TILES, ENOUGH_TILES = ((512, 256), (256, 256), (128, 128)), 8
+
+_SET, _GET = "set_num_threads", "get_num_threads"
+
+
+@functools.cache
+def _blas() -> ctypes.CDLL:
+    from scipy.linalg import cython_blas
+
+    return ctypes.CDLL(cython_blas.__file__)
+
+
+@functools.cache
+def _control() -> str | None:
+    """The prefix of the functions that tell BLAS how many threads to use; None where there are none."""
+    for prefix in ("scipy_openblas_", "openblas_"):
+        if hasattr(_blas(), prefix + _SET) and hasattr(_blas(), prefix + _GET):
+            return prefix
+    return None
 
 
 @functools.cache
@@ -25,22 +52,60 @@ def provide(type_: Type) -> None:
     pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     loader.define_symbol(f"nxk_blas_{routine}", pointer_of(capsule, name_of(capsule)))
+    prefix = _control()
+    if prefix is not None:
+        for name in (_SET, _GET):
+            loader.define_symbol(
+                f"nxk_blas_{name}", ctypes.cast(getattr(_blas(), prefix + name), ctypes.c_void_p).value
+            )
 
 
-def gemm_text(type_: Type) -> str:
-    """LLVM IR of ``nxk_matmul_<type>``: a batch of products of matrices in rows.
+def tiles(product: Product) -> tuple[int, int]:
+    """Rows and columns of the tiles of a product."""
+    if _control() is None:
+        return product.rows, product.columns
+    for rows, columns in TILES:
+        found = product.batch * shapes.ceil_div(product.rows, rows) * shapes.ceil_div(product.columns, columns)
+        if found >= ENOUGH_TILES:
+            break
+    return min(rows, product.rows), min(columns, product.columns)
 
-    BLAS keeps matrices in columns, so the transposed product is asked for: C' = B' A'.
+
+def matmul_text(type_: Type) -> str:
+    """LLVM IR of ``nxk_matmul_<type>``, a kernel whose steps are the tiles of a batch of products.
+
+    Matrices lie in rows; BLAS keeps them in columns, so the transposed product is asked for: C' = B' A'.
     """
     real = "float" if type_ is types.f32 else "double"
     routine = f"nxk_blas_{GEMM[type_]}"
+    words = [
+        "a",
+        "b",
+        "c",
+        "m",
+        "n",
+        "k",
+        "lda",
+        "far_a",
+        "turn_a",
+        "ldb",
+        "far_b",
+        "turn_b",
+        "tile_m",
+        "tile_n",
+        "tiles_m",
+        "tiles_n",
+    ]
+    reads = "\n".join(
+        f"  %at_{name} = getelementptr i64, ptr %table, i64 {place}\n"
+        f"  %{name} = load {'ptr' if name in 'abc' else 'i64'}, ptr %at_{name}"
+        for place, name in enumerate(words)
+    )
     return f"""
-define internal void @nxk_matmul_{type_}(
-    ptr %a, ptr %b, ptr %c, i64 %batch, i64 %m, i64 %n, i64 %k,
-    i64 %lda, i64 %far_a, i64 %turn_a, i64 %ldb, i64 %far_b, i64 %turn_b) noinline {{
+define internal void @nxk_matmul_{type_}(ptr %args, ptr %dims, ptr %steps, ptr %table) noinline {{
 entry:
-  %m_at = alloca i32
-  %n_at = alloca i32
+  %rows_at = alloca i32
+  %columns_at = alloca i32
   %k_at = alloca i32
   %lda_at = alloca i32
   %ldb_at = alloca i32
@@ -49,17 +114,18 @@ entry:
   %zero = alloca {real}
   %flag_a = alloca i8
   %flag_b = alloca i8
-  %m32 = trunc i64 %m to i32
-  %n32 = trunc i64 %n to i32
+{reads}
+  %first = load i64, ptr %args
+  %count = load i64, ptr %dims
+  %last = add i64 %first, %count
   %k32 = trunc i64 %k to i32
   %lda32 = trunc i64 %lda to i32
   %ldb32 = trunc i64 %ldb to i32
-  store i32 %m32, ptr %m_at
-  store i32 %n32, ptr %n_at
+  %ldc32 = trunc i64 %n to i32
   store i32 %k32, ptr %k_at
   store i32 %lda32, ptr %lda_at
   store i32 %ldb32, ptr %ldb_at
-  store i32 %n32, ptr %ldc_at
+  store i32 %ldc32, ptr %ldc_at
   store {real} 1.0, ptr %one
   store {real} 0.0, ptr %zero
   %is_a = icmp ne i64 %turn_a, 0
@@ -68,26 +134,96 @@ entry:
   %letter_b = select i1 %is_b, i8 78, i8 84
   store i8 %letter_a, ptr %flag_a
   store i8 %letter_b, ptr %flag_b
+  %step_a = select i1 %is_a, i64 1, i64 %lda
+  %step_b = select i1 %is_b, i64 1, i64 %ldb
   %each_c = mul i64 %m, %n
   br label %head
 head:
-  %i = phi i64 [ 0, %entry ], [ %next, %body ]
-  %more = icmp slt i64 %i, %batch
+  %p = phi i64 [ %first, %entry ], [ %next, %body ]
+  %more = icmp slt i64 %p, %last
   br i1 %more, label %body, label %done
 body:
-  %skip_a = mul i64 %i, %far_a
-  %skip_b = mul i64 %i, %far_b
-  %skip_c = mul i64 %i, %each_c
-  %ai = getelementptr {real}, ptr %a, i64 %skip_a
-  %bi = getelementptr {real}, ptr %b, i64 %skip_b
-  %ci = getelementptr {real}, ptr %c, i64 %skip_c
+  %j = urem i64 %p, %tiles_n
+  %q = udiv i64 %p, %tiles_n
+  %i = urem i64 %q, %tiles_m
+  %batch = udiv i64 %q, %tiles_m
+  %i0 = mul i64 %i, %tile_m
+  %j0 = mul i64 %j, %tile_n
+  %left_m = sub i64 %m, %i0
+  %left_n = sub i64 %n, %j0
+  %short_m = icmp slt i64 %left_m, %tile_m
+  %short_n = icmp slt i64 %left_n, %tile_n
+  %rows = select i1 %short_m, i64 %left_m, i64 %tile_m
+  %columns = select i1 %short_n, i64 %left_n, i64 %tile_n
+  %rows32 = trunc i64 %rows to i32
+  %columns32 = trunc i64 %columns to i32
+  store i32 %rows32, ptr %rows_at
+  store i32 %columns32, ptr %columns_at
+  %batch_a = mul i64 %batch, %far_a
+  %batch_b = mul i64 %batch, %far_b
+  %batch_c = mul i64 %batch, %each_c
+  %skip_a = mul i64 %i0, %step_a
+  %skip_b = mul i64 %j0, %step_b
+  %skip_i = mul i64 %i0, %n
+  %from_a = add i64 %batch_a, %skip_a
+  %from_b = add i64 %batch_b, %skip_b
+  %row_c = add i64 %batch_c, %skip_i
+  %from_c = add i64 %row_c, %j0
+  %ai = getelementptr {real}, ptr %a, i64 %from_a
+  %bi = getelementptr {real}, ptr %b, i64 %from_b
+  %ci = getelementptr {real}, ptr %c, i64 %from_c
   call void @{routine}(
-    ptr %flag_b, ptr %flag_a, ptr %n_at, ptr %m_at, ptr %k_at, ptr %one, ptr %bi, ptr %ldb_at,
+    ptr %flag_b, ptr %flag_a, ptr %columns_at, ptr %rows_at, ptr %k_at, ptr %one, ptr %bi, ptr %ldb_at,
     ptr %ai, ptr %lda_at, ptr %zero, ptr %ci, ptr %ldc_at)
-  %next = add i64 %i, 1
+  %next = add i64 %p, 1
   br label %head
 done:
   ret void
 }}
 declare void @{routine}(ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr)
+"""
+
+
+def control_text() -> str:
+    """LLVM IR of ``nxk_blas_alone`` and ``nxk_blas_back``: BLAS on one thread while anybody is between the two.
+
+    They count who is there, in the word ``state[3]``; the first remembers the number of threads in ``state[4]``, and
+    the last restores it.
+    """
+    if _control() is None:
+        return "define internal void @nxk_blas_alone(ptr %state) { ret void }\n" + (
+            "define internal void @nxk_blas_back(ptr %state) { ret void }\n"
+        )
+    return f"""
+define internal void @nxk_blas_alone(ptr %state) {{
+  %users = getelementptr i64, ptr %state, i64 3
+  %before = atomicrmw add ptr %users, i64 1 seq_cst
+  %first = icmp eq i64 %before, 0
+  br i1 %first, label %change, label %done
+change:
+  %count = call i32 @nxk_blas_{_GET}()
+  %wide = sext i32 %count to i64
+  %kept = getelementptr i64, ptr %state, i64 4
+  store i64 %wide, ptr %kept
+  call void @nxk_blas_{_SET}(i32 1)
+  br label %done
+done:
+  ret void
+}}
+define internal void @nxk_blas_back(ptr %state) {{
+  %users = getelementptr i64, ptr %state, i64 3
+  %before = atomicrmw sub ptr %users, i64 1 seq_cst
+  %last = icmp eq i64 %before, 1
+  br i1 %last, label %restore, label %done
+restore:
+  %kept = getelementptr i64, ptr %state, i64 4
+  %wide = load i64, ptr %kept
+  %count = trunc i64 %wide to i32
+  call void @nxk_blas_{_SET}(i32 %count)
+  br label %done
+done:
+  ret void
+}}
+declare i32 @nxk_blas_{_GET}()
+declare void @nxk_blas_{_SET}(i32)
 """

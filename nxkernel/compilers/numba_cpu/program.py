@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nxkernel import shapes
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.nesting import Bound
-from nxkernel.compilers.numba_cpu import runtime, threads
+from nxkernel.compilers.numba_cpu import libraries, runtime, threads
 from nxkernel.compilers.numba_cpu.elements import REGISTER
-from nxkernel.compilers.numba_cpu.libraries import gemm_text
 from nxkernel.compilers.plan import Plan
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.dispatch import cast_number
@@ -79,34 +79,40 @@ class _Writer:
         return self.emit(f"getelementptr i8, ptr {base}, i64 {moved}")
 
     def nest(self, bound: Bound) -> None:
-        nest = bound.nest
-        size = len(bound.buffers) + len(bound.words)
+        words = [word if isinstance(word, int) else _bits(*word) for word in bound.words]
+        self.run(bound.nest.key, bound.buffers, words, bound.count, bound.work)
+        self.declared[bound.nest.key] = f"declare void @{bound.nest.key}(ptr, ptr, ptr, ptr)"
+
+    def run(self, kernel: str, buffers: list[tuple[Expr, int]], words: list[int], count: int, work: int) -> None:
+        """Fill a table with the addresses of buffers and with words, and run a kernel on it."""
         table = self.name()
-        self.lines.insert(0, f"  {table} = alloca [{size} x i64], align 64")
-        for place, (owner, offset) in enumerate(bound.buffers):
+        self.lines.insert(0, f"  {table} = alloca [{len(buffers) + len(words)} x i64], align 64")
+        for place, (owner, offset) in enumerate(buffers):
             address = self.pointer(owner, offset)
             self.lines.append(f"  store ptr {address}, ptr {self.emit(f'getelementptr i64, ptr {table}, i64 {place}')}")
-        count, grain = self.word(bound.count), self.word(max(1, runtime.WORTH_SHARING // max(bound.work, 1)))
+        number, grain = self.word(count), self.word(max(1, runtime.WORTH_SHARING // max(work, 1)))
         first = self.emit(f"getelementptr i64, ptr %params, i64 {len(self.words)}")
-        rest = self.emit(f"getelementptr i64, ptr {table}, i64 {len(bound.buffers)}")
-        self.words += [word if isinstance(word, int) else _bits(*word) for word in bound.words]
+        rest = self.emit(f"getelementptr i64, ptr {table}, i64 {len(buffers)}")
+        self.words += words
         self.lines.append(
-            f"  call void @llvm.memcpy.p0.p0.i64(ptr {rest}, ptr {first}, i64 {8 * len(bound.words)}, i1 false)"
+            f"  call void @llvm.memcpy.p0.p0.i64(ptr {rest}, ptr {first}, i64 {8 * len(words)}, i1 false)"
         )
-        self.lines.append(f"  call void @nxk_run(ptr @{nest.key}, i64 {count}, i64 {grain}, ptr {table}, ptr %state)")
-        self.declared[nest.key] = f"declare void @{nest.key}(ptr, ptr, ptr, ptr)"
+        self.lines.append(f"  call void @nxk_run(ptr @{kernel}, i64 {number}, i64 {grain}, ptr {table}, ptr %state)")
         self.declared["nxk_run"] = "declare void @nxk_run(ptr, i64, i64, ptr, ptr)"
         self.declared["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
 
     def product(self, product: Product) -> None:
         self.libraries.add(product.type)
-        pointers = [self.pointer(node, 0) for node in (product.left.base, product.right.base, product.node)]
-        sizes = [self.word(n) for n in (product.batch, product.rows, product.columns, product.depth)]
-        steps = [
-            self.word(n) for side in (product.left, product.right) for n in (side.step, side.batch_step, side.turned)
-        ]
-        arguments = [f"ptr {name}" for name in pointers] + [f"i64 {name}" for name in sizes + steps]
-        self.lines.append(f"  call void @nxk_matmul_{product.type}({', '.join(arguments)})")
+        rows, columns = libraries.tiles(product)
+        down, across = shapes.ceil_div(product.rows, rows), shapes.ceil_div(product.columns, columns)
+        words = [product.rows, product.columns, product.depth]
+        words += [int(n) for side in (product.left, product.right) for n in (side.step, side.batch_step, side.turned)]
+        words += [rows, columns, down, across]
+        work = 2 * rows * columns * product.depth // 8
+        memory = [(node, 0) for node in (product.left.base, product.right.base, product.node)]
+        self.lines.append("  call void @nxk_blas_alone(ptr %state)")
+        self.run(f"nxk_matmul_{product.type}", memory, words, product.batch * down * across, work)
+        self.lines.append("  call void @nxk_blas_back(ptr %state)")
 
     def text(self, symbol: str) -> str:
         head = [
@@ -114,7 +120,8 @@ class _Writer:
             "entry:",
             "  %state = load ptr, ptr %params",
         ]
-        helpers = [gemm_text(type_) for type_ in sorted(self.libraries)]
+        helpers = [libraries.matmul_text(type_) for type_ in sorted(self.libraries)]
+        helpers += [libraries.control_text()] if self.libraries else []
         return "\n".join([*head, *self.lines, "  ret void", "}", *self.declared.values(), *helpers, ""])
 
 

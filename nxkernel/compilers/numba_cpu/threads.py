@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import importlib.machinery
 import importlib.util
 import os
 import threading
 import types
-from collections.abc import Iterator
 
 import numpy as np
 
 from nxkernel.errors import NxValueError
 
-#: What native code reads of the pool: number of threads, whether the pool is taken, address of ``parallel_for``.
-STATE = np.zeros(3, dtype=np.int64)
+#: What native code shares: number of threads, whether the pool is taken, address of ``parallel_for``, and for BLAS how
+#: many programs have it on one thread, and the number of threads that it had.
+STATE = np.zeros(5, dtype=np.int64)
 _THREADS, _TAKEN, _PARALLEL_FOR = range(3)
 
-_SPIN = "GOMP_SPINCOUNT"
 _lock = threading.Lock()
 _pool: types.ModuleType | None = None
 
@@ -83,26 +81,6 @@ def _load() -> types.ModuleType:
     The one on OpenMP wakes its threads within microseconds; where the system has no OpenMP it is the work queue, which
     takes a tenth of a millisecond.
     """
-    with _short_waits():
-        return _load_first()
-
-
-@contextlib.contextmanager
-def _short_waits() -> Iterator[None]:
-    """Have OpenMP, when this loads it, wait for some 50 µs between two loops before its threads sleep.
-
-    By default it keeps their processors busy for milliseconds, which a product of matrices in between would want.
-    """
-    given = os.environ.get(_SPIN)
-    os.environ.setdefault(_SPIN, "4000")
-    try:
-        yield
-    finally:
-        if given is None:
-            del os.environ[_SPIN]
-
-
-def _load_first() -> types.ModuleType:
     spec = importlib.util.find_spec("numba")
     folder = os.path.join(os.path.dirname(spec.origin), "np", "ufunc")
     for name in ("omppool", "workqueue"):
