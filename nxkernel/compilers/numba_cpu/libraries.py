@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 
 from nxkernel import shapes, types
 from nxkernel.compilers.matmul import Product
@@ -19,7 +20,9 @@ from nxkernel.types import Type
 GEMM = {types.f32: "sgemm", types.f64: "dgemm"}
 
 #: Rows and columns of a tile, the first of these that gives enough of them: the larger, the less is packed twice.
-TILES, ENOUGH_TILES = ((512, 256), (256, 256), (128, 128)), 8
+TILES = ((1024, 256), (512, 256), (256, 256), (128, 128))
+#: Enough is two for each processor of the machine, however many threads are in use: edges of tiles may round otherwise.
+ENOUGH_TILES = 2 * (os.cpu_count() or 1)
 
 _SET, _GET = "set_num_threads", "get_num_threads"
 
