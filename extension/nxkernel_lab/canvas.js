@@ -98,8 +98,8 @@ class Canvas {
     this.world.setAttribute("transform", `translate(${x},${y}) scale(${k})`);
   }
 
-  /** Show all of it; never smaller than `least`, then from its top. */
-  fit(least = 0.02) {
+  /** Show all of it, or from its top what there is room for at the scale `least`. */
+  fit(least = 0.12) {
     const { width, height } = this.element.getBoundingClientRect(), all = this.geometry;
     if (!width || !all?.width) return;
     const k = Math.max(least, Math.min((width - 24) / all.width, (height - 24) / all.height, 1.15));

@@ -1,4 +1,7 @@
-"""A call as it is written on the line of a magic: what is called, with what, and what came of it."""
+"""A call as it is written on the line of a magic: what is called, with what, and what came of it.
+
+IPython leaves frames with a local ``__tracebackhide__`` out of tracebacks: a person sees their cell and their function.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,7 @@ class Call:
 
     def make(self, function: Callable[..., Any] | None = None) -> Any:
         """Call `function`, by default the one that was written, from a frame that belongs to the cell."""
+        __tracebackhide__ = True
         scope = {"function": self.function if function is None else function, "args": self.args, "kwargs": self.kwargs}
         code = _expression(ast.parse("function(*args, **kwargs)", mode="eval").body, self.file, self.line)
         return eval(code, scope)
@@ -66,6 +70,7 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
     UsageError
         Where the text is not an expression, or not a call.
     """
+    __tracebackhide__ = True
     text = text.strip().rstrip(";").rstrip()
     file, line = _cell_line(shell)
     try:

@@ -68,6 +68,7 @@ class NxMagics(Magics):
           %jit softmax(x, axis=0)
           y = %jit numpy_like_function(x)
         """
+        __tracebackhide__ = True
         if not line.strip():
             raise UsageError("%jit takes a call, such as `%jit f(x, axis=0)`.")
         call = read_call(self.shell, "%jit", line)
@@ -96,6 +97,7 @@ class NxMagics(Magics):
 
           %nx inspect softmax
         """
+        __tracebackhide__ = True
         name, _, rest = line.strip().partition(" ")
         if name in ("", "-h", "--help"):
             name, rest = "help", ""

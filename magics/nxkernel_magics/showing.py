@@ -52,6 +52,7 @@ def define(compiler: str | None, what: str, quiet: bool) -> Callable[[Callable[.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
+        __tracebackhide__ = True  # a wrong compiler is told at the person's def, not here
         definition = nxkernel.defn(function, compiler=compiler)
         desk = _desks.get(get_ipython())
         if desk is not None:

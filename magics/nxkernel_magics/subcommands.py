@@ -149,6 +149,7 @@ def why(shell: InteractiveShell, line: str) -> None:
 
     Example: `%nx why softmax(x.astype("f4"))`
     """
+    __tracebackhide__ = True
     if not line:
         raise UsageError("%nx why takes a call, such as `%nx why f(x, axis=0)`.")
     call = read_call(shell, "%nx why", line)

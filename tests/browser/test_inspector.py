@@ -97,6 +97,10 @@ def test_the_keyboard_is_enough(notebook):
     press("Enter")
     widget.locator(".nx-title").first.wait_for()
 
+    theme = widget.get_attribute("data-nx-theme")
+    widget.get_by_role("button", name="Light or dark").click()
+    assert {theme, widget.get_attribute("data-nx-theme")} == {"light", "dark"}
+    canvas.focus()
     world = canvas.locator("> g")
     before = world.get_attribute("transform")
     press("+")
@@ -144,3 +148,17 @@ def test_a_definition_that_was_not_called_yet_appears_when_it_is(notebook):
     opened.run(3)
     widget.locator(".nx-shape", has_text="exp").first.wait_for()
     text_of(widget.locator(".nx-events li"), "first call")
+
+
+def test_a_widget_that_has_left_the_page_listens_no_longer(notebook):
+    kind = "from nxkernel_lab import Inspector\nimport gc\n"
+    count = kind + "[each._feed.running for each in gc.get_objects() if Inspector in type(each).__mro__]"
+    opened = notebook(LOAD, SOFTMAX, CALL, "%nx inspect softmax", count, "")
+    for index in range(4):
+        opened.run(index)
+    opened.cell(3).locator(".nx-shape").first.wait_for()
+    opened.run(3)
+    opened.cell(3).locator(".nx-shape").first.wait_for()
+    output = opened.run(4)
+    text_of(output, "]")
+    assert sorted(re.findall("True|False", output.inner_text())) == ["False", "True"]

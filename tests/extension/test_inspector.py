@@ -81,20 +81,20 @@ def test_exports(inspector, sent):
 
 
 def test_it_listens_while_a_page_shows_it(inspector):
-    assert not stream.listening
+    assert not inspector._feed.running
     ask(inspector, "open")
     inspector._receive(inspector, {"kind": "open", "view": "v2"}, [])
-    assert stream.listening
+    assert inspector._feed.running
     ask(inspector, "close")
-    assert stream.listening
+    assert inspector._feed.running
     inspector._receive(inspector, {"kind": "close", "view": "v2"}, [])
-    assert not stream.listening
+    assert not inspector._feed.running
 
 
 def test_closing_the_widget_ends_listening(inspector):
     ask(inspector, "open")
     inspector.close()
-    assert not stream.listening
+    assert not inspector._feed.running
 
 
 def test_a_new_compilation_can_be_chosen(inspector, definition, softmax):
