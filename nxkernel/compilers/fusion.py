@@ -161,7 +161,7 @@ class Fusion:
                 anchors.add(node.operands[1])
             elif node.primitive is p.dynamic_slice:
                 anchors.add(node.operands[0])
-        self.anchors = anchors
+        self.anchors = anchors = {self._below(anchor) for anchor in anchors}
         for node in self.order:
             operand = node.operands[0] if node.operands else None
             if node.primitive is p.reshape and not maps.keeps_axes(node) and not self.is_buffer(operand):

@@ -1,0 +1,83 @@
+"""Random programs: what numba_cpu computes must be what the evaluator computes, in type, shape and value."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from nxkernel.compilers import interface, loops, prepare
+from nxkernel.compilers.numba_cpu import runtime
+from nxkernel.transforms.simplify import simplify
+from random_programs import MANTISSA, Program
+
+
+class Drawn:
+    """Choices by Hypothesis."""
+
+    def __init__(self, draw):
+        self._draw = draw
+
+    def integer(self, low, high):
+        return self._draw(st.integers(low, high))
+
+    def pick(self, options):
+        return self._draw(st.sampled_from(list(options)))
+
+    def chance(self, percent):
+        return self._draw(st.integers(0, 99)) >= 100 - percent
+
+
+@st.composite
+def programs(draw):
+    return Program(Drawn(draw))
+
+
+def check(program):
+    """Run a program both ways and compare."""
+    graph = program.graph
+    expected = interface.get("evaluator").compile(graph).run(program.arrays)
+    before = [array.tobytes() for array in program.arrays]
+    found = interface.get("numba_cpu").compile(simplify(graph)).run(program.arrays)
+    assert [array.tobytes() for array in program.arrays] == before
+    for output, want, got in zip(graph.outputs, expected, found, strict=True):
+        assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
+        assert not any(np.shares_memory(got, array) for array in program.arrays)
+        if output.type.is_integer:
+            np.testing.assert_array_equal(got, want)
+            continue
+        known = program.known[output]
+        rtol = 0 if known.exact else 4 * 2.0 ** -MANTISSA[output.type]
+        np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=rtol, atol=known.error)
+
+
+@pytest.fixture(params=["small", "usual"])
+def limits(request, monkeypatch):
+    """With small limits even small programs are cut into blocks, tiles and columns, and run on every thread."""
+    if request.param == "small":
+        make_small(monkeypatch.setattr)
+
+
+def make_small(set_):
+    set_(prepare, "SPLIT_FROM", 256)
+    set_(prepare, "BLOCK", 64)
+    set_(prepare, "ENOUGH_ROWS", 8)
+    set_(prepare, "SMALL_PRODUCT", 16)
+    set_(loops, "TILE", 64)
+    set_(loops, "COLUMNS", 32)
+    set_(runtime, "WORTH_SHARING", 50)
+
+
+always = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@always
+@given(program=programs())
+def test_random_programs(program, limits):
+    check(program)
+
+
+@pytest.mark.fuzz
+@settings(always, max_examples=10_000)
+@given(program=programs())
+def test_many_random_programs(program, limits):
+    check(program)
