@@ -55,7 +55,7 @@ class Feed:
             return
         self._rows.clear()
         self._rows.extend(row(event) for event in stream.records(self._definition.__name__) if _shown(event))
-        self._stop = stream.subscribe(self._hear)
+        self._stop = stream.subscribe(self._hear, hits=False)
         if self._shell is not None:
             self._shell.events.register("post_run_cell", self._after_cell)
         self._update()

@@ -88,33 +88,43 @@ class Stream:
 
     def __init__(self, kept: int = KEPT) -> None:
         self._records: deque[Event] = deque(maxlen=kept)
-        self._listeners: tuple[Callable[[Event], None], ...] = ()
+        self._listeners: tuple[tuple[Callable[[Event], None], bool], ...] = ()
         self._lock = threading.Lock()
-
-    @property
-    def listening(self) -> bool:
-        """Whether anybody is told of each event, hits included."""
-        return bool(self._listeners)
+        #: Whether anybody wants to be told of hits; a plain attribute, as each call that hits asks for it.
+        self.listening = False
 
     def emit(self, event: Event) -> None:
-        """Keep a record and tell the listeners; a listener that raises is dropped, so that no call fails for it."""
-        self._records.append(event)
-        for listener in self._listeners:
+        """Keep a record and tell the listeners; a listener that raises is dropped, so that no call fails for it.
+
+        Hits are told and not kept: they would push out what people look for later.
+        """
+        if event.kind != "hit":
+            self._records.append(event)
+        for listener, hits in self._listeners:
+            if event.kind == "hit" and not hits:
+                continue
             try:
                 listener(event)
-            except Exception:  # noqa: BLE001
+            except Exception:
                 self.unsubscribe(listener)
 
-    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
-        """Call `listener` with each event from now on; the function that is returned ends that."""
+    def subscribe(self, listener: Callable[[Event], None], hits: bool = True) -> Callable[[], None]:
+        """Call `listener` with each event from now on, or with all but hits; the function that is returned ends that.
+
+        While no listener wants hits, a call that hits makes no record and costs what it costs alone.
+        """
         with self._lock:
-            self._listeners = (*self._listeners, listener)
+            self._listen((*self._listeners, (listener, hits)))
         return lambda: self.unsubscribe(listener)
 
     def unsubscribe(self, listener: Callable[[Event], None]) -> None:
         """Stop telling a listener."""
         with self._lock:
-            self._listeners = tuple(known for known in self._listeners if known is not listener)
+            self._listen(tuple(known for known in self._listeners if known[0] != listener))
+
+    def _listen(self, listeners: tuple[tuple[Callable[[Event], None], bool], ...]) -> None:
+        self._listeners = listeners
+        self.listening = any(hits for _, hits in listeners)
 
     def records(self, function: str | None = None, kind: str | None = None) -> list[Event]:
         """The records kept, oldest first, of one function or kind if given."""
