@@ -16,7 +16,7 @@ from nxkernel.compilers.prepare import partial
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
-#: Longest row, in bytes, that a nest keeps on the stack between two passes over it.
+#: Most bytes of rows that a nest keeps on the stack between two passes over them.
 SCRATCH_BYTES = 64 << 10
 #: Length of a last axis up to which vectors run on into the axis before it.
 SHORT_LANES = 24
@@ -394,11 +394,11 @@ class Builder:
             return None
         first = earlier[0]
         number = self._memo[node, map_, level, first]
-        bytes_ = self.sizes[self.inner[0]] * node.type.size
-        if self._cost[first].get(number, 0) < SCRATCH_FROM or bytes_ > SCRATCH_BYTES or node.type.is_complex:
-            return None
         found = self._slot_of.get(("scratch", node, map_))
         if found is None:
+            element = sum(type_.size for type_ in (*self.scratches, node.type))
+            if self._cost[first].get(number, 0) < SCRATCH_FROM or self.sizes[self.inner[0]] * element > SCRATCH_BYTES:
+                return None
             found = self._slot_of["scratch", node, map_] = len(self.scratches)
             self.scratches.append(node.type)
             self.fulls[first].scratches.append((found, number))
