@@ -1,8 +1,8 @@
 """Object code on disk, by name, for later processes: checksummed, written atomically, bounded in size, never unpickled.
 
-A file is a header (``nxk1``, the SHA-256 of the rest, its length) and the object code. It stands in a folder for the
-versions of Numba, llvmlite and nxkernel and for the processor, inside a folder that only the user can write.
-``NXKERNEL_CACHE_DIR`` moves that folder; ``off`` turns the cache off.
+A file is a header (``nxk1``, the SHA-256 of its name and the object code, the length of that) and the object code. It
+stands in a folder for the versions of Numba, llvmlite and nxkernel and for the processor, inside a folder that only the
+user can write. ``NXKERNEL_CACHE_DIR`` moves that folder; ``off`` turns the cache off.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def read(name: str) -> bytes | None:
     except OSError as error:
         _warn(f"cannot read the kernel cache: {error.strerror or error}")
         return None
-    code = _checked(data)
+    code = _checked(name, data)
     if code is None:
         _warn(f"a file of the kernel cache was damaged and is compiled again: {path.name}")
         with contextlib.suppress(OSError):
@@ -62,12 +62,16 @@ def has(name: str) -> bool:
     return folder is not None and (folder / name).exists()
 
 
-def _checked(data: bytes) -> bytes | None:
+def _digest(name: str, code: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + b"\0" + code).digest()
+
+
+def _checked(name: str, data: bytes) -> bytes | None:
     if len(data) < _HEAD.size:
         return None
     magic, digest, length = _HEAD.unpack_from(data)
     code = data[_HEAD.size :]
-    if magic != _MAGIC or len(code) != length or hashlib.sha256(code).digest() != digest:
+    if magic != _MAGIC or len(code) != length or _digest(name, code) != digest:
         return None
     return code
 
@@ -77,12 +81,15 @@ def write(name: str, code: bytes) -> None:
     folder = directory()
     if folder is None:
         return
-    head = _HEAD.pack(_MAGIC, hashlib.sha256(code).digest(), len(code))
+    digest = _digest(name, code)
     temporary = None
     try:
+        # Someone may have removed the folder since this process began.
+        _make(folder.parent)
+        _make(folder)
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".", delete=False) as file:
             temporary = file.name
-            file.write(head + code)
+            file.write(_HEAD.pack(_MAGIC, digest, len(code)) + code)
         os.replace(temporary, folder / name)
     except OSError as error:
         _warn(f"cannot write the kernel cache: {error.strerror or error}")
@@ -90,19 +97,8 @@ def write(name: str, code: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         return
-    _count_write()
-
-
-_writes = 0
-
-
-def _count_write() -> None:
-    """Every so often make sure that the cache keeps to its limit."""
-    global _writes
-    with _lock:
-        _writes += 1
-        due = _writes % 64 == 1
-    if due:
+    # Looking at all files takes long where there are many; digests are random, so this is one write in 64.
+    if digest[0] % 64 == 0:
         trim()
 
 
@@ -147,10 +143,12 @@ def _root() -> Path | None:
     given = os.environ.get("NXKERNEL_CACHE_DIR", "")
     if given.lower() in ("off", "0", "none"):
         return None
-    if given:
-        return Path(given).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "nxkernel"
+    base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "nxkernel")
+    try:
+        return base.expanduser()
+    except RuntimeError:
+        _warn(f"cannot use {base} as kernel cache: there is no home directory")
+        return None
 
 
 def directory() -> Path | None:
@@ -159,25 +157,32 @@ def directory() -> Path | None:
     return None if root is None else _prepared(root)
 
 
+def _make(folder: Path) -> None:
+    # Parents take the process's default mode, which may let a group write: only the last folder is private.
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 @functools.lru_cache(maxsize=8)
 def _prepared(root: Path) -> Path | None:
     folder = root / _fingerprint()
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make(root)
         info = root.stat()
+        if hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+            _warn(f"{root} is not used as kernel cache: others can write there")
+            return None
+        _make(folder)
     except OSError as error:
         _warn(f"cannot use {root} as kernel cache: {error.strerror or error}")
-        return None
-    if hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & stat.S_IWOTH):
-        _warn(f"{root} is not used as kernel cache: others can write there")
         return None
     return folder
 
 
 @functools.cache
 def _fingerprint() -> str:
-    """The processor and the versions that decide what object code means.
+    """The processor, the versions and our own sources that decide what object code means.
 
+    Between two releases sources change and the version does not, so that the version alone would let old code be loaded.
     Numba's version is read from its file: importing Numba, or the machinery that knows the versions of distributions,
     would take longer than loading every kernel.
     """
@@ -191,6 +196,8 @@ def _fingerprint() -> str:
     parts = [loader.processor().encode(), llvmlite.__version__.encode(), nxkernel.__version__.encode()]
     if version.exists():
         parts.append(version.read_bytes())
+    folder = Path(loader.__file__).parent
+    parts += [path.read_bytes() for path in [folder.with_name("loops.py"), *sorted(folder.rglob("*.py"))]]
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]
 
 

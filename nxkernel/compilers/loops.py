@@ -18,9 +18,6 @@ from typing import Any, NamedTuple
 
 from nxkernel.types import Type
 
-#: Changes whenever the same nest would be lowered to other code, so that kernels on disk are not mistaken for it.
-GENERATION = 1
-
 #: Columns that one parallel step takes when lanes run along an outer axis.
 COLUMNS = 1024
 #: Elements of the inner axis that one parallel step takes when a nest reduces nothing.
@@ -118,7 +115,7 @@ class Nest:
     @cached_property
     def key(self) -> str:
         """The nest's name: a hash of everything that decides its code."""
-        text = repr((GENERATION, COLUMNS, TILE, *(getattr(self, name) for name in self.__dataclass_fields__)))
+        text = repr((COLUMNS, TILE, *(getattr(self, name) for name in self.__dataclass_fields__)))
         return "nxk_" + hashlib.sha256(text.encode()).hexdigest()[:40]
 
     @property

@@ -65,6 +65,10 @@ def plan(outputs: Sequence[Expr]) -> Plan:
             place[node] = ("input", node.params["index"])
     for result, index in number.items():
         place[result] = ("output", index)
+    for node in fusion.order:
+        owner = fusion.buffer_of(node)
+        if owner is not node and owner in place:
+            place[node] = place[owner]
     shown = dict(zip(reversed(owners), reversed(outputs), strict=True))
     arrays = [shown[result] for result in results]
     return Plan(steps, place, [number[owner] for owner in owners], arrays, workspace)

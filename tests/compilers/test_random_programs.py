@@ -63,7 +63,7 @@ def make_small(set_):
     set_(prepare, "ENOUGH_ROWS", 8)
     set_(prepare, "SMALL_PRODUCT", 16)
     set_(loops, "TILE", 64)
-    set_(loops, "COLUMNS", 32)
+    set_(loops, "COLUMNS", 64)
     set_(runtime, "WORTH_SHARING", 50)
 
 

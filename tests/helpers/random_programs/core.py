@@ -24,7 +24,7 @@ class Core:
 
     def shape(self):
         rank = self.choose.integer(0, 4)
-        most = {0: 1, 1: 70, 2: 70, 3: 24, 4: 9}[rank]
+        most = {0: 1, 1: 300, 2: self.choose.pick([70, 140]), 3: 24, 4: 9}[rank]
         return tuple(1 if self.choose.chance(15) else self.choose.integer(1, most) for _ in range(rank))
 
     def input(self, shape):
