@@ -84,9 +84,10 @@ class _Lowering:
         held = [op.type for op in section.code] + [reduce.type for reduce in section.reduces]
         widest = max((8 * _bytes(type_) for type_ in held), default=32)
         lanes = 8 if widest == 64 else 16
-        if wide and len(section.code) <= SHORTEST:
-            return 4 * lanes
-        return 2 * lanes if wide and len(section.code) <= SHORT else lanes
+        if wide and len(section.code) <= SHORT:
+            lanes *= 4 if len(section.code) <= SHORTEST else 2
+        # A row on the stack has room for so many columns and no more.
+        return min(lanes, loops.COLUMNS) if self.nest.lanes == "outer" else lanes
 
     def _mask(self, lane: Value, stop: Value, lanes: int) -> Value:
         """The lanes of a vector that begins at `lane` and that lie before `stop`."""
