@@ -39,10 +39,13 @@ def call(module: str, function: str, *arguments: Any, environment: dict[str, str
 
 def script(text: str, *arguments: str, environment: dict[str, str] | None = None) -> Any:
     """What a program prints last, read as JSON, in a fresh Python process."""
+    inherited = dict(os.environ)
+    # Modules are compiled to bytecode once, as an installation does, not in every process.
+    inherited.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [sys.executable, "-c", text, *arguments],
         cwd=ROOT,
-        env={**os.environ, **(environment or {})},
+        env=inherited | (environment or {}),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -26,7 +26,7 @@ class Settings:
         Whether JAX, too, is given the chain of 800 operations, which takes minutes and gigabytes.
     """
 
-    seconds: float = 1.0
+    seconds: float = 2.0
     rounds: int = 4
     repeats: int = 5
     with_xla_chain: bool = False
