@@ -201,7 +201,7 @@ MEANING |= {
         p.floor: np.floor,
         p.ceil: np.ceil,
         p.round_half_away: _round_half_away,
-        p.round_half_even: np.rint,
+        p.round_half_even: lambda x: x if x.dtype.kind in "iub" else np.rint(x),
         p.truncate: np.trunc,
         p.conjugate: np.conjugate,
         p.bitwise_not: np.invert,

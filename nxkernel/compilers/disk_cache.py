@@ -182,7 +182,7 @@ def _prepared(root: Path) -> Path | None:
 def _fingerprint() -> str:
     """The processor, the versions and our own sources that decide what object code means.
 
-    Between two releases sources change and the version does not, so that the version alone would let old code be loaded.
+    Between two releases sources change and the version does not: by the version alone old code would be loaded.
     Numba's version is read from its file: importing Numba, or the machinery that knows the versions of distributions,
     would take longer than loading every kernel.
     """

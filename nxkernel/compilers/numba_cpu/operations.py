@@ -473,6 +473,8 @@ def _as_type(e: Emitter, type_: Type, values: list[Value], source: Type) -> Valu
     value = e.number(value, source)
     element = REGISTER[type_]
     if type_.is_float:
+        if source is types.f64 and type_ is types.f16:
+            value = _odd(b, value)
         if source.is_float:
             return b.convert("fpext" if element == "double" else "fptrunc", value, element)
         return b.convert("sitofp" if source.kind == "s" else "uitofp", value, element)
@@ -484,6 +486,15 @@ def _as_type(e: Emitter, type_: Type, values: list[Value], source: Type) -> Valu
     if WIDTH[element] < WIDTH[value.element]:
         return b.convert("trunc", value, element)
     return b.convert("sext" if source.kind == "s" else "zext", value, element)
+
+
+def _odd(b: Builder, value: Value) -> Value:
+    """A double cut to the digits of a float, its last one set where anything was lost: rounding that again rounds once."""
+    bits, lanes = b.bitcast(value, "i64"), value.lanes
+    lost, last = b.constant("i64", (1 << 29) - 1, lanes), b.constant("i64", 1 << 29, lanes)
+    kept = b.integer("and", bits, b.constant("i64", -1 << 29, lanes))
+    inexact = b.icmp("ne", b.integer("and", bits, lost), b.constant("i64", 0, lanes))
+    return b.bitcast(b.select(inexact, b.integer("or", kept, last), kept), "double")
 
 
 @_row("bitcast")

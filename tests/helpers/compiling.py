@@ -1,0 +1,63 @@
+"""What tests of compilers share: graphs of functions and of single primitives, compiled and compared."""
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.compilers import interface
+from nxkernel.compilers.plan import plan
+from nxkernel.compilers.prepare import make, prepare
+from nxkernel.graph.expr import Graph, parameter
+from nxkernel.graph.tracing import Trace
+from nxkernel.primitives import Spec
+from nxkernel.shapes import unnamed
+from nxkernel.transforms.simplify import simplify
+
+__all__ = ["agree", "compiled", "graph_of", "inputs", "make", "planned", "spec"]
+
+_BLAS = frozenset((types.f32, types.f64))
+
+
+def spec(type_, *shape):
+    """The spec of a tensor without names."""
+    return Spec(types.normalize(type_), shape, unnamed(shape))
+
+
+def inputs(*specs):
+    """One parameter for each spec (or array)."""
+    specs = [s if isinstance(s, Spec) else spec(s.dtype, *s.shape) for s in specs]
+    return [parameter(place, f"x{place}", s) for place, s in enumerate(specs)]
+
+
+def graph_of(function, *specs):
+    """The graph of a function of traced values, as it was recorded."""
+    parameters = inputs(*specs)
+    with Trace(capture=None):
+        outputs = function(*parameters)
+    outputs = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
+    return Graph("f", parameters, outputs, list)
+
+
+def compiled(function, *specs):
+    """The executable of numba_cpu for a function."""
+    return interface.get("numba_cpu").compile(simplify(graph_of(function, *specs)))
+
+
+def planned(function, *specs):
+    """The plan of a function: its steps, and where values live."""
+    outputs, _ = prepare(simplify(graph_of(function, *specs)).outputs, _BLAS)
+    return plan(outputs)
+
+
+def agree(function, *arrays, rtol=0.0, atol=0.0):
+    """Run a function on arrays with numba_cpu and with the evaluator; compare, and give what numba_cpu gave."""
+    arrays = [np.asarray(array) for array in arrays]
+    graph = graph_of(function, *arrays)
+    expected = interface.get("evaluator").compile(graph).run(arrays)
+    found = interface.get("numba_cpu").compile(simplify(graph)).run(arrays)
+    for output, want, got in zip(graph.outputs, expected, found, strict=True):
+        assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
+        if output.type.is_integer:
+            np.testing.assert_array_equal(got, want)
+        else:
+            np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=rtol, atol=atol)
+    return found
