@@ -120,7 +120,9 @@ class Family:
                 _, dropped = self.programs.popitem(last=False)
                 self.forgotten_calls += dropped.calls
                 self.version += 1
-                stream.emit(Event("evict", self.name, reason=(f"more than {PROGRAMS} programs are kept for no function",)))
+                stream.emit(
+                    Event("evict", self.name, reason=(f"more than {PROGRAMS} programs are kept for no function",))
+                )
 
     @property
     def calls(self) -> int:

@@ -106,7 +106,9 @@ def no_tensor(function: str) -> Callable[[str, Any], Exception]:
     def refuse(path: str, value: Any) -> Exception:
         got = "None" if value is None else f"a {type(value).__name__}"
         hint = (
-            "A `return` may be missing." if value is None else "Return tensors, numbers, or tuples, lists and dicts of them."
+            "A `return` may be missing."
+            if value is None
+            else "Return tensors, numbers, or tuples, lists and dicts of them."
         )
         return NxTypeError(message(f"{function} returns no tensor: {path} is {got}.", hint))
 

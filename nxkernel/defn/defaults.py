@@ -51,7 +51,7 @@ def default_options(**options: Any) -> dict[str, Any]:
 
 
 def global_default_options(**options: Any) -> dict[str, Any]:
-    """Set default options for the whole process, under those of a context; the ones that were set before are returned."""
+    """Set default options for the whole process, under those of a context; returns those that were set before."""
     global changes
     before = dict(_global)
     if options:

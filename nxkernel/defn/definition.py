@@ -177,7 +177,9 @@ class Definition:
     def _refuse(self, path: str, value: Any) -> Exception:
         if isinstance(value, Template):
             return NxTypeError(
-                message(f"{self.__name__} got a template for {path!r}, which has no data.", "Templates are for nx.compile.")
+                message(
+                    f"{self.__name__} got a template for {path!r}, which has no data.", "Templates are for nx.compile."
+                )
             )
         got = "None" if value is None else f"a {type(value).__name__}"
         name = path.partition("[")[0].partition(".")[0]
@@ -396,7 +398,16 @@ class _Shortcut:
     """A program with all that a plain call needs, looked up beforehand."""
 
     __slots__ = (
-        "_captured", "_checks", "_family", "_name", "_plain", "_rebuild", "_version", "captured_values", "executable", "program"
+        "_captured",
+        "_checks",
+        "_family",
+        "_name",
+        "_plain",
+        "_rebuild",
+        "_version",
+        "captured_values",
+        "executable",
+        "program",
     )
 
     def __init__(self, definition: Definition, arguments: Arguments, program: Program) -> None:
@@ -410,13 +421,17 @@ class _Shortcut:
         reads = [arguments.captured_arrays[number][1] for number in program.captured]
         self._captured = [array_of(value, tracer.spec_of(value)) for value in reads]
         # A captured array that had to be converted must be converted anew at each call: its values may change.
-        if any(not np.shares_memory(a, getattr(v, "data", v)) for a, v in zip(self._captured, reads, strict=True) if a.size):
+        if any(
+            not np.shares_memory(a, getattr(v, "data", v)) for a, v in zip(self._captured, reads, strict=True) if a.size
+        ):
             self._version = -1
         self._captured += program.fixed
         single = getattr(program.executable, "single", None)
-        self._plain = (*single, program.executable.graph.outputs[0].spec, program.executable.launch) if (
-            single and program.structure == containers.LEAF
-        ) else None
+        self._plain = (
+            (*single, program.executable.graph.outputs[0].spec, program.executable.launch)
+            if (single and program.structure == containers.LEAF)
+            else None
+        )
 
     def valid(self) -> bool:
         """Whether nothing that the function captures has changed."""
@@ -446,7 +461,9 @@ class _Shortcut:
         results = self.executable.run(arrays)
         nodes = self.executable.graph.outputs
         tensors = [_wrap(array, node.spec) for array, node in zip(results, nodes, strict=True)]
-        return tensors[0] if program.structure == containers.LEAF else containers.rebuild(program.structure, iter(tensors))
+        return (
+            tensors[0] if program.structure == containers.LEAF else containers.rebuild(program.structure, iter(tensors))
+        )
 
 
 def template_arguments(definition: Definition, templates: Sequence[Any], opts: dict[str, Any]) -> Arguments:

@@ -137,7 +137,9 @@ def view(name: str, program: Program) -> CompilationView:
         signature=program.signature,
         compiler=program.key.parts["compiler"],
         reason=program.reason,
-        nodes=tuple(_node(node, names, kernels_of.get(id(node), ()), id(node) in outputs) for node in _named(order, names)),
+        nodes=tuple(
+            _node(node, names, kernels_of.get(id(node), ()), id(node) in outputs) for node in _named(order, names)
+        ),
         kernels=tuple(_kernel(number, kernel) for number, kernel in enumerate(executable.kernels)),
         calls=program.calls + 1,
         cell=program.where,

@@ -101,7 +101,18 @@ class Expr(Operand):
 
 
 _NEEDS_DATA = frozenset(
-    "to_numpy to_list to_number to_flat_list to_binary tolist item numpy __dlpack__ __array_interface__".split()
+    [
+        "to_numpy",
+        "to_list",
+        "to_number",
+        "to_flat_list",
+        "to_binary",
+        "tolist",
+        "item",
+        "numpy",
+        "__dlpack__",
+        "__array_interface__",
+    ]
 )
 
 
