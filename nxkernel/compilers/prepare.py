@@ -100,6 +100,13 @@ def _reduction(node: Expr) -> Expr:
     if node.primitive in (p.argmax, p.argmin) and node.type is not types.s64:
         wide = make(node.primitive, operand, source=node.source, **{**node.params, "type": types.s64})
         return make(p.as_type, _reduction(wide), type=node.type, source=node.source)
+    wide = types.compute_type(node.type)
+    if node.primitive in (p.sum_, p.product) and wide is not node.type:
+        # Narrow floats are summed in the type that they compute in, and rounded once.
+        result = _reduction(
+            make(node.primitive, make(p.as_type, operand, type=wide), source=node.source, **node.params)
+        )
+        return make(p.as_type, result, type=node.type, source=node.source)
     axes = node.params.get("axes", (node.params.get("axis"),))
     keep = node.params.get("keep_axes", node.params.get("keep_axis", False))
     count = shapes.size([operand.shape[a] for a in axes])

@@ -489,7 +489,7 @@ def _as_type(e: Emitter, type_: Type, values: list[Value], source: Type) -> Valu
 
 
 def _odd(b: Builder, value: Value) -> Value:
-    """A double cut to the digits of a float, its last one set where anything was lost: rounding that again rounds once."""
+    """A double cut to the digits of a float, the last one set where anything was lost, to be rounded again but once."""
     bits, lanes = b.bitcast(value, "i64"), value.lanes
     lost, last = b.constant("i64", (1 << 29) - 1, lanes), b.constant("i64", 1 << 29, lanes)
     kept = b.integer("and", bits, b.constant("i64", -1 << 29, lanes))
