@@ -5,43 +5,30 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
 from nxkernel.compilers.interface import Executable
+from nxkernel.defn.arguments import Parts
 from nxkernel.defn.events import Event, stream
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
 PROGRAMS, FUNCTIONS = 256, 4096
 
+#: What differs, what it was there, and what it is here.
+Difference = list[tuple[str, str, str]]
 
-@dataclass(frozen=True)
-class Key:
-    """What a call is looked up by.
 
-    Parameters
-    ----------
-    ident : tuple
-        Hashable; equal for calls that the same program answers.
-    parts : dict
-        The same for people: ``"argument t"`` to ``"f32[3]"``, ``"option steps"`` to ``"100"``.
-    """
-
-    ident: tuple
-    parts: dict[str, str] = field(compare=False)
-
-    def __hash__(self) -> int:
-        return hash(self.ident)
-
-    def difference(self, other: Key) -> list[tuple[str, str, str]]:
-        """(what, there, here) for each part in which another key differs from this one."""
-        labels = dict.fromkeys([*other.parts, *self.parts])
-        none = "none"
-        return [
-            (label, other.parts.get(label, none), self.parts.get(label, none))
-            for label in labels
-            if other.parts.get(label) != self.parts.get(label)
-        ]
+def difference(there: Parts, here: Parts) -> Difference:
+    """Each part in which two keys differ, in the order of the call."""
+    none = (None, "none")
+    found = []
+    for label in dict.fromkeys([*here, *there]):
+        (state, text), (other, other_text) = here.get(label, none), there.get(label, none)
+        if state != other:
+            found.append((label, other_text, f"another {text}" if text == other_text else text))
+    return found
 
 
 @dataclass(eq=False)
@@ -50,38 +37,50 @@ class Program:
 
     Parameters
     ----------
-    key : Key
+    ident : hashable
+        What it is found by; equal for calls that it answers.
+    parts : dict
+        The same for people.
     executable : Executable
     structure : Any
         Of the result.
-    fixed : tuple
-        Arrays that the function made or reached in a way that has no name; passed at every call.
     captured : tuple of int
-        Which captures of the function are passed, by their number.
+        Which captured arrays of the call are passed, by their number.
+    fixed : tuple
+        Arrays that the function made itself; passed at every call.
     prints : tuple
-        Labels of the values that are printed after each run; they are the last outputs.
+        Label and structure of the values that are printed after each run; their leaves are the last outputs.
     reason : tuple of str
     where : str
     signature : str
         The call that it answers, as a person would write it.
+    compiler : str
     trace_ms : float
-    kept : tuple
-        Objects whose identity is part of the key.
+    calls, new, calls_when_last : int
+        How many calls it answered, how many of those it was made for, and `calls` when it was put at the end.
     """
 
-    key: Key
+    ident: Hashable
+    parts: Parts
     executable: Executable
     structure: Any
-    fixed: tuple
     captured: tuple[int, ...]
-    prints: tuple[str, ...]
+    fixed: tuple
+    prints: tuple[tuple[str, Any], ...]
     reason: tuple[str, ...]
     where: str
     signature: str
+    compiler: str
     trace_ms: float
-    kept: tuple = ()
     calls: int = 0
+    new: int = 0
+    calls_when_last: int = 0
     made: float = field(default_factory=time.time)
+
+    @property
+    def hits(self) -> int:
+        """How many calls found it there."""
+        return self.calls - self.new
 
 
 class Family:
@@ -89,25 +88,29 @@ class Family:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.lock = threading.RLock()
-        self.programs: OrderedDict[Key, Program] = OrderedDict()
+        #: Held while a program is made, so that calls of the same kind wait for it; calls of other kinds are answered.
+        self.making = threading.RLock()
+        self._lock = threading.RLock()
+        self._programs: OrderedDict[Hashable, Program] = OrderedDict()
         self.misses = self.compiled = self.memory = self.disk = 0
-        self.forgotten_calls = 0
+        self._forgotten_hits = 0
         #: Goes up when programs are dropped, so that shortcuts to them are not followed.
         self.version = 0
+        #: Whether another function of the same name and place was there before, which the person has edited since.
+        self.edited = False
 
-    def find(self, key: Key) -> Program | None:
-        """The program for a key."""
-        with self.lock:
-            program = self.programs.get(key)
+    def find(self, ident: Hashable) -> Program | None:
+        """The program that answers a call."""
+        with self._lock:
+            program = self._programs.get(ident)
             if program is not None:
-                self.programs.move_to_end(key)
+                program.calls_when_last = program.calls
+                self._programs.move_to_end(ident)
             return program
 
-    def add(self, program: Program) -> None:
-        """Keep a program, and drop the one unused for longest when there are too many."""
-        with self.lock:
-            self.programs[program.key] = program
+    def count(self, program: Program) -> None:
+        """Count a call that was new."""
+        with self._lock:
             self.misses += 1
             for kernel in program.executable.kernels:
                 if kernel.origin == "compiled":
@@ -116,43 +119,68 @@ class Family:
                     self.disk += 1
                 else:
                     self.memory += 1
-            if len(self.programs) > PROGRAMS:
-                _, dropped = self.programs.popitem(last=False)
-                self.forgotten_calls += dropped.calls
+
+    def add(self, program: Program) -> None:
+        """Keep a program, and drop the one unused for longest when there are too many."""
+        dropped = None
+        with self._lock:
+            self._programs[program.ident] = program
+            if len(self._programs) > PROGRAMS:
+                dropped = self._unused_for_longest()
+                del self._programs[dropped.ident]
+                self._forgotten_hits += dropped.hits
                 self.version += 1
-                stream.emit(
-                    Event("evict", self.name, reason=(f"more than {PROGRAMS} programs are kept for no function",))
-                )
+        if dropped is not None:
+            why = (f"more than {PROGRAMS} programs; the one for {dropped.signature} was unused for longest",)
+            stream.emit(Event("evict", self.name, reason=why))
+
+    def _unused_for_longest(self) -> Program:
+        """The first program that answered no call since it was put at the end, where shortcuts do not put any."""
+        while True:
+            program = next(iter(self._programs.values()))
+            if program.calls == program.calls_when_last:
+                return program
+            program.calls_when_last = program.calls
+            self._programs.move_to_end(program.ident)
 
     @property
-    def calls(self) -> int:
+    def hits(self) -> int:
         """Calls that were answered by a program that was there already."""
-        return self.forgotten_calls + sum(program.calls for program in self.programs.values())
+        with self._lock:
+            return self._forgotten_hits + sum(program.hits for program in self._programs.values())
 
-    def closest(self, key: Key) -> tuple[Program, list[tuple[str, str, str]]] | None:
+    def programs(self) -> list[Program]:
+        """The programs, the one used last at the end."""
+        with self._lock:
+            return list(self._programs.values())
+
+    def closest(self, parts: Parts) -> tuple[Program, Difference] | None:
         """The program whose key differs in the fewest parts, the latest of equals, with the differences."""
-        best = None
-        with self.lock:
-            for program in self.programs.values():
-                difference = key.difference(program.key)
-                if best is None or (len(difference), -program.made) < (len(best[1]), -best[0].made):
-                    best = (program, difference)
-        return best
+        pairs = [(program, difference(program.parts, parts)) for program in self.programs()]
+        return min(pairs, key=lambda pair: (len(pair[1]), -pair[0].made), default=None)
 
     def clear(self) -> None:
         """Drop every program and start counting anew."""
-        with self.lock:
-            self.programs.clear()
-            self.misses = self.compiled = self.memory = self.disk = self.forgotten_calls = 0
+        with self._lock:
+            self._programs.clear()
+            self.misses = self.compiled = self.memory = self.disk = self._forgotten_hits = 0
             self.version += 1
 
 
 _families: OrderedDict[str, Family] = OrderedDict()
+_latest: dict[str, Family] = {}
 _lock = threading.Lock()
 
 
-def family(fingerprint: str, name: str) -> Family:
-    """The programs of the function with that content."""
+def family(name: str, fingerprint: str, place: str = "") -> Family:
+    """The programs of the function with that name and content.
+
+    Parameters
+    ----------
+    name, fingerprint : str
+    place : str, optional
+        Its module and qualified name, where these say that a function of other content is an earlier state of this one.
+    """
     key = f"{name} {fingerprint}"
     with _lock:
         found = _families.get(key)
@@ -162,17 +190,23 @@ def family(fingerprint: str, name: str) -> Family:
                 _families.popitem(last=False)
         else:
             _families.move_to_end(key)
+        if place:
+            before = _latest.get(place)
+            found.edited = found.edited or (before not in (None, found) and bool(before.programs()))
+            _latest[place] = found
         return found
 
 
 def families() -> list[Family]:
     """The functions that have programs, latest use last."""
     with _lock:
-        return [found for found in _families.values() if found.programs]
+        known = list(_families.values())
+    return [found for found in known if found.programs()]
 
 
 def clear() -> None:
     """Drop every program of every function; native kernels stay in memory and on disk."""
     with _lock:
-        for found in _families.values():
-            found.clear()
+        known = list(_families.values())
+    for found in known:
+        found.clear()

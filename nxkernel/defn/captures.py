@@ -1,236 +1,441 @@
-"""What a function reads besides its arguments: globals, variables of enclosing functions, and attributes of those.
+"""What a function reads besides its arguments, as it is now: the survey that a call is looked up by.
 
-Arrays and tensors become implicit arguments: their values are read at every call. Numbers, strings and other constants
-are compared at every call and part of the key. Functions of the user's are followed into their own captures, and count
-by the content of their code.
+Arrays and tensors become implicit arguments, whose values are read at every call. Numbers, text, containers and the
+user's own functions and objects count by their contents, which are compared at every call; anything else counts by its
+identity. Functions of the user's are followed into what they read themselves; installed packages are not.
 """
 
 from __future__ import annotations
 
-import dis
+import builtins
 import functools
-import sys
+import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import getitem
 from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import fingerprint
+from nxkernel.defn import fingerprint, reads
+from nxkernel.defn.leaves import is_array, spec_of
+from nxkernel.defn.stand_ins import replaceable, slots
+from nxkernel.defn.states import CONTAINERS, MISSING, SETS, Same, by_value, constant, describe, installed, members
+from nxkernel.primitives import Spec
 from nxkernel.tensor.tensor import Tensor
-
-_MISSING = object()
-_CONSTANTS = (bool, int, float, complex, str, bytes, type(None))
 
 
 @dataclass(frozen=True, slots=True)
-class Capture:
-    """A name that a function reads from outside.
+class Captured:
+    """An array or tensor that a function reads from outside.
 
     Parameters
     ----------
     name : str
-        As the person wrote it: ``weights`` or ``config.rate``.
+        As the person wrote it: ``weights``, ``config.rate`` or ``params['w']``.
+    spec : Spec
     read : callable
-        Gives the value now; ``_MISSING`` when there is none.
+        Gives the value now.
     """
 
     name: str
+    spec: Spec
     read: Callable[[], Any]
 
 
-def is_array(value: Any) -> bool:
-    """Whether a captured value is read as an implicit argument."""
-    return isinstance(value, Tensor | np.ndarray)
+class Survey:
+    """What a value, most often a function, depends on, as it was when the survey was made.
+
+    Attributes
+    ----------
+    ident : tuple
+        Hashable; equal for surveys between which no answer can differ but by the values of arrays.
+    arrays : tuple of Captured
+    parts : dict
+        The same as `ident` for people: ``"captured lr"`` to what it is, and how that is written.
+    leads : dict
+        By identity, the functions, containers and objects through which arrays are reached.
+    shortcuts : dict
+        What a definition remembers for as long as the survey is current.
+    """
+
+    __slots__ = ("_aliases", "_arrays", "_equal", "_same", "arrays", "ident", "leads", "parts", "shortcuts")
+
+    def __init__(self, walk: Walk) -> None:
+        self._same, self._equal, self._aliases = tuple(walk.same), tuple(walk.equal), tuple(walk.aliases)
+        self.arrays, self.leads = tuple(walk.arrays), walk.leads
+        self.ident, self.parts = tuple(walk.states), walk.parts
+        self.shortcuts: dict[tuple, Any] = {}
+        self._arrays = [(a.read, a.spec, a.spec.shape, a.spec.type.dtype) for a in self.arrays]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing that could change."""
+        return not (self._same or self._equal or self._arrays)
+
+    def fetch(self) -> list[Any] | None:
+        """The arrays as they are now, in order; None when anything else than their values has changed."""
+        found = []
+        try:
+            for read, expected in self._same:
+                if read() is not expected:
+                    return None
+            for read, expected in self._equal:
+                if read() != expected:
+                    return None
+            for read, spec, shape, dtype in self._arrays:
+                value = read()
+                if type(value) is Tensor:
+                    if value.spec != spec:
+                        return None
+                elif value.shape != shape or (value.dtype != dtype and spec_of(value) != spec):
+                    return None
+                found.append(value)
+        except Exception:
+            # What is gone now, such as an attribute or an element of a list, is a change like any other.
+            return None
+        for place, first in self._aliases:
+            if found[place] is not found[first]:
+                return None
+        return found
 
 
-class Captures:
-    """The captures of one function, with those of the functions that it calls."""
+def survey(value: Any) -> tuple[Survey, list[Any]]:
+    """Survey a function that is called for its own sake: its default arguments belong to the call.
 
-    def __init__(self, function: types.FunctionType) -> None:
-        self.function = function
-        self._own = _scan(function)
+    Returns
+    -------
+    Survey
+    list
+        The arrays that it captures.
+    """
+    walk = Walk()
+    walk.value(value, "", None)
+    return Survey(walk), walk.values
 
-    def walk(self) -> list[Capture]:
-        """Every capture, those of the user's functions that are called included."""
-        found: list[Capture] = []
-        seen: set[int] = set()
-        todo = [self.function]
-        while todo:
-            function = todo.pop()
-            if id(function.__code__) in seen:
+
+class Walk:
+    """Collects what a survey holds.
+
+    Attributes
+    ----------
+    values : list
+        The arrays that were met.
+    """
+
+    def __init__(self) -> None:
+        self.same: list[tuple[Callable[[], Any], Any]] = []
+        self.equal: list[tuple[Callable[[], Any], Any]] = []
+        self.arrays: list[Captured] = []
+        self.values: list[Any] = []
+        self.aliases: list[tuple[int, int]] = []
+        self.states: list[Any] = []
+        self.parts: dict[str, tuple[Any, str]] = {}
+        self.leads: dict[int, Any] = {}
+        self._around: list[Any] = []
+        self._seen: dict[Any, int] = {}
+        self._met: list[Any] = []
+        self._read: set[tuple] = set()
+        self._kept: list[Any] = []
+
+    # Values ----------------------------------------------------------------------------------------------------
+
+    def value(self, value: Any, name: str, read: Callable[[], Any] | None) -> None:
+        """Take a value in; `read` gives it at a later call, where it may be another one."""
+        if is_array(value):
+            self._array(value, name, read or functools.partial(_itself, value))
+            return
+        if read is not None:
+            # Looking up a method makes a new object each time, which is equal.
+            (self.equal if isinstance(value, types.MethodType) else self.same).append((read, value))
+        state = constant(value)
+        if state is not None:
+            self._add(state, name, describe(value))
+        elif not self._met_before(id(value), value):
+            self._around.append(value)
+            self._compound(value, name)
+            self._around.pop()
+
+    def _add(self, state: Any, name: str, text: str) -> None:
+        self.states.append(state)
+        if name:
+            label = name if name.startswith("option ") else f"captured {name}"
+            self.parts.setdefault(label, (state, text))
+
+    def _met_before(self, key: Any, value: Any) -> bool:
+        """Whether something was taken in already; then only that is noted."""
+        number = self._seen.setdefault(key, len(self._met))
+        if number == len(self._met):
+            self._met.append(value)
+            return False
+        self.states.append(("again", number))
+        if id(value) in self.leads:
+            self._lead()
+        return True
+
+    def _lead(self) -> None:
+        self.leads.update((id(owner), owner) for owner in self._around)
+
+    def _array(self, value: Any, name: str, read: Callable[[], Any]) -> None:
+        spec = spec_of(value)
+        if read() is not value or not all(map(replaceable, self._around)):
+            # Made anew each time that somebody looks, such as the array of a table's column, or out of a trace's reach.
+            state = ("contents", spec, _contents_of(value))
+            self.equal.append((lambda: _contents_of(read()), state[2]))
+            self._add(state, name, str(spec))
+            return
+        self._lead()
+        first = next((place for place, known in enumerate(self.values) if known is value), None)
+        if first is not None:
+            self.aliases.append((len(self.arrays), first))
+        self.arrays.append(Captured(name.removeprefix("option "), spec, read))
+        self.values.append(value)
+        self._add(("array", spec, first), name, str(spec))
+
+    def _compound(self, value: Any, name: str) -> None:
+        if isinstance(value, types.FunctionType) and not installed(value):
+            self._function(value, name)
+        elif "__nx_function__" in getattr(value, "__dict__", ()):
+            self.states.append(("definition", value.on_conflict, value.compiler))
+            self.value(value.__nx_function__, name, None)
+        elif isinstance(value, types.MethodType):
+            self._method(value, name)
+        elif isinstance(value, functools.partial):
+            self.states.append(("partial",))
+            self.value(value.func, name, None)
+            self.value(value.args, f"{name or 'partial'}.args", None)
+            self.value(value.keywords, f"{name or 'partial'}.keywords", None)
+        elif isinstance(value, CONTAINERS) and not _is_users(value):
+            self._container(value, name)
+        elif isinstance(value, type):
+            self._add(Same(value), name, describe(value))
+            if not installed(value):
+                self._class(value)
+        elif _is_users(value):
+            self._object(value, name)
+        else:
+            self._add(by_value(value), name, describe(value))
+            wrapped = getattr(value, "__wrapped__", None) if callable(value) else None
+            if wrapped is not None:
+                self.value(wrapped, name, None)
+
+    def _container(self, value: Any, name: str) -> None:
+        """A list, tuple, dict or set: its type, its size or keys, and what is in it."""
+        fixed = isinstance(value, tuple)
+        if isinstance(value, SETS):
+            self._add((type(value), members(value)), name, describe(value))
+            self.equal.append((functools.partial(members, value), members(value)))
+            return
+        if isinstance(value, dict):
+            keys = tuple(value)
+            self.states.append((type(value), tuple(map(by_value, keys))))
+            self.equal.append((functools.partial(tuple, value), keys))
+        else:
+            keys = tuple(range(len(value)))
+            self.states.append((type(value), len(value)))
+            if not fixed:
+                self.equal.append((functools.partial(len, value), len(value)))
+        items = [value[key] for key in keys]
+        states = [None if is_array(item) else constant(item) for item in items]
+        plain = [place for place, state in enumerate(states) if state is not None]
+        if plain and not fixed:
+            watched = [keys[place] for place in plain], [items[place] for place in plain]
+            self.equal.append((functools.partial(_still, value, *watched), True))
+        if len(plain) == len(items):
+            self._add(tuple(states), name, describe(value))
+            return
+        fields = getattr(value, "_fields", None)
+        for place, (key, item) in enumerate(zip(keys, items, strict=True)):
+            label = f"{name}.{fields[place]}" if fields else f"{name}[{key!r}]"
+            if states[place] is not None:
+                self._add(states[place], label, describe(item))
+            else:
+                self.value(item, label, None if fixed else functools.partial(getitem, value, key))
+
+    # Functions -------------------------------------------------------------------------------------------------
+
+    def _function(self, function: types.FunctionType, name: str, subject: Any = MISSING) -> None:
+        code = function.__code__
+        self._add(("function", fingerprint.of_code(code)), name, describe(function))
+        if name:
+            names = code.co_varnames[: code.co_argcount]
+            defaults = function.__defaults__ or ()
+            pairs = [*zip(names[len(names) - len(defaults) :], defaults, strict=True)]
+            for argument, default in [*pairs, *sorted((function.__kwdefaults__ or {}).items())]:
+                self.value(default, f"{argument} of {function.__name__}", None)
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        for path in reads.of_code(code).paths:
+            root = path.names[0]
+            if path.root == "global":
+                space = function.__globals__
+                self._path(path, functools.partial(space.get, root, MISSING), space)
+            elif path.root == "free":
+                self._path(path, functools.partial(_inside, cells[root]), cells[root])
+            elif subject is not MISSING:
+                self._path(path, functools.partial(_itself, subject), subject)
+
+    def _path(self, path: reads.Path, read: Callable[[], Any], space: Any) -> None:
+        """What a dotted name leads to: its last value counts, or the last one before its attributes are no data."""
+        value, name, place = read(), path.names[0], (id(space), path.names[0])
+        if path.fills and isinstance(_along(value, path.names[1:-1]), CONTAINERS):
+            return
+        if value is MISSING and hasattr(builtins, name):
+            # A name of Python's own, until somebody defines it.
+            self.same.append((read, MISSING))
+            self.states.append(("builtin", name))
+            return
+        before = len(self._around)
+        for attribute in path.names[1:]:
+            if _ends_at(value):
+                break
+            method = _from_class(value, attribute)
+            inner = _attribute(value, attribute) if method is None else method
+            if inner is MISSING or (_is_outside(inner) and not isinstance(value, types.ModuleType | type)):
+                break
+            self._around.append(value)
+            if place not in self._read:
+                self._read.add(place)
+                self._kept.append(value)
+                self.same.append((read, value))
+            name = f"{name}.{attribute}"
+            if method is not None:
+                owner = type(value)
+                self.states.append(Same(owner))
+                self.equal.append((functools.partial(_attribute, owner, attribute), _attribute(owner, attribute)))
+                self._bound(method, name, value)
+                del self._around[before:]
+                return
+            place = (id(value), attribute)
+            value, read = inner, functools.partial(getattr, value, attribute, MISSING)
+        if ("whole", place) not in self._read:
+            self._read.add(("whole", place))
+            self.value(value, name, read)
+        del self._around[before:]
+
+    def _method(self, method: types.MethodType, name: str) -> None:
+        if isinstance(method.__func__, types.FunctionType):
+            self._bound(method.__func__, name, method.__self__)
+        else:
+            self.value(method.__func__, name, None)
+            self.value(method.__self__, f"{name}.__self__", None)
+
+    def _bound(self, function: types.FunctionType, name: str, subject: Any) -> None:
+        if self._met_before((id(function), id(subject)), (function, subject)):
+            return
+        self._around += (function, subject)
+        if installed(function):
+            self.value(subject, name, None)
+        else:
+            self._function(function, name, subject)
+        del self._around[-2:]
+
+    # Objects ---------------------------------------------------------------------------------------------------
+
+    def _object(self, value: Any, name: str) -> None:
+        """An object of a class of the user's: its attributes, and the code of its class."""
+        self.value(type(value), "", None)
+        self._add(("object",), name, describe(value))
+        if isinstance(value, CONTAINERS):
+            self._container(value, name)
+        for slot in slots(type(value)):
+            self.value(_attribute(value, slot), f"{name}.{slot}", functools.partial(_attribute, value, slot))
+        attributes = getattr(value, "__dict__", None)
+        if attributes is not None:
+            keys = tuple(attributes)
+            self.states.append(keys)
+            self.equal.append((functools.partial(tuple, attributes), keys))
+            for key in keys:
+                self.value(attributes[key], f"{name}.{key}", functools.partial(getitem, attributes, key))
+
+    def _class(self, value: type) -> None:
+        for parent in value.__mro__:
+            if installed(parent):
                 continue
-            seen.add(id(function.__code__))
-            for capture in self._own if function is self.function else _scan(function):
-                found.append(capture)
-                inner = _user_function(capture.read())
-                if inner is not None:
-                    todo.append(inner)
-        return found
+            keys = tuple(vars(parent))
+            self.equal.append((functools.partial(tuple, vars(parent)), keys))
+            for key in keys:
+                inner = _unwrapped(vars(parent)[key])
+                if isinstance(inner, types.FunctionType):
+                    self.equal.append((functools.partial(_still, vars(parent), [key], [vars(parent)[key]]), True))
+                    self.value(inner, f"{parent.__name__}.{key}", None)
+                elif not key.startswith("__") and not inspect.isdatadescriptor(inner):
+                    self.value(inner, f"{parent.__name__}.{key}", functools.partial(_attribute, parent, key))
 
 
-def state(value: Any) -> Any:
-    """What of a captured value goes into a key; None for arrays, whose values do not."""
-    if is_array(value) or value is _MISSING:
+_WRAPPERS = (
+    (property, "fget"),
+    (functools.cached_property, "func"),
+    (staticmethod, "__func__"),
+    (classmethod, "__func__"),
+)
+
+
+def _unwrapped(value: Any) -> Any:
+    """The function behind a property, method or definition in a class."""
+    for kind, part in _WRAPPERS:
+        if isinstance(value, kind):
+            value = getattr(value, part)
+    return getattr(value, "__nx_function__", value)
+
+
+def _from_class(value: Any, attribute: str) -> types.FunctionType | None:
+    """The function of the user's that answers for an attribute; None where the attribute is data."""
+    if isinstance(value, type | types.ModuleType) or not _is_users(value):
         return None
-    if isinstance(value, _CONSTANTS):
-        return (type(value).__name__, repr(value))
-    inner = _user_function(value)
-    if inner is not None:
-        return ("function", fingerprint.of_function(inner))
-    if isinstance(value, np.generic):
-        return (type(value).__name__, repr(value))
-    if isinstance(value, tuple | list):
-        return (type(value).__name__, *(_inside(item) for item in value))
-    if isinstance(value, dict):
-        return ("dict", *((repr(key), _inside(item)) for key, item in value.items()))
-    return ("object", id(value))
+    if attribute in getattr(value, "__dict__", ()):
+        return None
+    found = _unwrapped(inspect.getattr_static(type(value), attribute, None))
+    return found if isinstance(found, types.FunctionType) else None
 
 
-def _inside(value: Any) -> Any:
-    """The state of a member of a container; arrays there count by identity, type and shape."""
-    if is_array(value):
-        return ("array", id(value), str(value.dtype), value.shape)
-    return state(value)
+def _is_users(value: Any) -> bool:
+    return isinstance(value, types.SimpleNamespace) or not installed(type(value))
 
 
-def describe(value: Any) -> str:
-    """A captured value for people."""
-    if value is _MISSING:
-        return "not defined"
-    if is_array(value):
-        return str(value.spec) if isinstance(value, Tensor) else f"{value.dtype}{list(value.shape)}"
-    if isinstance(value, _CONSTANTS):
-        return repr(value)
-    if _user_function(value) is not None:
-        return f"code of {getattr(value, '__name__', 'a function')}"
-    return f"a {type(value).__name__}"
+def _ends_at(value: Any) -> bool:
+    """Whether what a path says of a value is for the value itself to answer, so that all of it counts."""
+    if value is MISSING or is_array(value) or constant(value) is not None:
+        return True
+    if isinstance(value, types.ModuleType | type):
+        return installed(value)
+    return isinstance(value, CONTAINERS) and not _is_users(value)
 
 
-def _user_function(value: Any) -> types.FunctionType | None:
-    """The Python function behind a value, if the user wrote it: installed packages are not followed."""
-    function = getattr(value, "__nx_function__", value)
-    if isinstance(function, types.FunctionType) and not _installed(function):
-        return function
-    return None
+def _is_outside(value: Any) -> bool:
+    """Whether an attribute is a function or class of an installed package: its owner counts instead."""
+    return callable(value) and installed(value) and not hasattr(value, "__nx_function__")
 
 
-@functools.lru_cache(maxsize=4096)
-def _installed_file(file: str) -> bool:
-    return "site-packages" in file or "dist-packages" in file or file.startswith((sys.base_prefix, "<frozen"))
-
-
-def _installed(function: types.FunctionType) -> bool:
-    package = (function.__module__ or "").partition(".")[0]
-    return package in ("nxkernel", "numpy", "scipy", "builtins") or _installed_file(function.__code__.co_filename)
-
-
-def _scan(function: types.FunctionType) -> tuple[Capture, ...]:
-    """The captures of one function, in the order in which its code names them."""
-    names: dict[tuple[str, ...], str] = {}
-    for path, where in _paths(function.__code__):
-        names.setdefault(path, where)
-    captures = []
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    for path, where in names.items():
-        root = path[0]
-        if where == "free" and root not in cells:
-            continue
-        if where == "global" and root not in function.__globals__ and hasattr(__builtins__, root):
-            continue
-        read_root = (
-            functools.partial(_read_cell, cells[root])
-            if where == "free"
-            else functools.partial(function.__globals__.get, root, _MISSING)
-        )
-        first = read_root()
-        if first is _MISSING and where == "global" and root in _BUILTINS:
-            continue
-        captures.append(_capture(path, read_root, first))
-    unique = {capture.name: capture for capture in captures if capture is not None}
-    return tuple(unique.values())
-
-
-_BUILTINS = frozenset(dir(__import__("builtins")))
-
-
-def _read_cell(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return _MISSING
-
-
-def _capture(path: tuple[str, ...], read_root: Callable[[], Any], first: Any) -> Capture | None:
-    """The capture of a dotted path: of the root, or of what its attributes lead to while they are plain data."""
-    value, depth = first, 0
-    while depth < len(path) - 1 and not is_array(value) and not isinstance(value, _CONSTANTS):
-        inner = _attribute(value, path[depth + 1])
-        if inner is _MISSING or (callable(inner) and _user_function(inner) is None):
-            break
-        value, depth = inner, depth + 1
-    if isinstance(first, types.ModuleType) and depth == 0:
-        # A function or class of a module: it changes only with the installation.
-        return Capture(path[0], read_root)
-    if depth == 0:
-        return Capture(path[0], read_root)
-    attributes = path[1 : depth + 1]
-
-    def read() -> Any:
-        found = read_root()
-        for name in attributes:
-            found = _attribute(found, name)
-        return found
-
-    return Capture(".".join(path[: depth + 1]), read)
+def _along(value: Any, names: Sequence[str]) -> Any:
+    for name in names:
+        value = _attribute(value, name)
+    return value
 
 
 def _attribute(value: Any, name: str) -> Any:
-    return getattr(value, name, _MISSING)
+    try:
+        return getattr(value, name, MISSING)
+    except Exception:
+        # A property may raise whatever it likes: so it will, in the person's own code, when that is traced.
+        return MISSING
 
 
-def _paths(code: types.CodeType) -> list[tuple[tuple[str, ...], str]]:
-    """The dotted names that code loads from outside, with where their roots are looked up."""
-    found: list[tuple[tuple[str, ...], str]] = []
-    path: list[str] = []
-    where = ""
-
-    def close() -> None:
-        if path:
-            found.append((tuple(path), where))
-            path.clear()
-
-    free = set(code.co_freevars)
-    for instruction in dis.get_instructions(code):
-        name = instruction.opname
-        if name in ("LOAD_GLOBAL", "LOAD_NAME"):
-            close()
-            path.append(instruction.argval)
-            where = "global"
-        elif name in ("LOAD_DEREF", "LOAD_CLASSDEREF") and instruction.argval in free:
-            close()
-            path.append(instruction.argval)
-            where = "free"
-        elif name in ("LOAD_ATTR", "LOAD_METHOD") and path:
-            path.append(instruction.argval)
-        elif name not in ("PRECALL", "CACHE", "PUSH_NULL"):
-            close()
-    close()
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            inner = _paths(constant)
-            # A variable of this function that an inner one reads is no capture of this one.
-            found += [(p, w) for p, w in inner if w == "global" or p[0] in free]
-    return found
+def _inside(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
 
 
-def sort_out(captures: list[Capture]) -> tuple[list[tuple[Capture, Any]], list[tuple[Capture, Any]]]:
-    """Arrays, and everything else, each with its value now; names bound to modules are left out."""
-    arrays, constants = [], []
-    for capture in captures:
-        value = capture.read()
-        if isinstance(value, types.ModuleType | types.BuiltinFunctionType | type):
-            continue
-        (arrays if is_array(value) else constants).append((capture, value))
-    return arrays, constants
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _still(owner: Any, keys: Sequence[Any], items: Sequence[Any]) -> bool:
+    """Whether a container has the same objects under some of its keys."""
+    return all(owner[key] is item for key, item in zip(keys, items, strict=True))
+
+
+def _contents_of(value: Any) -> tuple:
+    return (spec_of(value), np.asarray(value).tobytes())

@@ -10,20 +10,11 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
-
+from nxkernel.defn.leaves import is_leaf
 from nxkernel.errors import NxTypeError, message
-from nxkernel.operand import Operand
 
 #: The structure of a single leaf.
 LEAF = "leaf"
-
-
-def is_leaf(value: Any) -> bool:
-    """Whether a value is a tensor, an array or a number."""
-    if isinstance(value, Operand | np.ndarray | np.generic | bool | int | float | complex):
-        return True
-    return hasattr(value, "__array__") and not isinstance(value, type)
 
 
 def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callable[[str, Any], Exception]) -> Any:
@@ -81,7 +72,11 @@ def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     if kind == "dict":
         return dict(zip(detail, values, strict=True))
     class_, names = detail
-    return class_(**dict(zip(names, values, strict=True)))
+    # Not by its constructor: that may check or convert what a traced value cannot answer, and not take every field.
+    made = object.__new__(class_)
+    for name, value in zip(names, values, strict=True):
+        object.__setattr__(made, name, value)
+    return made
 
 
 def describe(structure: Any) -> str:

@@ -16,13 +16,13 @@ CONTEXT: ContextVar[dict[str, Any] | None] = ContextVar("nxkernel_default_option
 changes = 0
 
 
-def _checked(options: dict[str, Any]) -> dict[str, Any]:
+def _merged(before: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in _BUILT_IN:
             raise NxTypeError(message(f"there is no default option {name!r}.", f"There are {', '.join(_BUILT_IN)}."))
-    if "compiler" in options:
+    if options.get("compiler") is not None:
         interface.get(options["compiler"])
-    return options
+    return {name: value for name, value in {**before, **options}.items() if value is not None}
 
 
 def default_options(**options: Any) -> dict[str, Any]:
@@ -30,8 +30,8 @@ def default_options(**options: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    compiler : str
-        ``"numba_cpu"`` or ``"evaluator"``.
+    compiler : str or None
+        ``"numba_cpu"`` or ``"evaluator"``; None sets none, so that the one of the whole process counts.
 
     Returns
     -------
@@ -40,30 +40,34 @@ def default_options(**options: Any) -> dict[str, Any]:
 
     Examples
     --------
-    >>> before = default_options(compiler="evaluator")
-    >>> default_options(**before) if before else default_options(compiler="numba_cpu")
+    >>> default_options(compiler="evaluator")
+    {}
+    >>> default_options(compiler=None)
     {'compiler': 'evaluator'}
     """
     before = dict(CONTEXT.get() or {})
     if options:
-        CONTEXT.set({**before, **_checked(options)})
+        CONTEXT.set(_merged(before, options) or None)
     return before
 
 
 def global_default_options(**options: Any) -> dict[str, Any]:
-    """Set default options for the whole process, under those of a context; returns those that were set before."""
-    global changes
+    """Set default options for the whole process, which those of a context go before.
+
+    Parameters and result are those of :func:`default_options`.
+    """
+    global _global, changes
     before = dict(_global)
     if options:
-        _global.update(_checked(options))
+        _global = _merged(before, options)
         changes += 1
     return before
 
 
 def reset() -> None:
     """Back to the options that are built in."""
-    global changes
-    _global.clear()
+    global _global, changes
+    _global = {}
     changes += 1
     CONTEXT.set(None)
 

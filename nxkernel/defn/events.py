@@ -73,14 +73,21 @@ class Event:
         if self.kind == "miss":
             first = self.reason[:1] == ("first call",)
             verb = ("compiled" if first else "compiled again") if self.compiled else "traced"
-            kernels = f"{self.compiled} kernels compiled, {self.reused} reused"
             return (
                 f"{self.function} {verb}{where}: {self.trace_ms:.1f} ms trace, {self.lower_ms:.1f} ms lowering, "
-                f"{self.native_ms:.1f} ms native; {kernels}"
+                f"{self.native_ms:.1f} ms native{self._kernels()}"
             )
         if self.kind == "kernel":
             return f"{self.function}{where}: kernel {self.kernel} from {self.origin}, {self.native_ms:.1f} ms"
-        return f"{self.function} {self.kind}{where}"
+        return f"{self.function} {_VERBS.get(self.kind, self.kind)}{where}"
+
+    def _kernels(self) -> str:
+        counts = [(self.compiled, "compiled"), (self.reused, "reused")]
+        shown = [f"{count} {'kernel' if count == 1 else 'kernels'} {what}" for count, what in counts if count]
+        return f"; {', '.join(shown)}" if shown else ""
+
+
+_VERBS = {"hit": "was answered from the cache", "error": "raised an error", "evict": "dropped a program"}
 
 
 class Stream:

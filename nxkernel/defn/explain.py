@@ -5,49 +5,58 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.defn import places
-from nxkernel.defn.cache import Program
+from nxkernel.defn.arguments import Arguments, Parts
+from nxkernel.defn.cache import Difference, Program, difference
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.printing import variable_names
 from nxkernel.graph.traverse import post_order
-from nxkernel.transforms.simplify import simplify
 
-if TYPE_CHECKING:
-    from nxkernel.defn.definition import Arguments, Definition
-
-Closest = tuple[Program, list[tuple[str, str, str]]] | None
+Closest = tuple[Program, Difference] | None
 
 
-def reason(closest: Closest) -> tuple[str, ...]:
-    """Why a call is new, in lines: what differs from the closest call before."""
+def reason(closest: Closest, edited: bool = False) -> tuple[str, ...]:
+    """Why a call is new, in lines: what differs from the closest call before.
+
+    Parameters
+    ----------
+    closest : (Program, differences), optional
+    edited : bool, optional
+        Whether there was an earlier state of the function's code.
+    """
     if closest is None:
-        return ("first call",)
-    _, difference = closest
-    return tuple(f"{what}: {there} → {here}" for what, there, here in difference) or ("the structure of an argument",)
+        return ("first call since its code changed" if edited else "first call",)
+    return tuple(_line(*part) for part in closest[1]) or ("something that it captures was made anew",)
+
+
+def _line(what: str, there: str, here: str) -> str:
+    if there.startswith("code ") and here.startswith("code "):
+        return f"{what}: its code has changed"
+    return f"{what}: {there} → {here}"
 
 
 def advice(closest: Closest, arguments: Arguments) -> str:
     """What the person could change so that the program is found; empty when there is nothing to say."""
     if closest is None:
         return ""
-    _, difference = closest
-    for what, there, here in difference:
+    _, differences = closest
+    for what, there, here in differences:
         kind, _, name = what.partition(" ")
         if kind == "argument" and there.startswith("f32") and here == "f64" + there[3:]:
-            place = arguments.paths.index(name)
-            came = "a NumPy array" if isinstance(arguments.values[place], np.ndarray) else "a tensor"
+            value = arguments.values[arguments.paths.index(name)]
+            came = "a NumPy array" if isinstance(value, np.ndarray) else "a tensor"
             return f'float64 came in from {came}; nx.as_type({name}, "f32") keeps the compiled f32 program.'
-    if len(difference) == 1:
-        what, _, here = difference[0]
+    if len(differences) == 1:
+        what, there, here = differences[0]
         kind, _, name = what.partition(" ")
-        if kind in ("option", "captured") and _is_number(here):
+        if kind in ("option", "captured") and _is_float(there) and _is_float(here):
             return (
                 f"{name} is a number that is part of the key: if it keeps changing, pass it as a positional argument, "
                 "and it will be compiled once."
@@ -55,12 +64,22 @@ def advice(closest: Closest, arguments: Arguments) -> str:
     return ""
 
 
-def _is_number(text: str) -> bool:
+def restless(function: str, before: Parts, after: Parts) -> str:
+    """What to say of a function that changes what it depends on while it is traced: its program is of no use later."""
+    changed = [what.partition(" ")[2] for what, _, _ in difference(before, after)]
+    return (
+        f"{function} changed {', '.join(changed) or 'what it captures'} while it was traced, so its program was not "
+        "kept. Return values instead of storing them."
+    )
+
+
+def _is_float(text: str) -> bool:
+    """Whether a text is that of a number with a fraction: whole numbers are often shapes, axes and counts."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return not text.lstrip("-").isdigit()
 
 
 @dataclass(frozen=True)
@@ -69,13 +88,14 @@ class Explanation:
 
     Parameters
     ----------
+    function : str
     hit : bool
         Whether a program is there.
     difference : tuple of str
         From the closest program before; ``("first call",)`` when there is none.
     kernels : tuple of (str, str)
-        For a call that would be traced: each kernel, and whether it would be ``"compiled"`` or come from ``"memory"`` or
-        ``"disk"``.
+        For a call that would be traced: each kernel, and whether it would be ``"compiled"`` or come from ``"memory"``
+        or ``"disk"``.
     closest : str
         Where and when the closest program was made, and how many calls it answered.
     """
@@ -90,7 +110,7 @@ class Explanation:
         if self.hit:
             return f"{self.function}: answered from the cache\n  {self.closest}"
         new = sum(where == "compiled" for _, where in self.kernels)
-        verb = "would compile" if new or not self.kernels else "would trace, and reuse every kernel"
+        verb = "would compile" if new or not self.kernels else "would be traced, and reuse every kernel"
         lines = [f"{self.function} {verb}: {'; '.join(self.difference)}"]
         for number, (title, where) in enumerate(self.kernels, start=1):
             lines.append(f"kernel {number} ({title}): {'new' if where == 'compiled' else f'from {where}'}")
@@ -101,27 +121,39 @@ class Explanation:
     __repr__ = __str__
 
 
-def why(definition: Definition, arguments: Arguments) -> Explanation:
-    """What a call would do; it is traced if it is new, but nothing is compiled or run."""
-    name, found = definition.__name__, definition._family
-    program = found.find(arguments.key)
-    if program is not None:
-        return Explanation(name, True, (), (), _history(program))
-    closest = found.closest(arguments.key)
+def hit(function: str, program: Program) -> Explanation:
+    """What a call would do that a program answers."""
+    return Explanation(function, True, (), (), _history(program))
+
+
+def miss(function: str, closest: Closest, edited: bool, graph: Graph | None) -> Explanation:
+    """What a new call would do.
+
+    Parameters
+    ----------
+    function : str
+    closest, edited
+        As for :func:`reason`.
+    graph : Graph, optional
+        What it would be traced to; None where a compiler makes no kernels.
+    """
     kernels: tuple[tuple[str, str], ...] = ()
-    if arguments.compiler == "numba_cpu":
+    if graph is not None:
         from nxkernel.compilers.numba_cpu.compiler import foresee
 
-        kernels = tuple(foresee(simplify(arguments.trace().graph)))
-    return Explanation(name, False, reason(closest), kernels, _history(closest[0]) if closest else "")
+        kernels = tuple(foresee(graph))
+    return Explanation(function, False, reason(closest, edited), kernels, _history(closest[0]) if closest else "")
 
 
 def _history(program: Program) -> str:
     seconds = max(time.time() - program.made, 0)
-    ago = f"{seconds:.0f} seconds" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+    ago = _counted(round(seconds), "second") if seconds < 120 else _counted(round(seconds / 60), "minute")
     where = f" in {program.where}" if program.where else ""
-    calls = program.calls + 1
-    return f"compiled {ago} ago{where}, called {calls} {'time' if calls == 1 else 'times'}"
+    return f"compiled {ago} ago{where}, called {_counted(program.calls, 'time')}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def view(name: str, program: Program) -> CompilationView:
@@ -135,13 +167,13 @@ def view(name: str, program: Program) -> CompilationView:
     return CompilationView(
         function=name,
         signature=program.signature,
-        compiler=program.key.parts["compiler"],
+        compiler=program.compiler,
         reason=program.reason,
         nodes=tuple(
             _node(node, names, kernels_of.get(id(node), ()), id(node) in outputs) for node in _named(order, names)
         ),
         kernels=tuple(_kernel(number, kernel) for number, kernel in enumerate(executable.kernels)),
-        calls=program.calls + 1,
+        calls=program.calls,
         cell=program.where,
         text=repr(graph),
         trace_ms=program.trace_ms,

@@ -1,20 +1,28 @@
-"""The identity of a function by the content of its code: the same text in a new cell is the same function."""
+"""The identity of code by its content: the same text in a new cell is the same function."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import types
-from typing import Any
+from collections.abc import Callable
 
 
+@functools.lru_cache(maxsize=4096)
 def of_code(code: types.CodeType) -> str:
-    """A hash of what a code object does; file names, line numbers and comments do not count."""
+    """A hash of what a code object does; file names, line numbers and comments do not count.
+
+    Examples
+    --------
+    >>> of_code(compile("x + 1", "here", "eval")) == of_code(compile("x  +  1  # more", "there", "eval"))
+    True
+    """
     digest = hashlib.sha256()
     _feed(code, digest.update)
     return digest.hexdigest()[:32]
 
 
-def _feed(code: types.CodeType, update: Any) -> None:
+def _feed(code: types.CodeType, update: Callable[[bytes], None]) -> None:
     header = (
         code.co_name,
         code.co_argcount,
@@ -25,7 +33,7 @@ def _feed(code: types.CodeType, update: Any) -> None:
         code.co_varnames,
         code.co_freevars,
         code.co_cellvars,
-        getattr(code, "co_exceptiontable", b""),
+        code.co_exceptiontable,
     )
     update(repr(header).encode())
     update(code.co_code)
@@ -33,14 +41,7 @@ def _feed(code: types.CodeType, update: Any) -> None:
         if isinstance(constant, types.CodeType):
             _feed(constant, update)
         elif isinstance(constant, frozenset):
+            # Its order depends on the hashes of strings, which differ from process to process.
             update(repr(sorted(map(repr, constant))).encode())
         else:
             update(f"{type(constant).__name__} {constant!r}".encode())
-
-
-def of_function(function: types.FunctionType) -> str:
-    """A hash of a function's code and of the default values of its parameters."""
-    digest = hashlib.sha256(of_code(function.__code__).encode())
-    for value in (*(function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items())):
-        digest.update(f"{type(value).__name__} {value!r}".encode())
-    return digest.hexdigest()[:32]

@@ -6,15 +6,13 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
-from nxkernel.defn import containers, definition, options, trace
+from nxkernel.defn import containers, options, trace
 from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.printing import print_graph
-from nxkernel.ops import dispatch
 from nxkernel.primitives import Spec
-from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify_nodes
 
 
@@ -44,8 +42,8 @@ def defn(function: Callable[..., Any] | None = None, /, *, compiler: str | None 
     ... def softmax(t):
     ...     e = nx.exp(t - nx.reduce_max(t))
     ...     return e / nx.sum(e)
-    >>> print(nx.sum(softmax(nx.tensor([1.0, 2.0, 3.0]))).to_numpy())
-    1.0
+    >>> softmax(nx.tensor([1.0, 1.0])).to_list()
+    [0.5, 0.5]
     """
     if function is None:
         return functools.partial(_define, compiler=compiler)
@@ -63,6 +61,15 @@ def _define(function: Callable[..., Any], compiler: str | None) -> Definition:
 def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a function as plain host code: inside a definition it runs while that is traced, on traced values.
 
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    callable
+        The same function.
+
     Examples
     --------
     >>> @deftransform
@@ -72,6 +79,8 @@ def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> _ = nx.jit(lambda t: show(t) + 1)(nx.tensor([1.0, 2.0]))
     tracing f32[2]
     """
+    if not callable(function):
+        raise NxTypeError(f"nx.deftransform marks a function, got a {type(function).__name__}")
     function.__nx_transform__ = True
     return function
 
@@ -133,43 +142,52 @@ def jit_apply(
     return jit(function, compiler=compiler, on_conflict=on_conflict)(*arguments, **(options or {}))
 
 
-class Compiled:
+class Compiled(Definition):
     """A function compiled for fixed types and shapes; what :func:`nxkernel.compile` returns."""
 
-    def __init__(self, made: Definition, templates: Sequence[Any], opts: Mapping[str, Any]) -> None:
-        self._definition, self._options = made, dict(opts)
-        self._arguments = made._bind(tuple(templates), self._options)
-        self._program = made._miss(self._arguments)
-        self.__name__ = made.__name__
+    def __init__(
+        self, function: Callable[..., Any], templates: Sequence[Any], opts: Mapping[str, Any], compiler: str | None
+    ) -> None:
+        super().__init__(function, compiler=compiler)
+        self._options = dict(opts)
+        arguments = self._bind(tuple(templates), self._options, templates=True)
+        self._structures, self._expected = (
+            arguments.structures,
+            tuple(zip(arguments.paths, arguments.specs, strict=True)),
+        )
+        self._call_text = arguments.signature(self.__name__)
+        self._program(arguments)
 
     def __repr__(self) -> str:
-        return f"<compiled {self._arguments.signature()}>"
+        return f"<compiled {self._call_text}>"
 
-    def __call__(self, *args: Any) -> Any:
-        leaves: list[tuple[str, Any]] = []
-        named = [parameter.name for parameter in self._definition._positional]
-        names = [*named, *(f"argument {place + 1}" for place in range(len(named), len(args)))]
-        found = tuple(
-            containers.flatten(value, name, leaves, self._definition._refuse)
-            for name, value in zip(names, args, strict=False)
-        )
-        expected = list(zip(self._arguments.paths, self._arguments.specs, strict=True))
-        given = [(path, trace.spec_of(value)) for path, value in leaves]
-        if found != tuple(self._arguments.structures) or given != expected:
-            raise NxTypeError(self._mismatch(given, expected))
-        arguments = self._definition._bind(args, self._options)
-        if arguments.key != self._arguments.key:
-            # Something captured has another value than when this was compiled: that answer would be stale.
-            return self._definition._call(args, self._options)
-        return definition.run(self._program, arguments)
+    def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Any:
+        if opts is not self._options:
+            if opts:
+                name = next(iter(opts))
+                raise NxTypeError(
+                    message(
+                        f"{self._call_text} was compiled with its options, got the option {name!r}.",
+                        "Give options to nx.compile, or use nx.jit, which compiles for whatever comes.",
+                    )
+                )
+            opts = self._options
+        arguments = super()._bind(args, opts, templates)
+        if not hasattr(self, "_expected"):
+            return arguments
+        given = tuple(zip(arguments.paths, arguments.specs, strict=True))
+        if arguments.structures != self._structures or given != self._expected:
+            raise NxTypeError(self._mismatch(dict(given)))
+        return arguments
 
-    def _mismatch(self, given: list[tuple[str, Spec]], expected: list[tuple[str, Spec]]) -> str:
+    def _mismatch(self, given: dict[str, Spec]) -> str:
+        expected = dict(self._expected)
         lines = [
-            f"{path}: expected {spec}, got {dict(given).get(path, 'nothing')}"
-            for path, spec in expected
-            if dict(given).get(path) != spec
+            f"{path}: expected {spec}, got {given.get(path, 'nothing')}"
+            for path, spec in expected.items()
+            if given.get(path) != spec
         ]
-        lines += [f"{path}: got {spec}, which is not expected" for path, spec in given if path not in dict(expected)]
+        lines += [f"{path}: got {spec}, which is not expected" for path, spec in given.items() if path not in expected]
         return message(
             f"{self.__name__} was compiled for other arguments.",
             *(lines or ["The containers of the arguments are built differently."]),
@@ -211,32 +229,9 @@ def compile(
     >>> total(nx.iota((2, 2))).to_list()
     [1, 5]
     """
-    made = _Templated(function.__nx_function__ if isinstance(function, Definition) else function, compiler=compiler)
-    return Compiled(made, templates, options or {})
-
-
-class _Templated(Definition):
-    """A definition whose calls may be described by templates."""
-
-    def _bind(self, args: tuple, opts: dict[str, Any]) -> definition.Arguments:
-        return super()._bind(tuple(_filled(value) for value in args), opts)
-
-
-def _filled(value: Any) -> Any:
-    """A template becomes a leaf that has its spec; containers are left as they are, their templates too."""
-    return _Shape(value.spec) if isinstance(value, Template) else value
-
-
-class _Shape:
-    """A leaf that has a spec and no data."""
-
-    __slots__ = ("spec",)
-
-    def __init__(self, spec: Spec) -> None:
-        self.spec = spec
-
-    def __array__(self, *_: Any, **__: Any) -> Any:
-        raise NxTypeError("a template has no data")
+    if isinstance(function, Definition):
+        function = function.__nx_function__
+    return Compiled(function, templates, options or {}, compiler)
 
 
 def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -249,19 +244,18 @@ def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
       f32[2]
     <BLANKLINE>
       Nx.Defn.Expr
-      parameter a:0        f32[2]
-      b = tanh a           f32[2]
-      c = add b, 1.0       f32[2]
+      parameter a:0    f32[2]
+      b = tanh a       f32[2]
+      c = add b, 1.0   f32[2]
     >
     """
-    made = _Templated(function.__nx_function__ if isinstance(function, Definition) else function)
+    made = Definition(function.__nx_function__ if isinstance(function, Definition) else function)
 
-    @functools.wraps(function)
     def debugged(*args: Any, **opts: Any) -> Any:
-        graph = made._bind(args, opts).trace().graph
-        return graph.rebuild(simplify_nodes(graph.outputs))
+        graph = made._trace(made._bind(args, opts, templates=True))[0].graph
+        return graph.rebuild(graph.outputs)
 
-    return debugged
+    return functools.update_wrapper(debugged, function, updated=())
 
 
 def debug_expr_apply(
@@ -281,8 +275,8 @@ def print_expr(tensor: Any) -> Any:
       f32
     <BLANKLINE>
       Nx.Defn.Expr
-      parameter a:0              f32
-      b = multiply a, 2.0        f32
+      parameter a:0         f32
+      b = multiply a, 2.0   f32
     >
     """
     leaves: list[tuple[str, Any]] = []
@@ -293,9 +287,20 @@ def print_expr(tensor: Any) -> Any:
 
 
 def print_value(tensor: Any, label: str = "") -> Any:
-    """Print the value of a tensor each time that the compiled program runs; returns the tensor.
+    """Print the value of a tensor, or of a container of tensors, each time that the compiled program runs.
 
     Values are printed when the program has finished, in the order in which the definition asked for them.
+
+    Parameters
+    ----------
+    tensor : tensor or container
+    label : str, optional
+        Printed before it.
+
+    Returns
+    -------
+    tensor or container
+        What was given.
 
     Examples
     --------
@@ -307,13 +312,12 @@ def print_value(tensor: Any, label: str = "") -> Any:
     >
     """
     run = tracing.current()
-    value = dispatch.operand(tensor)
     if run is None:
-        print(f"{label}{value!r}")
-    elif type(value) is Expr:
-        trace.ask_to_print(label, value, run)
-    elif isinstance(value, Tensor):
-        trace.ask_to_print(label, run.capture(value), run)
+        print(f"{label}{tensor!r}")
+        return tensor
+    leaves: list[tuple[str, Any]] = []
+    structure = containers.flatten(tensor, "the value", leaves, containers.no_tensor("print_value"))
+    trace.ask_to_print(label, structure, [trace.node_of(value, run) for _, value in leaves], run)
     return tensor
 
 

@@ -42,13 +42,11 @@ def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict
     known = [*required, *defaults]
     for name in options:
         if name not in known:
-            raise NxTypeError(
-                message(f"unknown option {name!r}.", f"The options are {', '.join(map(repr, known)) or 'none'}.")
-            )
+            raise NxTypeError(message(f"unknown option {name!r}.", _options(known)))
     for name in required:
         if name not in options:
             raise NxTypeError(message(f"the option {name!r} is missing.", f"Give it by keyword: {name}=…"))
-    return {name: options.get(name, defaults.get(name)) for name in known}
+    return {name: options[name] if name in options else defaults[name] for name in known}
 
 
 def check(function: str, signature: inspect.Signature, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,45 +54,54 @@ def check(function: str, signature: inspect.Signature, options: Mapping[str, Any
     parameters = signature.parameters.values()
     known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    call = f"{function}{_brief(signature)}"
-    for name, value in options.items():
+    for name in options:
         if name not in known and not open_ended:
-            hint = f"The options are {', '.join(map(repr, known))}." if known else "It has no options."
             positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+            hint = _options(list(known))
             if name in positional:
-                hint = f"{name!r} is a positional argument: pass it without its name."
-            raise NxTypeError(message(f"{call} has no option {name!r}.", hint))
-        if isinstance(value, Operand | np.ndarray):
+                hint = f"{name!r} is a positional argument, and one was given in its place already."
+            raise NxTypeError(message(f"{call(function, signature)} has no option {name!r}.", hint))
+    for name, default in known.items():
+        if default is inspect.Parameter.empty and name not in options:
             raise NxTypeError(
                 message(
-                    f"{call} got a tensor for the option {name!r}.",
+                    f"{call(function, signature)} needs the option {name!r}.",
+                    f"Call it with {name}=…, or declare a default.",
+                )
+            )
+    values = {name: options.get(name, default) for name, default in known.items()}
+    values |= {name: options[name] for name in sorted(options) if name not in known}
+    for name, value in values.items():
+        found = _tensor_in(value, name)
+        if found:
+            raise NxTypeError(
+                message(
+                    f"{call(function, signature)} got a tensor for the option {found!r}.",
                     "Options are static values. Make it a positional argument: declare it before `*`.",
                 )
             )
-    missing = [name for name, default in known.items() if default is inspect.Parameter.empty and name not in options]
-    if missing:
-        raise NxTypeError(
-            message(f"{call} needs the option {missing[0]!r}.", f"Call it with {missing[0]}=…, or declare a default.")
-        )
-    return {**{name: default for name, default in known.items() if name not in options}, **options}
+    return values
 
 
-def _brief(signature: inspect.Signature) -> str:
-    return str(signature.replace(return_annotation=inspect.Signature.empty))
+def call(function: str, signature: inspect.Signature) -> str:
+    """A function with its parameters, as the line of its ``def`` has them."""
+    return f"{function}{signature.replace(return_annotation=inspect.Signature.empty)}"
 
 
-def freeze(value: Any) -> Any:
-    """An option's value as part of a key: 1, 1.0 and True differ, lists and dicts count by their contents."""
-    if isinstance(value, float):
-        return ("float", value.hex())
-    if isinstance(value, list | tuple):
-        return (type(value).__name__, *(freeze(item) for item in value))
+def _options(known: list[str]) -> str:
+    if not known:
+        return "It has no options."
+    return f"The option is {known[0]!r}." if len(known) == 1 else f"The options are {', '.join(map(repr, known))}."
+
+
+def _tensor_in(value: Any, path: str) -> str:
+    """How a person would write the first tensor in a value; empty when there is none."""
+    if isinstance(value, Operand | np.ndarray):
+        return path
     if isinstance(value, dict):
-        return ("dict", *((repr(key), freeze(item)) for key, item in value.items()))
-    if isinstance(value, set | frozenset):
-        return ("set", *sorted(map(repr, value)))
-    try:
-        hash(value)
-    except TypeError:
-        return (type(value).__name__, id(value))
-    return (type(value).__name__, value)
+        inner = ((f"{path}[{key!r}]", item) for key, item in value.items())
+    elif isinstance(value, list | tuple):
+        inner = ((f"{path}[{place}]", item) for place, item in enumerate(value))
+    else:
+        return ""
+    return next((found for name, item in inner if (found := _tensor_in(item, name))), "")

@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Callable
 
+from nxkernel.defn.states import installed_file
+
 #: Asked for the name of a file, such as ``"cell 4"`` for the code of a notebook cell; None where it does not know.
 _namers: list[Callable[[str], str | None]] = []
 
@@ -42,3 +44,21 @@ def caller() -> str:
         return ""
     name = name_of(frame.f_code.co_filename)
     return name if name.startswith("cell ") else f"{name}, line {frame.f_lineno}"
+
+
+def point_out(error: Exception) -> None:
+    """Add to an error's text the line of the user's that raised it, below what is wrong and above what to do."""
+    trail, found = error.__traceback__, None
+    while trail is not None:
+        file = trail.tb_frame.f_code.co_filename
+        if not file.startswith(_PACKAGE) and not installed_file(file):
+            found = trail
+        trail = trail.tb_next
+    if found is None or getattr(error, "pointed_out", False):
+        return
+    file = found.tb_frame.f_code.co_filename
+    code = code_at(file, found.tb_lineno)
+    line = f"{name_of(file)}, line {found.tb_lineno}{f':  {code}' if code else ''}"
+    what, *hints = str(error).split("\n")
+    error.args = ("\n".join([what, f"  {line}", *hints]),)
+    error.pointed_out = True

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from nxkernel import types
 from nxkernel.defn import containers
+from nxkernel.defn.leaves import spec_of
+from nxkernel.defn.stand_ins import StandIns
 from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.tracing import Trace
+from nxkernel.graph.traverse import post_order
 from nxkernel.ops import dispatch
 from nxkernel.primitives import Spec
 from nxkernel.tensor.tensor import Tensor
 
 
-@dataclass
+@dataclass(frozen=True)
+class Known:
+    """The arrays that a function captures by name, and how it reaches them.
+
+    Parameters
+    ----------
+    arrays : sequence of (str, Spec, array)
+        Name, what it is, and its value now.
+    leads : mapping
+        By identity, the functions, containers and objects that arrays are reached through.
+    """
+
+    arrays: Sequence[tuple[str, Spec, Any]] = ()
+    leads: Mapping[int, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Traced:
     """What one trace found.
 
@@ -28,59 +46,53 @@ class Traced:
     structure : Any
         Of the function's result.
     captured : tuple of int
-        Which of the known arrays were used.
+        Which of the known arrays are used.
     fixed : tuple of numpy.ndarray
-        Arrays that were met and are none of the known ones.
-    prints : tuple of str
-        Labels of the outputs, the last ones, that are to be printed.
+        Arrays that the function made itself, without nxkernel.
+    prints : tuple of (str, structure)
+        Label and structure of the values that are to be printed; their leaves are the last outputs.
     """
 
     graph: Graph
     structure: Any
     captured: tuple[int, ...]
     fixed: tuple[np.ndarray, ...]
-    prints: tuple[str, ...]
+    prints: tuple[tuple[str, Any], ...]
 
 
-@dataclass
 class _Capturing:
-    """Gives each array that the function meets a parameter of its own."""
+    """Gives each array that the function meets a parameter of its own; they are numbered when the trace is over."""
 
-    first: int
-    known: dict[int, tuple[int, str]]
-    nodes: dict[int, Expr] = field(default_factory=dict)
-    arrays: dict[int, Any] = field(default_factory=dict)
-    used: dict[int, int] = field(default_factory=dict)
+    def __init__(self, known: Known) -> None:
+        self._known: dict[int, int] = {}
+        for number, (_, _, value) in enumerate(known.arrays):
+            self._known.setdefault(id(value), number)
+        self._arrays = known.arrays
+        self._nodes: dict[int, Expr] = {}
+        self._kept: list[Any] = []
+        #: Each node to the number of the captured array that it stands for, or to an array that is none of them.
+        self.meaning: dict[Expr, int | np.ndarray] = {}
+
+    def known(self, value: Any) -> Expr | None:
+        """The node of an array that is captured by name."""
+        return self(value) if id(value) in self._known else None
 
     def __call__(self, value: Any) -> Expr:
-        node = self.nodes.get(id(value))
+        node = self._nodes.get(id(value))
         if node is None:
-            place = self.first + len(self.nodes)
-            if id(value) in self.known:
-                number, name = self.known[id(value)]
-                self.used[place] = number
+            number = self._known.get(id(value))
+            if number is None:
+                name, meaning = "tensor", value.data if isinstance(value, Tensor) else np.asarray(value)
             else:
-                name = "tensor"
-            node = self.nodes[id(value)] = parameter(place, name, spec_of(value), captured=True)
-            self.arrays[place] = value
+                name, meaning = self._arrays[number][0], number
+            node = self._nodes[id(value)] = parameter(-1, name, spec_of(value), captured=True)
+            self.meaning[node] = meaning
+            self._kept.append(value)
         return node
 
 
-#: What print_value asks for during a trace: (label, node), by the trace.
-_prints: dict[int, list[tuple[str, Expr]]] = {}
-
-
-def spec_of(value: Any) -> Spec:
-    """Type, shape and names of an array, tensor or number."""
-    spec = getattr(value, "spec", None)
-    if spec is not None:
-        return spec
-    if isinstance(value, np.ndarray | np.generic):
-        return Spec(types.normalize(value.dtype), value.shape, (None,) * value.ndim)
-    if dispatch.is_number(value):
-        return Spec(types.infer(value), (), ())
-    array = np.asarray(value)
-    return Spec(types.normalize(array.dtype), array.shape, (None,) * array.ndim)
+#: What print_value asks for during a trace: (label, structure, nodes), by the trace.
+_prints: dict[int, list[tuple[str, Any, list[Expr]]]] = {}
 
 
 def trace(
@@ -88,8 +100,8 @@ def trace(
     function: Callable[..., Any],
     structures: Sequence[Any],
     leaves: Sequence[tuple[str, Spec]],
-    options: dict[str, Any],
-    known: dict[int, tuple[int, str]],
+    options: Mapping[str, Any],
+    known: Known,
 ) -> Traced:
     """Trace a function.
 
@@ -101,54 +113,53 @@ def trace(
         Of each positional argument.
     leaves : sequence of (str, Spec)
         The arguments' leaves: how a person would write each, and what it is.
-    options : dict
+    options : mapping
         Passed as they are.
-    known : dict
-        The arrays that the function captures by name: identity to (number, name).
+    known : Known
+        The arrays that the function captures by name.
     """
     parameters = [parameter(place, path, spec) for place, (path, spec) in enumerate(leaves)]
     supply = iter(parameters)
     arguments = [containers.rebuild(structure, supply) for structure in structures]
-    capturing = _Capturing(len(parameters), known)
+    capturing = _Capturing(known)
+    stand_ins = StandIns(capturing.known, known.leads)
     run = Trace(capturing)
-    with run:
-        prints = _prints[id(run)] = []
-        try:
-            result = function(*arguments, **options)
+    prints = _prints[id(run)] = []
+    try:
+        with run:
+            function = stand_ins.of(function)
+            result = function(*arguments, **{key: stand_ins.of(value) for key, value in options.items()})
             found: list[tuple[str, Any]] = []
             structure = containers.flatten(result, "the result", found, containers.no_tensor(name))
-            outputs = [_as_node(value, capturing) for _, value in found]
-        finally:
-            del _prints[id(run)]
-    fixed = [place for place in capturing.arrays if place not in capturing.used]
-    order = [*capturing.used, *fixed]
-    moved = {place: len(parameters) + index for index, place in enumerate(order)}
-    extra = sorted(capturing.nodes.values(), key=lambda node: moved[node.params["index"]])
-    for node in extra:
-        node.params["index"] = moved[node.params["index"]]
-    graph = Graph(
-        name,
-        [*parameters, *extra],
-        [*outputs, *(node for _, node in prints)],
-        lambda values: containers.rebuild(structure, iter(values)),
+            outputs = [node_of(value, run) for _, value in found]
+    finally:
+        del _prints[id(run)]
+        stand_ins.write_back()
+    outputs += [node for _, _, nodes in prints for node in nodes]
+    used = [node for node in post_order(outputs) if node in capturing.meaning]
+    captured = sorted((node for node in used if isinstance(capturing.meaning[node], int)), key=capturing.meaning.get)
+    fixed = [node for node in used if not isinstance(capturing.meaning[node], int)]
+    for place, node in enumerate([*captured, *fixed], start=len(parameters)):
+        node.params["index"] = place
+    return Traced(
+        Graph(
+            name, [*parameters, *captured, *fixed], outputs, lambda values: containers.rebuild(structure, iter(values))
+        ),
+        structure,
+        tuple(capturing.meaning[node] for node in captured),
+        tuple(capturing.meaning[node] for node in fixed),
+        tuple((label, shape) for label, shape, _ in prints),
     )
-    arrays = tuple(_array(capturing.arrays[place]) for place in fixed)
-    return Traced(graph, structure, tuple(capturing.used.values()), arrays, tuple(label for label, _ in prints))
 
 
-def _array(value: Any) -> np.ndarray:
-    return value.data if isinstance(value, Tensor) else np.ascontiguousarray(value)
-
-
-def _as_node(value: Any, capturing: _Capturing) -> Expr:
-    if type(value) is Expr:
-        return value
+def node_of(value: Any, run: Trace) -> Expr:
+    """The node of a tensor, array, number or traced value in the trace that is active."""
     if isinstance(value, Tensor | np.ndarray):
-        return capturing(value)
+        return run.capture(value)
     value = dispatch.operand(value)
-    return value if type(value) is Expr else capturing(value)
+    return value if type(value) is Expr else run.capture(value)
 
 
-def ask_to_print(label: str, node: Expr, run: Trace) -> None:
+def ask_to_print(label: str, structure: Any, nodes: list[Expr], run: Trace) -> None:
     """Have a value printed after each run of the program that is being traced."""
-    _prints[id(run)].append((label, node))
+    _prints[id(run)].append((label, structure, nodes))

@@ -1,0 +1,79 @@
+"""Leaves of containers: what a tensor, array or number is, and the array that a program takes for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.backends.numpy import cast_number
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.expr import Expr
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import is_number
+from nxkernel.primitives import Spec
+from nxkernel.tensor.tensor import Tensor
+
+
+def is_leaf(value: Any) -> bool:
+    """Whether a value is a tensor, an array or a number."""
+    if isinstance(value, Operand | np.ndarray | np.generic | bool | int | float | complex):
+        return True
+    return hasattr(value, "__array__") and not isinstance(value, type)
+
+
+def is_array(value: Any) -> bool:
+    """Whether a captured value is read anew at each call: a tensor, or an array of numbers."""
+    return isinstance(value, Tensor) or (isinstance(value, np.ndarray) and _has_type(value.dtype))
+
+
+def _has_type(dtype: np.dtype) -> bool:
+    try:
+        types.normalize(dtype)
+    except NxTypeError:
+        return False
+    return True
+
+
+def spec_of(value: Any, path: str = "") -> Spec:
+    """Type, shape and names of an array, tensor, template or number.
+
+    Raises
+    ------
+    NxTypeError
+        For an array of something else than numbers, under the name that `path` gives it.
+    """
+    if isinstance(value, Operand):
+        return value.spec
+    if is_number(value):
+        return Spec(types.infer(value), (), ())
+    array = value if isinstance(value, np.ndarray | np.generic) else np.asarray(value)
+    try:
+        type_ = types.normalize(array.dtype)
+    except NxTypeError:
+        raise NxTypeError(
+            message(
+                f"an array of dtype {array.dtype} is no tensor{f': {path}' if path else ''}.",
+                f"The types are {' '.join(types.TYPES)}; array.astype converts to one of them.",
+            )
+        ) from None
+    return Spec(type_, array.shape, (None,) * array.ndim)
+
+
+def array_of(value: Any, spec: Spec) -> np.ndarray:
+    """A leaf as an array of its type, C-ordered, aligned and in native byte order; a copy only where it must be.
+
+    Raises
+    ------
+    NxTypeError
+        For what has no data: a template or a traced value.
+    """
+    if type(value) is Tensor:
+        return value.data
+    if is_number(value):
+        return cast_number(value, spec.type)
+    if isinstance(value, Operand):
+        what = "a traced value" if type(value) is Expr else "a template"
+        raise NxTypeError(message(f"{what} of type {spec} has no data.", "Templates are for nx.compile and f.why."))
+    return np.require(value, dtype=spec.type.dtype, requirements=["C", "A"]).reshape(spec.shape)

@@ -1,0 +1,179 @@
+"""The path of a call that was made before: a flat tuple of types and shapes, one lookup, one native call."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from nxkernel.defn import containers, defaults, places
+from nxkernel.defn.arguments import Arguments
+from nxkernel.defn.cache import Family, Program
+from nxkernel.defn.captures import Survey
+from nxkernel.defn.events import Event, stream
+from nxkernel.tensor.tensor import Tensor
+from nxkernel.types import Type
+
+_empty = np.empty
+_wrap = Tensor.wrap
+_array = np.array
+_F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
+_LARGEST = float(np.finfo(_F32).max)
+_OPTIONS = object()
+_context = defaults.CONTEXT.get
+#: What a shortcut gives that does not hold any more.
+OUTDATED = object()
+_PLAIN = frozenset({bool, int, str, type(None)})
+
+
+def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
+    """Append what an argument is to a key, and its leaves to arrays; False when it takes the long way.
+
+    Keys are prefix codes: each part begins with something that tells how many follow.
+    """
+    kind = type(value)
+    if kind is np.ndarray:
+        key += (value.dtype, value.shape)
+        arrays.append(value)
+    elif kind is Tensor:
+        key.append(value.spec)
+        arrays.append(value.data)
+    elif kind is float:
+        if not -_LARGEST <= value <= _LARGEST and value - value == 0:
+            return False  # NumPy warns of what overflows to infinity; the long way knows.
+        key.append(kind)
+        arrays.append(_array(value, _F32))
+    elif kind is int:
+        key.append(kind)
+        try:
+            arrays.append(_array(value, _S64))
+        except OverflowError:
+            return False
+    elif kind is bool:
+        key.append(kind)
+        arrays.append(_array(value, _U8))
+    elif kind is tuple or kind is list:
+        key += (kind, len(value))
+        return _add_all(value, key, arrays)
+    elif kind is dict:
+        names = tuple(value)
+        order = _order(names)
+        if order is None:
+            return False
+        key += (kind, names)
+        return _add_all([value[name] for name in order], key, arrays)
+    else:
+        names = _fields(kind)
+        if names is None:
+            return False
+        key.append(kind)
+        return _add_all([getattr(value, name) for name in names], key, arrays)
+    return True
+
+
+def _add_all(values: Iterable[Any], key: list[Any], arrays: list[np.ndarray]) -> bool:
+    for value in values:  # noqa: SIM110 - a generator would cost as much again
+        if not add(value, key, arrays):
+            return False
+    return True
+
+
+@functools.lru_cache(maxsize=1024)
+def _order(names: tuple) -> list[str] | None:
+    """The order of a dict's leaves; None where keys are not all text: 1, 1.0 and True would be one."""
+    return sorted(names) if all(type(name) is str for name in names) else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _fields(kind: type) -> tuple[str, ...] | None:
+    """The members of a named tuple or dataclass."""
+    if issubclass(kind, tuple):
+        return getattr(kind, "_fields", None)
+    return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
+
+
+def add_options(options: dict[str, Any], key: list[Any]) -> bool:
+    """Append options to a key; False when one of them takes the long way."""
+    key.append(_OPTIONS)
+    for name, value in options.items():
+        kind = type(value)
+        if kind in _PLAIN or kind is Type:
+            key += (name, kind, value)
+        elif kind is float:
+            key += (name, kind, value.hex())
+        elif kind is tuple or kind is list:
+            for item in value:
+                if type(item) not in _PLAIN:
+                    return False
+            key += (name, kind, repr(value))
+        else:
+            return False
+    return True
+
+
+class Shortcut:
+    """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
+
+    __slots__ = ("_changes", "_context", "_family", "_fixed", "_numbers", "_plain", "_program", "_survey", "_version")
+
+    def __init__(self, family: Family, survey: Survey, program: Program) -> None:
+        self._family, self._version, self._program = family, family.version, program
+        self._survey = None if survey.is_empty else survey
+        self._changes, self._context = defaults.changes, defaults.CONTEXT.get()
+        self._numbers, self._fixed = program.captured, program.fixed
+        self._plain: tuple | None = None
+        single = getattr(program.executable, "single", None)
+        if single is not None and program.structure == containers.LEAF:
+            self._plain = (*single, program.executable.graph.outputs[0].spec, program.executable.launch)
+
+    @staticmethod
+    def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
+        """Whether a program and the arrays that it was called with are plain enough."""
+        if program.prints or len(arguments.arrays) != len(arguments.survey.arrays):
+            return False
+        named = [array for _, _, array in arguments.arrays if type(array) is not Tensor]
+        return all(array.dtype.isnative for array in [*arrays, *named, *program.fixed])
+
+    def run(self, arrays: list[np.ndarray]) -> Any:
+        """Answer a call; :data:`OUTDATED` where the program may not be the one any more that does."""
+        if (
+            self._version != self._family.version
+            or self._changes != defaults.changes
+            or self._context is not _context()
+        ):
+            return OUTDATED
+        program = self._program
+        if self._survey is not None:
+            captured = self._survey.fetch()
+            if captured is None:
+                return OUTDATED
+            for number in self._numbers:
+                value = captured[number]
+                arrays.append(value.data if type(value) is Tensor else value)
+        program.calls += 1
+        if stream.listening:
+            stream.emit(Event("hit", self._family.name, where=places.caller()))
+        if self._fixed:
+            arrays += self._fixed
+        if self._plain is not None:
+            shape, dtype, spec, launch = self._plain
+            made = _empty(shape, dtype)
+            if launch(*arrays, made):
+                return _wrap(made, spec)
+        return results(program, program.executable.run(arrays))
+
+
+def results(program: Program, made: list[np.ndarray]) -> Any:
+    """What a program gave, as the function would return it; what is to be printed is printed."""
+    nodes = program.executable.graph.outputs
+    tensors = iter([_wrap(array, node.spec) for array, node in zip(made, nodes, strict=True)])
+    if program.structure == containers.LEAF:
+        result = next(tensors)
+    else:
+        result = containers.rebuild(program.structure, tensors)
+    for label, structure in program.prints:
+        print(f"{label}{containers.rebuild(structure, tensors)!r}")
+    return result

@@ -1,0 +1,157 @@
+"""What a static value is: as part of a key, for people, and whose code it is: the user's or an installed package's."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import os
+import reprlib
+import sys
+import sysconfig
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from nxkernel.defn import fingerprint
+from nxkernel.defn.leaves import is_array, spec_of
+
+#: Stands for the value of a name that has none.
+MISSING = object()
+SETS = (set, frozenset)
+CONTAINERS = (list, tuple, dict, collections.deque, *SETS)
+_CONSTANTS = (bool, int, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+#: Modules of Python whose hashable objects are values.
+_VALUES = frozenset({"builtins", "datetime", "decimal", "fractions", "pathlib", "re", "uuid"})
+
+
+class Same:
+    """Wraps what counts by its identity, and keeps it alive so that nothing else takes its place in memory."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __repr__(self) -> str:
+        return f"Same({self.value!r})"
+
+
+def constant(value: Any) -> tuple | None:
+    """What of a number, text or the like goes into a key; None for anything else.
+
+    Examples
+    --------
+    >>> constant(1) == constant(1.0), constant(0.0) == constant(-0.0), constant(float("nan")) == constant(float("nan"))
+    (False, False, True)
+    """
+    kind = type(value)
+    if kind in _CONSTANTS or isinstance(value, str):
+        return (kind, value)
+    if kind is float:
+        return (kind, value.hex())
+    if kind is complex:
+        return (kind, value.real.hex(), value.imag.hex())
+    if isinstance(value, np.generic) and value.dtype.kind != "O":
+        return (value.dtype, value.tobytes())
+    return ("missing",) if value is MISSING else None
+
+
+def by_value(value: Any) -> Any:
+    """A value as part of a key: a constant, or something else that Python compares by value, else its identity."""
+    state = constant(value)
+    if state is not None:
+        return state
+    if isinstance(value, tuple) and type(value) is tuple:
+        return (tuple, *map(by_value, value))
+    if type(value).__hash__ in (None, object.__hash__):
+        return Same(value)
+    if type(value).__module__ not in _VALUES and not isinstance(value, np.dtype):
+        return Same(value)
+    return (type(value), value)
+
+
+def members(values: Iterable[Any]) -> frozenset:
+    """The members of a set as part of a key."""
+    return frozenset(map(by_value, values))
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdeque = 8
+_SHORT.maxstring = _SHORT.maxother = 60
+
+
+def describe(value: Any) -> str:
+    """A value for people, in one line of moderate length.
+
+    Examples
+    --------
+    >>> describe(0.5), describe(np.zeros((2, 3))), describe(list(range(20))), describe(int)
+    ('0.5', 'f64[2][3]', '[0, 1, 2, 3, 4, 5, 6, 7, ...]', 'class int')
+    """
+    if value is MISSING:
+        return "not defined"
+    if is_array(value):
+        return str(spec_of(value))
+    if isinstance(value, type):
+        return f"class {value.__name__}"
+    if isinstance(value, types.ModuleType):
+        return f"module {value.__name__}"
+    if constant(value) is not None or isinstance(value, CONTAINERS):
+        return _SHORT.repr(value)
+    function = getattr(value, "__nx_function__", value)
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    if isinstance(code, types.CodeType) and not installed(value):
+        return f"code {fingerprint.of_code(code)[:8]}"
+    name = getattr(value, "__name__", None)
+    if callable(value) and isinstance(name, str):
+        return name
+    if type(value).__repr__ is object.__repr__:
+        kind = type(value).__name__
+        return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}"
+    return _SHORT.repr(value)
+
+
+_LIBRARIES = tuple(
+    {os.path.join(sysconfig.get_paths()[key], "") for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_PACKAGES = frozenset({"builtins", "nxkernel", "numpy", "scipy"})
+
+
+def installed(value: Any) -> bool:
+    """Whether a function, class, module or object belongs to Python or an installed package, and not to the user.
+
+    Examples
+    --------
+    >>> installed(np.sin), installed(nx.sum), installed(os.path)
+    (True, True, True)
+    """
+    value = getattr(value, "__func__", value)
+    if isinstance(value, types.FunctionType):
+        return _package(value.__module__) in _PACKAGES or installed_file(value.__code__.co_filename)
+    if not isinstance(value, types.ModuleType | type):
+        value = type(value)
+    module = value if isinstance(value, types.ModuleType) else sys.modules.get(value.__module__)
+    name = getattr(module, "__name__", None)
+    if _package(name) in _PACKAGES or name in sys.builtin_module_names:
+        return True
+    return installed_file(getattr(module, "__file__", None) or "")
+
+
+def _package(module: Any) -> str:
+    return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+@functools.lru_cache(maxsize=4096)
+def installed_file(file: str) -> bool:
+    """Whether a source file belongs to Python or an installed package."""
+    if "site-packages" in file or "dist-packages" in file or file.startswith("<frozen"):
+        return True
+    return file.startswith(_LIBRARIES)
