@@ -7,7 +7,7 @@ nothing that it needs waits for that nest; so a softmax becomes one nest with th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from nxkernel import primitives as p
@@ -26,6 +26,10 @@ _COSTLY = {
 }
 #: Work from which a value that several nests need is computed once and kept.
 KEEP_FROM = 8
+
+
+#: Reductions of one nest at most: where lanes run along columns, each carries rows of them on the stack.
+MOST_REDUCTIONS = 12
 
 
 def weight(node: Expr) -> int:
@@ -49,6 +53,8 @@ class Kernel:
         ``(axis, size, count)`` when its reductions run in blocks of one axis.
     anchors : list of Expr
         What it computes, operands first.
+    reads : set of Expr
+        The values, as long as half of its space or longer, whose memory it goes over.
     """
 
     space: tuple[int, ...]
@@ -57,23 +63,25 @@ class Kernel:
     anchors: list[Expr] = field(default_factory=list)
     needs: set[Kernel] = field(default_factory=set)
     stores: list[Store] = field(default_factory=list)
-
-    def after(self, other: Kernel) -> bool:
-        """Whether this kernel waits for another, directly or not."""
-        todo, seen = [self], set()
-        while todo:
-            kernel = todo.pop()
-            if kernel is other:
-                return True
-            if kernel not in seen:
-                seen.add(kernel)
-                todo.extend(kernel.needs)
-        return False
+    reads: set[Expr] = field(default_factory=set)
 
     @property
     def outer(self) -> tuple[int, ...]:
         """The axes of the space that are not reduced."""
         return tuple(a for a in range(len(self.space)) if a not in (self.reduce or ()))
+
+
+def _waits_for(kernels: Iterable[Kernel], other: Kernel) -> bool:
+    """Whether any of the kernels is another, or waits for it, directly or not."""
+    todo, seen = list(kernels), set()
+    while todo:
+        kernel = todo.pop()
+        if kernel is other:
+            return True
+        if kernel not in seen:
+            seen.add(kernel)
+            todo.extend(kernel.needs)
+    return False
 
 
 @dataclass(frozen=True)
@@ -115,7 +123,12 @@ class Fusion:
         self.outputs = list(outputs)
         self.order = post_order(outputs)
         self.users = users(self.order)
+        self.home: dict[Expr, Kernel] = {}
+        self._computed: dict[Expr, dict[Kernel, set[Map]]] = {}
         self.anchors = self._first_anchors()
+        # Before anything is grouped every anchor counts as a kernel. What then turns out to be needed in one kernel only
+        # is computed there and not stored, so that an anchor too many costs nothing.
+        self.anchors |= self._worth_keeping()
         for _ in range(4):
             self._group()
             more = self._worth_keeping()
@@ -185,25 +198,24 @@ class Fusion:
         return cost
 
     def _worth_keeping(self) -> set[Expr]:
-        """Values that more than one kernel computes, or one kernel at several places, and that cost enough to keep."""
-        cost = self._costs()
-        where: dict[Expr, set[tuple[int, Map]]] = {}
-        for number, kernel in enumerate(self.kernels):
-            for anchor in kernel.anchors:
-                for node, map_ in self._inside(anchor, kernel):
-                    where.setdefault(node, set()).add((number, map_))
-        often = {
-            node
-            for node, places in where.items()
-            if len(places) > 1 and cost[node] >= KEEP_FROM and node.primitive.family == "elementwise"
-        }
-        # Only the last of a chain is kept: what feeds it is then computed in one place.
-        return {node for node in often if not all(user in often for user in self.users[node])} - self.anchors
+        """Values that several kernels compute, or one kernel at several places, and that cost enough to keep."""
+        cost, more = self._costs(), set()
+        wanted: dict[Expr, set[object]] = {}
+        for node in reversed(self.order):
+            # The kernels that ask for this value directly; a value that is kept asks once for all that need it.
+            by: set[object] = set()
+            for user in self.users[node]:
+                by |= {self.home.get(user, user)} if user in self.anchors or user in more else wanted[user]
+            wanted[node] = by
+            if node.primitive.family != "elementwise" or node in self.anchors or cost[node] < KEEP_FROM:
+                continue
+            if len(by) > 1 or (self._places(node) > 1 and any(self._places(user) <= 1 for user in self.users[node])):
+                more.add(node)
+        return more
 
-    def _inside(self, anchor: Expr, kernel: Kernel) -> set[tuple[Expr, Map]]:
-        found: set[tuple[Expr, Map]] = set()
-        self.reach(anchor, self.start(anchor, kernel), found)
-        return {(node, map_) for node, map_ in found if node is not anchor}
+    def _places(self, node: Expr) -> int:
+        """At how many different places, at most, one kernel computes a value."""
+        return max((len(maps_) for maps_ in self._computed.get(node, {}).values()), default=0)
 
     # Grouping --------------------------------------------------------------------------------------------------
 
@@ -251,8 +263,11 @@ class Fusion:
 
     def _group(self) -> None:
         self.kernels: list[Kernel] = []
-        self.home: dict[Expr, Kernel] = {}
+        self.home = {}
         self._waits: dict[Expr, set[Kernel]] = {}
+        self._readers: dict[Expr, dict[Kernel, None]] = {}
+        self._number: dict[Kernel, int] = {}
+        self._computed = {}
         for node in self.order:
             if node not in self.anchors or node.primitive is p.parameter:
                 continue
@@ -264,7 +279,7 @@ class Fusion:
             else:
                 self._place(node)
 
-    def _kernels_of(self, reads: Sequence[tuple[Expr, Map]]) -> set[Kernel]:
+    def _kernels_of(self, reads: Sequence[tuple[Expr, Map | None]]) -> set[Kernel]:
         """The kernels that must have run before values can be read."""
         waits: set[Kernel] = set()
         for node, _ in reads:
@@ -277,28 +292,58 @@ class Fusion:
 
     def _place(self, anchor: Expr) -> None:
         space, reduce, block = space_of(anchor)
-        for kernel in reversed(self.kernels):
-            reads = self._fits(anchor, kernel, space, reduce, block)
-            if reads is None:
+        alone, inside = Kernel(space, reduce, block, [anchor]), set()
+        reads = self.reach(anchor, self.start(anchor, alone), inside)
+        for kernel in self._candidates(reads):
+            found = self._fits(anchor, kernel, space, reduce, block)
+            if found is None:
                 continue
-            outside = {k for k in self._kernels_of(reads) if k is not kernel}
-            if any(other.after(kernel) for other in outside):
+            others = [(node, map_) for node, map_ in found if self.home.get(self.buffer_of(node)) is not kernel]
+            outside = self._kernels_of(others)
+            if _waits_for(outside, kernel):
                 continue
             if reduce is not None:
                 kernel.reduce, kernel.block = reduce, block
             kernel.anchors.append(anchor)
             kernel.needs |= outside
-            self.home[anchor] = kernel
+            self._settle(anchor, kernel, found, inside)
             return
-        kernel = Kernel(space, reduce, block, [anchor])
-        reads = self.reach(anchor, self.start(anchor, kernel), set())
-        kernel.needs = self._kernels_of(list(reads))
-        self.kernels.append(kernel)
+        alone.needs = self._kernels_of(list(reads))
+        self._number[alone] = len(self.kernels)
+        self.kernels.append(alone)
+        self._settle(anchor, alone, reads, inside)
+
+    def _settle(
+        self,
+        anchor: Expr,
+        kernel: Kernel,
+        reads: Iterable[tuple[Expr, Map | None]],
+        inside: Iterable[tuple[Expr, Map]],
+    ) -> None:
+        """Note where an anchor is computed, with what on the way, and what its kernel goes over for it."""
         self.home[anchor] = kernel
+        for node, map_ in inside:
+            if node is not anchor:
+                self._computed.setdefault(node, {}).setdefault(kernel, set()).add(map_)
+        for node, _ in reads:
+            owner = self.buffer_of(node)
+            if 2 * shapes.size(owner.shape) >= shapes.size(kernel.space):
+                kernel.reads.add(owner)
+                self._readers.setdefault(owner, {})[kernel] = None
+
+    def _candidates(self, reads: Iterable[tuple[Expr, Map | None]]) -> list[Kernel]:
+        """The kernels that compute something that is read, or go over the same memory; the latest first."""
+        found: dict[Kernel, None] = {}
+        for node, _ in reads:
+            owner = self.buffer_of(node)
+            if owner in self.home:
+                found[self.home[owner]] = None
+            found.update(self._readers.get(owner, {}))
+        return sorted(found, key=self._number.__getitem__, reverse=True)
 
     def _fits(self, anchor, kernel, space, reduce, block) -> list[tuple[Expr, Map]] | None:
         """What the anchor would read in a kernel, or None where it cannot be part of it."""
-        if kernel.stores:
+        if sum(known.primitive.family == "reduction" for known in kernel.anchors) >= MOST_REDUCTIONS:
             return None
         if reduce is not None:
             if kernel.space != space or (
@@ -313,7 +358,7 @@ class Fusion:
             return None
         reads = list(self.reach(anchor, self.start(anchor, kernel), set()))
         mine = [(node, map_) for node, map_ in reads if self.home.get(self.buffer_of(node)) is kernel]
-        if not mine and not self._shares(reads, kernel):
+        if not mine and not kernel.reads.intersection(self.buffer_of(node) for node, _ in reads):
             return None
         if self._row_level(anchor, kernel) and reduce is None and not mine:
             return None
@@ -344,17 +389,6 @@ class Fusion:
         """The map of a reduction's result inside the kernel that computes it."""
         outer = iter([a for a in kernel.outer if kernel.space[a] != 1])
         return maps.identity(reduction.shape, [next(outer) if n != 1 else -1 for n in reduction.shape])
-
-    def _shares(self, reads: Sequence[tuple[Expr, Map]], kernel: Kernel) -> bool:
-        """Whether a kernel reads one of the same buffers, of its own size, so that going over it once serves both."""
-        mine = {self.buffer_of(node) for node, _ in reads}
-        size = shapes.size(kernel.space)
-        for anchor in kernel.anchors:
-            for node, _ in self.reach(anchor, self.start(anchor, kernel), set()):
-                owner = self.buffer_of(node)
-                if owner in mine and 2 * shapes.size(owner.shape) >= size:
-                    return True
-        return False
 
     def _pieces(self, node: Expr) -> None:
         """A concatenation or padding: one kernel for each part of the buffer that is written."""

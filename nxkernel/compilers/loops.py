@@ -123,6 +123,10 @@ class Nest:
         """The buffers that are memory, by number; the others are running indices."""
         return [number for number, access in enumerate(self.buffers) if access.role != "index"]
 
+    def ops(self) -> Iterator[Op]:
+        """Every instruction."""
+        return (op for section in self.sections for op in section.code)
+
     def words(self) -> Iterator[tuple[str, int, int]]:
         """What the words of a call's table are, after the pointers: (kind, number, axis)."""
         for axis in range(self.outer + self.inner):

@@ -396,7 +396,7 @@ class Builder:
         number = self._memo[node, map_, level, first]
         found = self._slot_of.get(("scratch", node, map_))
         if found is None:
-            element = sum(type_.size for type_ in (*self.scratches, node.type))
+            element = sum(types.compute_type(type_).size for type_ in (*self.scratches, node.type))
             if self._cost[first].get(number, 0) < SCRATCH_FROM or self.sizes[self.inner[0]] * element > SCRATCH_BYTES:
                 return None
             found = self._slot_of["scratch", node, map_] = len(self.scratches)

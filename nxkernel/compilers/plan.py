@@ -121,6 +121,7 @@ def _ordered(steps: list[Step]) -> list[Step]:
             writers.setdefault(node, []).append(step)
     order: list[Step] = []
     done: set[Step] = set()
+    waiting: set[Step] = set()
     for root in steps:
         stack = [root]
         while stack:
@@ -133,6 +134,9 @@ def _ordered(steps: list[Step]) -> list[Step]:
                     done.add(step)
                     order.append(step)
                 continue
+            if any(w in waiting for w in missing):
+                raise AssertionError("two steps of a plan wait for each other")
+            waiting.add(step)
             stack.extend(missing)
     return order
 
@@ -201,6 +205,8 @@ class _Memory:
         if len(mine) != 1 or len(others) != 1 or len(step.writes) != 1:
             return False
         (a,), (b,) = mine, others
+        if any(op.name == "load" and op.args and op.extra == bound.nest.memory[a] for op in bound.nest.ops()):
+            return False
         whole = all("s" not in memory[k].strides and "0" not in memory[k].strides for k in (a, b))
         return whole and bound.nest.outer == 0 and bound.buffers[a][1] == bound.buffers[b][1] == 0
 
