@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -24,7 +25,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--threads", type=int, metavar="N", help="let all libraries use N cores (Linux)")
     options.add_argument("--with-xla-chain", action="store_true", help="give JAX the chain of 800 too: minutes, 20 GB")
     options.add_argument("--json", metavar="FILE", type=Path, help="write the figures to FILE")
-    options.add_argument("--save", metavar="NAME", help="write the table to benchmarks/results/NAME.md")
+    options.add_argument(
+        "--save", metavar="NAME", help="write the table to benchmarks/results/NAME.md and to the README"
+    )
     return options
 
 
@@ -64,6 +67,8 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.save:
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / f"{chosen.save}.md").write_text(report(outcomes, described))
+        readme = RESULTS.parent.parent / "README.md"
+        readme.write_text(quoted(readme.read_text(), chosen.save, table.as_markdown(outcomes)))
     return 0
 
 
@@ -73,6 +78,12 @@ def report(outcomes: list, described: dict[str, str]) -> str:
 
     lines = [f"* {name}: {value}" for name, value in described.items()]
     return "\n".join(["# Benchmarks", "", *lines, "", table.as_markdown(outcomes), "", table.summary(outcomes), ""])
+
+
+def quoted(page: str, name: str, rows: str) -> str:
+    """A page with the table of a result put between the comments that ask for it; unchanged where none does."""
+    place = re.compile(rf"(<!-- table: benchmarks/results/{re.escape(name)}\.md -->\n).*?(<!-- end of table -->)", re.S)
+    return place.sub(lambda found: f"{found[1]}{rows}\n{found[2]}", page)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is the one under test
 
 from benchmarks import children, process_memory, programs, suite, table, timing  # noqa: E402
-from benchmarks.__main__ import report  # noqa: E402
+from benchmarks.__main__ import quoted, report  # noqa: E402
 from benchmarks.work import Goal, Outcome, Settings, Work  # noqa: E402
 
 QUICK = Settings(seconds=0.0, rounds=2, repeats=1)
@@ -98,6 +98,12 @@ class TestTable:
         page = report([self.ROWS[0]], {"processor": "P", "Python": "3.11"})
         assert page.startswith("# Benchmarks\n\n* processor: P\n* Python: 3.11\n\n| work |")
         assert page.endswith("| yes |  |\n\n1 of 1 goals met\n")
+
+
+def test_a_page_quotes_the_table_that_it_asks_for():
+    page = "a\n<!-- table: benchmarks/results/x.md -->\nold\n<!-- end of table -->\nb\n"
+    assert quoted(page, "x", "| new |") == page.replace("old", "| new |")
+    assert quoted(page, "y", "| new |") == page
 
 
 class TestTiming:

@@ -1,5 +1,6 @@
 """The tutorials run from top to bottom, give the outputs that are committed, and are clean documents."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -82,3 +83,32 @@ def test_explains_before_it_computes(path):
     assert cells[0].cell_type == "markdown"
     assert cells[0].source.startswith("# ")
     assert sum(cell.cell_type == "markdown" for cell in cells) >= len(cells) / 3
+
+
+def rerun_module():
+    spec = importlib.util.spec_from_file_location("rerun", FOLDER / "rerun.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def failed_cell(*tags):
+    error = nbformat.v4.new_output(
+        "error", ename="E", evalue="no", traceback=["Cell In[1]", "File /x/nxkernel/a.py:1", "E: no"]
+    )
+    return nbformat.v4.new_code_cell(
+        "f()", outputs=[error], metadata={"tags": list(tags), "execution": {"busy": "now"}}
+    )
+
+
+def test_rerun_cleans_what_differs_between_machines():
+    notebook = nbformat.v4.new_notebook(cells=[failed_cell("raises-exception")], metadata={"widgets": {"state": 1}})
+    rerun_module().clean(notebook)
+    assert notebook.metadata == {"language_info": {"name": "python"}}
+    assert notebook.cells[0].metadata == {"tags": ["raises-exception"]}
+    assert notebook.cells[0].outputs[0].traceback == ["Cell In[1]", "E: no"]
+
+
+def test_rerun_refuses_an_unexpected_failure():
+    with pytest.raises(RuntimeError, match=r"^E: no\nin the cell\nf"):
+        rerun_module().clean(nbformat.v4.new_notebook(cells=[failed_cell()]))
