@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from nxkernel import primitives as p
-from nxkernel.backends.numpy import MEANING
+from nxkernel.backends.numpy import MEANING, cast_number
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.graph.expr import Graph
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.dispatch import cast_number
 
 
 class Evaluator:
@@ -53,4 +52,10 @@ class Evaluated:
             values[id(node)] = value
             for place in dead:
                 del values[place]
-        return [np.ascontiguousarray(values[id(o)]).reshape(o.shape) for o in self.graph.outputs]
+        return [_own(values[id(output)], output.shape, arrays) for output in self.graph.outputs]
+
+
+def _own(value: np.ndarray, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """A result in memory that no caller has."""
+    value = np.ascontiguousarray(value).reshape(shape)
+    return value.copy() if any(np.may_share_memory(value, array) for array in arrays) else value

@@ -126,8 +126,8 @@ class Fusion:
         self.home: dict[Expr, Kernel] = {}
         self._computed: dict[Expr, dict[Kernel, set[Map]]] = {}
         self.anchors = self._first_anchors()
-        # Before anything is grouped every anchor counts as a kernel. What then turns out to be needed in one kernel only
-        # is computed there and not stored, so that an anchor too many costs nothing.
+        # Before anything is grouped every anchor counts as a kernel. What then turns out to be needed in one kernel
+        # only is computed there and not stored, so that an anchor too many costs nothing.
         self.anchors |= self._worth_keeping()
         for _ in range(4):
             self._group()

@@ -11,6 +11,9 @@ from nxkernel.compilers import maps
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
+#: The longest step and the most rows or columns that BLAS, whose integers have 32 bits, can be told.
+LONGEST = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Matrix:
@@ -87,11 +90,12 @@ def matrix(
     if far is None or across is None or along is None:
         return None
     rows, depth = (max(_size(operand, axes), 1) for axes in (free, contract))
+    found = None
     if along == 1 or (depth == 1 and across != 1):
-        return Matrix(base, False, max(across, depth), far)
-    if across == 1 or rows == 1:
-        return Matrix(base, True, max(along, rows), far)
-    return None
+        found = Matrix(base, False, max(across, depth), far)
+    elif across == 1 or rows == 1:
+        found = Matrix(base, True, max(along, rows), far)
+    return found if found is not None and found.step <= LONGEST else None
 
 
 def _size(operand: Expr, axes: Sequence[int]) -> int:

@@ -43,7 +43,7 @@ def make(primitive: Primitive, *operands: Expr, source: Any = None, **params: An
     return Expr(primitive, operands, params, primitive.rule(*[o.spec for o in operands], **params), source)
 
 
-def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[Expr], dict[int, Expr]]:
+def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[Expr], dict[Expr, Expr]]:
     """Rewritten outputs, and for each new node the node of the given graph that it came from.
 
     Parameters
@@ -53,7 +53,7 @@ def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[
         The types for which a library multiplies matrices; products of others become loops.
     """
     new: dict[int, Expr] = {}
-    origin: dict[int, Expr] = {}
+    origin: dict[Expr, Expr] = {}
     for node in post_order(outputs):
         operands = tuple([new[id(operand)] for operand in node.operands])
         same = all(a is b for a, b in zip(operands, node.operands, strict=True))
@@ -66,7 +66,7 @@ def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[
             current = _reverse(current)
         new[id(node)] = current
         for made in post_order([current]) if current is not node else [current]:
-            origin.setdefault(id(made), node)
+            origin.setdefault(made, node)
     return [_own(new[id(output)]) for output in outputs], origin
 
 
@@ -198,7 +198,8 @@ def _dot(node: Expr, blas: frozenset[types.Type]) -> Expr:
             blas,
         )
         return make(p.as_type, wide, type=node.type, source=node.source)
-    if node.type in blas and min(rows, columns) > 1 and rows * columns * depth > SMALL_PRODUCT:
+    large = min(rows, columns) > 1 and rows * columns * depth > SMALL_PRODUCT
+    if node.type in blas and large and max(rows, columns, depth) <= matmul.LONGEST:
         return _for_library(node)
     # Axes of the common space: batch, free left, contracted, free right. The free right axes come last, so that lanes
     # run along consecutive elements of a row-major right operand; without them the contracted ones do.

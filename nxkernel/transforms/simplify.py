@@ -38,9 +38,12 @@ def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
         node_ = node
         if any(a is not b for a, b in zip(operands, node.operands, strict=True)):
             node_ = Expr(node.primitive, operands, node.params, node.spec, node.source)
-        node_ = _rewrite(node_)
         key = _key(node_)
-        new[id(node)] = seen.setdefault(key, node_)
+        found = seen.get(key)
+        if found is None:
+            found = _rewrite(node_)
+            found = seen[key] = seen.setdefault(_key(found), found)
+        new[id(node)] = found
     return [new[id(output)] for output in outputs]
 
 

@@ -72,7 +72,7 @@ def _needs(text: Program) -> None:
         libraries.provide(type_)
 
 
-def _kernel(step: Step, origin: dict[int, Expr]) -> KernelRecord:
+def _kernel(step: Step, origin: dict[Expr, Expr]) -> KernelRecord:
     """Get the native code of a step, and say what it is."""
     if isinstance(step.work, Product):
         return _library_record(step.work, origin)
@@ -81,7 +81,7 @@ def _kernel(step: Step, origin: dict[int, Expr]) -> KernelRecord:
     _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest))
     spent = 1e3 * (time.perf_counter() - begin)
     nest = bound.nest
-    nodes = list(dict.fromkeys(origin.get(id(node), node) for node in bound.nodes))
+    nodes = list(dict.fromkeys(origin.get(node, node) for node in bound.nodes))
     moved = sum(owner.type.size * _size(owner) for owner in {*step.reads, *step.writes})
     count = sum(op.name not in ("load", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code)
     texts: dict[str, Callable[[], str]] = {
@@ -128,8 +128,8 @@ def _assembly(nest: Nest) -> str:
     return assembly(_lowered(nest))
 
 
-def _library_record(product: Product, origin: dict[int, Expr]) -> KernelRecord:
-    node = origin.get(id(product.node), product.node)
+def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
+    node = origin.get(product.node, product.node)
     batch = f"{product.batch} x " if product.batch > 1 else ""
     title = f"matrix product {batch}[{product.rows}, {product.depth}] x [{product.depth}, {product.columns}] by BLAS"
     elements = product.batch * (

@@ -13,7 +13,7 @@ import os
 
 from nxkernel import shapes, types
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.numba_cpu import loader
+from nxkernel.compilers.numba_cpu import loader, threads
 from nxkernel.types import Type
 
 #: The routine that multiplies matrices of each type.
@@ -25,6 +25,7 @@ TILES = ((1024, 256), (512, 256), (256, 256), (128, 128))
 ENOUGH_TILES = 2 * (os.cpu_count() or 1)
 
 _SET, _GET = "set_num_threads", "get_num_threads"
+_USERS, _KEPT, _HELD = 3, 4, 5
 
 
 @functools.cache
@@ -191,42 +192,58 @@ def control_text() -> str:
     """LLVM IR of ``nxk_blas_alone`` and ``nxk_blas_back``: BLAS on one thread while anybody is between the two.
 
     They count who is there, in the word ``state[3]``; the first remembers the number of threads in ``state[4]``, and
-    the last restores it.
+    the last restores it. The word ``state[5]`` is held meanwhile, so that nobody sees the one without the other.
     """
     if _control() is None:
         return "define internal void @nxk_blas_alone(ptr %state) { ret void }\n" + (
             "define internal void @nxk_blas_back(ptr %state) { ret void }\n"
         )
-    return f"""
-define internal void @nxk_blas_alone(ptr %state) {{
+    hold = """
+  %lock = getelementptr i64, ptr %state, i64 5
   %users = getelementptr i64, ptr %state, i64 3
-  %before = atomicrmw add ptr %users, i64 1 seq_cst
+  %kept = getelementptr i64, ptr %state, i64 4
+  br label %wait
+wait:
+  %pair = cmpxchg ptr %lock, i64 0, i64 1 seq_cst seq_cst
+  %mine = extractvalue { i64, i1 } %pair, 1
+  br i1 %mine, label %held, label %wait
+held:
+  %before = load i64, ptr %users"""
+    release = """
+  store atomic i64 0, ptr %lock seq_cst, align 8
+  ret void
+}"""
+    return f"""
+define internal void @nxk_blas_alone(ptr %state) {{{hold}
+  %after = add i64 %before, 1
+  store i64 %after, ptr %users
   %first = icmp eq i64 %before, 0
   br i1 %first, label %change, label %done
 change:
   %count = call i32 @nxk_blas_{_GET}()
   %wide = sext i32 %count to i64
-  %kept = getelementptr i64, ptr %state, i64 4
   store i64 %wide, ptr %kept
   call void @nxk_blas_{_SET}(i32 1)
   br label %done
-done:
-  ret void
-}}
-define internal void @nxk_blas_back(ptr %state) {{
-  %users = getelementptr i64, ptr %state, i64 3
-  %before = atomicrmw sub ptr %users, i64 1 seq_cst
+done:{release}
+define internal void @nxk_blas_back(ptr %state) {{{hold}
+  %after = sub i64 %before, 1
+  store i64 %after, ptr %users
   %last = icmp eq i64 %before, 1
   br i1 %last, label %restore, label %done
 restore:
-  %kept = getelementptr i64, ptr %state, i64 4
   %wide = load i64, ptr %kept
   %count = trunc i64 %wide to i32
   call void @nxk_blas_{_SET}(i32 %count)
   br label %done
-done:
-  ret void
-}}
+done:{release}
 declare i32 @nxk_blas_{_GET}()
 declare void @nxk_blas_{_SET}(i32)
 """
+
+
+def after_fork() -> None:
+    """In a child process: nobody multiplies, so BLAS has its threads again."""
+    if threads.STATE[_USERS]:
+        getattr(_blas(), _control() + _SET)(int(threads.STATE[_KEPT]))
+    threads.STATE[[_USERS, _KEPT, _HELD]] = 0

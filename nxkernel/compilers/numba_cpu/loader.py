@@ -45,3 +45,9 @@ def load(code: bytes, symbol: str) -> int:
         raise ValueError(f"the object file does not define {symbol}")
     define_symbol(symbol, address)
     return address
+
+
+def after_fork() -> None:
+    """In a child process: no lock is held, nothing is being built."""
+    global _lock
+    _lock = threading.Lock()

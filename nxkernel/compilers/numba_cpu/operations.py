@@ -393,8 +393,8 @@ def _sign(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
     b, value = e.b, e.number(values[0], type_)
     zero, one, minus = (b.constant(value.element, n, value.lanes) for n in (0, 1, -1))
     if type_.is_float:
-        positive = b.select(b.fcmp("ogt", value, zero), one, value)
-        return b.select(b.fcmp("olt", value, zero), minus, positive)
+        whole = b.select(b.fcmp("ogt", value, zero), one, b.select(b.fcmp("olt", value, zero), minus, zero))
+        return b.select(b.fcmp("uno", value, value), value, whole)
     if type_.kind != "s":
         return b.select(b.icmp("ne", value, zero), one, zero)
     return b.select(b.icmp("sgt", value, zero), one, b.select(b.icmp("slt", value, zero), minus, zero))

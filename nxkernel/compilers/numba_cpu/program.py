@@ -14,13 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from nxkernel import shapes
+from nxkernel.backends.numpy import cast_number
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.nesting import Bound
 from nxkernel.compilers.numba_cpu import libraries, runtime, threads
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.plan import Plan
 from nxkernel.graph.expr import Expr
-from nxkernel.ops.dispatch import cast_number
 from nxkernel.types import Type
 
 

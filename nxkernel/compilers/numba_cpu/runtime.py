@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
+import os
 from collections.abc import Callable
 
 import numpy as np
 
-from nxkernel.compilers.numba_cpu import store, threads
+from nxkernel.compilers.numba_cpu import libraries, loader, store, threads
 
 #: Where NumPy keeps the address of the elements and the flags in an array object; part of its binary interface.
 _HEAD = object.__basicsize__
@@ -24,9 +26,7 @@ _READY = 0x1 | 0x100
 #: The least work, in simple instructions, that is worth a second thread.
 WORTH_SHARING = 60_000
 
-SYMBOL = "nxk_runtime_2"
-
-_TEXT = f"""
+_TEMPLATE = f"""
 define void @nxk_run(ptr %kernel, i64 %count, i64 %grain, ptr %table, ptr %state) nounwind {{
 entry:
   %args = alloca i64, align 8
@@ -63,7 +63,7 @@ serial:
   ret void
 }}
 
-define ptr @{SYMBOL}(ptr %self, ptr %objects, i64 %count) nounwind {{
+define ptr @SYMBOL(ptr %self, ptr %objects, i64 %count) nounwind {{
 entry:
   %words_at = getelementptr i8, ptr %self, i64 {_DATA}
   %words = load ptr, ptr %words_at
@@ -110,6 +110,9 @@ declare void @Py_IncRef(ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 """
+#: The text has the layout of this Python's objects in it, so the name says which text it is.
+SYMBOL = "nxk_runtime_" + hashlib.sha256(_TEMPLATE.encode()).hexdigest()[:24]
+_TEXT = _TEMPLATE.replace("@SYMBOL", "@" + SYMBOL)
 
 
 class _Method(ctypes.Structure):
@@ -148,6 +151,19 @@ def prepare() -> None:
     """Load ``nxk_run``, which programs call by name, and start the threads."""
     _method()
     threads.start()
+    _watch_forks()
+
+
+@functools.cache
+def _watch_forks() -> None:
+    """Have a child process begin without the threads and the locks of its parent, which did not come along."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_in_child)
+
+
+def _in_child() -> None:
+    for module in (threads, libraries, store, loader):
+        module.after_fork()
 
 
 def callable_program(address: int, params: np.ndarray) -> Callable[..., bool]:

@@ -90,3 +90,10 @@ def forget() -> None:
         }
         _addresses.clear()
         _addresses.update(kept)
+
+
+def after_fork() -> None:
+    """In a child process: no lock is held, nothing is being built."""
+    global _lock
+    _lock = threading.Lock()
+    _building.clear()

@@ -14,12 +14,13 @@ import numpy as np
 from nxkernel.errors import NxValueError
 
 #: What native code shares: number of threads, whether the pool is taken, address of ``parallel_for``, and for BLAS how
-#: many programs have it on one thread, and the number of threads that it had.
-STATE = np.zeros(5, dtype=np.int64)
+#: many programs have it on one thread, the number of threads that it had, and whether somebody is changing those two.
+STATE = np.zeros(6, dtype=np.int64)
 _THREADS, _TAKEN, _PARALLEL_FOR = range(3)
 
 _lock = threading.Lock()
 _pool: types.ModuleType | None = None
+_started = 1
 
 
 def available() -> int:
@@ -42,10 +43,9 @@ def set_threads(count: int) -> None:
     NxValueError
         For less than one, or more than the pool was started with.
     """
-    limit = max(_wanted(), 1)
-    if not isinstance(count, int) or not 1 <= count <= limit:
-        raise NxValueError(f"the number of threads is from 1 to {limit} here, got {count!r}")
     start()
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _started:
+        raise NxValueError(f"the number of threads is from 1 to {_started} here, got {count!r}")
     STATE[_THREADS] = count
 
 
@@ -56,7 +56,7 @@ def _wanted() -> int:
 
 def start() -> None:
     """Start the pool, once. After a fork kernels run on the calling thread: the pool does not come along."""
-    global _pool
+    global _pool, _started
     with _lock:
         if STATE[_THREADS]:
             return
@@ -65,14 +65,14 @@ def start() -> None:
             _pool = _load()
             ctypes.CFUNCTYPE(None, ctypes.c_int)(_pool.launch_threads)(count)
             STATE[_PARALLEL_FOR] = _pool.parallel_for
-        STATE[_THREADS] = count
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_forget)
+        STATE[_THREADS] = _started = count
 
 
-def _forget() -> None:
-    STATE[_PARALLEL_FOR] = 0
-    STATE[_TAKEN] = 0
+def after_fork() -> None:
+    """In a child process: run kernels on the calling thread from now on."""
+    global _lock
+    _lock = threading.Lock()
+    STATE[_PARALLEL_FOR] = STATE[_TAKEN] = 0
 
 
 def _load() -> types.ModuleType:
