@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from nxkernel.defn.leaves import is_leaf
+from nxkernel.defn.leaves import a, is_leaf
 from nxkernel.errors import NxTypeError, message
 
 #: The structure of a single leaf.
@@ -99,7 +99,7 @@ def no_tensor(function: str) -> Callable[[str, Any], Exception]:
     """The error for a result that has something else than tensors in it."""
 
     def refuse(path: str, value: Any) -> Exception:
-        got = "None" if value is None else f"a {type(value).__name__}"
+        got = "None" if value is None else a(type(value).__name__)
         hint = (
             "A `return` may be missing."
             if value is None

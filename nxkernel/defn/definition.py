@@ -17,6 +17,7 @@ from nxkernel.defn import captures, containers, defaults, explain, fingerprint, 
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program, family
 from nxkernel.defn.events import Event, stream
+from nxkernel.defn.leaves import a
 from nxkernel.defn.report import CacheInfo, CompilationView
 from nxkernel.defn.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxTypeError, message
@@ -40,6 +41,14 @@ class Definition:
     def __init__(
         self, function: Callable[..., Any], *, compiler: str | None = None, on_conflict: str = "reuse"
     ) -> None:
+        if isinstance(function, np.ufunc):
+            name = function.__name__
+            raise NxTypeError(
+                message(
+                    f"np.{name} works on arrays; a traced value has no data that it could work on.",
+                    f"Give the function of nxkernel: nx.{name}.",
+                )
+            )
         functools.update_wrapper(self, function, updated=())
         if compiler is not None:
             interface.get(compiler)
@@ -222,10 +231,10 @@ class Definition:
         return tuple(given), rest
 
     def _refuse(self, path: str, value: Any) -> Exception:
-        got = "None" if value is None else f"a {type(value).__name__}"
+        got = "None" if value is None else a(type(value).__name__)
         top = path.partition("[")[0].partition(".")[0]
         if path == top:
-            shown = repr(value) if isinstance(value, str | type(None)) else "…"
+            shown = f'"{value}"' if isinstance(value, str) else "None" if value is None else "…"
             hint = (
                 f"Python values go in as options: declare them after `*`, as in `def {self.__name__}(*, {top})`, and "
                 f"call {self.__name__}({top}={shown})."

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from nxkernel.defn import containers, options, trace
 from nxkernel.defn.definition import Definition
+from nxkernel.defn.leaves import a
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
@@ -54,7 +55,7 @@ def _define(function: Callable[..., Any], compiler: str | None) -> Definition:
     if isinstance(function, Definition):
         function = function.__nx_function__
     if not callable(function):
-        raise NxTypeError(f"nx.defn makes a function a definition, got a {type(function).__name__}")
+        raise NxTypeError(f"nx.defn makes a function a definition, got {a(type(function).__name__)}")
     return Definition(function, compiler=compiler)
 
 
@@ -80,7 +81,7 @@ def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:
     tracing f32[2]
     """
     if not callable(function):
-        raise NxTypeError(f"nx.deftransform marks a function, got a {type(function).__name__}")
+        raise NxTypeError(f"nx.deftransform marks a function, got {a(type(function).__name__)}")
     function.__nx_transform__ = True
     return function
 
@@ -115,7 +116,7 @@ def jit(function: Callable[..., Any], *, compiler: str | None = None, on_conflic
     if not callable(function):
         raise NxTypeError(
             message(
-                f"nx.jit takes a function, got a {type(function).__name__}.",
+                f"nx.jit takes a function, got {a(type(function).__name__)}.",
                 "To compile and call at once, write nx.jit_apply(fun, [arguments]).",
             )
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.backends.numpy import cast_number
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import is_number
@@ -43,22 +43,38 @@ def spec_of(value: Any, path: str = "") -> Spec:
     ------
     NxTypeError
         For an array of something else than numbers, under the name that `path` gives it.
+    NxValueError
+        For an integer of more than 64 bits.
     """
     if isinstance(value, Operand):
         return value.spec
     if is_number(value):
-        return Spec(types.infer(value), (), ())
+        type_ = types.infer(value)
+        if type_ is types.s64 and not -(2**63) <= value < 2**63:
+            raise NxValueError(
+                message(f"the integer {value} does not fit into 64 bits{_named(path)}.", "Write it as a float.")
+            )
+        return Spec(type_, (), ())
     array = value if isinstance(value, np.ndarray | np.generic) else np.asarray(value)
     try:
         type_ = types.normalize(array.dtype)
     except NxTypeError:
         raise NxTypeError(
             message(
-                f"an array of dtype {array.dtype} is no tensor{f': {path}' if path else ''}.",
+                f"an array of dtype {array.dtype} is no tensor{_named(path)}.",
                 f"The types are {' '.join(types.TYPES)}; array.astype converts to one of them.",
             )
         ) from None
     return Spec(type_, array.shape, (None,) * array.ndim)
+
+
+def _named(path: str) -> str:
+    return f" (argument {path})" if path else ""
+
+
+def a(kind: str) -> str:
+    """A class's name with its article: ``a str``, ``an object``."""
+    return f"{'an' if kind[:1].lower() in 'aeio' else 'a'} {kind}"
 
 
 def array_of(value: Any, spec: Spec) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sys
 from collections.abc import Callable
 
@@ -46,19 +47,24 @@ def caller() -> str:
     return name if name.startswith("cell ") else f"{name}, line {frame.f_lineno}"
 
 
+#: How an error names the line that made a traced value: by its file, as it does not know about cells.
+_LINE = re.compile(r"\(([^()\n]+), line (\d+)\)")
+
+
 def point_out(error: Exception) -> None:
     """Add to an error's text the line of the user's that raised it, below what is wrong and above what to do."""
+    if getattr(error, "pointed_out", False):
+        return
+    error.pointed_out = True
+    what, *hints = _LINE.sub(lambda match: f"({name_of(match[1])}, line {match[2]})", str(error)).split("\n")
     trail, found = error.__traceback__, None
     while trail is not None:
         file = trail.tb_frame.f_code.co_filename
         if not file.startswith(_PACKAGE) and not installed_file(file):
-            found = trail
+            found = (file, trail.tb_lineno)
         trail = trail.tb_next
-    if found is None or getattr(error, "pointed_out", False):
-        return
-    file = found.tb_frame.f_code.co_filename
-    code = code_at(file, found.tb_lineno)
-    line = f"{name_of(file)}, line {found.tb_lineno}{f':  {code}' if code else ''}"
-    what, *hints = str(error).split("\n")
-    error.args = ("\n".join([what, f"  {line}", *hints]),)
-    error.pointed_out = True
+    if found is not None:
+        file, line = found
+        code = code_at(file, line)
+        hints.insert(0, f"  {name_of(file)}, line {line}{f':  {code}' if code else ''}")
+    error.args = ("\n".join([what, *hints]),)

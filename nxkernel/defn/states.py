@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.defn import fingerprint
-from nxkernel.defn.leaves import is_array, spec_of
+from nxkernel.defn.leaves import a, is_array, spec_of
 
 #: Stands for the value of a name that has none.
 MISSING = object()
@@ -114,8 +114,7 @@ def describe(value: Any) -> str:
     if callable(value) and isinstance(name, str):
         return name
     if type(value).__repr__ is object.__repr__:
-        kind = type(value).__name__
-        return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}"
+        return a(type(value).__name__)
     return _SHORT.repr(value)
 
 
