@@ -12,6 +12,7 @@ import functools
 import hashlib
 import importlib.util
 import os
+import re
 import stat
 import struct
 import tempfile
@@ -21,13 +22,16 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from nxkernel.errors import CacheWarning
+from nxkernel.errors import CacheWarning, message
 
 #: Bytes that the cache may take; the files unused for longest go first.
 LIMIT = 512 << 20
 
 _MAGIC = b"nxk1"
 _HEAD = struct.Struct("<4s32sQ")
+_OWN_FOLDER = re.compile(r"[0-9a-f]{24}")
+_TEMPORARY = ".nxkernel-"
+_OWN_FILE = re.compile(r"nx[kp]_\w+|\.nxkernel-\w+")
 _lock = threading.Lock()
 _warned: set[str] = set()
 
@@ -47,7 +51,7 @@ def read(name: str) -> bytes | None:
         return None
     code = _checked(name, data)
     if code is None:
-        _warn(f"a file of the kernel cache was damaged and is compiled again: {path.name}")
+        _warn(f"a file of the kernel cache was damaged: {path.name}", "It is compiled again and written anew.")
         with contextlib.suppress(OSError):
             path.unlink()
         return None
@@ -87,7 +91,7 @@ def write(name: str, code: bytes) -> None:
         # Someone may have removed the folder since this process began.
         _make(folder.parent)
         _make(folder)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=_TEMPORARY, delete=False) as file:
             temporary = file.name
             file.write(_HEAD.pack(_MAGIC, digest, len(code)) + code)
         os.replace(temporary, folder / name)
@@ -107,9 +111,11 @@ def files() -> Iterator[tuple[Path, os.stat_result]]:
     root = _root()
     if root is None or not root.is_dir():
         return
+    # The folder may be one that somebody keeps other things in: only what this module wrote is its to remove.
     for path in root.glob("*/*"):
-        with contextlib.suppress(OSError):
-            yield path, path.stat()
+        if _OWN_FOLDER.fullmatch(path.parent.name) and _OWN_FILE.fullmatch(path.name):
+            with contextlib.suppress(OSError):
+                yield path, path.stat()
 
 
 def trim(limit: int | None = None) -> int:
@@ -119,7 +125,7 @@ def trim(limit: int | None = None) -> int:
     found = sorted(files(), key=lambda item: item[1].st_mtime)
     total = sum(info.st_size for _, info in found)
     for path, info in found:
-        stale = path.name.startswith(".") and time.time() - info.st_mtime > 3600
+        stale = path.name.startswith(_TEMPORARY) and time.time() - info.st_mtime > 3600
         if total <= limit and not stale:
             continue
         with contextlib.suppress(OSError):
@@ -169,7 +175,7 @@ def _prepared(root: Path) -> Path | None:
         _make(root)
         info = root.stat()
         if hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
-            _warn(f"{root} is not used as kernel cache: others can write there")
+            _warn(f"{root} is not used as kernel cache: others can write there", f"Run chmod go-w {root}")
             return None
         _make(folder)
     except OSError as error:
@@ -201,18 +207,17 @@ def _fingerprint() -> str:
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]
 
 
-def _warn(text: str) -> None:
-    """Say once in a process that the cache cannot be used."""
+_ELSEWHERE = "Set NXKERNEL_CACHE_DIR to a folder that you can write, or to off."
+
+
+def _warn(text: str, hint: str = _ELSEWHERE) -> None:
+    """Say that the cache cannot be used; once for each thing to do about it."""
     with _lock:
-        if "cache" in _warned:
+        if hint in _warned:
             return
-        _warned.add("cache")
-    warnings.warn(
-        f"{text}\n  Results are the same; kernels are kept in memory and later processes compile again. "
-        "Set NXKERNEL_CACHE_DIR to a folder that you can write, or to off.",
-        CacheWarning,
-        stacklevel=2,
-    )
+        _warned.add(hint)
+    kept = "Results are the same; kernels are kept in memory."
+    warnings.warn(message(text, kept, hint), CacheWarning, stacklevel=2)
 
 
 def reset() -> None:
