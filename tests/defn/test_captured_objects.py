@@ -1,0 +1,199 @@
+"""Captured objects, containers and classes count by their contents, as deep as they go."""
+
+import types
+from collections import namedtuple
+from dataclasses import dataclass
+
+import numpy as np
+
+import nxkernel as nx
+
+ONE = np.ones(3, np.float32)
+
+
+def value(tensor):
+    """A result as Python numbers."""
+    return tensor.to_list() if tensor.shape else tensor.to_number()
+
+
+class Config:
+    depth = 1
+
+    def __init__(self, rate):
+        self.rate = rate
+        self.inner = types.SimpleNamespace(bias=0.0)
+
+    def scale(self, t):
+        return t * self.rate + self.inner.bias
+
+    @property
+    def doubled(self):
+        return self.rate * 2
+
+
+def test_attributes_of_an_object(misses):
+    config = Config(2.0)
+    f = nx.jit(lambda t: t * config.rate + config.inner.bias)
+    assert value(f(1.0)) == 2.0
+    config.rate = 3.0
+    assert value(f(1.0)) == 3.0
+    assert misses()[-1] == ("captured config.rate: 2.0 → 3.0",)
+    config.inner.bias = 1.0
+    assert value(f(1.0)) == 4.0
+    config = Config(5.0)
+    assert value(f(1.0)) == 5.0
+
+
+def test_methods_and_properties_of_an_object():
+    config = Config(2.0)
+    f = nx.jit(lambda t: config.scale(t) + config.doubled)
+    assert value(f(1.0)) == 6.0
+    config.rate = 3.0
+    assert value(f(1.0)) == 9.0
+    config.inner.bias = 1.0
+    assert value(f(1.0)) == 10.0
+    config = Config(1.0)
+    assert value(f(1.0)) == 3.0
+
+
+def test_an_object_that_is_handed_on():
+    config = Config(2.0)
+
+    def rate_of(c):
+        return c.rate
+
+    f = nx.jit(lambda t: t * rate_of(config))
+    assert value(f(1.0)) == 2.0
+    config.rate = 3.0
+    assert value(f(1.0)) == 3.0
+
+
+def test_attributes_of_a_class(monkeypatch):
+    f = nx.jit(lambda t: t * Config.depth)
+    assert value(f(1.0)) == 1.0
+    monkeypatch.setattr(Config, "depth", 2)
+    assert value(f(1.0)) == 2.0
+
+
+def test_a_method_that_is_replaced(monkeypatch):
+    config = Config(2.0)
+    f = nx.jit(lambda t: config.scale(t))
+    assert value(f(1.0)) == 2.0
+    monkeypatch.setattr(Config, "scale", lambda self, t: t * 10)
+    assert value(f(1.0)) == 10.0
+
+
+def test_arrays_in_objects_are_read_at_every_call():
+    class Layer:
+        def __init__(self, w):
+            self.w = w
+
+        def __call__(self, t):
+            return t * self.w[0] + self.norm
+
+        @property
+        def norm(self):
+            return self.w * 0
+
+    layer = Layer(ONE.copy())
+    f = nx.jit(lambda t: layer(t))
+    assert value(f(1.0)) == [1.0] * 3
+    with nx.no_compile():
+        layer.w[:] = 2.0
+        assert value(f(1.0)) == [2.0] * 3
+        layer.w = ONE * 3
+        assert value(f(1.0)) == [3.0] * 3
+
+
+def test_slots():
+    class Slotted:
+        __slots__ = ("k", "w")
+
+    slotted = Slotted()
+    slotted.k, slotted.w = 2.0, ONE.copy()
+
+    def first(s):
+        return s.k * s.w[0]
+
+    f = nx.jit(lambda t: t * first(slotted))
+    assert value(f(1.0)) == 2.0
+    slotted.k = 3.0
+    assert value(f(1.0)) == 3.0
+    slotted.w[:] = 2.0
+    with nx.no_compile():
+        assert value(f(1.0)) == 6.0
+
+
+def test_lists_and_dicts(misses):
+    table, params = [1.0, 2.0], {"w": ONE.copy(), "k": 2.0}
+    f = nx.jit(lambda t: t * table[0] + table[1] + params["w"] * params["k"])
+    assert value(f(1.0)) == [5.0] * 3
+    table[0] = 3.0
+    assert value(f(1.0)) == [7.0] * 3
+    assert misses()[-1] == ("captured table: [1.0, 2.0] → [3.0, 2.0]",)
+    table.append(9.0)
+    with nx.assert_compiles(1):
+        f(1.0)
+    params["k"] = 1.0
+    assert value(f(1.0)) == [6.0] * 3
+    assert misses()[-1] == ("captured params['k']: 2.0 → 1.0",)
+    with nx.no_compile():
+        params["w"] = ONE * 2
+        assert value(f(1.0)) == [7.0] * 3
+        params["w"][:] = 0.0
+        assert value(f(1.0)) == [5.0] * 3
+
+
+def test_sets_and_tuples(run):
+    space = {"nx": nx, "marks": {"a"}, "pair": (1.0, [2.0])}
+    f = run("f = nx.jit(lambda t: t * (2 if 'b' in marks else 1) + pair[1][0])", space)["f"]
+    assert value(f(1.0)) == 3.0
+    space["marks"].add("b")
+    assert value(f(1.0)) == 4.0
+    space["pair"][1][0] = 5.0
+    assert value(f(1.0)) == 7.0
+
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclass
+class State:
+    w: object
+    k: float
+
+
+def test_named_tuples_and_dataclasses():
+    state, point = State(ONE.copy(), 2.0), Point(ONE.copy(), 1.0)
+    f = nx.jit(lambda t: t * state.w * state.k + point.x + point.y)
+    assert value(f(1.0)) == [4.0] * 3
+    with nx.no_compile():
+        state.w[:] = 2.0
+        assert value(f(1.0)) == [6.0] * 3
+    state.k = 3.0
+    assert value(f(1.0)) == [8.0] * 3
+    point = point._replace(y=0.0)
+    assert value(f(1.0)) == [7.0] * 3
+
+
+def test_arrays_that_are_made_when_they_are_looked_at_count_by_their_contents():
+    class Frame(dict):
+        @property
+        def column(self):
+            return np.array(self["column"])
+
+    frame = Frame(column=[1.0, 2.0])
+    f = nx.jit(lambda t: t + frame.column)
+    assert value(f(0.0)) == [1.0, 2.0]
+    frame["column"] = [3.0, 2.0]
+    assert value(f(0.0)) == [3.0, 2.0]
+
+
+def test_a_class_that_holds_an_array():
+    class Tables:
+        w = ONE.copy()
+
+    f = nx.jit(lambda t: t * Tables.w * np.sum(Tables.w))
+    assert value(f(1.0)) == [3.0] * 3
+    Tables.w[:] = 2.0
+    assert value(f(1.0)) == [12.0] * 3
