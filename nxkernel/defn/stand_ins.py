@@ -16,6 +16,8 @@ from nxkernel.defn import reads
 from nxkernel.graph.expr import Expr
 
 _NONE = object()
+#: What makes an object without looking at arguments.
+_PLAIN = (object.__new__, types.SimpleNamespace.__new__)
 
 
 def replaceable(value: Any) -> bool:
@@ -28,7 +30,7 @@ def replaceable(value: Any) -> bool:
         return hasattr(value, "_fields")
     if "__nx_function__" in getattr(value, "__dict__", ()):
         return value.on_conflict == "reuse"
-    return not isinstance(value, type) and type(value).__new__ is object.__new__
+    return not isinstance(value, type) and type(value).__new__ in _PLAIN
 
 
 def slots(class_: type) -> list[str]:
@@ -136,7 +138,7 @@ class StandIns:
         return made
 
     def _object(self, value: Any) -> Any:
-        made = object.__new__(type(value))
+        made = type(value).__new__(type(value))
         self._made[id(value)] = made
         if "__nx_function__" in getattr(value, "__dict__", ()):
             made.__dict__.update(value.__dict__)
