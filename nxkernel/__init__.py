@@ -35,9 +35,17 @@ def set_threads(count: int) -> None:
 
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext nxkernel``: the magics, and the views of notebooks."""
+    import threading
+
     import nxkernel_magics
 
     nxkernel_magics.load(shell)
+    # Numba takes a quarter of a second to import, which would fall to the first call that compiles.
+    threading.Thread(target=_import_compiler, name="nxkernel-import", daemon=True).start()
+
+
+def _import_compiler() -> None:
+    from nxkernel.compilers.numba_cpu import compiler, object_code  # noqa: F401
 
 
 def unload_ipython_extension(shell: Any) -> None:

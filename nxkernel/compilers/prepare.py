@@ -16,13 +16,13 @@ from nxkernel.shapes import unnamed
 #: A reduction of at least this many elements with little else to run in parallel is cut into blocks.
 SPLIT_FROM = 1 << 17
 #: Elements of one such block, about.
-BLOCK = 1 << 15
+BLOCK = 1 << 13
 #: Outer elements from which rows are parallel enough by themselves.
 ENOUGH_ROWS = 64
 #: Fewest rows of a block whose results are rows themselves, so that they are few beside what is read.
 ROWS_A_BLOCK = 16
 #: Most blocks of one reduction, and the length from which an axis is cut.
-MOST_BLOCKS, SHORT_AXIS = 1024, 32
+MOST_BLOCKS, SHORT_AXIS = 4096, 32
 #: Products of matrices below this many multiplications become loops: calling a library would cost more.
 SMALL_PRODUCT = 4096
 

@@ -89,6 +89,7 @@ class Definition:
 
     def __call__(self, *args: Any, **opts: Any) -> Any:
         """Answer a call: by a program that was made before, or by one that is made now."""
+        __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
         key: list[Any] | None = []
@@ -122,6 +123,7 @@ class Definition:
     def _call(
         self, args: tuple, opts: dict[str, Any], key: tuple | None = None, arrays: list[Any] | None = None
     ) -> Any:
+        __tracebackhide__ = True
         arguments = self._bind(args, opts)
         program, hit = self._program(arguments)
         program.calls += 1
@@ -146,6 +148,7 @@ class Definition:
 
     def _inline(self, args: tuple, opts: dict[str, Any]) -> Any:
         """A call while another function is traced becomes part of its graph."""
+        __tracebackhide__ = True
         if self.on_conflict == "raise":
             raise CompilationError(
                 message(
@@ -168,6 +171,7 @@ class Definition:
     # Keys ------------------------------------------------------------------------------------------------------
 
     def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Arguments:
+        __tracebackhide__ = True
         args, opts = self._placed(args, opts)
         values = options.check(self.__name__, self._signature, opts)
         names = self._names(len(args))
@@ -204,6 +208,7 @@ class Definition:
 
     def _placed(self, args: tuple, opts: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """Positional arguments that were given by name, or have a default, take their places."""
+        __tracebackhide__ = True
         wanted = self._positional
         if len(args) > len(wanted) and not self._open:
             raise NxTypeError(
@@ -263,6 +268,7 @@ class Definition:
 
     def _program(self, arguments: Arguments) -> tuple[Program, bool]:
         """The program that answers a call, and whether it was there."""
+        __tracebackhide__ = True
         program = self._family.find(arguments.ident)
         if program is not None:
             return program, True
@@ -306,6 +312,7 @@ class Definition:
 
     def _trace(self, arguments: Arguments) -> tuple[Traced, float]:
         """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
+        __tracebackhide__ = True
         begin = time.perf_counter()
         try:
             traced = arguments.trace(self.__name__, self.__nx_function__)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
 from nxkernel import primitives
-from nxkernel.errors import TracedValueError, message
+from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.operand import Operand
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import unnamed
@@ -94,7 +94,23 @@ class Expr(Operand):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         self._no_data("NumPy", "Use the function of that name in nxkernel, or call NumPy outside the definition.")
 
+    def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> NoReturn:
+        name = getattr(function, "__name__", "this function")
+        self._no_data(
+            f"np.{name}()", "Use the function of nxkernel that does it, or call NumPy outside the definition."
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise NxTypeError(
+            message("tensors are immutable: t[...] = v is not possible.", "Build a new one from its parts.")
+        )
+
+    def __format__(self, spec: str) -> str:
+        return repr(self) if not spec else self._no_data("A format", "Print it with nx.print_value(t) instead.")
+
     def __getattr__(self, name: str) -> NoReturn:
+        if name == "__array_interface__":
+            self.__array__()
         if name in _NEEDS_DATA:
             self._no_data(f".{name}()", "Return the tensor from the definition and read its data there.")
         raise AttributeError(f"a traced value of type {self.spec} has no attribute {name!r}")
@@ -111,7 +127,6 @@ _NEEDS_DATA = frozenset(
         "item",
         "numpy",
         "__dlpack__",
-        "__array_interface__",
     ]
 )
 

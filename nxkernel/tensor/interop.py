@@ -10,6 +10,13 @@ from nxkernel.backends.numpy import widened
 from nxkernel.errors import NxTypeError, NxValueError, message
 
 
+def _arrays(value: Any) -> Any:
+    """The value with every tensor in it, inside tuples and lists too, as an array."""
+    if isinstance(value, ArrayProtocols):
+        return value.data
+    return type(value)(map(_arrays, value)) if type(value) in (tuple, list) else value
+
+
 class ArrayProtocols:
     """What other libraries ask an array for; a tensor answers without a copy where they cannot write into it."""
 
@@ -23,6 +30,10 @@ class ArrayProtocols:
         if copy is False:
             raise NxValueError(f"a tensor of {self.data.dtype} becomes an array of {np.dtype(dtype)} only by a copy")
         return self.data.astype(dtype)
+
+    def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """NumPy's functions work on the tensor's elements and give arrays, as on any array."""
+        return function(*_arrays(args), **{name: _arrays(value) for name, value in kwargs.items()})
 
     @property
     def __array_interface__(self) -> dict[str, Any]:

@@ -37,7 +37,11 @@ class Tensor(ArrayProtocols, Operand):
 
     @classmethod
     def wrap(cls, data: np.ndarray, spec: Spec) -> Tensor:
-        """A tensor over an array that nobody else writes to and that has the type and shape of `spec`."""
+        """A tensor over an array that nobody else writes to and that has the type and shape of `spec`.
+
+        The array cannot be written into any more: that would change every tensor that shares it.
+        """
+        data.flags.writeable = False
         self = _new(cls)
         self.data = data
         self.spec = spec

@@ -226,12 +226,14 @@ def _reshape(node: Expr) -> Expr | None:
 @_rule(p.transpose)
 def _transpose(node: Expr) -> Expr | None:
     operand, axes = node.operands[0], node.params["axes"]
+    if operand.primitive is p.transpose:
+        axes = tuple(operand.params["axes"][a] for a in axes)
+        operand = operand.operands[0]
     if axes == tuple(range(len(axes))):
         return operand
-    if operand.primitive is p.transpose:
-        inner = tuple(operand.params["axes"][a] for a in axes)
-        return Expr(p.transpose, operand.operands, {"axes": inner}, node.spec, node.source)
-    return None
+    if operand is node.operands[0]:
+        return None
+    return Expr(p.transpose, (operand,), {"axes": axes}, node.spec, node.source)
 
 
 @_rule(p.slice_)

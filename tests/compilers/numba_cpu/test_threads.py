@@ -5,9 +5,9 @@ import threading
 
 import numpy as np
 import pytest
-from compiling import compiled, make, spec
 
 import nxkernel as nx
+from compiling import compiled, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu import threads

@@ -1,0 +1,70 @@
+"""Native code by name: each name is built once, whoever asks."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.compilers.numba_cpu import loader, object_code, store
+
+TEXT = """
+define i64 @{name}(i64 %x) {{
+  %y = mul i64 %x, 3
+  ret i64 %y
+}}
+"""
+
+
+@pytest.fixture
+def no_disk(monkeypatch):
+    monkeypatch.setenv("NXKERNEL_CACHE_DIR", "off")
+
+
+def test_ten_threads_build_a_name_once(no_disk):
+    built, origins = [], []
+
+    def text():
+        built.append(1)
+        return TEXT.format(name="nxk_test_once")
+
+    def ask():
+        origins.append(store.native("nxk_test_once", text)[1])
+
+    threads = [threading.Thread(target=ask) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert built == [1]
+    assert sorted(origins) == ["compiled"] + ["memory"] * 9
+
+
+def test_a_failed_build_leaves_the_name_free(no_disk):
+    with pytest.raises(RuntimeError, match="expected"):
+        store.native("nxk_test_fails", lambda: "define nonsense")
+    address, origin = store.native("nxk_test_fails", lambda: TEXT.format(name="nxk_test_fails"))
+    assert address
+    assert origin == "compiled"
+
+
+def test_object_code_is_an_object_file_that_the_loader_runs():
+    import ctypes
+
+    code = object_code.compile_object(TEXT.format(name="nxk_test_object"), "nxk_test_object")
+    address = loader.load(code, "nxk_test_object")
+    assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(14) == 42
+
+
+def test_an_object_without_the_name_is_refused():
+    code = object_code.compile_object(TEXT.format(name="nxk_test_other"), "nxk_test_other")
+    with pytest.raises(ValueError, match="does not define nxk_test_missing"):
+        loader.load(code, "nxk_test_missing")
+
+
+@pytest.mark.parametrize("turn", [lambda a: a.T, lambda a: a[::2], lambda a: a[:, ::-1], lambda a: a.astype(">f8")])
+def test_arrays_that_lie_otherwise_in_memory(turn):
+    array = turn(np.arange(24.0).reshape(4, 6))
+    double = nx.jit(lambda x: x * 2)
+    for _ in range(2):
+        np.testing.assert_array_equal(double(array).to_numpy(), array * 2)
