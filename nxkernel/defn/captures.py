@@ -311,6 +311,8 @@ class Walk:
         if ("whole", place) not in self._read:
             self._read.add(("whole", place))
             self.value(value, name, read)
+        elif is_array(value) or id(value) in self.leads:
+            self._lead()
         del self._around[before:]
 
     def _method(self, method: types.MethodType, name: str) -> None:

@@ -108,7 +108,7 @@ def describe(value: Any) -> str:
         return _SHORT.repr(value)
     function = getattr(value, "__nx_function__", value)
     code = getattr(getattr(function, "__func__", function), "__code__", None)
-    if isinstance(code, types.CodeType) and not installed(value):
+    if isinstance(code, types.CodeType) and not installed(function):
         return f"code {fingerprint.of_code(code)[:8]}"
     name = getattr(value, "__name__", None)
     if callable(value) and isinstance(name, str):

@@ -1,0 +1,100 @@
+"""Where code stands, in the words of the person who wrote it."""
+
+import os
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.defn import places
+from nxkernel.errors import CompilationError, NxValueError, TracedValueError
+
+HERE = os.path.basename(__file__)
+
+
+@pytest.fixture
+def cells():
+    """Files named ``<4>`` are cells."""
+    stop = places.add_namer(lambda file: f"cell {file[1:-1]}" if file.startswith("<") else None)
+    yield
+    stop()
+
+
+def test_names_of_files(cells):
+    assert places.name_of("/home/someone/train.py") == "train.py"
+    assert places.name_of("<4>") == "cell 4"
+    stop = places.add_namer(lambda file: "mine" if file == "<4>" else None)
+    assert (places.name_of("<4>"), places.name_of("<5>")) == ("mine", "cell 5")
+    stop()
+    assert places.name_of("<4>") == "cell 4"
+
+
+def test_the_text_of_a_line(run):
+    run("a = 1\nif a:\n    b = 2  # here\n", file="lines.py")
+    assert places.code_at("lines.py", 3) == "b = 2  # here"
+    assert places.code_at("nowhere.py", 3) == ""
+
+
+def test_the_caller_is_the_innermost_code_outside(run, cells):
+    where = run("import nxkernel\ndef f():\n    return places.caller()\nw = f()", {"places": places}, "train.py")["w"]
+    assert where == "train.py, line 3"
+    assert run("w = places.caller()", {"places": places}, "<7>")["w"] == "cell 7"
+
+
+SOURCE = """
+@nx.defn
+def f(a, b):
+    c = nx.exp(a)
+    return c + b
+"""
+
+
+def error(kind, function, *args):
+    with pytest.raises(kind) as raised:
+        function(*args)
+    return str(raised.value)
+
+
+def test_an_error_names_the_line_of_the_cell(run, cells):
+    f = run(SOURCE, file="<9>")["f"]
+    assert error(NxValueError, f, np.ones(3), np.ones(4)) == (
+        "cannot broadcast [3] with [4]: axis -1 has sizes 3 and 4.\n"
+        "  cell 9, line 5:  return c + b\n"
+        "  Axes are aligned from the last one; sizes must be equal, or one of them 1.\n"
+        "  nx.new_axis(t, axis) adds an axis of size 1."
+    )
+    assert nx.events(f, "error")[0].reason[0].startswith("NxValueError: cannot broadcast [3] with [4]")
+
+
+def test_the_innermost_of_the_users_lines_is_named(run, cells):
+    run(SOURCE, space := {"nx": nx}, file="<9>")
+    g = run("@nx.defn\ndef g(a, b):\n    return f(a, b) * 2", space, file="<10>")["g"]
+    text = error(NxValueError, g, np.ones(3), np.ones(4))
+    assert text.split("\n")[1] == "  cell 9, line 5:  return c + b"
+    assert text.count("line") == 1
+
+
+def test_the_line_of_a_traced_value_is_named_by_its_cell(run, cells):
+    f = run("@nx.defn\ndef f(a):\n    b = a > 0\n    return a if b else -a", file="<9>")["f"]
+    assert error(TracedValueError, f, 1.0) == (
+        "A condition (`if`, `while`, `and`, `or`, `not`, bool()) asks for the data of a traced value of type u8 "
+        "(cell 9, line 3).\n"
+        "  cell 9, line 4:  return a if b else -a\n"
+        "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
+        "  Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True)."
+    )
+
+
+def test_an_error_without_a_line_of_the_users():
+    assert error(TracedValueError, nx.jit(float), 1.0) == (
+        "float() asks for the data of a traced value of type f32.\n"
+        "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
+        '  Keep it a tensor: nx.as_type(t, "f64") converts its type.'
+    )
+
+
+def test_an_error_is_pointed_out_once(run, cells):
+    inner = run("inner = nx.jit(lambda t: nx.jit(lambda u: u)(t), on_conflict='force')", file="<1>")["inner"]
+    text = error(CompilationError, nx.jit(lambda t: inner(1.0)), 1.0)
+    assert text.count("cell 1, line 1") == 1
+    assert HERE not in text

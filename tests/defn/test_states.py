@@ -1,0 +1,127 @@
+"""What static values are: in keys, for people, and whose code they are."""
+
+import datetime
+import decimal
+import enum
+import types
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.defn import states
+
+
+class Mode(enum.Enum):
+    FAST = 1
+
+
+class Plain:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal"),
+    [
+        (1, 1, True),
+        (1, 1.0, False),
+        (1, True, False),
+        (0.0, -0.0, False),
+        (float("nan"), float("nan"), True),
+        (complex(0.0, -0.0), complex(0.0, 0.0), False),
+        ("a", "a", True),
+        ("f32", nx.types.f32, False),
+        (None, 0, False),
+        (np.float32(1), np.float64(1), False),
+        (np.float32("nan"), np.float32("nan"), True),
+        (..., ..., True),
+        (states.MISSING, None, False),
+    ],
+)
+def test_constants(left, right, equal):
+    assert (states.constant(left) == states.constant(right)) is equal
+    hash(states.constant(left))
+
+
+@pytest.mark.parametrize("value", [[1], (1,), {}, Plain(), np.ones(3), nx.tensor(1), Plain, len])
+def test_what_is_no_constant(value):
+    assert states.constant(value) is None
+
+
+def test_values_of_python_count_by_value_and_others_by_identity():
+    equal = [range(3), decimal.Decimal("0.1"), datetime.date(2020, 1, 1), np.dtype("f4"), (1, "a"), frozenset({1})]
+    for value in equal:
+        assert states.by_value(value) == states.by_value(value)
+        hash(states.by_value(value))
+    assert states.by_value(range(3)) == states.by_value(range(3))
+    assert states.by_value((1, 2)) != states.by_value((1.0, 2))
+    one, other = Plain(), Plain()
+    assert states.by_value(one) == states.by_value(one)
+    assert states.by_value(one) != states.by_value(other)
+    assert states.by_value([1]) != states.by_value([1])
+    assert states.members({1, "a"}) == states.members({"a", 1})
+    assert repr(states.Same(1)) == "Same(1)"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1, "0.1"),
+        ("a" * 100, "'aaaaaaaaaaaaaaaaaaaaaaaaaaa...aaaaaaaaaaaaaaaaaaaaaaaaaaaa'"),
+        (np.float32(2), "np.float32(2.0)"),
+        (nx.tensor([1.0], names=["x"]), "f32[x: 1]"),
+        (np.zeros((2, 3), np.int8), "s8[2][3]"),
+        ({"a": [1, 2]}, "{'a': [1, 2]}"),
+        (np, "module numpy"),
+        (Plain, "class Plain"),
+        (Plain(), "a Plain"),
+        (Mode.FAST, "<Mode.FAST: 1>"),
+        (nx.sum, "sum"),
+        (np.sin, "sin"),
+        (len, "len"),
+        (states.MISSING, "not defined"),
+    ],
+)
+def test_values_for_people(value, text):
+    assert states.describe(value) == text
+
+
+def test_code_for_people():
+    def f(x):
+        return x
+
+    text = states.describe(f)
+    assert text.startswith("code ")
+    assert len(text) == len("code ") + 8
+    assert states.describe(nx.defn(f)) == text
+
+
+def test_whose_code_it_is():
+    for theirs in (
+        np.sin,
+        np,
+        np.ndarray,
+        nx.sum,
+        nx.Tensor,
+        nx.defn(nx.sum),
+        len,
+        int,
+        types,
+        datetime.date,
+        pytest,
+        [1],
+        2,
+    ):
+        assert states.installed(theirs), theirs
+    for users in (
+        Plain,
+        Plain(),
+        test_whose_code_it_is,
+        lambda: 0,
+        Plain().__init__ and (lambda self: 0).__get__(Plain()),
+    ):
+        assert not states.installed(users), users
+    assert states.installed_file("<frozen importlib._bootstrap>")
+    assert states.installed_file("/somewhere/lib/python3.11/site-packages/other/module.py")
+    assert not states.installed_file("/home/someone/project/module.py")
+    assert not states.installed_file("<stdin>")
