@@ -1,8 +1,9 @@
 """The native functions that everything else runs through: one shares a kernel among threads, Python calls the other.
 
 ``nxk_run`` runs a kernel on the pool, or on the calling thread when there is little to do, the pool is taken, or there
-is none. The other is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects,
-gives up the interpreter lock and runs a program, which costs a tenth of what ctypes does.
+is none. Each thread gets one contiguous range of steps: the pool by itself would call a kernel for every single one. The
+other function is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects, gives
+up the interpreter lock and runs a program, which costs a tenth of what ctypes does.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ entry:
   %args = alloca i64, align 8
   %dims = alloca i64, align 8
   %steps = alloca i64, align 8
+  %job = alloca [4 x i64], align 8
   store i64 0, ptr %args
   store i64 %count, ptr %dims
   store i64 1, ptr %steps
@@ -55,11 +57,44 @@ take:
   br i1 %won, label %parallel, label %serial
 parallel:
   %workers32 = trunc i64 %workers to i32
-  call void %pool(ptr %kernel, ptr %args, ptr %dims, ptr %steps, ptr %table, i64 0, i64 1, i32 %workers32)
+  store ptr %kernel, ptr %job
+  %job_table = getelementptr i64, ptr %job, i64 1
+  store ptr %table, ptr %job_table
+  %job_count = getelementptr i64, ptr %job, i64 2
+  store i64 %count, ptr %job_count
+  %job_pieces = getelementptr i64, ptr %job, i64 3
+  store i64 %workers, ptr %job_pieces
+  store i64 %workers, ptr %dims
+  call void %pool(ptr @nxk_pieces, ptr %args, ptr %dims, ptr %steps, ptr %job, i64 0, i64 1, i32 %workers32)
   store atomic i64 0, ptr %taken_at seq_cst, align 8
   ret void
 serial:
   call void %kernel(ptr %args, ptr %dims, ptr %steps, ptr %table)
+  ret void
+}}
+
+define internal void @nxk_pieces(ptr %args, ptr %dims, ptr %steps, ptr %job) nounwind {{
+entry:
+  %own_args = alloca i64, align 8
+  %own_dims = alloca i64, align 8
+  %kernel = load ptr, ptr %job
+  %table_at = getelementptr i64, ptr %job, i64 1
+  %table = load ptr, ptr %table_at
+  %count_at = getelementptr i64, ptr %job, i64 2
+  %count = load i64, ptr %count_at
+  %pieces_at = getelementptr i64, ptr %job, i64 3
+  %pieces = load i64, ptr %pieces_at
+  %first = load i64, ptr %args
+  %many = load i64, ptr %dims
+  %last = add i64 %first, %many
+  %from0 = mul i64 %first, %count
+  %from = udiv i64 %from0, %pieces
+  %to0 = mul i64 %last, %count
+  %to = udiv i64 %to0, %pieces
+  %length = sub i64 %to, %from
+  store i64 %from, ptr %own_args
+  store i64 %length, ptr %own_dims
+  call void %kernel(ptr %own_args, ptr %own_dims, ptr %steps, ptr %table)
   ret void
 }}
 
