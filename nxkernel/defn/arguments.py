@@ -75,6 +75,7 @@ class Arguments:
         walk = self._walk = self._walk or Walk()
         states, arrays = len(walk.states), len(walk.arrays)
         walk.value(value, f"option {name}", None)
+        walk.settle()
         met = zip(walk.arrays[arrays:], walk.values[arrays:], strict=True)
         self.arrays += [(captured.name, captured.spec, array) for captured, array in met]
         return tuple(walk.states[states:])

@@ -112,6 +112,7 @@ def survey(value: Any) -> tuple[Survey, list[Any]]:
     """
     walk = Walk()
     walk.value(value, "", None)
+    walk.settle()
     return Survey(walk), walk.values
 
 
@@ -136,6 +137,7 @@ class Walk:
         self._around: list[Any] = []
         self._seen: dict[Any, int] = {}
         self._met: list[Any] = []
+        self._waiting: list[tuple[tuple, Any]] = []
         self._read: set[tuple] = set()
         self._kept: list[Any] = []
 
@@ -170,12 +172,24 @@ class Walk:
             self._met.append(value)
             return False
         self.states.append(("again", number))
-        if id(value) in self.leads:
-            self._lead()
+        self._wait_for(value)
         return True
 
     def _lead(self) -> None:
         self.leads.update((id(owner), owner) for owner in self._around)
+
+    def _wait_for(self, value: Any) -> None:
+        """What is around leads to an array if this does, which may be found only later: functions call each other."""
+        self._waiting.append((tuple(self._around), value))
+
+    def settle(self) -> None:
+        """Find what leads to arrays by way of something that had been met before."""
+        found = -1
+        while found != len(self.leads):
+            found = len(self.leads)
+            for around, value in self._waiting:
+                if id(value) in self.leads:
+                    self.leads.update((id(owner), owner) for owner in around)
 
     def _array(self, value: Any, name: str, read: Callable[[], Any]) -> None:
         spec = spec_of(value)
@@ -311,8 +325,10 @@ class Walk:
         if ("whole", place) not in self._read:
             self._read.add(("whole", place))
             self.value(value, name, read)
-        elif is_array(value) or id(value) in self.leads:
+        elif is_array(value):
             self._lead()
+        else:
+            self._wait_for(value)
         del self._around[before:]
 
     def _method(self, method: types.MethodType, name: str) -> None:
@@ -323,8 +339,9 @@ class Walk:
             self.value(method.__self__, f"{name}.__self__", None)
 
     def _bound(self, function: types.FunctionType, name: str, subject: Any) -> None:
-        if self._met_before((id(function), id(subject)), (function, subject)):
+        if self._met_before((id(function), id(subject)), function):
             return
+        self._kept.append(subject)
         self._around += (function, subject)
         if installed(function):
             self.value(subject, name, None)

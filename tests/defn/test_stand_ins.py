@@ -176,3 +176,17 @@ def test_two_functions_that_read_one_name(run):
     space["w"][:] = [3.0, 4.0, 5.0]
     with nx.no_compile():
         assert value(space["f"](0.0)) == 7.0
+
+
+def test_functions_that_call_each_other(run):
+    space = {"nx": nx, "np": np, "w": ONE.copy()}
+    run(
+        "def even(t, n):\n    return t if n == 0 else odd(t, n - 1) * w[0]\n"
+        "def odd(t, n):\n    return even(t, n - 1) + w.shape[0]\n"
+        "f = nx.jit(lambda t: odd(t, 3))",
+        space,
+    )
+    assert value(space["f"](1.0)) == 7.0
+    for name in ("even", "odd"):
+        leads = captures.survey(space[name])[0].leads
+        assert {id(space["even"]), id(space["odd"])} <= set(leads)
