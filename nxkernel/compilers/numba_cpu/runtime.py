@@ -1,9 +1,9 @@
 """The native functions that everything else runs through: one shares a kernel among threads, Python calls the other.
 
 ``nxk_run`` runs a kernel on the pool, or on the calling thread when there is little to do, the pool is taken, or there
-is none. Each thread gets one contiguous range of steps: the pool by itself would call a kernel for every single one. The
-other function is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects, gives
-up the interpreter lock and runs a program, which costs a tenth of what ctypes does.
+is none. Each thread gets one contiguous range of steps: the pool by itself would call a kernel for every single one.
+The other function is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects,
+gives up the interpreter lock and runs a program, which costs a tenth of what ctypes does.
 """
 
 from __future__ import annotations
