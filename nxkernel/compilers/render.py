@@ -1,7 +1,7 @@
 """A loop nest as Numba source: what the kernel does, in the words of somebody who would write it by hand.
 
-The source runs: its arrays are flat, and sizes, strides and constants are arguments, as they are in the kernel.
-Vectors, tiles and masks, which change only how fast it runs, are left out.
+It is for reading. Arrays are flat, and sizes, strides and constants are arguments, as they are in the kernel; vectors,
+tiles and masks, and what becomes of NaN and of zero divisors, are left out.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FORMS: dict[str, str] = {
     "rsqrt": "1 / math.sqrt({0})",
     "sigmoid": "1 / (1 + math.exp(-{0}))",
     "cbrt": "np.cbrt({0})",
-    "quotient": "int({0} / {1})",
+    "quotient": "truncated({0} / {1})",
     "real": "{0}",
     "imag": "0 * {0}",
     "conjugate": "{0}",
@@ -164,7 +164,7 @@ class _Renderer:
         if reduce.name in _START:
             return _START[reduce.name]
         number = types.least(reduce.type) if reduce.name.endswith("max") else types.greatest(reduce.type)
-        return f"np.float64('{number}')" if isinstance(number, float) else str(number)
+        return str(number).replace("inf", "np.inf")
 
     def _section(self, section: Section) -> None:
         uses = [0] * len(section.code)
