@@ -65,8 +65,12 @@ def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[
         elif node.primitive is p.reverse:
             current = _reverse(current)
         new[id(node)] = current
-        for made in post_order([current]) if current is not node else [current]:
-            origin.setdefault(made, node)
+        made = [current]
+        while made:
+            one = made.pop()
+            if one not in origin:
+                origin[one] = node
+                made.extend(one.operands)
     return [_own(new[id(output)]) for output in outputs], origin
 
 
