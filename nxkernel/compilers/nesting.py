@@ -8,9 +8,10 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.compilers import loops, maps
+from nxkernel.compilers import maps
+from nxkernel.compilers.canonical import Bound, Draft, Raw
 from nxkernel.compilers.fusion import Fusion, Kernel, Store, weight
-from nxkernel.compilers.loops import Access, Nest, Op, Reduce, Section
+from nxkernel.compilers.loops import Op, Reduce, Section
 from nxkernel.compilers.maps import Map
 from nxkernel.compilers.prepare import partial
 from nxkernel.graph.expr import Expr
@@ -22,47 +23,6 @@ SCRATCH_BYTES = 64 << 10
 SHORT_LANES = 24
 #: Work from which a value of an earlier pass is kept in such a row instead of computed again.
 SCRATCH_FROM = 8
-
-
-@dataclass
-class Bound:
-    """A nest with what one graph fills in.
-
-    Parameters
-    ----------
-    nest : Nest
-    buffers : list of (Expr, int)
-        For each memory buffer of the nest: whose memory, and the offset in bytes.
-    words : list
-        The table after the pointers: ints, and ``(number, Type)`` for constants.
-    count : int
-        Length of the parallel range.
-    work : int
-        About how many simple instructions one step of it takes.
-    nodes : list of Expr
-        What it computes.
-    elements : int
-        Elements of the full space.
-    """
-
-    nest: Nest
-    buffers: list[tuple[Expr, int]]
-    words: list[Any]
-    count: int
-    work: int
-    nodes: list[Expr]
-    elements: int
-
-
-@dataclass
-class _Raw:
-    """A buffer or index before axes are merged."""
-
-    owner: Expr | None
-    type: Type
-    role: str
-    offset: int
-    steps: dict[int, int]
 
 
 class _Section:
@@ -94,7 +54,7 @@ class Builder:
 
     def __init__(self, fusion: Fusion, kernel: Kernel, kept: Callable[[Expr], bool]) -> None:
         self.fusion, self.kernel, self.kept = fusion, kernel, kept
-        self.raws: list[_Raw] = []
+        self.raws: list[Raw] = []
         self._raw_index: dict[Any, int] = {}
         self.slots: list[Type] = []
         self.scratches: list[Type] = []
@@ -256,7 +216,7 @@ class Builder:
         key = (id(owner), role, offset, tuple(sorted(steps.items())), type_)
         if key not in self._raw_index:
             self._raw_index[key] = len(self.raws)
-            self.raws.append(_Raw(owner, type_, role, offset, steps))
+            self.raws.append(Raw(owner, type_, role, offset, steps))
         return self._raw_index[key]
 
     def _value(self, node: Expr, map_: Map, level: str, depth: int) -> int:
@@ -404,116 +364,23 @@ class Builder:
             self.fulls[first].scratches.append((found, number))
         return found
 
-    # Canonical form --------------------------------------------------------------------------------------------
-
     def _freeze(self) -> Bound:
-        kernel = self.kernel
-        self._merge_axes()
-        block = kernel.block
-        split = self.inner.index(block[0]) if block else -1
-        reducing = kernel.reduce is not None
-        tiled = not reducing and bool(self.inner)
-        flat = tiled and len(self.inner) == 2
         sections = []
         for depth in sorted({*self.rows, *self.fulls}):
             sections += [table[depth].frozen() for table in (self.rows, self.fulls) if depth in table]
-        axes = [*self.outer, *self.inner]
-        lane = axes[-1] if self.lanes == "inner" and self.inner else self.outer[-1] if self.outer else None
-        accesses = tuple(
-            Access(
-                raw.type,
-                raw.role,
-                self._strides(raw, axes, lane, flat),
-            )
-            for raw in self.raws
-        )
-        nest = Nest(
+        return Draft(
+            self.kernel,
             self.lanes,
-            len(self.outer),
-            len(self.inner),
-            tiled,
-            flat,
-            split,
-            tuple(sections),
-            accesses,
-            tuple(self.slots),
-            tuple(self.scratches),
-            tuple(type_ for _, type_ in self.constants),
-        )
-        return self._bind(nest, axes)
-
-    def _strides(self, raw: _Raw, axes: list[int], lane: int | None, flat: bool) -> str:
-        steps = [raw.steps.get(axis, 0) for axis in axes]
-        if not flat:
-            return "".join(_stride(step, axis == lane) for step, axis in zip(steps, axes, strict=True))
-        outer = "".join(_stride(step, False) for step in steps[:-2])
-        if steps[-1] == 1 and steps[-2] == self.sizes[axes[-1]]:
-            return outer + "m1"
-        return outer + _stride(steps[-2], False) + ("1" if steps[-1] == 1 else _stride(steps[-1], False))
-
-    def _bind(self, nest: Nest, axes: list[int]) -> Bound:
-        sizes = [self.sizes[a] for a in axes]
-        block = self.kernel.block
-        tiles = shapes.ceil_div(shapes.size(sizes[-2:] if nest.flat else sizes[-1:]), loops.TILE) if nest.tiled else 1
-        given = {"tiles": tiles}
-        if block:
-            given |= {"block": block[1], "blocks": block[2], "step": shapes.size(sizes[: nest.outer])}
-        words: list[Any] = []
-        for kind, number, axis in nest.words():
-            if kind == "size":
-                words.append(sizes[axis])
-            elif kind == "stride":
-                words.append(self.raws[number].steps[axes[axis]])
-            elif kind == "start":
-                words.append(self.raws[number].offset)
-            elif kind == "constant":
-                words.append(self.constants[number])
-            else:
-                words.append(given[kind])
-        outer = sizes[: nest.outer]
-        if nest.lanes == "outer":
-            outer = [*outer[:-1], shapes.ceil_div(outer[-1], loops.COLUMNS)]
-        count = shapes.size(outer) * tiles * (block[2] if block else 1)
-        buffers = [
-            (self.raws[number].owner, self.raws[number].offset * self.raws[number].type.size) for number in nest.memory
-        ]
-        elements = shapes.size(sizes)
-        body = sum(len(section.code) for section in nest.sections if section.level == "full") or 1
-        work = max(elements, 1) * body // max(count, 1)
-        return Bound(nest, buffers, words, count, work, list(self.nodes), elements)
-
-    def _merge_axes(self) -> None:
-        """Merge neighbouring axes that every buffer walks as if they were one."""
-        self._merge(self.outer, None)
-        self._merge(self.inner, self.kernel.block[0] if self.kernel.block else None)
-        if self.kernel.reduce is None and self.inner:
-            while self.outer and self._mergeable(self.outer[-1], self.inner[0]):
-                self._fuse(self.outer.pop(), self.inner[0])
-
-    def _merge(self, axes: list[int], fixed: int | None) -> None:
-        place = len(axes) - 2
-        while place >= 0:
-            first, second = axes[place], axes[place + 1]
-            if fixed not in (first, second) and self._mergeable(first, second):
-                axes.pop(place)
-                self._fuse(first, second)
-            place -= 1
-
-    def _mergeable(self, first: int, second: int) -> bool:
-        size = self.sizes[second]
-        return all(raw.steps.get(first, 0) == raw.steps.get(second, 0) * size for raw in self.raws)
-
-    def _fuse(self, first: int, second: int) -> None:
-        self.sizes[second] *= self.sizes[first]
-        for raw in self.raws:
-            raw.steps.pop(first, None)
-
-
-def _stride(step: int, lane: bool) -> str:
-    """How `Access` spells a step; only along the lanes are single steps worth code of their own."""
-    if step == 0:
-        return "0"
-    return {1: "1", -1: "-"}.get(step, "s") if lane else "s"
+            self.sizes,
+            self.outer,
+            self.inner,
+            self.raws,
+            sections,
+            self.slots,
+            self.scratches,
+            self.constants,
+            list(self.nodes),
+        ).bound()
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers import maps, matmul
+from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.fusion import Fusion, Kernel
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.nesting import Bound, Builder
+from nxkernel.compilers.nesting import Builder
 from nxkernel.graph.expr import Expr
 
 #: Buffers begin at multiples of this, so that vectors do not straddle cache lines.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.nesting import Bound
 from nxkernel.compilers.numba_cpu import libraries, program, runtime, store
 from nxkernel.compilers.numba_cpu.program import Program
 from nxkernel.compilers.plan import Plan, Step, plan

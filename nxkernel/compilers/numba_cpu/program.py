@@ -15,8 +15,8 @@ import numpy as np
 
 from nxkernel import shapes
 from nxkernel.backends.numpy import cast_number
+from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.nesting import Bound
 from nxkernel.compilers.numba_cpu import libraries, runtime, threads
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.plan import Plan
