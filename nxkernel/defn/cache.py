@@ -74,7 +74,8 @@ class Program:
     trace_ms: float
     calls: int = 0
     new: int = 0
-    calls_when_last: int = 0
+    # The call that it is made for is still to come then.
+    calls_when_last: int = 1
     made: float = field(default_factory=time.time)
 
     @property
@@ -124,12 +125,12 @@ class Family:
         """Keep a program, and drop the one unused for longest when there are too many."""
         dropped = None
         with self._lock:
-            self._programs[program.ident] = program
-            if len(self._programs) > PROGRAMS:
+            if len(self._programs) >= PROGRAMS:
                 dropped = self._unused_for_longest()
                 del self._programs[dropped.ident]
                 self._forgotten_hits += dropped.hits
                 self.version += 1
+            self._programs[program.ident] = program
         if dropped is not None:
             why = (f"more than {PROGRAMS} programs; the one for {dropped.signature} was unused for longest",)
             stream.emit(Event("evict", self.name, reason=why))
@@ -138,7 +139,7 @@ class Family:
         """The first program that answered no call since it was put at the end, where shortcuts do not put any."""
         while True:
             program = next(iter(self._programs.values()))
-            if program.calls == program.calls_when_last:
+            if program.calls <= program.calls_when_last:
                 return program
             program.calls_when_last = program.calls
             self._programs.move_to_end(program.ident)

@@ -10,7 +10,8 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from nxkernel.defn.leaves import a, is_leaf
+from nxkernel.defn.leaves import is_leaf
+from nxkernel.defn.wording import a
 from nxkernel.errors import NxTypeError, message
 
 #: The structure of a single leaf.

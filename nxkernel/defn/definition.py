@@ -17,9 +17,9 @@ from nxkernel.defn import captures, containers, defaults, explain, fingerprint, 
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program, family
 from nxkernel.defn.events import Event, stream
-from nxkernel.defn.leaves import a
 from nxkernel.defn.report import CacheInfo, CompilationView
 from nxkernel.defn.trace import Traced
+from nxkernel.defn.wording import a, counted
 from nxkernel.errors import CompilationError, NxError, NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
@@ -214,7 +214,7 @@ class Definition:
             raise NxTypeError(
                 message(
                     f"{options.call(self.__name__, self._signature)} takes "
-                    f"{_counted(len(wanted), 'positional argument')}, got {len(args)}.",
+                    f"{counted(len(wanted), 'positional argument')}, got {len(args)}.",
                     "Options go by keyword.",
                 )
             )
@@ -230,7 +230,7 @@ class Definition:
                 raise NxTypeError(
                     message(
                         f"{options.call(self.__name__, self._signature)} needs the argument {parameter.name!r}.",
-                        f"It was given {_counted(len(args), 'positional argument')}.",
+                        f"It was given {counted(len(args), 'positional argument')}.",
                     )
                 )
         return tuple(given), rest
@@ -425,7 +425,3 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
         # Some functions written in C do not tell.
         kinds = inspect.Parameter
         return inspect.Signature([kinds("args", kinds.VAR_POSITIONAL), kinds("options", kinds.VAR_KEYWORD)])
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

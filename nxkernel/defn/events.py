@@ -12,6 +12,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from nxkernel.defn.wording import counted
+
 #: How many records are kept; older ones are forgotten.
 KEPT = 10_000
 
@@ -83,7 +85,7 @@ class Event:
 
     def _kernels(self) -> str:
         counts = [(self.compiled, "compiled"), (self.reused, "reused")]
-        shown = [f"{count} {'kernel' if count == 1 else 'kernels'} {what}" for count, what in counts if count]
+        shown = [f"{counted(count, 'kernel')} {what}" for count, what in counts if count]
         return f"; {', '.join(shown)}" if shown else ""
 
 

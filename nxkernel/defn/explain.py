@@ -15,6 +15,7 @@ from nxkernel.defn import places
 from nxkernel.defn.arguments import Arguments, Parts
 from nxkernel.defn.cache import Difference, Program, difference
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
+from nxkernel.defn.wording import counted
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.printing import variable_names
 from nxkernel.graph.traverse import post_order
@@ -147,13 +148,9 @@ def miss(function: str, closest: Closest, edited: bool, graph: Graph | None) -> 
 
 def _history(program: Program) -> str:
     seconds = max(time.time() - program.made, 0)
-    ago = _counted(round(seconds), "second") if seconds < 120 else _counted(round(seconds / 60), "minute")
+    ago = counted(round(seconds), "second") if seconds < 120 else counted(round(seconds / 60), "minute")
     where = f" in {program.where}" if program.where else ""
-    return f"compiled {ago} ago{where}, called {_counted(program.calls, 'time')}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    return f"compiled {ago} ago{where}, called {counted(program.calls, 'time')}"
 
 
 def view(name: str, program: Program) -> CompilationView:

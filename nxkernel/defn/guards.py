@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from nxkernel.defn.wording import counted
 from nxkernel.errors import CompilationError, message
 
 _allowed: ContextVar[bool] = ContextVar("nxkernel_may_compile", default=True)
@@ -58,7 +59,7 @@ def assert_compiles(count: int) -> Iterator[None]:
     finally:
         _counters.reset(token)
     if len(met) != count:
-        raise AssertionError(message(f"{len(met)} compilations in this block, {count} expected.", *met))
+        raise AssertionError(message(f"{counted(len(met), 'compilation')} in this block, {count} expected.", *met))
 
 
 def report(function: str, reason: tuple[str, ...]) -> None:

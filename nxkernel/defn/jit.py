@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from nxkernel.defn import containers, options, trace
 from nxkernel.defn.definition import Definition
-from nxkernel.defn.leaves import a
+from nxkernel.defn.wording import a
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr

@@ -72,11 +72,6 @@ def _named(path: str) -> str:
     return f" (argument {path})" if path else ""
 
 
-def a(kind: str) -> str:
-    """A class's name with its article: ``a str``, ``an object``."""
-    return f"{'an' if kind[:1].lower() in 'aeio' else 'a'} {kind}"
-
-
 def array_of(value: Any, spec: Spec) -> np.ndarray:
     """A leaf as an array of its type, C-ordered, aligned and in native byte order; a copy only where it must be.
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from nxkernel.defn import fingerprint
-from nxkernel.defn.leaves import a, is_array, spec_of
+from nxkernel.defn.leaves import is_array, spec_of
+from nxkernel.defn.wording import a
 
 #: Stands for the value of a name that has none.
 MISSING = object()

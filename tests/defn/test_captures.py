@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.defn import captures
 from nxkernel.errors import TracedValueError
 
 ONE = np.ones(3, np.float32)
@@ -291,3 +292,79 @@ def test_a_partial(run):
     space["w"][:] = 2.0
     with nx.no_compile():
         assert value(space["f"](1.0)) == [2.0] * 3
+
+
+# Surveys -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_survey_names_what_it_found():
+    rate, w, config = 0.5, ONE.copy(), types.SimpleNamespace(k=1, inner={"b": nx.tensor([1.0])})
+
+    def helper(t, scale=2.0):
+        return t * scale
+
+    def f(t):
+        return helper(t) * rate * w * config.k + config.inner["b"] * np.pi
+
+    found, values = captures.survey(f)
+    assert {label: text for label, (_, text) in found.parts.items() if "helper" not in label or "scale" in label} == {
+        "captured scale of helper": "2.0",
+        "captured rate": "0.5",
+        "captured w": "f32[3]",
+        "captured config.k": "1",
+        "captured config.inner['b']": "f32[1]",
+        "captured np": "module numpy",
+    }
+    assert found.parts["captured helper"][1].startswith("code ")
+    assert [(array.name, str(array.spec)) for array in found.arrays] == [
+        ("w", "f32[3]"),
+        ("config.inner['b']", "f32[1]"),
+    ]
+    assert values[0] is w
+    assert not found.is_empty
+
+
+def test_a_survey_is_current_until_something_changes():
+    rate, w, log = 0.5, ONE, {"a": [1, 2]}
+    found, _ = captures.survey(lambda t: t * rate * w * log["a"][0])
+    assert found.fetch()[0] is w
+    w = ONE * 2
+    assert found.fetch()[0] is w
+    log["a"].append(3)
+    assert found.fetch() is None
+    log["a"].pop()
+    assert found.fetch()[0] is w
+    del log["a"]
+    assert found.fetch() is None
+
+
+def test_equal_things_make_equal_surveys(run):
+    source = "def helper(t):\n    return t * k[0]\nk = [1.0]\ndef f(t):\n    return helper(t)"
+    first, second = (captures.survey(run(source, file=file)["f"])[0] for file in ("one.py", "two.py"))
+    assert first.ident == second.ident
+    assert hash(first.ident) == hash(second.ident)
+    other = captures.survey(run(source.replace("1.0", "1"))["f"])[0]
+    assert other.ident != first.ident
+
+
+def test_a_survey_of_nothing():
+    assert captures.survey(lambda t: t * 2)[0].is_empty
+    assert captures.survey(nx.sum)[0].ident == captures.survey(nx.sum)[0].ident
+    assert captures.survey(nx.sum)[0].ident != captures.survey(nx.product)[0].ident
+
+
+def test_what_goes_in_circles():
+    class Node:
+        pass
+
+    node = Node()
+    node.self, node.k, node.all = node, 1.0, []
+    node.all.append(node.all)
+
+    def k_of(n):
+        return n.k
+
+    f = nx.jit(lambda t: t * k_of(node))
+    assert value(f(1.0)) == 1.0
+    node.k = 2.0
+    assert value(f(1.0)) == 2.0

@@ -92,4 +92,3 @@ def test_errors():
     with pytest.raises(NxTypeError) as raised:
         leaves.array_of(nx.template((2,), "f32"), nx.template((2,), "f32").spec)
     assert str(raised.value) == "a template of type f32[2] has no data.\n  Templates are for nx.compile and f.why."
-    assert (leaves.a("str"), leaves.a("object"), leaves.a("Expr")) == ("a str", "an object", "an Expr")

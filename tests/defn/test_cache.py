@@ -1,0 +1,154 @@
+"""The graph cache: how keys differ, which programs are dropped, and what is counted."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.defn import cache
+from nxkernel.defn.cache import Family, Program, difference
+
+
+def program(ident, parts=None, kernels=(), made=0.0):
+    return Program(
+        ident=ident,
+        parts=parts or {},
+        executable=SimpleNamespace(kernels=[SimpleNamespace(origin=origin) for origin in kernels]),
+        structure=None,
+        captured=(),
+        fixed=(),
+        prints=(),
+        reason=(),
+        where="",
+        signature=f"f({ident})",
+        compiler="evaluator",
+        trace_ms=0.0,
+        made=made,
+    )
+
+
+def test_differences_are_told_in_the_order_of_the_call():
+    there = {"argument t": (1, "f32[3]"), "option n": (1, "1"), "captured k": (7, "a Config")}
+    here = {"argument t": (2, "f32[4]"), "option m": (1, "1"), "captured k": (8, "a Config")}
+    assert difference(there, here) == [
+        ("argument t", "f32[3]", "f32[4]"),
+        ("option m", "none", "1"),
+        ("captured k", "a Config", "another a Config"),
+        ("option n", "1", "none"),
+    ]
+    assert difference(here, here) == []
+
+
+def test_the_closest_program_has_the_fewest_differences_and_is_the_latest():
+    family = Family("f")
+    assert family.closest({}) is None
+    parts = {"a": (1, "1"), "b": (1, "1"), "c": (1, "1")}
+    for place, changed in enumerate(["ab", "c", "b"]):
+        family.add(program(place, {**parts, **dict.fromkeys(changed, (0, "0"))}, made=float(place)))
+    found, differences = family.closest(parts)
+    assert found.ident == 2
+    assert differences == [("b", "0", "1")]
+
+
+def test_counts():
+    family = Family("f")
+    made = program(1, kernels=["compiled", "memory", "disk", "disk"])
+    family.count(made)
+    family.add(made)
+    made.calls, made.new = 5, 1
+    assert (family.misses, family.compiled, family.memory, family.disk, family.hits) == (1, 1, 1, 2, 4)
+    family.clear()
+    assert (family.misses, family.compiled, family.hits, family.programs()) == (0, 0, 0, [])
+
+
+def test_the_program_unused_for_longest_is_dropped(monkeypatch):
+    monkeypatch.setattr(cache, "PROGRAMS", 3)
+    family = Family("f")
+    for ident in range(3):
+        family.add(program(ident))
+    family.find(0)
+    # A shortcut counts a call and touches nothing else.
+    family.programs()[0].calls += 7
+    family.add(program(3))
+    assert [found.ident for found in family.programs()] == [0, 1, 3]
+    assert family.hits == 7
+    assert family.version == 1
+    (event,) = nx.events("f", "evict")
+    assert event.reason == ("more than 3 programs; the one for f(2) was unused for longest",)
+
+
+def test_hits_of_dropped_programs_still_count(monkeypatch):
+    monkeypatch.setattr(cache, "PROGRAMS", 1)
+    f = nx.jit(lambda t: t + 1)
+    for size in (1, 2, 2, 3):
+        for _ in range(2):
+            f(np.ones(size))
+    assert f.cache_info().hits == 5
+    assert (f.cache_info().misses, f.cache_info().entries) == (3, 1)
+
+
+def test_more_than_256_programs():
+    f = nx.jit(lambda t, *, n: t + n)
+    for n in range(cache.PROGRAMS + 4):
+        f(1.0, n=n)
+        assert f(2.0, n=0).to_number() == 2.0
+    assert f.cache_info().entries == cache.PROGRAMS
+    assert len(nx.events(f, "evict")) == 4
+    assert nx.events(f, "evict")[0].reason == (
+        "more than 256 programs; the one for <lambda>(t: f32, n=1) was unused for longest",
+    )
+    with nx.no_compile():
+        f(1.0, n=0)
+        f(1.0, n=cache.PROGRAMS + 3)
+    with nx.assert_compiles(1):
+        f(1.0, n=1)
+
+
+def test_clear_cache():
+    f, g = nx.jit(lambda t: t + 1), nx.jit(lambda t: t + 2)
+    for _ in range(2):
+        f(1.0), g(1.0)
+    f.clear_cache()
+    assert f.cache_info() == type(f.cache_info())(0, 0, 0, 0, 0, 0)
+    with nx.no_compile():
+        g(1.0)
+    with nx.assert_compiles(1):
+        f(1.0)
+    assert {family.name for family in cache.families()} == {"<lambda>"}
+    cache.clear()
+    assert cache.families() == []
+    with nx.assert_compiles(2):
+        assert (f(1.0).to_number(), g(1.0).to_number()) == (2.0, 3.0)
+
+
+def test_functions_of_one_content_share_their_programs():
+    def make():
+        return nx.jit(lambda t: t * 5)
+
+    f, g = make(), make()
+    f(1.0)
+    g(1.0)
+    assert f.cache_info() == g.cache_info()
+    assert (f.cache_info().hits, f.cache_info().misses) == (1, 1)
+
+
+@pytest.mark.parametrize("count", [3])
+def test_functions_unused_for_longest_are_forgotten(monkeypatch, count):
+    monkeypatch.setattr(cache, "FUNCTIONS", count)
+    monkeypatch.setattr(cache, "_families", type(cache._families)())
+    made = [cache.family("f", str(place)) for place in range(count)]
+    assert cache.family("f", "0") is made[0]
+    cache.family("f", "new")
+    assert cache.family("f", "0") is made[0]
+    assert cache.family("f", "1") is not made[1]
+
+
+def test_cache_info_of_kernels():
+    f = nx.jit(lambda t: nx.cos(t) * 7.125, compiler="numba_cpu")
+    f(np.ones(3, np.float32))
+    first = f.cache_info()
+    assert first.compiled + first.disk + first.memory == 1
+    f(np.ones(5, np.float32))
+    assert f.cache_info().memory == first.memory + 1
+    assert (f.cache_info().hits, f.cache_info().misses, f.cache_info().entries) == (0, 2, 2)

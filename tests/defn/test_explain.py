@@ -1,0 +1,187 @@
+"""Why a call is new, in the words of the person who wrote it."""
+
+import re
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+
+ONE = np.ones(3, np.float32)
+
+
+@pytest.fixture
+def f():
+    @nx.defn(compiler="numba_cpu")
+    def smooth(t, *, rate=0.5, axis=0):
+        return nx.sum(nx.tanh(t) * rate, axes=[axis])
+
+    return smooth
+
+
+def why(f, *args, **opts):
+    return re.sub(r"in test_explain.py, line \d+", "in HERE", str(f.why(*args, **opts)))
+
+
+def test_a_first_call(monkeypatch):
+    monkeypatch.setenv("NXKERNEL_CACHE_DIR", "off")
+    f = nx.jit(lambda t: nx.atan(nx.asinh(nx.sinh(t)) - nx.cbrt(t)), compiler="numba_cpu")
+    assert f.why(ONE).hit is False
+    assert why(f, ONE) == ("<lambda> would compile: first call\n  kernel 1 (map of 3, 1 read, 1 write): new")
+    f(ONE)
+    f.clear_cache()
+    assert why(f, ONE) == (
+        "<lambda> would be traced, and reuse every kernel: first call\n"
+        "  kernel 1 (map of 3, 1 read, 1 write): from memory"
+    )
+
+
+def test_a_hit(f):
+    f(ONE)
+    assert f.why(ONE).hit is True
+    assert why(f, ONE) == "smooth: answered from the cache\n  compiled 0 seconds ago in HERE, called 1 time"
+    f(ONE)
+    assert why(f, ONE).endswith("called 2 times")
+
+
+def test_a_new_shape_reuses_the_kernels(f):
+    f(ONE)
+    found = f.why(np.ones(300, np.float32))
+    assert found.difference == ("argument t: f32[3] → f32[300]",)
+    assert [where for _, where in found.kernels] == ["memory"] * len(found.kernels)
+    assert why(f, np.ones(300, np.float32)).startswith(
+        "smooth would be traced, and reuse every kernel: argument t: f32[3] → f32[300]\n  kernel 1 ("
+    )
+    assert why(f, np.ones(300, np.float32)).endswith("\n  closest: compiled 0 seconds ago in HERE, called 1 time")
+
+
+def test_a_new_type(f):
+    f(ONE)
+    assert f.why(ONE.astype(int)).difference == ("argument t: f32[3] → s64[3]",)
+
+
+def test_a_dry_run_runs_nothing(f):
+    f.why(ONE)
+    assert f.cache_info().misses == 0
+    assert nx.events(f) == []
+    with nx.assert_compiles(1):
+        f(ONE)
+
+
+def test_templates_stand_for_tensors(f):
+    f(ONE)
+    assert f.why(nx.template((3,), "f32")).hit
+    assert f.why(nx.template((4,), "f32")).difference == ("argument t: f32[3] → f32[4]",)
+
+
+def test_several_differences(f):
+    f(ONE)
+    assert f.why(np.ones((2, 3)), rate=0.25).difference == (
+        "argument t: f32[3] → f64[2][3]",
+        "option rate: 0.5 → 0.25",
+    )
+
+
+def test_the_evaluator_has_no_kernels():
+    f = nx.jit(lambda t: t + 1)
+    assert f.why(ONE).kernels == ()
+    assert str(f.why(ONE)) == "<lambda> would compile: first call"
+
+
+def test_containers():
+    f = nx.jit(lambda p: 1.0)
+    f({"a": ONE})
+    assert f.why({"a": ONE, "b": (ONE,)}).difference == (
+        "argument p: {'a': ·} → {'a': ·, 'b': (·,)}",
+        "argument p['b'][0]: none → f32[3]",
+    )
+    assert f.why([ONE]).difference == (
+        "argument p: {'a': ·} → [·]",
+        "argument p[0]: none → f32[3]",
+        "argument p['a']: f32[3] → none",
+    )
+    assert f.why({"a": nx.tensor(ONE, names=["x"])}).difference == ("argument p['a']: f32[3] → f32[x: 3]",)
+
+
+def test_advice_for_float64(f):
+    f(ONE)
+    f(ONE.astype(np.float64))
+    assert nx.events(f, "miss")[-1].advice == (
+        'float64 came in from a NumPy array; nx.as_type(t, "f32") keeps the compiled f32 program.'
+    )
+    f.clear_cache()
+    f(ONE)
+    f(nx.tensor([1.0, 2.0, 3.0], type="f64"))
+    assert nx.events(f, "miss")[-1].advice.startswith("float64 came in from a tensor;")
+
+
+def test_advice_for_numbers_with_a_fraction(f):
+    f(ONE)
+    f(ONE, rate=0.25)
+    assert nx.events(f, "miss")[-1].advice == (
+        "rate is a number that is part of the key: if it keeps changing, pass it as a positional argument, and it will "
+        "be compiled once."
+    )
+
+
+def test_no_advice_for_whole_numbers(f):
+    f(np.ones((2, 2)))
+    f(np.ones((2, 2)), axis=1)
+    assert nx.events(f, "miss")[-1].reason == ("option axis: 0 → 1",)
+    assert nx.events(f, "miss")[-1].advice == ""
+
+
+def test_something_that_was_made_anew():
+    class Config:
+        pass
+
+    config = Config()
+    f = nx.jit(lambda t: t if config is None else t + 1)
+    f(1.0)
+
+    class Config:
+        pass
+
+    config = Config()
+    assert f.why(1.0).difference == ("something that it captures was made anew",)
+
+
+def test_views(f):
+    f(ONE)
+    (view,) = f.compilations()
+    assert (view.function, view.compiler, view.calls, view.reason) == ("smooth", "numba_cpu", 1, ("first call",))
+    assert view.signature == "smooth(t: f32[3], rate=0.5, axis=0)"
+    assert view.cell.startswith("test_explain.py, line ")
+    assert view.text == repr(nx.debug_expr(f)(ONE))
+    by_label = {node.label: node for node in view.nodes}
+    assert (by_label["t"].role, by_label["t"].spec, by_label["t"].id) == ("argument", "f32[3]", "a")
+    assert by_label["0.5"].role == "constant"
+    tanh = by_label["tanh"]
+    assert (tanh.role, tanh.operands, tanh.kernels, tanh.output) == ("operation", ("a",), (0,), False)
+    assert (tanh.cell, tanh.code) == ("test_explain.py", "return nx.sum(nx.tanh(t) * rate, axes=[axis])")
+    assert tanh.line == f.__nx_function__.__code__.co_firstlineno + 2
+    assert by_label["sum"].output
+    assert by_label["sum"].detail == "axes=[0], keep_axes=False"
+    (kernel,) = view.kernels
+    assert kernel.index == 0
+    assert "tanh" in kernel.texts["Numba source"]()
+
+
+def test_captured_arrays_in_views():
+    weights = ONE.copy()
+    f = nx.jit(lambda t: t * weights)
+    f(ONE)
+    (view,) = f.compilations()
+    assert [(node.label, node.role, node.spec) for node in view.nodes[:2]] == [
+        ("t", "argument", "f32[3]"),
+        ("weights", "captured", "f32[3]"),
+    ]
+
+
+def test_compilations_are_in_the_order_in_which_they_were_made(f):
+    for size in (3, 4, 3):
+        f(np.ones(size, np.float32))
+    assert [view.signature for view in f.compilations()] == [
+        "smooth(t: f32[3], rate=0.5, axis=0)",
+        "smooth(t: f32[4], rate=0.5, axis=0)",
+    ]

@@ -1,0 +1,294 @@
+"""What people call: jit, defn, compile, debug_expr and the functions that print."""
+
+import functools
+import operator
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import CompilationError, NxTypeError, NxValueError
+
+ONE = np.ones(3, np.float32)
+
+
+def error(kind, function, *args, **opts):
+    with pytest.raises(kind) as raised:
+        function(*args, **opts)
+    return str(raised.value)
+
+
+def lines(text):
+    """An error's text without the line of this file that it names."""
+    return [line for line in text.split("\n") if "test_jit.py, line" not in line]
+
+
+# What can be compiled ----------------------------------------------------------------------------------------------
+
+
+class Model:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, t):
+        return t * self.k
+
+    def forward(self, t, *, n=1):
+        return t * self.k * n
+
+    @nx.defn
+    def step(self, t, *, n=1):
+        """One step."""
+        return t * self.k * n
+
+    @staticmethod
+    def twice(t):
+        return t * 2
+
+    @classmethod
+    def named(cls, t):
+        return t * len(cls.__name__)
+
+
+@pytest.mark.parametrize("compile_", [nx.jit, nx.defn])
+def test_plain_functions_of_all_kinds(compile_):
+    assert compile_(nx.sum)(ONE, axes=[0]).to_number() == 3.0
+    assert compile_(operator.add)(ONE, 1.0).to_list() == [2.0] * 3
+    assert compile_(abs)(-2.0).to_number() == 2.0
+    assert compile_(functools.partial(lambda a, b, *, k: a * b + k, 2.0, k=1.0))(3.0).to_number() == 7.0
+    assert compile_(Model.twice)(2.0).to_number() == 4.0
+    assert compile_(Model.named)(2.0).to_number() == 10.0
+    assert compile_(compile_(lambda t: t + 1))(2.0).to_number() == 3.0
+    assert compile_(lambda *ts: ts[0] + ts[-1])(1.0, 2.0, 5.0).to_number() == 6.0
+    assert compile_(lambda: 1.0)().to_number() == 1.0
+
+
+@pytest.mark.parametrize("get", [lambda m: m, lambda m: m.forward, lambda m: functools.partial(m.forward, n=1)])
+def test_methods_and_callable_objects(get):
+    model = Model(2.0)
+    f = nx.jit(get(model))
+    assert f(1.0).to_number() == 2.0
+    model.k = 3.0
+    assert f(1.0).to_number() == 3.0
+    other = nx.jit(get(Model(3.0)))
+    with nx.no_compile():
+        assert other(1.0).to_number() == 3.0
+
+
+def test_a_definition_as_a_method():
+    model = Model(2.0)
+    assert model.step(1.0).to_number() == 2.0
+    with nx.no_compile():
+        assert Model(2.0).step(3.0).to_number() == 6.0
+    model.k = 5.0
+    assert model.step(1.0, n=2).to_number() == 10.0
+    assert nx.events("step", "miss")[-1].reason == ("option n: 1 → 2", "captured self.k: 2.0 → 5.0")
+    assert (repr(model.step), repr(Model.step)) == (
+        "<definition step(t, *, n=1)>",
+        "<definition step(self, t, *, n=1)>",
+    )
+    assert Model.step.__doc__ == "One step."
+    assert nx.jit(lambda t: model.step(t) + 1)(1.0).to_number() == 6.0
+    assert lines(error(NxTypeError, Model.step, model, 1.0))[0] == (
+        "step() takes tensors or numbers as positional arguments, got a Model for 'self'."
+    )
+
+
+def test_what_cannot_be_compiled():
+    assert error(NxTypeError, nx.jit, "x") == (
+        "nx.jit takes a function, got a str.\n  To compile and call at once, write nx.jit_apply(fun, [arguments])."
+    )
+    assert error(NxTypeError, nx.defn, 3) == "nx.defn makes a function a definition, got an int"
+    assert error(NxTypeError, nx.deftransform, 3) == "nx.deftransform marks a function, got an int"
+    assert error(NxTypeError, nx.jit, np.sin) == (
+        "np.sin works on arrays; a traced value has no data that it could work on.\n"
+        "  Give the function of nxkernel: nx.sin."
+    )
+    assert error(NxValueError, nx.jit, abs, on_conflict="x") == "on_conflict is 'raise', 'force' or 'reuse', got 'x'"
+    assert error(NxValueError, nx.jit, abs, compiler="x") == (
+        "there is no compiler 'x'.\n  The compilers are 'evaluator', 'numba_cpu'."
+    )
+
+
+def test_jit_apply():
+    assert nx.jit_apply(nx.multiply, [2.0, 3.0]).to_number() == 6.0
+    assert nx.jit_apply(nx.sum, [np.ones((2, 3))], {"axes": [1]}, compiler="numba_cpu").to_list() == [3.0, 3.0]
+    assert nx.debug_expr_apply(nx.sum, [np.ones((2, 3))], {"axes": [1]}).shape == (2,)
+
+
+# Calls within a trace ----------------------------------------------------------------------------------------------
+
+
+def test_on_conflict_raise_is_what_jit_does():
+    inner = nx.jit(lambda t: t + 1)
+    assert lines(error(CompilationError, nx.jit(lambda t: inner(t)), 1.0)) == [
+        "<lambda> was wrapped with nx.jit and is called while another function is traced.",
+        '  Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of that graph, '
+        'or "force" to compile it on its own.',
+    ]
+
+
+def test_on_conflict_reuse_makes_one_graph():
+    inner = nx.jit(lambda t: t + 1, on_conflict="reuse")
+    assert nx.jit(lambda t: inner(t) * 2)(1.0).to_number() == 4.0
+    assert inner.cache_info().misses == 0
+
+
+def test_on_conflict_force_compiles_on_its_own():
+    k = 1.0
+    inner = nx.jit(lambda t: t + k, on_conflict="force")
+    f = nx.jit(lambda t: t * inner(2.0))
+    assert f(2.0).to_number() == 6.0
+    assert inner.cache_info().misses == 1
+    k = 2.0
+    assert f(2.0).to_number() == 8.0
+    assert lines(error(NxTypeError, nx.jit(lambda t: inner(t)), 1.0)) == [
+        "<lambda>, which has on_conflict=\"force\", got a traced value for 't'.",
+        "  It is compiled and run on its own, while the function around it is traced: give it data, or use "
+        'on_conflict="reuse" to make it part of that graph.',
+    ]
+
+
+def test_a_definition_within_a_trace_refuses_what_it_refuses_outside():
+    @nx.defn
+    def inner(t, *, n=1):
+        return t * n
+
+    assert lines(error(NxTypeError, nx.jit(lambda t: inner(None)), 1.0))[0] == (
+        "inner() takes tensors or numbers as positional arguments, got None for 't'."
+    )
+    assert lines(error(NxTypeError, nx.jit(lambda t: inner(t, m=1)), 1.0))[0] == ("inner(t, *, n=1) has no option 'm'.")
+    assert nx.jit(lambda t: inner(t=t, n=3))(2.0).to_number() == 6.0
+
+
+# compile -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def total():
+    def total(a, p, *, k=1.0):
+        return a * k + p["b"][0]
+
+    return nx.compile(total, [nx.template((2, 3), "f32"), {"b": (nx.template((3,), "f32"),)}], {"k": 2.0})
+
+
+def test_compile_makes_the_program_at_once(total):
+    assert [event.function for event in nx.events(kind="miss")] == ["total"]
+    with nx.no_compile():
+        for _ in range(3):
+            assert total(np.ones((2, 3), np.float32), {"b": (ONE,)}).to_list() == [[3.0] * 3] * 2
+    assert (total.cache_info().misses, total.cache_info().hits) == (1, 3)
+    assert total.compilations()[0].calls == 3
+    assert repr(total) == "<compiled total(a: f32[2][3], p['b'][0]: f32[3], k=2.0)>"
+
+
+def test_compile_takes_just_its_types_and_shapes(total):
+    again = "  Compile it again with nx.compile for these, or use nx.jit, which compiles for whatever comes."
+    mine = np.ones((2, 3), np.float32)
+    for _ in range(2):
+        total(mine, {"b": (ONE,)})
+        assert error(NxTypeError, total, np.ones((2, 4)), {"b": (ONE,)}).split("\n") == [
+            "total was compiled for other arguments.",
+            "  a: expected f32[2][3], got f64[2][4]",
+            again,
+        ]
+    assert error(NxTypeError, total, mine, {"c": (ONE,)}).split("\n")[1:3] == [
+        "  p['b'][0]: expected f32[3], got nothing",
+        "  p['c'][0]: got f32[3], which is not expected",
+    ]
+    assert error(NxTypeError, total, mine, {"b": [ONE]}).split("\n")[1] == (
+        "  The containers of the arguments are built differently."
+    )
+    assert error(NxTypeError, total, mine).split("\n")[0] == "total(a, p, *, k=1.0) needs the argument 'p'."
+    assert error(NxTypeError, total, mine, {"b": (ONE,)}, k=3.0) == (
+        "total(a: f32[2][3], p['b'][0]: f32[3], k=2.0) was compiled with its options, got the option 'k'.\n"
+        "  Give options to nx.compile, or use nx.jit, which compiles for whatever comes."
+    )
+
+
+def test_compile_with_tensors_and_numbers():
+    f = nx.compile(lambda a, b: a + b, [ONE, 1])
+    assert f(ONE * 2, 5).to_list() == [7.0] * 3
+    assert "b: expected s64, got f32" in error(NxTypeError, f, ONE, 5.0)
+
+
+def test_compile_never_answers_with_what_was_captured_before():
+    k, w = 2.0, ONE.copy()
+    f = nx.compile(lambda t: t * k * w, [nx.template((), "f32")])
+    assert f(1.0).to_list() == [2.0] * 3
+    w[:] = 2.0
+    with nx.no_compile():
+        assert f(1.0).to_list() == [4.0] * 3
+    k = 3.0
+    assert f(1.0).to_list() == [6.0] * 3
+
+
+def test_a_template_is_no_argument():
+    f = nx.jit(lambda t: t)
+    assert error(NxTypeError, f, {"a": nx.template((2,), "f32")}) == (
+        "<lambda> got a template for \"t['a']\", which has no data.\n"
+        "  Templates are for nx.compile and for the `why` of a definition."
+    )
+
+
+# Looking at graphs and values --------------------------------------------------------------------------------------
+
+
+def test_debug_expr():
+    traced = nx.debug_expr(lambda a, *, n=1: {"sum": nx.sum(a) * n, "all": (a,)})(nx.template((2, 3), "f32"), n=2)
+    assert sorted(traced) == ["all", "sum"]
+    assert repr(traced["sum"]) == (
+        "#Nx.Tensor<\n  f32\n  \n  Nx.Defn.Expr\n"
+        "  parameter a:0                             f32[2][3]\n"
+        "  b = sum a, axes=[0, 1], keep_axes=False   f32\n"
+        "  c = multiply b, 2.0                       f32\n>"
+    )
+
+
+def test_print_expr_prints_once_and_print_value_at_every_run(capsys):
+    @nx.defn
+    def f(t):
+        t = nx.print_expr(t + 1)
+        return nx.print_value(t, "t = ")
+
+    f(1.0)
+    first = capsys.readouterr().out
+    assert first == (
+        "#Nx.Tensor<\n  f32\n  \n  Nx.Defn.Expr\n  parameter a:0    f32\n  b = add a, 1.0   f32\n>\n"
+        "t = #Nx.Tensor<\n  f32\n  2.0\n>\n"
+    )
+    for _ in range(2):
+        assert f(2.0).to_number() == 3.0
+        assert capsys.readouterr().out == "t = #Nx.Tensor<\n  f32\n  3.0\n>\n"
+
+
+def test_print_value_of_containers_constants_and_captured(capsys):
+    w = nx.tensor([1, 2])
+
+    def f(t):
+        nx.print_value({"b": t * 2, "a": (1.5,)}, "both ")
+        nx.print_value(w)
+        return t
+
+    f = nx.jit(f)
+    expected = (
+        "both {'a': (#Nx.Tensor<\n  f32\n  1.5\n>,), 'b': #Nx.Tensor<\n  f32\n  4.0\n>}\n"
+        "#Nx.Tensor<\n  s64[2]\n  [1, 2]\n>\n"
+    )
+    for _ in range(2):
+        assert f(2.0).to_number() == 2.0
+        assert capsys.readouterr().out == expected
+
+
+def test_printing_outside_of_a_trace(capsys):
+    tensor = nx.tensor(2)
+    assert nx.print_value(tensor, "two ") is tensor
+    assert nx.print_expr(tensor) is tensor
+    assert capsys.readouterr().out == "two #Nx.Tensor<\n  s64\n  2\n>\n#Nx.Tensor<\n  s64\n  2\n>\n"
+
+
+def test_printing_what_is_no_tensor():
+    assert lines(error(NxTypeError, nx.jit(lambda t: nx.print_value(None)), 1.0)) == [
+        "print_value returns no tensor: the value is None.",
+        "  A `return` may be missing.",
+    ]
