@@ -1,131 +1,172 @@
-"""Which values exist in memory, and which kernel computes what."""
-
-import time
+"""Which values are kept in memory, and which nest computes each: programs as people write them."""
 
 import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers import interface
-from nxkernel.compilers.interface import KernelRecord
-from nxkernel.defn.definition import Definition
+from compiling import agree, compiled, make, nests, planned, spec
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.compilers.fusion import MOST_REDUCTIONS, weight
 
-R = np.random.default_rng(0)
-X = R.random((64, 96), dtype=np.float32)
-
-
-def kernels(function, *arrays) -> list[KernelRecord]:
-    """The kernels of a function, after its results were found equal to the evaluator's."""
-    compiled, plain = Definition(function), Definition(function, compiler="evaluator")
-    for ours, theirs in zip(_parts(compiled(*arrays)), _parts(plain(*arrays)), strict=True):
-        np.testing.assert_allclose(ours.to_numpy(), theirs.to_numpy(), rtol=2e-5, atol=1e-6)
-    return [view.title for view in _last(compiled).kernels]
+M = spec("f32", 300, 200)
 
 
-def _last(definition):
-    return [view for view in definition.compilations() if view.compiler == "numba_cpu"][-1]
-
-
-def _parts(result):
-    return result if isinstance(result, tuple) else (result,)
-
-
-def softmax(t):
-    e = nx.exp(t - nx.reduce_max(t, axes=[-1], keep_axes=True))
-    return e / nx.sum(e, axes=[-1], keep_axes=True)
+def softmax(x):
+    e = nx.exp(x - nx.reduce_max(x, axes=[1], keep_axes=True))
+    return e / nx.sum(e, axes=[1], keep_axes=True)
 
 
 def layer_norm(x):
-    mean = nx.mean(x, axes=[1], keep_axes=True)
-    centred = x - mean
-    variance = nx.mean(centred * centred, axes=[1], keep_axes=True)
-    return centred * nx.rsqrt(variance + 1e-5)
+    moved = x - nx.mean(x, axes=[1], keep_axes=True)
+    return moved * nx.rsqrt(nx.mean(moved * moved, axes=[1], keep_axes=True) + 1e-5)
 
 
-def test_softmax_is_one_kernel_of_three_passes():
-    assert kernels(softmax, X) == ["rows of 64 x 96, 1 read, 1 write, 3 passes"]
+def standardized(x):
+    moved = x - nx.mean(x, axes=[0], keep_axes=True)
+    return moved / nx.sqrt(nx.mean(moved * moved, axes=[0], keep_axes=True))
 
 
-def test_layer_norm_is_one_kernel():
-    assert kernels(layer_norm, X) == ["rows of 64 x 96, 1 read, 1 write, 3 passes"]
+def chain(x):
+    for number in range(200):
+        x = nx.tanh(x) * 0.5 + number
+    return x
 
 
-def test_what_follows_a_reduction_joins_it():
-    assert kernels(lambda x: nx.sqrt(nx.mean(x * x, axes=[1])), X) == ["rows of 64 x 96, 1 read, 1 write"]
+def distances(x):
+    squares = nx.sum(x * x, axes=[1])
+    return nx.sqrt(nx.new_axis(squares, 1) + nx.new_axis(squares, 0) - 2 * nx.dot(x, nx.transpose(x)))
 
 
-def test_two_reductions_of_one_array_are_one_kernel():
-    found = kernels(lambda x: (nx.sum(x, axes=[1]), nx.reduce_max(x, axes=[1])), X)
-    assert found == ["rows of 64 x 96, 1 read, 2 writes"]
+#: For each program the kind of each nest, and how often it goes over its full space.
+PROGRAMS = {
+    "element by element": (lambda x: nx.exp(x) * x + 1, [("map", 1)]),
+    "a long chain": (chain, [("map", 1)]),
+    "softmax": (softmax, [("rows", 3)]),
+    "layer norm": (layer_norm, [("rows", 3)]),
+    "standardized columns": (standardized, [("columns", 3)]),
+    "log of the sum of exponentials": (lambda x: nx.logsumexp(x, axes=[1]), [("rows", 2)]),
+    "mean of rows": (lambda x: nx.mean(x, axes=[1]), [("rows", 1)]),
+    "mean of columns": (lambda x: nx.mean(x, axes=[0]), [("columns", 1)]),
+    "variance": (lambda x: nx.variance(x, axes=[1]), [("rows", 2)]),
+    "both extremes": (lambda x: (nx.reduce_max(x, axes=[1]), nx.reduce_min(x, axes=[1])), [("rows", 1)]),
+    "a place": (lambda x: nx.argmax(x, axis=1), [("rows", 1)]),
+    "two outputs of one input": (lambda x: (nx.sin(x), nx.cos(x)), [("map", 1)]),
+    "an output and its sum": (lambda x: (nx.exp(x), nx.sum(nx.exp(x), axes=[1])), [("rows", 1)]),
+    "rows, then columns": (lambda x: nx.sum(softmax(x), axes=[0]), [("rows", 2), ("columns", 1)]),
+    "everything": (lambda x: nx.sum(x), [("rows", 1)]),
+    "transposed": (lambda x: nx.transpose(x) * 2, [("map", 1)]),
+    "a slice backwards": (lambda x: x[::-2, 3:50] + 1, [("map", 1)]),
+    "turned and reduced": (lambda x: nx.sum(nx.transpose(x), axes=[0]), [("rows", 1)]),
+    "joined": (lambda x: nx.concatenate([x, x * 2], axis=0), [("map", 1), ("map", 1)]),
+    "padded": (lambda x: nx.pad(x, 0, [(1, 1, 0), (2, 2, 0)]), [("map", 1), ("map", 1)]),
+    "one place of a table": (lambda x: x[nx.argmax(x[:, 0])], [("rows", 1), ("map", 1)]),
+}  # fmt: skip
 
 
-def test_views_cost_no_kernel():
-    assert kernels(lambda x: nx.transpose(x)[::-2, 3:10] * 2, X) == ["map of 48 x 7, 1 read, 1 write"]
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name):
+    function, expected = PROGRAMS[name]
+    found = nests(function, M)
+    assert [(nest.kind, sum(section.level == "full" for section in nest.sections)) for nest in found] == expected
+    x = np.random.default_rng(0).standard_normal(M.shape).astype("f4")
+    agree(function, x, rtol=2e-5, atol=2e-5)
 
 
-def test_a_reshaped_output_is_no_copy():
-    assert kernels(lambda x: nx.reshape(nx.exp(x), (-1,)), X) == ["map of 6144, 1 read, 1 write"]
+def test_an_output_that_is_a_reshape_costs_no_kernel():
+    plan = planned(lambda x: (nx.exp(x), nx.reshape(nx.exp(x), (60_000,))), M)
+    assert len(plan.steps) == 1
+    assert plan.outputs == [0, 0]
+    x = np.random.default_rng(0).random(M.shape, "f4")
+    first, second = compiled(lambda x: (nx.exp(x), nx.reshape(nx.exp(x), (60_000,))), M).run([x])
+    assert np.shares_memory(first, second)
+    assert second.shape == (60_000,)
 
 
-def test_broadcast_differences_are_never_stored():
-    found = kernels(lambda x: nx.sum((nx.new_axis(x, 1) - nx.new_axis(x, 0)) ** 2, axes=[2]), X[:20])
-    assert found == ["rows of 20 x 20 x 96, 2 reads, 1 write"]
+def test_the_same_output_twice_is_computed_once():
+    plan = planned(lambda x: (nx.exp(x), nx.exp(x)), M)
+    assert (len(plan.steps), len(plan.arrays), plan.outputs) == (1, 1, [0, 0])
 
 
-def test_a_costly_value_of_two_kernels_is_computed_once():
+def test_a_product_between_loops():
+    plan = planned(distances, spec("f32", 100, 64))
+    kinds = [getattr(getattr(step.work, "nest", None), "kind", "product") for step in plan.steps]
+    assert sorted(kinds) == ["map", "product", "rows"]
+    assert kinds[-1] == "map"
+
+
+def count(function, name, *specs):
+    """How many instructions of a name there are in all nests."""
+    return sum(op.name == name for nest in nests(function, *specs) for op in nest.ops())
+
+
+def test_a_costly_value_of_several_nests_is_computed_once():
     def function(x):
-        e = nx.exp(x)
-        return nx.sum(e, axes=[0]), nx.sum(e, axes=[1])
+        y = nx.exp(x) * 2
+        return nx.sum(y, axes=[0]), nx.sum(y, axes=[1]), nx.transpose(y) + x[:200, :1]
 
-    assert len(kernels(function, X)) == 2
-
-
-def test_a_kernel_does_not_wait_for_a_product_that_waits_for_it():
-    w = R.random((96, 96), dtype=np.float32)
-    found = kernels(lambda x, w: nx.dot(nx.exp(x), w) + x, X, w)
-    assert [title.partition(" ")[0] for title in found] == ["map", "matrix", "map"]
+    assert count(function, "exp", M) == 1
 
 
-def test_a_value_read_dynamically_is_not_overwritten():
-    long, more = R.random(400_000), R.random(500_000)
-
-    def function(x, y, start):
-        return nx.concatenate([nx.slice(nx.exp(x), [start], [300_000]), y])
-
-    for start in (5_000, 100_000):
-        found = Definition(function)(long, more, np.array(start))
-        np.testing.assert_allclose(found.to_numpy()[:300_000], np.exp(long[start : start + 300_000]), rtol=1e-12)
-
-
-def test_many_reductions_in_turn_are_planned_in_linear_time():
-    def function(y):
-        for turn in range(200):
-            y = y / nx.sum(y, axes=[turn % 2], keep_axes=True)
-        return y
-
-    begin = time.perf_counter()
-    kernels(function, R.random((8, 9)))
-    assert time.perf_counter() - begin < 10
-
-
-def test_a_long_chain_is_one_kernel():
+def test_a_cheap_value_of_several_nests_is_computed_in_each():
     def function(x):
-        before, now = x, x
-        for turn in range(800):
-            before, now = now, nx.exp(now * 0.01) if turn % 5 == 0 else now * 0.5 + before
-        return now
+        y = x + 1
+        return nx.sum(y, axes=[0]), nx.sum(y, axes=[1])
 
-    assert len(kernels(function, X[0])) == 1
-
-
-@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0,)])
-def test_empty_arrays(shape):
-    kernels(lambda x: (nx.exp(x) + 1, nx.sum(x, axes=[0])), np.zeros(shape, dtype=np.float32))
+    assert len(planned(function, M).steps) == 2
+    assert planned(function, M).workspace == 0
+    assert count(function, "add", M) == 2
 
 
-def test_a_result_shares_no_memory_with_the_arguments():
-    for compiler in interface.names():
-        array = np.ones(3, dtype=np.float32)
-        result = Definition(lambda x: (x, nx.reshape(x, (3, 1)), x[1:]), compiler=compiler)(array)
-        array[:] = 7
-        assert [part.to_numpy().max() for part in result] == [1.0, 1.0, 1.0]
+def test_a_costly_value_that_is_spread_is_computed_before():
+    def function(x, y):
+        return nx.exp(nx.new_axis(x, 1)) + y
+
+    assert len(planned(function, spec("f32", 300), M).steps) == 2
+
+
+def test_a_costly_value_of_two_passes_is_kept_for_the_second():
+    assert count(softmax, "exp", M) == 1
+
+
+def test_rows_too_long_to_be_kept_are_computed_again():
+    assert count(softmax, "exp", spec("f32", 100, 30_000)) == 2
+
+
+def test_a_long_row_of_reductions_is_cut():
+    def function(x):
+        for _ in range(40):
+            x = x - nx.sum(x, axes=[1], keep_axes=True)
+        return x
+
+    found = nests(function, M)
+    assert 3 < len(found) < 14
+    assert all(sum(len(section.reduces) for section in nest.sections) <= MOST_REDUCTIONS for nest in found)
+
+
+def test_what_waits_for_another_nest_is_not_joined_with_what_that_waits_for():
+    def function(x):
+        rows = nx.sum(x, axes=[1], keep_axes=True)
+        columns = nx.sum(x * rows, axes=[0], keep_axes=True)
+        return nx.sum(x * columns, axes=[1], keep_axes=True) + rows
+
+    agree(function, np.random.default_rng(0).integers(-3, 3, M.shape).astype("f4") / 64)
+    assert len(nests(function, M)) == 3
+
+
+def test_a_table_that_is_read_at_a_computed_place_is_whole_before():
+    def function(x, n):
+        table = nx.exp(x)
+        part = make(p.dynamic_slice, table, n, lengths=(2,), strides=(1,))
+        return part * 2 + table[:2]
+
+    agree(function, np.arange(4, dtype="f4") / 4, np.array(5), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("primitive", "least"), [(p.add, 1), (p.exp, 5), (p.power, 20), (p.reshape, 0)])
+def test_weights(primitive, least):
+    operands = {p.add: 2, p.power: 2}.get(primitive, 1)
+    params = {"shape": (2,), "names": (None,)} if primitive is p.reshape else {}
+    node = make(primitive, *[make(p.iota, type=types.f32, shape=(2,), names=(None,), axis=0)] * operands, **params)
+    assert weight(node) >= least
+    assert weight(node) > 0 or primitive is p.reshape

@@ -4,6 +4,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.compilers import interface
+from nxkernel.compilers.nesting import Bound
 from nxkernel.compilers.plan import plan
 from nxkernel.compilers.prepare import make, prepare
 from nxkernel.graph.expr import Graph, parameter
@@ -12,7 +13,7 @@ from nxkernel.primitives import Spec
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.simplify import simplify
 
-__all__ = ["agree", "compiled", "graph_of", "inputs", "make", "planned", "spec"]
+__all__ = ["agree", "compiled", "graph_of", "inputs", "make", "nests", "planned", "spec"]
 
 _BLAS = frozenset((types.f32, types.f64))
 
@@ -61,3 +62,8 @@ def agree(function, *arrays, rtol=0.0, atol=0.0):
         else:
             np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=rtol, atol=atol)
     return found
+
+
+def nests(function, *specs):
+    """The loop nests of a function, in the order in which they run."""
+    return [step.work.nest for step in planned(function, *specs).steps if isinstance(step.work, Bound)]
