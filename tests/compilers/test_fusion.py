@@ -54,6 +54,7 @@ PROGRAMS = {
     "two outputs of one input": (lambda x: (nx.sin(x), nx.cos(x)), [("map", 1)]),
     "an output and its sum": (lambda x: (nx.exp(x), nx.sum(nx.exp(x), axes=[1])), [("rows", 1)]),
     "rows, then columns": (lambda x: nx.sum(softmax(x), axes=[0]), [("rows", 2), ("columns", 1)]),
+    "what follows a reduction": (lambda x: nx.sqrt(nx.mean(x * x, axes=[1])), [("rows", 1)]),
     "everything": (lambda x: nx.sum(x), [("rows", 1)]),
     "transposed": (lambda x: nx.transpose(x) * 2, [("map", 1)]),
     "a slice backwards": (lambda x: x[::-2, 3:50] + 1, [("map", 1)]),
@@ -161,6 +162,36 @@ def test_a_table_that_is_read_at_a_computed_place_is_whole_before():
         return part * 2 + table[:2]
 
     agree(function, np.arange(4, dtype="f4") / 4, np.array(5), rtol=1e-6)
+
+
+def test_broadcast_differences_are_never_stored():
+    def function(x):
+        return nx.sum((nx.new_axis(x, 1) - nx.new_axis(x, 0)) ** 2, axes=[2])
+
+    plan = planned(function, spec("f32", 20, 96))
+    assert (len(plan.steps), plan.workspace) == (1, 0)
+    agree(function, np.random.default_rng(0).integers(-4, 5, (20, 96)).astype("f4"))
+
+
+def test_a_nest_does_not_wait_for_a_product_that_waits_for_it():
+    def function(x, w):
+        return nx.dot(nx.exp(x), w) + x
+
+    plan = planned(function, spec("f32", 64, 96), spec("f32", 96, 96))
+    assert [hasattr(step.work, "nest") for step in plan.steps] == [True, False, True]
+    rng = np.random.default_rng(0)
+    agree(function, rng.random((64, 96), "f4"), rng.random((96, 96), "f4"), rtol=1e-5)
+
+
+def test_a_value_that_is_read_at_a_computed_place_is_not_overwritten():
+    def function(x, y, start):
+        part = make(p.dynamic_slice, nx.exp(x), start, lengths=(300_000,), strides=(1,))
+        return nx.concatenate([part, y])
+
+    rng = np.random.default_rng(0)
+    x, y = rng.random(400_000), rng.random(500_000)
+    for start in (5_000, 100_000, 10**9, -3):
+        agree(function, x, y, np.array(start), rtol=1e-14)
 
 
 @pytest.mark.parametrize(("primitive", "least"), [(p.add, 1), (p.exp, 5), (p.power, 20), (p.reshape, 0)])

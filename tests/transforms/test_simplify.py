@@ -37,6 +37,7 @@ RULES = {
     "divided by one": (lambda x: x / 1.0, X, []),
     "divided by a power of two": (lambda x: x / 8.0, X, ["b = multiply a, 0.125"]),
     "divided by a negative power of two": (lambda x: x / -0.5, X, ["b = multiply a, -2.0"]),
+    "equal divisions": (lambda x: x / 2 + x / 2, X, ["b = multiply a, 0.5", "c = add b, b"]),
     "first power": (lambda x: x**1, X, []),
     "square": (lambda x: x**2, X, ["b = multiply a, a"]),
     "square by a float": (lambda x: x**2.0, X, ["b = multiply a, a"]),
@@ -79,6 +80,7 @@ STAYS = {
     "plus zero, which makes minus zero plus": (lambda x: x + 0.0, X, ["b = add a, 0.0"]),
     "minus minus zero, which does too": (lambda x: x - MINUS_ZERO, X, ["b = subtract a, -0.0"]),
     "minus itself": (lambda x: x - x, X, ["b = subtract a, a"]),
+    "divided by itself": (lambda x: x / x, X, ["b = divide a, a"]),
     "divided by three": (lambda x: x / 3.0, X, ["b = divide a, 3.0"]),
     "divided by what has no inverse": (
         lambda x: x / math.ldexp(1.0, -126),
