@@ -5,6 +5,8 @@ from collections import namedtuple
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import nxkernel as nx
 
@@ -197,3 +199,106 @@ def test_a_class_that_holds_an_array():
     assert value(f(1.0)) == [3.0] * 3
     Tables.w[:] = 2.0
     assert value(f(1.0)) == [12.0] * 3
+
+
+# Whatever happens --------------------------------------------------------------------------------------------------
+
+
+class World:
+    """Captured things of several kinds, a function of them, and ways to change them."""
+
+    def __init__(self):
+        self.k, self.w = 1.0, np.ones(2)
+        self.params = {"w": np.ones(2), "k": 1.0}
+        self.layers = [Layer(np.ones(2)), Layer(np.ones(2))]
+        self.config = types.SimpleNamespace(rate=1.0, inner=types.SimpleNamespace(bias=np.zeros(2)))
+
+    def function(self):
+        def f(t):
+            t = t * self.k * self.w + self.params["w"] * self.params["k"] - self.config.inner.bias[0]
+            for layer in self.layers:
+                t = layer(t) * self.config.rate
+            return t
+
+        return f
+
+
+class Layer:
+    def __init__(self, w):
+        self.w, self.sign = w, 1.0
+
+    def __call__(self, t):
+        return t * self.w * self.sign
+
+
+def replace_constant(world, x):
+    world.k = x
+
+
+def replace_array(world, x):
+    world.w = np.full(2, x)
+
+
+def write_array(world, x):
+    world.w[0] = x
+
+
+def replace_member(world, x):
+    world.params["w"] = np.full(2, x)
+
+
+def write_member(world, x):
+    world.params["w"][:] = x
+
+
+def replace_number(world, x):
+    world.params["k"] = x
+
+
+def replace_attribute(world, x):
+    world.config.rate = x
+
+
+def replace_object(world, x):
+    world.config = types.SimpleNamespace(rate=x, inner=types.SimpleNamespace(bias=np.full(2, x)))
+
+
+def share_array(world, x):
+    world.w = world.params["w"] = world.layers[0].w
+
+
+def add_layer(world, x):
+    world.layers.append(Layer(np.full(2, x)))
+
+
+def swap_layers(world, x):
+    world.layers.reverse()
+
+
+def write_layer(world, x):
+    world.layers[-1].w[1] = x
+
+
+def turn_layer(world, x):
+    world.layers[0].sign = -world.layers[0].sign
+
+
+CHANGES = [
+    replace_constant, replace_array, write_array, replace_member, write_member, replace_number, replace_attribute,
+    replace_object, share_array, add_layer, swap_layers, write_layer, turn_layer,
+]  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from([0.5, 1.0, 2.0])), max_size=8))
+def test_no_change_is_missed(changes):
+    world = World()
+    plain = world.function()
+    f = nx.jit(plain)
+    argument = np.array([1.0, 3.0])
+    for change, x in [(lambda world, x: None, 0.0), *changes]:
+        change(world, x)
+        for _ in range(2):
+            np.testing.assert_allclose(f(argument).to_numpy(), plain(argument))
+    with nx.no_compile():
+        f(argument)
