@@ -298,6 +298,8 @@ class Definition:
                     trace_ms=trace_ms,
                 )
             except Exception as error:
+                if isinstance(error, NxError):
+                    places.point_out(error)
                 self._failed(error, where)
                 raise
             advice = explain.advice(closest, arguments)

@@ -93,6 +93,12 @@ def test_an_error_without_a_line_of_the_users():
     )
 
 
+def test_an_error_of_a_compiler_names_the_cell(run, cells):
+    source = "@nx.defn(compiler='numba_cpu')\ndef f(a):\n    return a * nx.complex(a, a)"
+    text = error(CompilationError, run(source, file="<9>")["f"], 1.0)
+    assert text.endswith('gives c64 (cell 9, line 3).\n  Run this definition with compiler="evaluator".')
+
+
 def test_an_error_is_pointed_out_once(run, cells):
     inner = run("inner = nx.jit(lambda t: nx.jit(lambda u: u)(t), on_conflict='force')", file="<1>")["inner"]
     text = error(CompilationError, nx.jit(lambda t: inner(1.0)), 1.0)
