@@ -10,11 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends.numpy import MEANING
+from nxkernel.backends.numpy import MEANING, cast_number
 from nxkernel.graph.expr import Expr, Graph, constant
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive
@@ -103,7 +101,7 @@ def _fold(node: Expr) -> Expr | None:
     for operand in node.operands:
         if operand.primitive is not p.constant:
             return None
-        numbers.append(np.array(operand.params["value"], dtype=operand.type.dtype))
+        numbers.append(cast_number(operand.params["value"], operand.type))
     value = MEANING[node.primitive](node.spec._replace(shape=(), names=()), *numbers, **node.params)
     item = value.item() if value.dtype.kind in "biufc" else float(value)
     return constant(item, node.type, node.shape, node.names)

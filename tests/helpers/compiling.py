@@ -39,7 +39,7 @@ def graph_of(function, *specs):
 
 
 def compiled(function, *specs):
-    """The executable of numba_cpu for a function."""
+    """The executable of numba_cpu for a function of such specs, or arrays."""
     return interface.get("numba_cpu").compile(simplify(graph_of(function, *specs)))
 
 

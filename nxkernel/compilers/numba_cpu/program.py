@@ -18,7 +18,6 @@ from nxkernel.backends.numpy import cast_number
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.numba_cpu import libraries, runtime, threads
-from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.plan import Plan
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -127,14 +126,10 @@ class _Writer:
 
 def _bits(number: complex, type_: Type) -> int:
     """A constant of a kernel as the 64-bit word that it reads."""
-    element = REGISTER[type_]
-    if element == "float":
-        # Half-width constants are rounded to their type first, as everything else is.
-        rounded = float(cast_number(number, type_)) if type_.bits == 16 else number
-        return struct.unpack("<q", np.float32(rounded).tobytes() + b"\0\0\0\0")[0]
-    if element == "double":
-        return struct.unpack("<q", struct.pack("<d", number))[0]
-    return struct.unpack("<q", cast_number(number, type_).tobytes().ljust(8, b"\0"))[0]
+    value = cast_number(number, type_)
+    if type_.bits == 16 and type_.is_float:
+        value = value.astype(np.float32)
+    return struct.unpack("<q", value.tobytes().ljust(8, b"\0"))[0]
 
 
 def write(plan: Plan, inputs: int) -> Program:

@@ -1,0 +1,62 @@
+"""The evaluator: it walks graphs, drops what is dead, and gives memory of its own."""
+
+import weakref
+
+import numpy as np
+
+import nxkernel as nx
+from compiling import graph_of, make, spec
+from nxkernel import primitives as p
+from nxkernel.backends import numpy as backend
+from nxkernel.compilers import evaluator, interface
+
+
+def run(function, *arrays):
+    return interface.get("evaluator").compile(graph_of(function, *arrays)).run(list(arrays))
+
+
+def test_outputs_in_their_order():
+    found = run(lambda x, y: (x + y, x * y, x), np.float32([1, 2]), np.float32([3, 4]))
+    assert [array.tolist() for array in found] == [[4, 6], [3, 8], [1, 2]]
+
+
+def test_numbers_fill_their_shape():
+    (found,) = run(lambda x: nx.broadcast(2, (2, 3)), np.float32([1]))
+    assert found.tolist() == [[2, 2, 2], [2, 2, 2]]
+    assert found.flags.c_contiguous
+
+
+def test_results_are_memory_that_no_caller_has():
+    x = np.arange(6, dtype="f4").reshape(2, 3)
+    for array in run(lambda x: (x, nx.reshape(x, (6,)), x[1:], nx.transpose(x)), x):
+        assert not np.shares_memory(array, x)
+        assert array.flags.c_contiguous
+
+
+def test_values_are_dropped_after_their_last_use(monkeypatch):
+    alive, most = weakref.WeakValueDictionary(), []
+    meaning = backend.MEANING[p.exp]
+
+    class Seen(np.ndarray):
+        pass
+
+    def watched(out, x):
+        result = meaning(out, x).view(Seen)
+        alive[id(result)] = result
+        most.append(len(alive))
+        return result
+
+    monkeypatch.setitem(evaluator.MEANING, p.exp, watched)
+
+    def function(x):
+        for _ in range(20):
+            x = make(p.exp, x)
+        return x
+
+    run(function, np.zeros(4, "f4"))
+    assert max(most) <= 2
+
+
+def test_there_is_nothing_to_compile():
+    executable = interface.get("evaluator").compile(graph_of(lambda x: x + 1, spec("f32", 3)))
+    assert (executable.kernels, executable.lower_ms, executable.native_ms) == ([], 0.0, 0.0)
