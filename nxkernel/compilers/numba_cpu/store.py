@@ -9,7 +9,6 @@ from nxkernel.compilers import disk_cache
 from nxkernel.compilers.numba_cpu import loader
 
 _addresses: dict[str, int] = {}
-_texts: dict[str, Callable[[], str]] = {}
 _lock = threading.Lock()
 _building: dict[str, threading.Event] = {}
 
@@ -22,7 +21,7 @@ def native(symbol: str, text: Callable[[], str], needs: Callable[[], None] | Non
     symbol : str
         Its name: a hash of what it does, so that equal names are equal code.
     text : callable
-        Gives the LLVM IR of a module that defines it; called only when it must be compiled, or shown.
+        Gives the LLVM IR of a module that defines it; called only when it must be compiled.
     needs : callable, optional
         Called before the code is loaded, to make the symbols known that it refers to.
 
@@ -61,7 +60,6 @@ def _make(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None
     address = loader.load(code, symbol)
     with _lock:
         _addresses[symbol] = address
-        _texts[symbol] = text
     return address, origin
 
 
@@ -70,16 +68,6 @@ def whereabouts(symbol: str) -> str:
     if symbol in _addresses:
         return "memory"
     return "disk" if disk_cache.has(symbol) else "compiled"
-
-
-def loaded() -> list[str]:
-    """The names in memory."""
-    return list(_addresses)
-
-
-def text_of(symbol: str) -> str:
-    """The LLVM IR of a function in memory."""
-    return _texts[symbol]()
 
 
 def forget() -> None:

@@ -1,11 +1,13 @@
 """Native code by name: each name is built once, whoever asks."""
 
+import ctypes
 import threading
 
 import numpy as np
 import pytest
 
 import nxkernel as nx
+from compiling import compiled
 from nxkernel.compilers.numba_cpu import loader, object_code, store
 
 TEXT = """
@@ -49,8 +51,6 @@ def test_a_failed_build_leaves_the_name_free(no_disk):
 
 
 def test_object_code_is_an_object_file_that_the_loader_runs():
-    import ctypes
-
     code = object_code.compile_object(TEXT.format(name="nxk_test_object"), "nxk_test_object")
     address = loader.load(code, "nxk_test_object")
     assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(14) == 42
@@ -62,9 +62,37 @@ def test_an_object_without_the_name_is_refused():
         loader.load(code, "nxk_test_missing")
 
 
-@pytest.mark.parametrize("turn", [lambda a: a.T, lambda a: a[::2], lambda a: a[:, ::-1], lambda a: a.astype(">f8")])
-def test_arrays_that_lie_otherwise_in_memory(turn):
-    array = turn(np.arange(24.0).reshape(4, 6))
-    double = nx.jit(lambda x: x * 2)
-    for _ in range(2):
-        np.testing.assert_array_equal(double(array).to_numpy(), array * 2)
+def test_what_was_forgotten_is_found_again(no_disk):
+    store.native("nxk_test_again", lambda: TEXT.format(name="nxk_test_again"))
+    double = nx.jit(lambda x: nx.exp(x) * 2.5)
+    x = np.ones(5, "f4")
+    before = double(x).to_numpy()
+    assert store.whereabouts("nxk_test_again") == "memory"
+    store.forget()
+    assert store.whereabouts("nxk_test_again") == "compiled"
+    address, origin = store.native("nxk_test_again", lambda: TEXT.format(name="nxk_test_again"))
+    assert origin == "compiled"
+    assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(14) == 42
+    for array in (double(x), nx.jit(lambda x: nx.exp(x) * 2.5)(x)):
+        np.testing.assert_array_equal(array.to_numpy(), before)
+
+
+def test_ten_threads_compile_one_program_once(no_disk):
+    def function(x):
+        return nx.asinh(x) * nx.log1p(x) - nx.expm1(x * 0.37)
+
+    x = np.linspace(0, 1, 50, dtype="f4")
+    found, origins = [], []
+
+    def ask():
+        executable = compiled(function, x)
+        origins.extend(kernel.origin for kernel in executable.kernels)
+        found.append(executable.run([x])[0].tobytes())
+
+    threads = [threading.Thread(target=ask) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 1
+    assert sorted(origins) == ["compiled"] + ["memory"] * 9
