@@ -32,7 +32,7 @@ class Spec(NamedTuple):
         )
 
 
-Rule = Callable[..., Spec]
+Rule = Callable[..., "Spec | tuple[Spec, ...]"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -44,9 +44,10 @@ class Primitive:
     name : str
         How graphs print it.
     family : str
-        ``elementwise``, ``reduction``, ``shape``, ``creation``, ``contraction`` or ``leaf``; compilers go by it.
+        ``elementwise``, ``reduction``, ``shape``, ``creation``, ``contraction``, ``indexing``, ``cumulative``,
+        ``sorting``, ``library``, ``tuple`` or ``leaf``; compilers go by it.
     rule : callable
-        ``rule(*specs, **params)`` gives the :class:`Spec` of the result.
+        ``rule(*specs, **params)`` gives the :class:`Spec` of the result, or a tuple of them.
     """
 
     name: str
@@ -203,6 +204,11 @@ def _pad(operand: Spec, value: Spec, *, config: tuple[tuple[int, int, int], ...]
     return operand._replace(shape=shapes.pad(operand.shape, config))
 
 
+def _windows(operand: Spec, *, window: tuple[int, ...], strides: tuple[int, ...], dilations: tuple[int, ...]) -> Spec:
+    out = shapes.windows(operand.shape, window, strides, dilations)
+    return Spec(operand.type, out + window, operand.names + shapes.unnamed(window))
+
+
 reshape = primitive("reshape", "shape", _reshape)
 broadcast = primitive("broadcast", "shape", _broadcast)
 """Axis i of the operand becomes axis ``axes[i]`` of the result; the rest repeat."""
@@ -215,6 +221,8 @@ reverse = primitive("reverse", "shape", _reverse)
 concatenate = primitive("concatenate", "shape", _concatenate)
 pad = primitive("pad", "shape", _pad)
 """``(low, high, interior)`` an axis; negative low and high crop."""
+windows = primitive("windows", "shape", _windows)
+"""Every window of the operand: element ``[o..., w...]`` is the operand's at ``o * stride + w * dilation``."""
 
 
 # Reductions ------------------------------------------------------------------------------------------------------
@@ -233,11 +241,19 @@ def _arg_reduce(operand: Spec, *, axis: int, keep_axis: bool, tie_break: str, ty
     return _reduce(operand, axes=(axis,), keep_axes=keep_axis)._replace(type=type)
 
 
+def _fold(
+    operand: Spec, start: Spec, *captured: Spec, axes: tuple[int, ...], keep_axes: bool, body: Any, type: Type
+) -> Spec:
+    return _reduce(operand, axes=axes, keep_axes=keep_axes)._replace(type=type)
+
+
 sum_, product, reduce_max, reduce_min = (
     primitive(name, "reduction", _reduce) for name in ("sum", "product", "reduce_max", "reduce_min")
 )
 all_, any_ = (primitive(name, "reduction", _reduce_predicate) for name in ("all", "any"))
 argmax, argmin = (primitive(name, "reduction", _arg_reduce) for name in ("argmax", "argmin"))
+reduce = primitive("reduce", "reduction", _fold)
+"""A fold in row-major order: ``body`` is a graph of ``(element, accumulated, *captured)``, all scalars."""
 
 
 # Contraction -----------------------------------------------------------------------------------------------------
@@ -250,3 +266,149 @@ def _dot(left: Spec, right: Spec, *, contract: tuple, batch: tuple) -> Spec:
 
 dot = primitive("dot", "contraction", _dot)
 """``contract`` and ``batch`` are pairs of axis tuples; the result has batch, free left and free right axes."""
+
+
+def _conv(
+    operand: Spec,
+    kernel: Spec,
+    *,
+    padding: tuple[tuple[int, int], ...],
+    strides: tuple[int, ...],
+    input_dilation: tuple[int, ...],
+    kernel_dilation: tuple[int, ...],
+    feature_groups: int,
+    batch_groups: int,
+) -> Spec:
+    dilated = shapes.pad(
+        operand.shape[2:], [(low, high, gap - 1) for (low, high), gap in zip(padding, input_dilation, strict=True)]
+    )
+    spatial = shapes.windows(dilated, kernel.shape[2:], strides, kernel_dilation)
+    shape = (operand.shape[0] // batch_groups, kernel.shape[0], *spatial)
+    return Spec(operand.type, shape, operand.names)
+
+
+conv = primitive("conv", "contraction", _conv)
+"""Cross-correlation of ``[batch, channels, spatial...]`` with ``[features, channels of a group, spatial...]``."""
+
+
+# Indexing --------------------------------------------------------------------------------------------------------
+
+
+def _gather(operand: Spec, *indices: Spec, axes: tuple[int, ...]) -> Spec:
+    rest = [a for a in range(len(operand.shape)) if a not in axes]
+    shape, names = (), ()
+    for index in indices:
+        shape, names = index.shape, shapes.merge_names(names, index.names) if names else index.names
+    names += tuple(operand.names[a] for a in rest)
+    known = [name for name in names if name is not None]
+    if len(set(known)) < len(known):
+        names = shapes.unnamed(names)
+    return Spec(operand.type, shape + tuple(operand.shape[a] for a in rest), names)
+
+
+def _like_target(target: Spec, *_: Spec, **__: Any) -> Spec:
+    return target
+
+
+gather = primitive("gather", "indexing", _gather)
+"""Elements at indices along ``axes``, one operand of indices an axis; their axes come first, then those left over."""
+scatter = primitive("scatter", "indexing", _like_target)
+"""``scatter(target, updates, *indices)``: the target with updates put (``combine="put"``) or added at indices."""
+put_slice = primitive("put_slice", "indexing", _like_target)
+"""``put_slice(target, part, *starts)``: the target with a part overwritten; starts are clamped so that it fits."""
+
+
+# Cumulative and sorting ------------------------------------------------------------------------------------------
+
+
+def _along(operand: Spec, *, axis: int, reverse: bool) -> Spec:
+    return operand
+
+
+def _sort(operand: Spec, *, axis: int, direction: str) -> Spec:
+    return operand
+
+
+def _argsort(operand: Spec, *, axis: int, direction: str, type: Type) -> Spec:
+    return operand._replace(type=type)
+
+
+cumulative_sum, cumulative_product, cumulative_max, cumulative_min = (
+    primitive(name, "cumulative", _along)
+    for name in ("cumulative_sum", "cumulative_product", "cumulative_max", "cumulative_min")
+)
+sort = primitive("sort", "sorting", _sort)
+"""Ascending or descending; NaN counts as greater than every number."""
+argsort = primitive("argsort", "sorting", _argsort)
+"""The indices that sort an axis; equal elements keep their order."""
+
+
+# Libraries -------------------------------------------------------------------------------------------------------
+
+
+def _fft(operand: Spec, *, axes: tuple[int, ...], inverse: bool) -> Spec:
+    return operand._replace(type=types.to_complex(operand.type))
+
+
+def _matrix(operand: Spec) -> Spec:
+    return operand
+
+
+def _solution(matrix: Spec, right: Spec, **_: Any) -> Spec:
+    return right
+
+
+def _lu(operand: Spec) -> tuple[Spec, Spec]:
+    order = Spec(types.s64, operand.shape[:-1], shapes.unnamed(operand.shape[:-1]))
+    return operand, order
+
+
+def _matrix_of(operand: Spec, rows: int, columns: int) -> Spec:
+    shape = (*operand.shape[:-2], rows, columns)
+    return Spec(operand.type, shape, shapes.unnamed(shape))
+
+
+def _values_of(operand: Spec, count: int) -> Spec:
+    shape = (*operand.shape[:-2], count)
+    return Spec(types.to_real(operand.type), shape, shapes.unnamed(shape))
+
+
+def _qr(operand: Spec, *, mode: str) -> tuple[Spec, Spec]:
+    rows, columns = operand.shape[-2:]
+    inner = rows if mode == "complete" else min(rows, columns)
+    return _matrix_of(operand, rows, inner), _matrix_of(operand, inner, columns)
+
+
+def _eigh(operand: Spec) -> tuple[Spec, Spec]:
+    n = operand.shape[-1]
+    return _values_of(operand, n), _matrix_of(operand, n, n)
+
+
+def _svd(operand: Spec, *, full_matrices: bool) -> tuple[Spec, Spec, Spec]:
+    rows, columns = operand.shape[-2:]
+    least = min(rows, columns)
+    left, right = (rows, columns) if full_matrices else (least, least)
+    return _matrix_of(operand, rows, left), _values_of(operand, least), _matrix_of(operand, right, columns)
+
+
+def _elem(operand: tuple[Spec, ...], *, index: int) -> Spec:
+    return operand[index]
+
+
+fft = primitive("fft", "library", _fft)
+"""The discrete Fourier transform over axes; the inverse divides by the number of elements."""
+cholesky = primitive("cholesky", "library", _matrix)
+"""The lower factor; NaN for a matrix that is not positive definite."""
+triangular_solve = primitive("triangular_solve", "library", _solution)
+"""``x`` of ``op(a) x = b`` for ``lower`` or upper triangular ``a``; ``transform`` is none, transpose or conjugate."""
+solve = primitive("solve", "library", _solution)
+"""``x`` of ``a x = b``."""
+lu = primitive("lu", "library", _lu)
+"""Both factors in one matrix, and the order of rows: ``a[order] = l u``."""
+qr = primitive("qr", "library", _qr)
+eigh = primitive("eigh", "library", _eigh)
+"""Eigenvalues in ascending order and eigenvectors in columns."""
+svd = primitive("svd", "library", _svd)
+
+elem = primitive("elem", "tuple", _elem)
+"""One of the results of a primitive that has several."""

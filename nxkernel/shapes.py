@@ -270,3 +270,26 @@ def dot(left: Any, right: Any, contract: tuple, batch: tuple) -> tuple[Shape, Na
             )
         )
     return shape, names
+
+
+def windows(shape: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Shape:
+    """How many windows fit along each axis.
+
+    Raises
+    ------
+    NxValueError
+        Where not even one does.
+    """
+    counts = []
+    for axis, (n, w, stride, dilation) in enumerate(zip(shape, window, strides, dilations, strict=True)):
+        reach = (w - 1) * dilation + 1
+        if reach > n:
+            spread = f", spread by {dilation} over {reach} elements," if dilation > 1 else ""
+            raise NxValueError(
+                message(
+                    f"a window of size {w}{spread} does not fit axis {axis} of size {n} (shape {text(shape)}).",
+                    'Pad the tensor, for example with padding="same", or take a smaller window.',
+                )
+            )
+        counts.append((n - reach) // stride + 1)
+    return tuple(counts)

@@ -26,7 +26,7 @@ from nxkernel.types import Type
 Number = bool | int | float | complex
 Meaning = Callable[..., np.ndarray]
 
-#: The meaning of every primitive but ``parameter``, whose value is whatever was passed.
+#: The meanings of the primitives of these families.
 MEANING: dict[Primitive, Meaning] = {}
 
 
@@ -93,7 +93,7 @@ def widened(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float32) if array.dtype.itemsize == 2 and array.dtype.kind not in "iu" else array
 
 
-def _settled(out: Spec, result: Any) -> np.ndarray:
+def settled(out: Spec, result: Any) -> np.ndarray:
     """The result in the type, shape and order that the spec asks for."""
     return np.asarray(result, dtype=out.type.dtype, order="C").reshape(out.shape)
 
@@ -103,7 +103,7 @@ def _elementwise(function: Callable[..., Any]) -> Meaning:
 
     def meaning(out: Spec, /, *arrays: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
-            return _settled(out, function(*[widened(array) for array in arrays]))
+            return settled(out, function(*[widened(array) for array in arrays]))
 
     return meaning
 
@@ -239,8 +239,8 @@ MEANING |= {
     }.items()
 }
 MEANING |= {
-    p.select: lambda out, /, mask, then, otherwise: _settled(out, np.where(mask, then, otherwise)),
-    p.as_type: lambda out, /, x, *, type: _settled(out, cast(x, type)),
+    p.select: lambda out, /, mask, then, otherwise: settled(out, np.where(mask, then, otherwise)),
+    p.as_type: lambda out, /, x, *, type: settled(out, cast(x, type)),
     p.bitcast: lambda out, /, x, *, type: np.ascontiguousarray(x).view(type.dtype).reshape(out.shape),
     p.make_complex: _make_complex,
 }
@@ -275,16 +275,21 @@ def _dynamic_slice(out: Spec, /, x: np.ndarray, *starts: np.ndarray, lengths: An
     clamped = [
         min(max(int(start), 0), size - length) for start, size, length in zip(starts, x.shape, lengths, strict=True)
     ]
-    return _settled(out, _take_slices(x, clamped, lengths, strides))
+    return settled(out, _take_slices(x, clamped, lengths, strides))
 
 
 def _pad(out: Spec, /, x: np.ndarray, value: np.ndarray, *, config: tuple[tuple[int, int, int], ...]) -> np.ndarray:
-    result = np.full(out.shape, value)
+    return padded(x, value, out.shape, config)
+
+
+def padded(x: np.ndarray, value: np.ndarray, shape: tuple[int, ...], config: Any) -> np.ndarray:
+    """The array inside of another one full of a value, by (low, high, interior) an axis; see the primitive ``pad``."""
+    result = np.full(shape, value)
     places, taken = [], []
-    for size, padded, (low, _, interior) in zip(x.shape, out.shape, config, strict=True):
+    for size, length, (low, _, interior) in zip(x.shape, shape, config, strict=True):
         step = interior + 1
         first = max(-(low // step), 0)
-        end = max(min(size, -((low - padded) // step)), first)
+        end = max(min(size, -((low - length) // step)), first)
         taken.append(slice(first, end))
         places.append(slice(low + first * step, low + (end - 1) * step + 1, step) if end > first else slice(0, 0))
     result[tuple(places)] = x[tuple(taken)]
@@ -296,10 +301,10 @@ MEANING |= {
     p.iota: _iota,
     p.reshape: lambda out, /, x, *, shape, names: np.reshape(x, shape),
     p.broadcast: _broadcast,
-    p.transpose: lambda out, /, x, *, axes: _settled(out, np.transpose(x, axes)),
-    p.slice_: lambda out, /, x, *, starts, lengths, strides: _settled(out, _take_slices(x, starts, lengths, strides)),
+    p.transpose: lambda out, /, x, *, axes: settled(out, np.transpose(x, axes)),
+    p.slice_: lambda out, /, x, *, starts, lengths, strides: settled(out, _take_slices(x, starts, lengths, strides)),
     p.dynamic_slice: _dynamic_slice,
-    p.reverse: lambda out, /, x, *, axes: _settled(out, np.flip(x, axes)),
+    p.reverse: lambda out, /, x, *, axes: settled(out, np.flip(x, axes)),
     p.concatenate: lambda out, /, *xs, axis: np.concatenate(xs, axis=axis),
     p.pad: _pad,
 }
@@ -308,7 +313,7 @@ MEANING |= {
 def _reduction(function: Callable[..., Any]) -> Meaning:
     def meaning(out: Spec, /, x: np.ndarray, *, axes: tuple[int, ...], keep_axes: bool) -> np.ndarray:
         with np.errstate(all="ignore"):
-            return _settled(out, function(widened(x), axis=axes, keepdims=keep_axes))
+            return settled(out, function(widened(x), axis=axes, keepdims=keep_axes))
 
     return meaning
 
@@ -317,8 +322,8 @@ def _arg_reduction(function: Callable[..., Any]) -> Meaning:
     def meaning(out: Spec, /, x: np.ndarray, *, axis: int, keep_axis: bool, tie_break: str, type: Type) -> np.ndarray:
         x = widened(x)
         if tie_break == "high":
-            return _settled(out, x.shape[axis] - 1 - function(np.flip(x, axis), axis=axis))
-        return _settled(out, function(x, axis=axis))
+            return settled(out, x.shape[axis] - 1 - function(np.flip(x, axis), axis=axis))
+        return settled(out, function(x, axis=axis))
 
     return meaning
 
@@ -335,7 +340,7 @@ def _dot(out: Spec, /, left: np.ndarray, right: np.ndarray, *, contract: tuple, 
     a = a.transpose(batch_a + free_a + contract_a).reshape(*batches, rows, inner)
     b = b.transpose(batch_b + contract_b + free_b).reshape(*batches, inner, columns)
     with np.errstate(all="ignore"):
-        return _settled(out, np.matmul(a, b))
+        return settled(out, np.matmul(a, b))
 
 
 MEANING |= {

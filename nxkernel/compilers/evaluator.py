@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from nxkernel import primitives as p
-from nxkernel.backends.numpy import MEANING, cast_number
+from nxkernel.backends import MEANING
+from nxkernel.backends.numpy import cast_number
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.graph.expr import Graph
 from nxkernel.graph.traverse import post_order

@@ -142,7 +142,7 @@ def parameter(index: int, name: str, spec: Spec, captured: bool = False) -> Expr
     return Expr(primitives.parameter, (), {"index": index, "name": name, "captured": captured, "spec": spec}, spec)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Graph:
     """A traced function: parameters in, expressions out.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nxkernel import primitives
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order
 from nxkernel.tensor.printing import number
 
@@ -58,10 +58,15 @@ def print_graph(outputs: Sequence[Expr], parameters: Sequence[Expr] = ()) -> str
     width = max((len(left) for left, _ in rows), default=0) + 3
     kinds = [str(node.spec) for node in outputs]
     head = kinds[0] if len(kinds) == 1 else f"({', '.join(kinds)})"
-    lines = [head, "", "Nx.Defn.Expr", *(f"{left:{width}}{node.spec}" for left, node in rows)]
+    lines = [head, "", "Nx.Defn.Expr", *(f"{left:{width}}{kind(node)}" for left, node in rows)]
     if len(outputs) > 1:
         lines.append(f"({', '.join(_operand(node, names) for node in outputs)})")
     return "#Nx.Tensor<\n" + "\n".join(f"  {line}" for line in lines) + "\n>"
+
+
+def kind(node: Expr) -> str:
+    """The type column of a node: its spec, or how many results it has."""
+    return f"tuple{len(node.spec)}" if type(node.spec) is tuple else str(node.spec)
 
 
 def variable_names(order: Iterable[Expr]) -> dict[Expr, str]:
@@ -116,6 +121,11 @@ def _operand(node: Expr, names: dict[Expr, str]) -> str:
 
 def _parameter(key: str, value: Any) -> str:
     """A static parameter as a person would write it: shapes as tuples, other sequences as lists, types as names."""
+    if isinstance(value, Graph):
+        (output,), order = value.outputs, post_order(value.outputs)
+        inner = variable_names(dict.fromkeys([*value.parameters, *order]))
+        steps = [_operation(node, inner) for node in order if node.primitive.family != "leaf"]
+        return "{" + "; ".join(steps or [_operand(output, inner)]) + "}"
     if isinstance(value, tuple) and key != "shape":
         return f"[{', '.join(_parameter(key, item) if not _is_entry(item) else repr(item) for item in value)}]"
     return f'"{value}"' if isinstance(value, str) else repr(value)

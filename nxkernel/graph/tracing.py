@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from nxkernel.graph.expr import Expr, Source
-from nxkernel.primitives import Primitive
+from nxkernel.graph.expr import Expr, Graph, Source, parameter
+from nxkernel.primitives import Primitive, Spec, constant, elem
+from nxkernel.primitives import parameter as parameter_
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -37,12 +38,96 @@ class Trace:
     def __exit__(self, *_: object) -> None:
         _state.trace = self.previous
 
-    def record(self, primitive: Primitive, operands: tuple[Any, ...], params: dict[str, Any]) -> Expr:
-        """Add a node; tensors among the operands are captured."""
-        nodes = tuple(operand if type(operand) is Expr else self.capture(operand) for operand in operands)
+    def node(self, operand: Any) -> Expr:
+        """The node that stands for an operand; tensors are captured."""
+        return operand if type(operand) is Expr else self.capture(operand)
+
+    def record(self, primitive: Primitive, operands: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """Add a node; tensors among the operands are captured. Several results are a tuple of ``elem`` nodes."""
+        nodes = tuple(map(self.node, operands))
         spec = primitive.rule(*[node.spec for node in nodes], **params)
         self.nodes += 1
-        return Expr(primitive, nodes, params, spec, user_line())
+        node = self._made(Expr(primitive, nodes, params, spec, user_line()))
+        if type(spec) is not tuple:
+            return node
+        return tuple(
+            self._made(Expr(elem, (node,), {"index": index}, part, node.source)) for index, part in enumerate(spec)
+        )
+
+    def _made(self, node: Expr) -> Expr:
+        return node
+
+
+class BodyTrace(Trace):
+    """A run of a function that becomes part of a primitive: values from outside turn into parameters of its graph.
+
+    Attributes
+    ----------
+    captured : list
+        The tensors or nodes from outside that it uses, in the order of the parameters that stand for them.
+    """
+
+    __slots__ = ("_own", "_stand_ins", "captured")
+
+    def __init__(self) -> None:
+        super().__init__(self._lift)
+        self.captured: list[Any] = []
+        self._own: set[Expr] = set()
+        self._stand_ins: dict[int, Expr] = {}
+
+    def node(self, operand: Any) -> Expr:
+        """As for any trace; nodes of other traces get parameters."""
+        if type(operand) is Expr and (operand in self._own or operand.primitive is constant):
+            return operand
+        return self._lift(operand)
+
+    def _lift(self, value: Any) -> Expr:
+        found = self._stand_ins.get(id(value))
+        if found is None:
+            found = self._stand_ins[id(value)] = self.input("outside", value.spec)
+            self.captured.append(value)
+        return found
+
+    def input(self, name: str, spec: Spec) -> Expr:
+        """A new parameter, after those that there are."""
+        place = sum(node.primitive is parameter_ for node in self._own)
+        return self._made(parameter(place, name, spec))
+
+    def _made(self, node: Expr) -> Expr:
+        self._own.add(node)
+        return node
+
+
+def trace_body(
+    name: str,
+    function: Callable[..., Any],
+    inputs: Sequence[tuple[str, Spec]],
+    leaves: Callable[[Any], Sequence[Any]],
+) -> tuple[Graph, list[Any]]:
+    """Trace a function into a graph of its own, whatever trace is active outside.
+
+    Parameters
+    ----------
+    name : str
+        Of the graph.
+    function : callable
+        Called with one node for each input.
+    inputs : sequence of (str, Spec)
+    leaves : callable
+        Gives the tensors or nodes in what the function returned; called while the trace is active.
+
+    Returns
+    -------
+    Graph
+        Its parameters are the inputs, then what it uses from outside.
+    list
+        The tensors or nodes from outside.
+    """
+    with BodyTrace() as trace:
+        parameters = [trace.input(label, spec) for label, spec in inputs]
+        outputs = [trace.node(leaf) for leaf in leaves(function(*parameters))]
+    lifted = [trace._stand_ins[id(value)] for value in trace.captured]
+    return Graph(name, [*parameters, *lifted], outputs, list), trace.captured
 
 
 class _State(threading.local):

@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from nxkernel import primitives, shapes, types
-from nxkernel.backends.numpy import MEANING, Number, cast_number, number_of
+from nxkernel.backends import MEANING
+from nxkernel.backends.numpy import Number, cast_number, number_of
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
@@ -20,8 +21,8 @@ from nxkernel.types import Type
 TypeRule = Callable[[Type], Type]
 
 
-def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Tensor | Expr:
-    """Run a primitive on tensors, or record it."""
+def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
+    """Run a primitive on tensors, or record it; one with several results gives a tuple of them."""
     trace = tracing.current()
     if trace is not None:
         return trace.record(primitive, operands, params)
@@ -30,7 +31,8 @@ def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Tensor | E
             _refuse(operand)
     spec = primitive.rule(*[operand.spec for operand in operands], **params)
     data = MEANING[primitive](spec, *[operand.data for operand in operands], **params)
-    data.flags.writeable = False
+    if type(spec) is tuple:
+        return tuple(map(Tensor.wrap, data, spec))
     return Tensor.wrap(data, spec)
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends.numpy import MEANING, cast_number
+from nxkernel.backends import MEANING
+from nxkernel.backends.numpy import cast_number
 from nxkernel.graph.expr import Expr, Graph, constant
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive
@@ -36,6 +37,9 @@ def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
         node_ = node
         if any(a is not b for a, b in zip(operands, node.operands, strict=True)):
             node_ = Expr(node.primitive, operands, node.params, node.spec, node.source)
+        if "body" in node.params:
+            params = {**node.params, "body": simplify(node.params["body"])}
+            node_ = Expr(node.primitive, operands, params, node.spec, node.source)
         key = _key(node_)
         found = seen.get(key)
         if found is None:
@@ -53,6 +57,8 @@ def _key(node: Expr) -> Any:
         # 0.0 and -0.0 are equal in Python, 1 and 1.0 and True too; NaN is not even equal to itself.
         return (p.constant, type(value), repr(value), node.spec)
     params = node.params
+    if type(node.spec) is tuple:
+        return (node.primitive, *map(id, node.operands), *params.values())
     return (node.primitive, *map(id, node.operands), *params.values(), node.spec.names if params else node.spec)
 
 

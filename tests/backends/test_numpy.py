@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends.numpy import MEANING, cast, cast_number
+from nxkernel.backends import MEANING
+from nxkernel.backends.numpy import cast, cast_number
 from nxkernel.primitives import Spec
 
 FLOATS = [types.bf16, types.f16, types.f32, types.f64]

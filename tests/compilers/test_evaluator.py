@@ -7,7 +7,7 @@ import numpy as np
 import nxkernel as nx
 from compiling import graph_of, make, spec
 from nxkernel import primitives as p
-from nxkernel.backends import numpy as backend
+from nxkernel.backends import MEANING
 from nxkernel.compilers import evaluator, interface
 
 
@@ -35,7 +35,7 @@ def test_results_are_memory_that_no_caller_has():
 
 def test_values_are_dropped_after_their_last_use(monkeypatch):
     alive, most = weakref.WeakValueDictionary(), []
-    meaning = backend.MEANING[p.exp]
+    meaning = MEANING[p.exp]
 
     class Seen(np.ndarray):
         pass

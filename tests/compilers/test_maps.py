@@ -7,7 +7,7 @@ import pytest
 
 from compiling import inputs, make, spec
 from nxkernel import primitives as p
-from nxkernel.backends.numpy import MEANING
+from nxkernel.backends import MEANING
 from nxkernel.compilers import maps
 from nxkernel.shapes import unnamed
 

@@ -12,7 +12,7 @@ import nxkernel as nx
 from compiling import compiled, graph_of, inputs, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends.numpy import MEANING
+from nxkernel.backends import MEANING
 from nxkernel.compilers import interface
 from nxkernel.compilers.numba_cpu import operations
 from nxkernel.errors import CompilationError

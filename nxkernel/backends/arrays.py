@@ -1,0 +1,209 @@
+"""What primitives that move, order or accumulate elements do to NumPy arrays; rules as in :mod:`.numpy`.
+
+Indices outside of an axis are clamped to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.backends import numpy as elements
+from nxkernel.backends.numpy import Meaning, settled, widened
+from nxkernel.primitives import Primitive, Spec
+from nxkernel.types import Type
+
+
+def view_windows(x: np.ndarray, window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> np.ndarray:
+    """The windows of an array as a view of its memory."""
+    counts = shapes.windows(x.shape, window, strides, dilations)
+    steps = [step * stride for step, stride in zip(x.strides, strides, strict=True)]
+    inner = [step * dilation for step, dilation in zip(x.strides, dilations, strict=True)]
+    return as_strided(x, (*counts, *window), (*steps, *inner), writeable=False)
+
+
+def _windows(out: Spec, /, x: np.ndarray, *, window: Any, strides: Any, dilations: Any) -> np.ndarray:
+    return settled(out, view_windows(x, window, strides, dilations))
+
+
+# Indexing --------------------------------------------------------------------------------------------------------
+
+
+def clamped(index: np.ndarray, size: int) -> np.ndarray:
+    """Indices moved into an axis of `size` elements."""
+    return np.minimum(np.maximum(index, 0), size - 1).astype(np.int64)
+
+
+def _key(x: np.ndarray, indices: Sequence[np.ndarray], axes: tuple[int, ...]) -> tuple[np.ndarray, tuple]:
+    """The array with the indexed axes in front, and the key that picks elements of it."""
+    rest = [axis for axis in range(x.ndim) if axis not in axes]
+    moved = x.transpose(*axes, *rest)
+    return moved, tuple(clamped(index, x.shape[axis]) for index, axis in zip(indices, axes, strict=True))
+
+
+def _gather(out: Spec, /, x: np.ndarray, *indices: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    moved, key = _key(x, indices, axes)
+    return settled(out, moved[key])
+
+
+def _scatter(
+    out: Spec, /, x: np.ndarray, updates: np.ndarray, *indices: np.ndarray, axes: tuple[int, ...], combine: str
+) -> np.ndarray:
+    result = x.copy()
+    if combine == "add":
+        result = widened(result)
+    moved, key = _key(result, indices, axes)
+    with np.errstate(all="ignore"):
+        if combine == "add":
+            np.add.at(moved, key, widened(updates))
+        else:
+            moved[key] = updates
+    return settled(out, result)
+
+
+def _put_slice(out: Spec, /, x: np.ndarray, part: np.ndarray, *starts: np.ndarray) -> np.ndarray:
+    result = x.copy()
+    key = []
+    for start, size, length in zip(starts, x.shape, part.shape, strict=True):
+        first = min(max(int(start), 0), size - length)
+        key.append(slice(first, first + length))
+    result[tuple(key)] = part
+    return result
+
+
+# Cumulative ------------------------------------------------------------------------------------------------------
+
+
+def _cumulative(accumulate: Callable[..., Any]) -> Meaning:
+    def meaning(out: Spec, /, x: np.ndarray, *, axis: int, reverse: bool) -> np.ndarray:
+        x = widened(x)
+        with np.errstate(all="ignore"):
+            if not reverse:
+                return settled(out, accumulate(x, axis=axis, dtype=x.dtype))
+            return settled(out, np.flip(accumulate(np.flip(x, axis), axis=axis, dtype=x.dtype), axis))
+
+    return meaning
+
+
+# Sorting ---------------------------------------------------------------------------------------------------------
+
+
+def _order(x: np.ndarray, axis: int, direction: str) -> np.ndarray:
+    """The indices of a stable sort; descending order is that of the reversed array, read backwards."""
+    x = widened(x)
+    if direction == "asc":
+        return np.argsort(x, axis=axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+
+
+def _sort(out: Spec, /, x: np.ndarray, *, axis: int, direction: str) -> np.ndarray:
+    return settled(out, np.take_along_axis(x, _order(x, axis, direction), axis))
+
+
+def _argsort(out: Spec, /, x: np.ndarray, *, axis: int, direction: str, type: Type) -> np.ndarray:
+    return settled(out, _order(x, axis, direction))
+
+
+# Convolution -----------------------------------------------------------------------------------------------------
+
+
+def _conv(
+    out: Spec,
+    /,
+    x: np.ndarray,
+    kernel: np.ndarray,
+    *,
+    padding: Any,
+    strides: tuple[int, ...],
+    input_dilation: tuple[int, ...],
+    kernel_dilation: tuple[int, ...],
+    feature_groups: int,
+    batch_groups: int,
+) -> np.ndarray:
+    config = [(low, high, gap - 1) for (low, high), gap in zip(padding, input_dilation, strict=True)]
+    spread = shapes.pad(x.shape, [(0, 0, 0), (0, 0, 0), *config])
+    x = elements.padded(widened(x), np.zeros((), widened(x).dtype), spread, [(0, 0, 0), (0, 0, 0), *config])
+    kernel = widened(kernel)
+    around = (1, 1)
+    views = view_windows(x, around + kernel.shape[2:], around + strides, around + kernel_dilation)
+    # [batch groups, batch, groups, channels of a group, spatial..., (1, 1), window...]
+    count = len(strides)
+    groups, batches = feature_groups, batch_groups
+    views = views.reshape(*views.shape[: 2 + count], *kernel.shape[2:])
+    views = views.reshape(batches, x.shape[0] // batches, groups, x.shape[1] // groups, *views.shape[2:])
+    kernel = kernel.reshape(batches, groups, kernel.shape[0] // (groups * batches), *kernel.shape[1:])
+    space, window = "uvwxyz"[:count], "UVWXYZ"[:count]
+    with np.errstate(all="ignore"):
+        result = np.einsum(f"bngc{space}{window},bgoc{window}->nbgo{space}", views, kernel, optimize=True)
+    return settled(out, result)
+
+
+# Folds -----------------------------------------------------------------------------------------------------------
+
+
+def _reduce(
+    out: Spec,
+    /,
+    x: np.ndarray,
+    start: np.ndarray,
+    *captured: np.ndarray,
+    axes: tuple[int, ...],
+    keep_axes: bool,
+    body: Any,
+    type: Type,
+) -> np.ndarray:
+    """Step by step over the folded elements, for all others at once."""
+    rest = [axis for axis in range(x.ndim) if axis not in axes]
+    rows = x.transpose(*sorted(axes), *rest).reshape(math.prod(x.shape[a] for a in axes), *[x.shape[a] for a in rest])
+    shape = rows.shape[1:]
+    held = np.broadcast_to(start, shape)
+    around = [np.broadcast_to(value, shape) for value in captured]
+    run = wide_evaluator(body, shape)
+    for row in rows:
+        held = run(row, held, *around)
+    return settled(out, held)
+
+
+def wide_evaluator(body: Any, shape: tuple[int, ...]) -> Callable[..., np.ndarray]:
+    """A function of arrays that runs a graph of element-wise primitives on scalars for every element at once."""
+    from nxkernel.backends import MEANING
+    from nxkernel.graph.traverse import post_order
+
+    (output,) = body.outputs
+    order = post_order([output])
+
+    def run(*arrays: np.ndarray) -> np.ndarray:
+        values = dict(zip(body.parameters, arrays, strict=True))
+        for node in order:
+            if node in values:
+                continue
+            if node.primitive is p.constant:
+                values[node] = np.broadcast_to(elements.cast_number(node.params["value"], node.type), shape)
+            else:
+                spec = node.spec._replace(shape=shape, names=shapes.unnamed(shape))
+                values[node] = MEANING[node.primitive](spec, *[values[o] for o in node.operands], **node.params)
+        return values[output]
+
+    return run
+
+
+MEANING: dict[Primitive, Meaning] = {
+    p.windows: _windows,
+    p.gather: _gather,
+    p.scatter: _scatter,
+    p.put_slice: _put_slice,
+    p.cumulative_sum: _cumulative(np.add.accumulate),
+    p.cumulative_product: _cumulative(np.multiply.accumulate),
+    p.cumulative_max: _cumulative(np.maximum.accumulate),
+    p.cumulative_min: _cumulative(np.minimum.accumulate),
+    p.sort: _sort,
+    p.argsort: _argsort,
+    p.conv: _conv,
+    p.reduce: _reduce,
+}

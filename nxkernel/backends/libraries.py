@@ -1,0 +1,123 @@
+"""What Fourier transforms and linear algebra do to NumPy arrays: SciPy's and NumPy's compiled routines, whole batches
+at a time.
+
+None of them raises: where there is no result (a matrix that is singular, not positive definite, or on which an
+iteration does not converge), the elements are NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel.backends.numpy import Meaning, settled, widened
+from nxkernel.primitives import Primitive, Spec
+
+
+def _fft(out: Spec, /, x: np.ndarray, *, axes: tuple[int, ...], inverse: bool) -> np.ndarray:
+    import scipy.fft
+
+    transform = scipy.fft.ifftn if inverse else scipy.fft.fftn
+    return settled(out, transform(widened(x), axes=axes, workers=_workers(x)))
+
+
+def _workers(x: np.ndarray) -> int:
+    """Threads for a transform: few elements are not worth a second one."""
+    import os
+
+    return 1 if x.size < 1 << 14 else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else -1
+
+
+def _batched(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A routine that raises for one matrix of a batch, run so that only that matrix has NaN for its `count` results."""
+
+    def run(*arrays: np.ndarray) -> Any:
+        try:
+            with np.errstate(all="ignore"):
+                return function(*arrays)
+        except np.linalg.LinAlgError:
+            pass
+        if arrays[0].ndim > 2 and len(arrays[0]):
+            parts = [run(*[array[index] for array in arrays]) for index in range(len(arrays[0]))]
+            return np.stack(parts) if count == 1 else tuple(np.stack(part) for part in zip(*parts, strict=True))
+        with np.errstate(all="ignore"):
+            shaped = function(*[_harmless(array) for array in arrays])
+        made = (shaped,) if count == 1 else shaped
+        empty = tuple(np.full_like(part, np.nan) for part in made)
+        return empty[0] if count == 1 else empty
+
+    return run
+
+
+def _harmless(array: np.ndarray) -> np.ndarray:
+    """An array of the same shape and type for which every routine has a result."""
+    return np.broadcast_to(np.eye(*array.shape[-2:], dtype=array.dtype), array.shape)
+
+
+def _cholesky(out: Spec, /, a: np.ndarray) -> np.ndarray:
+    return settled(out, _batched(np.linalg.cholesky, 1)(widened(a)))
+
+
+def _solve(out: Spec, /, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return settled(out, _batched(np.linalg.solve, 1)(widened(a), widened(b)))
+
+
+def _triangular_solve(out: Spec, /, a: np.ndarray, b: np.ndarray, *, lower: bool, transform: str) -> np.ndarray:
+    import scipy.linalg.lapack
+
+    a, b = widened(a), widened(b)
+    (trtrs,) = scipy.linalg.lapack.get_lapack_funcs(("trtrs",), (a, b))
+    result = np.empty(b.shape, b.dtype)
+    how = {"none": 0, "transpose": 1, "conjugate": 2}[transform]
+    for index in np.ndindex(a.shape[:-2]):
+        x, info = trtrs(a[index], b[index], lower=lower, trans=how)
+        result[index] = x if info == 0 else np.nan
+    return settled(out, result)
+
+
+def _lu(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    import scipy.linalg.lapack
+
+    wide = widened(a)
+    (getrf,) = scipy.linalg.lapack.get_lapack_funcs(("getrf",), (wide,))
+    packed, order = np.empty(wide.shape, wide.dtype), np.empty(out[1].shape, np.int64)
+    for index in np.ndindex(wide.shape[:-2]):
+        packed[index], pivots, _ = getrf(wide[index])
+        rows = np.arange(wide.shape[-2])
+        for row, pivot in enumerate(pivots):
+            rows[row], rows[pivot] = rows[pivot], rows[row]
+        order[index] = rows
+    return settled(out[0], packed), order
+
+
+def _qr(out: tuple[Spec, Spec], /, a: np.ndarray, *, mode: str) -> tuple[np.ndarray, ...]:
+    return _settled_all(out, np.linalg.qr(widened(a), mode=mode))
+
+
+def _eigh(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, ...]:
+    return _settled_all(out, _batched(np.linalg.eigh, 2)(widened(a)))
+
+
+def _svd(out: tuple[Spec, ...], /, a: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, ...]:
+    decompose = _batched(lambda x: np.linalg.svd(x, full_matrices=full_matrices), 3)
+    return _settled_all(out, decompose(widened(a)))
+
+
+def _settled_all(out: tuple[Spec, ...], results: Any) -> tuple[np.ndarray, ...]:
+    return tuple(settled(spec, result) for spec, result in zip(out, results, strict=True))
+
+
+MEANING: dict[Primitive, Meaning] = {
+    p.fft: _fft,
+    p.cholesky: _cholesky,
+    p.triangular_solve: _triangular_solve,
+    p.solve: _solve,
+    p.lu: _lu,
+    p.qr: _qr,
+    p.eigh: _eigh,
+    p.svd: _svd,
+    p.elem: lambda out, /, parts, *, index: parts[index],
+}

@@ -1,0 +1,82 @@
+"""Whole operations: primitives that are no loop nest over one space, and the kernels that run them.
+
+Such a primitive reads its operands from memory and writes its results there, each in C order. Its routine is a
+sequence of launches; like the kernels of nests, theirs know no sizes: what depends on a shape comes in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel.graph.expr import Expr
+from nxkernel.primitives import Primitive
+
+#: What a launch reads or writes: an operand or a result by number, or the scratch memory from a byte on.
+Memory = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel, run over a parallel range.
+
+    The kernel is ``void symbol(ptr args, ptr dims, ptr steps, ptr table)``: it runs the steps ``args[0]`` to
+    ``args[0] + dims[0]``; the table has the addresses of the memory, then the words.
+
+    Parameters
+    ----------
+    symbol : str
+        A hash of what decides the code.
+    text : callable
+        Gives the LLVM IR; called only where the code is in no cache.
+    memory : tuple of (str, int)
+        ``("operand", i)``, ``("result", j)`` or ``("scratch", byte)``.
+    words : tuple of int
+        64 bits each.
+    count : int
+        Steps of the parallel range.
+    work : int
+        What one step costs, in simple instructions.
+    title : str
+        What it does, for people.
+    """
+
+    symbol: str
+    text: Callable[[], str]
+    memory: tuple[Memory, ...]
+    words: tuple[int, ...]
+    count: int
+    work: int
+    title: str
+
+
+@dataclass(frozen=True)
+class Routine:
+    """How a whole operation runs.
+
+    Parameters
+    ----------
+    launches : tuple of Launch
+        One after the other.
+    scratch : int
+        Bytes of memory that they share besides operands and results.
+    """
+
+    launches: tuple[Launch, ...]
+    scratch: int = 0
+
+
+#: For each primitive the function that gives the routine of a node of it.
+ROUTINES: dict[Primitive, Callable[[Expr], Routine]] = {}
+
+
+def routine(*primitives: Primitive) -> Callable[[Any], Any]:
+    """Register the function that gives the routines of primitives."""
+
+    def register(function: Callable[[Expr], Routine]) -> Callable[[Expr], Routine]:
+        for primitive in primitives:
+            ROUTINES[primitive] = function
+        return function
+
+    return register
