@@ -100,6 +100,10 @@ def _as_type(operand: Spec, *, type: Type) -> Spec:
     return operand._replace(type=type)
 
 
+def _word(*operands: Spec, word: int) -> Spec:
+    return _same(*operands)
+
+
 def _complex(real: Spec, imag: Spec) -> Spec:
     return _same(real, imag)._replace(type=types.to_complex(real.type))
 
@@ -136,6 +140,8 @@ select = primitive("select", "elementwise", _select)
 as_type = primitive("as_type", "elementwise", _as_type)
 bitcast = primitive("bitcast", "elementwise", _as_type)
 make_complex = primitive("complex", "elementwise", _complex)
+threefry2x32 = primitive("threefry2x32", "elementwise", _word)
+"""Of the two words that Threefry makes of ``(k0, k1, x0, x1)``, a key and a counter of u32 each: ``word`` 0 or 1."""
 
 
 # Leaves and creation ---------------------------------------------------------------------------------------------
@@ -152,7 +158,7 @@ constant = primitive("constant", "leaf", _leaf)
 """One Python number (``value``) in every element."""
 
 iota = primitive("iota", "creation", lambda *, type, shape, names, axis: Spec(type, shape, names))
-"""The index along ``axis``."""
+"""The index along ``axis``; with None, each element's place in C order."""
 
 
 # Shape -----------------------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """What primitives do to data. :data:`MEANING` has every primitive but ``parameter``."""
 
-from nxkernel.backends import arrays, libraries, numpy
+from nxkernel.backends import arrays, libraries, numpy, threefry
 from nxkernel.backends.numpy import Meaning
 from nxkernel.primitives import Primitive
 
 #: What each primitive does to NumPy arrays.
-MEANING: dict[Primitive, Meaning] = {**numpy.MEANING, **arrays.MEANING, **libraries.MEANING}
+MEANING: dict[Primitive, Meaning] = {**numpy.MEANING, **arrays.MEANING, **libraries.MEANING, **threefry.MEANING}

@@ -250,7 +250,9 @@ def _constant(out: Spec, /, *, value: Number, spec: Spec) -> np.ndarray:
     return np.full(out.shape, cast_number(value, out.type))
 
 
-def _iota(out: Spec, /, *, type: Type, shape: tuple[int, ...], names: Any, axis: int) -> np.ndarray:
+def _iota(out: Spec, /, *, type: Type, shape: tuple[int, ...], names: Any, axis: int | None) -> np.ndarray:
+    if axis is None:
+        return cast(np.arange(math.prod(shape)), type).reshape(shape)
     along = cast(np.arange(shape[axis]), type)
     return np.broadcast_to(along.reshape([-1] + [1] * (len(shape) - axis - 1)), shape).copy()
 

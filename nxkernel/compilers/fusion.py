@@ -23,6 +23,7 @@ _COSTLY = {
     **dict.fromkeys((p.tan, p.asin, p.acos, p.atan, p.sinh, p.cosh, p.asinh, p.acosh, p.atanh), 20),
     **dict.fromkeys((p.power, p.atan2, p.remainder, p.cbrt, p.erfc, p.erf_inv), 30),
     **dict.fromkeys((p.divide, p.sqrt, p.rsqrt, p.quotient), 5),
+    p.threefry2x32: 80,
 }
 #: Work from which a value that several nests need is computed once and kept.
 KEEP_FROM = 8

@@ -284,10 +284,10 @@ class Builder:
         if self._loaded(node):
             return section.emit(Op("load", node.type, (), self._load(node, map_)))
         if node.primitive is p.iota:
-            start, moves = map_[node.params["axis"]]
-            raw = self._raw(None, types.s64, "index", start, dict(moves))
-            number = section.emit(Op("index", types.s64, (), raw))
-            return number if node.type is types.s64 else section.emit(Op("as_type", node.type, (number,), types.s64))
+            raw = self._raw(None, types.s64, "index", *self._index_of(node, map_))
+            if node.type.kind in ("s", "u"):
+                return section.emit(Op("index", node.type, (), raw))
+            return section.emit(Op("as_type", node.type, (section.emit(Op("index", types.s64, (), raw)),), types.s64))
         if node.primitive.family == "reduction":
             return section.emit(Op("slot", node.type, (), self._slot_of["reduction", node]))
         scratch = self._scratch(key)
@@ -298,10 +298,19 @@ class Builder:
             return args[0]
         if node.primitive is p.dynamic_slice:
             return self._dynamic(node, map_, section, args)
-        extra = node.operands[0].type if node.primitive in _BY_OPERAND else None
+        extra = node.operands[0].type if node.primitive in _BY_OPERAND else node.params.get("word")
         number = section.emit(Op(node.primitive.name, node.type, tuple(args), extra))
         self._remember_cost(key, number, args)
         return number
+
+    @staticmethod
+    def _index_of(iota: Expr, map_: Map) -> tuple[int, dict[int, int]]:
+        """Where an iota starts, and how it moves with each axis of the nest."""
+        axis = iota.params["axis"]
+        if axis is None:
+            return maps.linear(map_, maps.row_strides(iota.shape))
+        start, moves = map_[axis]
+        return start, dict(moves)
 
     def _load(self, node: Expr, map_: Map) -> int:
         offset, steps = maps.linear(map_, maps.row_strides(node.shape))

@@ -47,6 +47,7 @@ _FORMS: dict[str, str] = {
     "erf_inv": "erf_inv({0})",
     "population_count": "popcount({0})",
     "count_leading_zeros": "leading_zeros({0})",
+    "threefry2x32": "threefry2x32({0}, {1}, {2}, {3})[{word}]",
 }
 _START = {"sum": "0", "product": "1", "all": "True", "any": "False"}
 _UPDATE = {
@@ -241,7 +242,7 @@ class _Renderer:
             return f"math.{_MATH[op.name]}({', '.join(given)})"
         if op.name in ("as_type", "bitcast"):
             return f"{_cast(op.type)}({given[0]})"
-        return _FORMS[op.name].format(*(_grouped(text) for text in given))
+        return _FORMS[op.name].format(*(_grouped(text) for text in given), word=op.extra)
 
 
 def _grouped(text: str) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from nxkernel import types
-from nxkernel.compilers.numba_cpu import elementary
+from nxkernel.compilers.numba_cpu import elementary, threefry
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Builder, Value, suffix, vector
 from nxkernel.types import Type
@@ -29,6 +29,7 @@ class Emitter:
 
     def __init__(self, b: Builder, inline: bool) -> None:
         self.b, self.inline = b, inline
+        self._blocks: dict[tuple[str, ...], tuple[Value, Value]] = {}
 
     # Values ----------------------------------------------------------------------------------------------------
 
@@ -91,9 +92,16 @@ class Emitter:
         symbol = elementary.define(self.b.module, name, element, lanes, inline=self.inline)
         return self.b.call(symbol, element, lanes, *values)
 
+    def threefry(self, *values: Value) -> tuple[Value, Value]:
+        """Both words of a Threefry block, which those that want one each share where they stand in one basic block."""
+        place = (self.b.block, *(value.text for value in values))
+        if place not in self._blocks:
+            self._blocks[place] = threefry.block(self.b, *values)
+        return self._blocks[place]
+
     # Dispatch --------------------------------------------------------------------------------------------------
 
-    def apply(self, name: str, type_: Type, values: list[Value], operand: Type | None) -> Value:
+    def apply(self, name: str, type_: Type, values: list[Value], operand: Type | int | None) -> Value:
         """The instructions of a primitive.
 
         Parameters
@@ -103,12 +111,12 @@ class Emitter:
         type_ : Type
             Of the result.
         values : list of Value
-        operand : Type or None
-            The type of the first operand, where the result's does not tell it.
+        operand : Type, int or None
+            The type of the first operand, where the result's does not tell it; which word, of random bits.
         """
         if name in _ELEMENTARY:
             return self.rounded(self.elementary(name, type_, *values), type_)
-        result = _TABLE[name](self, type_, values, operand or type_)
+        result = _TABLE[name](self, type_, values, type_ if operand is None else operand)
         return self.rounded(result, type_) if name in _ROUNDING else result
 
 
@@ -462,6 +470,11 @@ def _select(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Valu
     if then.element != otherwise.element:
         then, otherwise = e.number(then, type_), e.number(otherwise, type_)
     return e.b.select(e.truth(mask), then, otherwise)
+
+
+@_row("threefry2x32")
+def _threefry(e: Emitter, type_: Type, values: list[Value], word: int) -> Value:
+    return e.threefry(*values)[word]
 
 
 @_row("as_type")

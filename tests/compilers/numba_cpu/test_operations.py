@@ -41,7 +41,7 @@ OF_BOOL = {
     p.logical_not, p.is_nan, p.is_infinity, p.bitwise_and, p.bitwise_or, p.bitwise_xor, p.bitwise_not, p.maximum,
     p.minimum,
 }  # fmt: skip
-BY_PARAMETERS = {p.select, p.as_type, p.bitcast, p.make_complex}
+BY_PARAMETERS = {p.select, p.as_type, p.bitcast, p.make_complex, p.threefry2x32}
 OPERANDS = {
     p.add: 2, p.subtract: 2, p.multiply: 2, p.divide: 2, p.power: 2, p.remainder: 2, p.quotient: 2, p.atan2: 2,
     p.maximum: 2, p.minimum: 2, p.bitwise_and: 2, p.bitwise_or: 2, p.bitwise_xor: 2, p.left_shift: 2, p.right_shift: 2,
