@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from nxkernel import shapes
+from nxkernel import shapes, types
 from nxkernel.compilers import loops
 from nxkernel.compilers.fusion import Kernel
 from nxkernel.compilers.loops import Access, Nest, Section
@@ -145,7 +145,7 @@ class Draft:
             elif kind == "start":
                 words.append(self.raws[number].offset)
             elif kind == "constant":
-                words.append(self.constants[number])
+                words.append(_part(*self.constants[number], axis))
             else:
                 words.append(given[kind])
         outer = sizes[: nest.outer]
@@ -185,6 +185,14 @@ class Draft:
         self.sizes[second] *= self.sizes[first]
         for raw in self.raws:
             raw.steps.pop(first, None)
+
+
+def _part(number: complex, type_: Type, which: int) -> tuple[complex, Type]:
+    """A constant as it is, and of a complex one the real or the imaginary part."""
+    if not type_.is_complex:
+        return number, type_
+    number = complex(number)
+    return (number.imag if which else number.real), types.to_real(type_)
 
 
 def _stride(step: int, lane: bool) -> str:

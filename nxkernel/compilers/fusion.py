@@ -25,10 +25,16 @@ _COSTLY = {
     **dict.fromkeys((p.divide, p.sqrt, p.rsqrt, p.quotient), 5),
     p.threefry2x32: 80,
 }
+#: Families whose primitives are whole operations: they read and write memory, apart from any nest.
+WHOLE = frozenset(["cumulative", "sorting", "library"])
+#: Primitives that write into a buffer in pieces.
+PIECES = frozenset([p.concatenate, p.pad])
 #: Work from which a value that several nests need is computed once and kept.
 KEEP_FROM = 8
 
 
+#: What a gathered element costs, in simple instructions.
+GATHER = 4
 #: Reductions of one nest at most: where lanes run along columns, each carries rows of them on the stack.
 MOST_REDUCTIONS = 12
 
@@ -36,7 +42,7 @@ MOST_REDUCTIONS = 12
 def weight(node: Expr) -> int:
     """About how many simple instructions a node costs for one element."""
     if node.primitive.family != "elementwise":
-        return 0
+        return GATHER if node.primitive is p.gather else 0
     return _COSTLY.get(node.primitive, 1)
 
 
@@ -167,13 +173,18 @@ class Fusion:
     def _first_anchors(self) -> set[Expr]:
         anchors = {self._below(output) for output in self.outputs}
         for node in self.order:
-            if node.primitive.family in ("reduction", "contraction") or node.primitive in (p.concatenate, p.pad):
+            family = node.primitive.family
+            if family in ("reduction", "contraction", "tuple") or node.primitive in PIECES:
                 anchors.add(node)
+            elif family in WHOLE:
+                anchors.update(node.operands)
+                if type(node.spec) is not tuple:
+                    anchors.add(node)
             if node.primitive is p.dot:
                 anchors.update(map(self.memory_of, node.operands, matmul.axes_of(node)))
             elif node.primitive is p.pad:
                 anchors.add(node.operands[1])
-            elif node.primitive is p.dynamic_slice:
+            elif node.primitive in (p.dynamic_slice, p.gather):
                 anchors.add(node.operands[0])
         self.anchors = anchors = {self._below(anchor) for anchor in anchors}
         for node in self.order:
@@ -258,6 +269,9 @@ class Fusion:
             elif node.primitive is p.dynamic_slice:
                 reads.add((node.operands[0], None))
                 todo.extend((start, ()) for start in node.operands[1:])
+            elif node.primitive is p.gather:
+                reads.add((node.operands[0], None))
+                todo.extend((index, map_[: len(index.shape)]) for index in node.operands[1:])
             else:
                 todo.extend((operand, map_) for operand in node.operands)
         return reads
@@ -270,9 +284,13 @@ class Fusion:
         self._number: dict[Kernel, int] = {}
         self._computed = {}
         for node in self.order:
-            if node not in self.anchors or node.primitive is p.parameter:
+            if node.primitive.family in WHOLE:
+                self._waits[node] = self._kernels_of([(operand, ()) for operand in node.operands])
+            elif node.primitive is p.elem:
+                self._waits[node] = self._waits[node.operands[0]]
+            elif node not in self.anchors or node.primitive is p.parameter:
                 continue
-            if node.primitive in (p.concatenate, p.pad):
+            elif node.primitive in PIECES:
                 self._pieces(node)
             elif node.primitive.family == "contraction":
                 bases = map(self.memory_of, node.operands, matmul.axes_of(node))

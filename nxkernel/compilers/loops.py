@@ -27,8 +27,9 @@ TILE = 8192
 class Op(NamedTuple):
     """One instruction of a section. Arguments are the numbers of earlier instructions of that section.
 
-    ``name`` is a primitive's name, or ``load`` (``extra``: buffer), ``const`` (constant), ``index`` (buffer number of
-    the index), ``slot`` (slot), ``scratch`` (scratch row).
+    ``name`` is a primitive's name, or ``load`` or ``gather`` (``extra``: buffer; an argument: how many elements further,
+    for all lanes or for each), ``const`` (constant), ``index`` (buffer number of the index), ``slot`` (slot),
+    ``scratch`` (scratch row).
     """
 
     name: str
@@ -128,7 +129,7 @@ class Nest:
         return (op for section in self.sections for op in section.code)
 
     def words(self) -> Iterator[tuple[str, int, int]]:
-        """What the words of a call's table are, after the pointers: (kind, number, axis)."""
+        """What the words of a call's table are, after the pointers: (kind, number, axis), or (kind, number, part)."""
         for axis in range(self.outer + self.inner):
             yield "size", 0, axis
         if self.tiled:
@@ -143,8 +144,10 @@ class Nest:
             for axis, stride in enumerate(access.strides):
                 if stride == "s":
                     yield "stride", number, axis
-        for number in range(len(self.constants)):
+        for number, type_ in enumerate(self.constants):
             yield "constant", number, 0
+            if type_.is_complex:
+                yield "constant", number, 1
 
     @property
     def kind(self) -> str:

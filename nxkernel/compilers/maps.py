@@ -42,6 +42,18 @@ def linear(map_: Map, strides: Sequence[int]) -> tuple[int, dict[int, int]]:
     return offset, steps
 
 
+def _scaled(entry: Entry, by: int) -> Entry:
+    start, moves = entry
+    return start * by, tuple((axis, step * by) for axis, step in moves)
+
+
+def _sum(left: Entry, right: Entry) -> Entry:
+    steps = dict(left[1])
+    for axis, step in right[1]:
+        steps[axis] = steps.get(axis, 0) + step
+    return left[0] + right[0], tuple(sorted((axis, step) for axis, step in steps.items() if step))
+
+
 def axes_of(map_: Map) -> set[int]:
     """The nest axes that a map moves with."""
     return {axis for _, moves in map_ for axis, _ in moves}
@@ -50,7 +62,7 @@ def axes_of(map_: Map) -> set[int]:
 def is_view(node: Expr) -> bool:
     """Whether a node is only another map of its operand."""
     primitive = node.primitive
-    if primitive in (p.broadcast, p.transpose, p.slice_):
+    if primitive in (p.broadcast, p.transpose, p.slice_, p.windows):
         return True
     return primitive is p.reshape and keeps_axes(node)
 
@@ -76,6 +88,14 @@ def through(node: Expr, map_: Map) -> Map:
         return tuple(
             (first + start * step, tuple((axis, move * step) for axis, move in moves))
             for (start, moves), first, step in zip(map_, node.params["starts"], node.params["strides"], strict=True)
+        )
+    if primitive is p.windows:
+        rank = len(operand.shape)
+        return tuple(
+            _sum(_scaled(outside, stride), _scaled(inside, dilation))
+            for outside, inside, stride, dilation in zip(
+                map_[:rank], map_[rank:], node.params["strides"], node.params["dilations"], strict=True
+            )
         )
     kept = iter([entry for entry, n in zip(map_, node.shape, strict=True) if n != 1])
     return tuple(_NOWHERE if n == 1 else next(kept) for n in operand.shape)

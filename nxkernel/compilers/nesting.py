@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.compilers import maps
+from nxkernel.compilers import dynamic, maps
 from nxkernel.compilers.canonical import Bound, Draft, Raw
 from nxkernel.compilers.fusion import Fusion, Kernel, Store, weight
 from nxkernel.compilers.loops import Op, Reduce, Section
@@ -160,6 +160,14 @@ class Builder:
             table[depth] = _Section(level)
         return table[depth]
 
+    def along_lanes(self, map_: Map) -> bool:
+        """Whether a map may differ from one lane of a vector to the next."""
+        if self.lanes == "outer":
+            lanes = {self.outer[-1]}
+        else:
+            lanes = set(self.inner if self.kernel.reduce is None else self.inner[-1:])
+        return bool(maps.axes_of(map_) & lanes)
+
     def _level(self, map_: Map) -> str:
         return "full" if maps.axes_of(map_) & set(self.inner) else "row"
 
@@ -169,7 +177,7 @@ class Builder:
             level = "row"
         number = self._value(value, map_, level, depth)
         offset, steps = maps.linear(map_, store.strides)
-        raw = self._raw(store.target, value.type, "write", store.offset + offset, steps)
+        raw = self.raw(store.target, value.type, "write", store.offset + offset, steps)
         self._section(level, depth).stores.append((raw, number))
         self.nodes[value] = None
 
@@ -194,7 +202,7 @@ class Builder:
             strides = maps.row_strides(self._result_shape(node))
             own = self.fusion._own_map(_Shaped(self._result_shape(node)), self.kernel)
             _, steps = maps.linear(own, strides)
-            row.stores.append((self._raw(node, result, "write", 0, steps), value))
+            row.stores.append((self.raw(node, result, "write", 0, steps), value))
 
     @staticmethod
     def _result_shape(node: Expr) -> tuple[int, ...]:
@@ -203,7 +211,7 @@ class Builder:
     def _flat_index(self) -> int:
         """The running index that argmax reports: over the one axis that it reduces."""
         axis = self.kernel.reduce[0]
-        return self._raw(None, types.s64, "index", 0, {axis: 1})
+        return self.raw(None, types.s64, "index", 0, {axis: 1})
 
     def _slot(self, key: Any, type_: Type) -> int:
         if key not in self._slot_of:
@@ -211,7 +219,8 @@ class Builder:
             self.slots.append(type_)
         return self._slot_of[key]
 
-    def _raw(self, owner: Expr | None, type_: Type, role: str, offset: int, steps: dict[int, int]) -> int:
+    def raw(self, owner: Expr | None, type_: Type, role: str, offset: int, steps: dict[int, int]) -> int:
+        """The number of a buffer, or of a running index, that moves so with the axes."""
         steps = {axis: step for axis, step in steps.items() if step}
         key = (id(owner), role, offset, tuple(sorted(steps.items())), type_)
         if key not in self._raw_index:
@@ -265,6 +274,8 @@ class Builder:
             return [(node.operands[0], maps.through(node, map_), level, depth)]
         if node.primitive is p.dynamic_slice:
             return [(start, (), level, depth) for start in node.operands[1:]]
+        if node.primitive is p.gather:
+            return [(index, map_[: len(index.shape)], level, depth) for index in node.operands[1:]]
         return [(operand, map_, level, depth) for operand in node.operands]
 
     def _emit(self, key: Any, args: list[int]) -> int:
@@ -284,7 +295,7 @@ class Builder:
         if self._loaded(node):
             return section.emit(Op("load", node.type, (), self._load(node, map_)))
         if node.primitive is p.iota:
-            raw = self._raw(None, types.s64, "index", *self._index_of(node, map_))
+            raw = self.raw(None, types.s64, "index", *self._index_of(node, map_))
             if node.type.kind in ("s", "u"):
                 return section.emit(Op("index", node.type, (), raw))
             return section.emit(Op("as_type", node.type, (section.emit(Op("index", types.s64, (), raw)),), types.s64))
@@ -297,7 +308,9 @@ class Builder:
         if maps.is_view(node):
             return args[0]
         if node.primitive is p.dynamic_slice:
-            return self._dynamic(node, map_, section, args)
+            return dynamic.sliced(self, node, map_, section, args)
+        if node.primitive is p.gather:
+            return dynamic.gathered(self, node, map_, section, args)
         extra = node.operands[0].type if node.primitive in _BY_OPERAND else node.params.get("word")
         number = section.emit(Op(node.primitive.name, node.type, tuple(args), extra))
         self._remember_cost(key, number, args)
@@ -314,36 +327,7 @@ class Builder:
 
     def _load(self, node: Expr, map_: Map) -> int:
         offset, steps = maps.linear(map_, maps.row_strides(node.shape))
-        return self._raw(self.fusion.buffer_of(node), node.type, "read", offset, steps)
-
-    def _dynamic(self, node: Expr, map_: Map, section: _Section, starts: list[int]) -> int:
-        """A load whose offset is computed: each start is clamped so that the slice fits."""
-        operand = node.operands[0]
-        strides = maps.row_strides(operand.shape)
-        total = None
-        for position, number in enumerate(starts):
-            start = node.operands[1 + position]
-            most = operand.shape[position] - node.params["lengths"][position]
-            if start.type is types.u64:
-                number = self._with(section, "min", number, most, types.u64)
-            if start.type is not types.s64:
-                number = section.emit(Op("as_type", types.s64, (number,), start.type))
-            number = self._with(section, "max", number, 0)
-            number = self._with(section, "min", number, most)
-            number = self._with(section, "multiply", number, strides[position])
-            total = number if total is None else section.emit(Op("add", types.s64, (total, number)))
-        moved = tuple(
-            (start * step, tuple((axis, move * step) for axis, move in moves))
-            for (start, moves), step in zip(map_, node.params["strides"], strict=True)
-        )
-        offset, steps = maps.linear(moved, strides)
-        raw = self._raw(self.fusion.buffer_of(operand), node.type, "read", offset, steps)
-        return section.emit(Op("load", node.type, () if total is None else (total,), raw))
-
-    def _with(self, section: _Section, name: str, number: int, value: int, type_: Type = types.s64) -> int:
-        self.constants.append((value, type_))
-        other = section.emit(Op("const", type_, (), len(self.constants) - 1))
-        return section.emit(Op(name, type_, (number, other)))
+        return self.raw(self.fusion.buffer_of(node), node.type, "read", offset, steps)
 
     # Scratch rows ----------------------------------------------------------------------------------------------
 

@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel import shapes
+from nxkernel import shapes, types
 from nxkernel.compilers import maps, matmul
 from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.fusion import Fusion, Kernel
+from nxkernel.compilers.fusion import WHOLE, Fusion, Kernel
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.nesting import Builder
 from nxkernel.graph.expr import Expr
+from nxkernel.primitives import Spec
 
 #: Buffers begin at multiples of this, so that vectors do not straddle cache lines.
 ALIGNMENT = 64
 
 
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """A whole operation.
+
+    Parameters
+    ----------
+    node : Expr
+    results : tuple of (Expr or None)
+        The values that it computes; None for one that nobody needs.
+    routine : Any
+        How the compiler runs it.
+    scratch : Expr or None
+        Memory that only it uses.
+    """
+
+    node: Expr
+    results: tuple[Expr | None, ...]
+    routine: Any
+    scratch: Expr | None
+
+
 @dataclass(eq=False)
 class Step:
-    """A loop nest or a product of matrices, what it reads and what it writes."""
+    """A loop nest, a product of matrices or a whole operation, what it reads and what it writes."""
 
-    work: Bound | Product
+    work: Bound | Product | Whole
     reads: list[Expr]
     writes: list[Expr]
     after: list[Step] = field(default_factory=list)
@@ -53,13 +76,24 @@ class Plan:
     workspace: int
 
 
-def plan(outputs: Sequence[Expr]) -> Plan:
-    """The plan for a prepared graph."""
+#: What a compiler says of a whole operation: how it runs it, and how many bytes it needs besides.
+Routines = Callable[[Expr], tuple[Any, int]]
+
+
+def plan(outputs: Sequence[Expr], routines: Routines) -> Plan:
+    """The plan for a prepared graph.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr
+    routines : callable
+        Gives the compiler's routine for a whole operation, and the bytes of memory that it needs besides.
+    """
     fusion = Fusion(outputs)
     owners = [fusion.buffer_of(output) for output in outputs]
     results = list(dict.fromkeys(owners))
     number = {result: index for index, result in enumerate(results)}
-    steps = _ordered(_steps(fusion, results))
+    steps = _ordered(_steps(fusion, results, routines))
     place, workspace = _Memory(steps, results).placed()
     for node in fusion.order:
         if node.primitive is p.parameter:
@@ -75,7 +109,7 @@ def plan(outputs: Sequence[Expr]) -> Plan:
     return Plan(steps, place, [number[owner] for owner in owners], arrays, workspace)
 
 
-def _steps(fusion: Fusion, results: list[Expr]) -> list[Step]:
+def _steps(fusion: Fusion, results: list[Expr], routines: Routines) -> list[Step]:
     kept = set(results)
     for kernel in fusion.kernels:
         for anchor in kernel.anchors:
@@ -95,6 +129,10 @@ def _steps(fusion: Fusion, results: list[Expr]) -> list[Step]:
             reads = [fusion.buffer_of(product.left.base), fusion.buffer_of(product.right.base)]
             kept.update(reads)
             steps[node] = Step(product, reads, [node])
+        elif node.primitive.family in WHOLE:
+            reads = [fusion.buffer_of(operand) for operand in node.operands]
+            kept.update(reads)
+            steps[node] = _whole_step(node, reads, fusion.users[node], routines)
     for kernel in fusion.kernels:
         if not kernel.stores and not any(anchor in kept for anchor in kernel.anchors):
             continue
@@ -103,6 +141,18 @@ def _steps(fusion: Fusion, results: list[Expr]) -> list[Step]:
         if kernel.stores:
             steps[kernel].after = [steps[other] for other in kernel.needs if other.stores and other in steps]
     return list(steps.values())
+
+
+def _whole_step(node: Expr, reads: list[Expr], users: list[Expr], routines: Routines) -> Step:
+    if type(node.spec) is tuple:
+        parts = {user.params["index"]: user for user in users}
+        results = tuple(parts.get(index) for index in range(len(node.spec)))
+    else:
+        results = (node,)
+    routine, size = routines(node)
+    scratch = Expr(p.constant, (), {}, Spec(types.u8, (size,), (None,))) if size else None
+    writes = [result for result in (*results, scratch) if result is not None]
+    return Step(Whole(node, results, routine, scratch), reads, writes)
 
 
 def _nest_step(fusion: Fusion, kernel: Kernel, kept: set[Expr]) -> Step:
@@ -206,7 +256,9 @@ class _Memory:
         if len(mine) != 1 or len(others) != 1 or len(step.writes) != 1:
             return False
         (a,), (b,) = mine, others
-        if any(op.name == "load" and op.args and op.extra == bound.nest.memory[a] for op in bound.nest.ops()):
+        if any(
+            op.name in ("load", "gather") and op.args and op.extra == bound.nest.memory[a] for op in bound.nest.ops()
+        ):
             return False
         whole = all("s" not in memory[k].strides and "0" not in memory[k].strides for k in (a, b))
         return whole and bound.nest.outer == 0 and bound.buffers[a][1] == bound.buffers[b][1] == 0

@@ -177,7 +177,7 @@ class _Renderer:
         texts: list[str] = []
         for number, op in enumerate(section.code):
             text = self._op(op, texts)
-            plain = text.isidentifier() or (op.name == "load" and uses[number] == 1)
+            plain = text.isidentifier() or (op.name in ("load", "gather") and uses[number] == 1)
             if not plain and (uses[number] > 1 or len(text) > _INLINE):
                 name = f"t{self.temporaries}"
                 self.temporaries += 1
@@ -231,6 +231,7 @@ class _Renderer:
             "slot": lambda: f"s{op.extra}",
             "scratch": lambda: f"row{op.extra}[j{self._lane_axis()}]",
             "index": lambda: self._place(op.extra),
+            "gather": lambda: f"{_buffer(op.extra)}[{' + '.join([self._place(op.extra), *given])}]",
             "load": lambda: f"{_buffer(op.extra)}[{' + '.join([self._place(op.extra), *given])}]",
         }
         if op.name in leaf:

@@ -5,6 +5,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.compilers import interface
 from nxkernel.compilers.nesting import Bound
+from nxkernel.compilers.numba_cpu.compiler import _routine
 from nxkernel.compilers.plan import plan
 from nxkernel.compilers.prepare import make, prepare
 from nxkernel.graph.expr import Graph, parameter
@@ -46,7 +47,7 @@ def compiled(function, *specs):
 def planned(function, *specs):
     """The plan of a function: its steps, and where values live."""
     outputs, _ = prepare(simplify(graph_of(function, *specs)).outputs, _BLAS)
-    return plan(outputs)
+    return plan(outputs, _routine)
 
 
 def agree(function, *arrays, rtol=0.0, atol=0.0):

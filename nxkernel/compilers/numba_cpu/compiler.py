@@ -11,9 +11,10 @@ from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.numba_cpu import libraries, program, runtime, store
+from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store
 from nxkernel.compilers.numba_cpu.program import Program
-from nxkernel.compilers.plan import Plan, Step, plan
+from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
+from nxkernel.compilers.plan import Plan, Step, Whole, plan
 from nxkernel.compilers.prepare import prepare
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph
@@ -33,10 +34,10 @@ class NumbaCpu:
         begin = time.perf_counter()
         _check(graph)
         outputs, origin = prepare(graph.outputs, _BLAS)
-        laid = plan(outputs)
+        laid = plan(outputs, _routine)
         text = program.write(laid, len(graph.parameters))
         lowered = time.perf_counter()
-        kernels = [_kernel(step, origin) for step in laid.steps]
+        kernels = [record for step in laid.steps for record in _kernels(step, origin)]
         address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text))
         done = time.perf_counter()
         return CpuExecutable(graph, laid, text, address, kernels, 1e3 * (lowered - begin), 1e3 * (done - lowered))
@@ -46,17 +47,25 @@ def foresee(graph: Graph) -> list[tuple[str, str]]:
     """The kernels that compiling a graph would need: what each is, and where its code would come from."""
     _check(graph)
     outputs, _ = prepare(graph.outputs, _BLAS)
-    return [
-        (_title(step, step.work), store.whereabouts(step.work.nest.key))
-        for step in plan(outputs).steps
-        if isinstance(step.work, Bound)
-    ]
+    found = []
+    for step in plan(outputs, _routine).steps:
+        if isinstance(step.work, Bound):
+            found.append((_title(step, step.work), store.whereabouts(step.work.nest.key)))
+        elif isinstance(step.work, Whole):
+            launches = [launch for launch in step.work.routine.launches if isinstance(launch, Launch)]
+            found += [(launch.title, store.whereabouts(launch.symbol)) for launch in launches]
+    return found
+
+
+def _routine(node: Expr) -> tuple[Routine, int]:
+    routine = ROUTINES[node.primitive](node)
+    return routine, routine.scratch
 
 
 def _check(graph: Graph) -> None:
     """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
     for node in post_order(graph.outputs):
-        if node.type.is_complex:
+        if type(node.spec) is not tuple and node.type.is_complex:
             where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
             raise CompilationError(
                 message(
@@ -68,14 +77,39 @@ def _check(graph: Graph) -> None:
 
 def _needs(text: Program) -> None:
     runtime.prepare()
+    if text.calls:
+        host.provide()
     for type_ in text.libraries:
         libraries.provide(type_)
 
 
-def _kernel(step: Step, origin: dict[Expr, Expr]) -> KernelRecord:
+def _kernels(step: Step, origin: dict[Expr, Expr]) -> list[KernelRecord]:
     """Get the native code of a step, and say what it is."""
     if isinstance(step.work, Product):
-        return _library_record(step.work, origin)
+        return [_library_record(step.work, origin)]
+    if isinstance(step.work, Whole):
+        return [_whole_record(step, launch, origin) for launch in step.work.routine.launches]
+    return [_nest_record(step, origin)]
+
+
+def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr]) -> KernelRecord:
+    node = step.work.node
+    shown = origin.get(node, node)
+    moved = sum(
+        owner.type.size * _size(owner) for owner in {*step.reads, *step.writes} if owner is not step.work.scratch
+    )
+    kind = node.primitive.name
+    if isinstance(launch, HostCall):
+        title = f"{kind} of {node.operands[0].spec} by the compiled routine of SciPy or NumPy"
+        return KernelRecord(kind, title, kind, "memory", 0.0, [shown], moved)
+    begin = time.perf_counter()
+    _, where = store.native(launch.symbol, launch.text)
+    spent = 1e3 * (time.perf_counter() - begin)
+    texts = {"LLVM": launch.text, "assembly": lambda: _assembly(launch.text())}
+    return KernelRecord(kind, launch.title, launch.symbol, where, spent, [shown], moved, texts=texts)
+
+
+def _nest_record(step: Step, origin: dict[Expr, Expr]) -> KernelRecord:
     bound = step.work
     begin = time.perf_counter()
     _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest))
@@ -83,11 +117,13 @@ def _kernel(step: Step, origin: dict[Expr, Expr]) -> KernelRecord:
     nest = bound.nest
     nodes = list(dict.fromkeys(origin.get(node, node) for node in bound.nodes))
     moved = sum(owner.type.size * _size(owner) for owner in {*step.reads, *step.writes})
-    count = sum(op.name not in ("load", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code)
+    count = sum(
+        op.name not in ("load", "gather", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code
+    )
     texts: dict[str, Callable[[], str]] = {
         "Numba source": lambda: _source(nest),
         "LLVM": lambda: _lowered(nest),
-        "assembly": lambda: _assembly(nest),
+        "assembly": lambda: _assembly(_lowered(nest)),
     }
     return KernelRecord(
         nest.kind, _title(step, bound), nest.key, where, spent, nodes, moved, count * bound.elements, texts
@@ -122,10 +158,10 @@ def _source(nest: Nest) -> str:
     return render(nest)
 
 
-def _assembly(nest: Nest) -> str:
+def _assembly(text: str) -> str:
     from nxkernel.compilers.numba_cpu.object_code import assembly
 
-    return assembly(_lowered(nest))
+    return assembly(text)
 
 
 def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
@@ -172,7 +208,9 @@ class CpuExecutable:
         self.graph, self.plan, self.kernels = graph, plan, kernels
         self.lower_ms, self.native_ms = lower_ms, native_ms
         self.symbol = text.symbol
-        self.launch = runtime.callable_program(address, text.params)
+        launch = runtime.callable_program(address, text.params)
+        self.launch = host.raising(launch) if text.calls else launch
+        self._calls = text.calls
         self._shapes = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace
         self._results = [(index, node.shape) for index, node in zip(plan.outputs, graph.outputs, strict=True)]

@@ -175,6 +175,20 @@ class Builder:
             f"shufflevector {value}, {value.type} poison, <{len(lanes)} x i32> <{mask}>", value.element, len(lanes)
         )
 
+    def interleave(self, left: Value, right: Value) -> Value:
+        """The lanes of two vectors by turns: the first of both, the second of both, and so on."""
+        lanes = left.lanes
+        if lanes == 1:
+            first = self.emit(f"insertelement {vector(left.element, 2)} poison, {left}, i64 0", left.element, 2)
+            return self.insert(first, right, 1)
+        mask = ", ".join(f"i32 {lane}, i32 {lane + lanes}" for lane in range(lanes))
+        return self.emit(f"shufflevector {left}, {right}, <{2 * lanes} x i32> <{mask}>", left.element, 2 * lanes)
+
+    def recut(self, value: Value, element: str) -> Value:
+        """The same bits as lanes of another width, so that there are more or fewer of them."""
+        lanes = value.lanes * WIDTH[value.element] // WIDTH[element]
+        return self.emit(f"bitcast {value} to {vector(element, lanes)}", element, lanes)
+
     # Arithmetic ------------------------------------------------------------------------------------------------
 
     def _two(self, name: str, left: Value, right: Value) -> Value:
@@ -293,26 +307,30 @@ class Builder:
         self.module.declare(name, "void", [value.type, "ptr", "i32", mask.type])
         return self.do(f"call void @{name}({value}, {address}, i32 {WIDTH[value.element] // 8}, {mask})")
 
-    def gather(self, element: str, base: Value, index: Value, mask: Value) -> Value:
-        """Elements at `index` (a vector of integers) from `base`; lanes outside the mask are zero and are not read."""
+    def gather(self, element: str, base: Value, index: Value, mask: Value, unit: str = "", align: int = 0) -> Value:
+        """Elements at `index` (a vector of integers) from `base`; lanes outside the mask are zero and are not read.
+
+        The index counts elements, or what `unit` says; `align` is what addresses are multiples of, if not the element.
+        """
         lanes = mask.lanes
         if lanes == 1:
-            return self.load(element, self.offset(base, element, index))
+            return self.load(element, self.offset(base, unit or element, index))
         kind, name = vector(element, lanes), f"llvm.masked.gather.{suffix(element, lanes)}.v{lanes}p0"
         self.module.declare(name, kind, [f"<{lanes} x ptr>", "i32", mask.type, kind])
-        places = self.emit(f"getelementptr {element}, {base}, {index}", "ptr", lanes)
-        size = WIDTH[element] // 8
+        places = self.emit(f"getelementptr {unit or element}, {base}, {index}", "ptr", lanes)
+        size = align or WIDTH[element] // 8
         return self.emit(f"call {kind} @{name}({places}, i32 {size}, {mask}, {kind} zeroinitializer)", element, lanes)
 
-    def scatter(self, value: Value, base: Value, index: Value, mask: Value) -> None:
-        """Write the lanes of the mask to `index` (a vector of i64) from `base`."""
+    def scatter(self, value: Value, base: Value, index: Value, mask: Value, unit: str = "", align: int = 0) -> None:
+        """Write the lanes of the mask to `index` (a vector of i64) from `base`; as in `gather`."""
+        unit = unit or value.element
         if value.lanes == 1:
-            return self.store(value, self.offset(base, value.element, index))
+            return self.store(value, self.offset(base, unit, index))
         lanes = value.lanes
         name = f"llvm.masked.scatter.{suffix(value.element, lanes)}.v{lanes}p0"
         self.module.declare(name, "void", [value.type, f"<{lanes} x ptr>", "i32", mask.type])
-        places = self.emit(f"getelementptr {value.element}, {base}, {index}", "ptr", lanes)
-        return self.do(f"call void @{name}({value}, {places}, i32 {WIDTH[value.element] // 8}, {mask})")
+        places = self.emit(f"getelementptr {unit}, {base}, {index}", "ptr", lanes)
+        return self.do(f"call void @{name}({value}, {places}, i32 {align or WIDTH[value.element] // 8}, {mask})")
 
     # Loops -----------------------------------------------------------------------------------------------------
 

@@ -15,10 +15,14 @@ from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
 from nxkernel.compilers.numba_cpu.memory import Memory, Place
 from nxkernel.compilers.numba_cpu.operations import Emitter
+from nxkernel.compilers.numba_cpu.pairs import Register, elements, parts, whole
 from nxkernel.compilers.numba_cpu.reduce import Accumulator
+from nxkernel.types import Type
 
 #: Elementary functions in one nest from which they are called instead of inlined.
 CALLS_FROM = 9
+#: How many of those functions a complex one is made of, about.
+COMPLEX = 3
 #: Instructions in a section below which it takes two, or four, vectors at a time.
 SHORT, SHORTEST = 12, 5
 #: Instructions in a section up to which its loop is written twice, so that whole vectors need no mask.
@@ -36,9 +40,9 @@ class _Lowering:
         self.module = Module()
         pointers = [("args", "ptr"), ("dims", "ptr"), ("steps", "ptr"), ("table", "ptr noalias")]
         self.b = Builder(self.module, nest.key, "void", pointers, attributes="nounwind")
-        costly = sum(op.name in _COSTLY for section in nest.sections for op in section.code)
+        costly = sum(COMPLEX if op.type.is_complex else 1 for op in nest.ops() if op.name in _COSTLY)
         self.e = Emitter(self.b, inline=costly < CALLS_FROM)
-        self.slots: dict[int, Value] = {}
+        self.slots: dict[int, Register] = {}
 
     def integer(self, number: int) -> Value:
         return self.b.constant("i64", number)
@@ -68,10 +72,10 @@ class _Lowering:
     def _make_rows(self) -> None:
         """Room on the stack: scratch rows, and for lanes along an outer axis one row for each slot."""
         nest, b = self.nest, self.b
-        self.scratches = [b.alloca(REGISTER[type_], self.m.sizes[-1]) for type_ in nest.scratches]
+        self.scratches = [_rows(b, type_, self.m.sizes[-1]) for type_ in nest.scratches]
         self.slot_rows, self.carry_rows = [], {}
         if nest.lanes == "outer":
-            self.slot_rows = [b.alloca(REGISTER[type_], loops.COLUMNS) for type_ in nest.slots]
+            self.slot_rows = [_rows(b, type_, loops.COLUMNS) for type_ in nest.slots]
             for section in nest.sections:
                 for reduce in section.reduces:
                     elements = Accumulator(self.e, reduce, 1, _index_type(section, reduce)).elements
@@ -108,7 +112,7 @@ class _Lowering:
             values = self._code(section, place)
             for slot, number in section.keeps:
                 value = self.e.number(values[number], self.nest.slots[slot])
-                self.b.store(value, self._slot_address(slot, place))
+                self._store_slot(slot, value, place)
             self.m.stores(section, values, place)
 
         self._over_columns(lanes, {}, body, whole=False)
@@ -129,9 +133,13 @@ class _Lowering:
 
         self._vectors(first, stop, lanes, [], turn, whole=whole)
 
-    def _slot_address(self, slot: int, place: Place) -> Value:
+    def _slot_addresses(self, slot: int, place: Place) -> list[Value]:
         column = self.b.integer("sub", place.lane, self._first_column)
-        return self.b.offset(self.slot_rows[slot], REGISTER[self.nest.slots[slot]], column)
+        return [self.b.offset(row, REGISTER[self.nest.slots[slot]], column) for row in self.slot_rows[slot]]
+
+    def _store_slot(self, slot: int, value: Register, place: Place) -> None:
+        for part, address in zip(parts(value), self._slot_addresses(slot, place), strict=True):
+            self.b.store(part, address)
 
     def _bounds(self, axis: int) -> tuple[Value, Value]:
         """First and last-but-one index of an inner axis for this step."""
@@ -168,8 +176,8 @@ class _Lowering:
             self.m.stores(section, values, place)
             for row, number in section.scratches:
                 type_ = nest.scratches[row]
-                address = b.offset(self.scratches[row], REGISTER[type_], lane)
-                b.masked_store(self.e.number(values[number], type_), address, mask)
+                for part, own in zip(parts(self.e.number(values[number], type_)), self.scratches[row], strict=True):
+                    b.masked_store(part, b.offset(own, REGISTER[type_], lane), mask)
             following: list[Value] = []
             for accumulator in accumulators:
                 mine, held = held[: accumulator.width], held[accumulator.width :]
@@ -232,7 +240,7 @@ class _Lowering:
                 ]
                 slot = accumulator.reduce.slot
                 value = self.e.number(accumulator.lanewise(held, self._bounds(0)[0]), nest.slots[slot])
-                b.store(value, self._slot_address(slot, place))
+                self._store_slot(slot, value, place)
 
         if accumulators:
             self._over_columns(lanes, {}, begin, whole=False)
@@ -248,28 +256,37 @@ class _Lowering:
 
     # Instructions ----------------------------------------------------------------------------------------------
 
-    def _code(self, section: Section, place: Place) -> list[Value]:
-        values: list[Value] = []
+    def _code(self, section: Section, place: Place) -> list[Register]:
+        values: list[Register] = []
         for op in section.code:
             values.append(self._op(op, values, place))
         return values
 
-    def _op(self, op: Op, values: list[Value], place: Place) -> Value:
+    def _op(self, op: Op, values: list[Register], place: Place) -> Register:
         b, lanes = self.b, place.lanes
         if op.name == "const":
-            return b.splat(self.m.word(self.m.constant_words[op.extra], REGISTER[op.type]), lanes)
-        if op.name == "load":
+            first = self.m.constant_words[op.extra]
+            words = [self.m.word(first + number, element) for number, element in enumerate(elements(op.type))]
+            return self.e.splat(whole(words), lanes)
+        if op.name in ("load", "gather"):
             return self.m.load(op, values, place)
         if op.name == "index":
             return self.m.index(op, place)
         if op.name == "slot":
             if self.nest.lanes == "inner":
-                return b.splat(self.slots[op.extra], lanes)
-            return b.load(REGISTER[op.type], self._slot_address(op.extra, place), lanes=lanes)
+                return self.e.splat(self.slots[op.extra], lanes)
+            held = self._slot_addresses(op.extra, place)
+            return whole([b.load(REGISTER[op.type], address, lanes=lanes) for address in held])
         if op.name == "scratch":
-            address = b.offset(self.scratches[op.extra], REGISTER[op.type], place.lane)
-            return self.m.consecutive(REGISTER[op.type], address, place)
+            element = REGISTER[op.type]
+            held = [b.offset(row, element, place.lane) for row in self.scratches[op.extra]]
+            return whole([self.m.consecutive(element, address, place) for address in held])
         return self.e.apply(op.name, op.type, [values[number] for number in op.args], op.extra)
+
+
+def _rows(b: Builder, type_: Type, count: Value | int) -> list[Value]:
+    """Rows on the stack for values of a type: one for each part."""
+    return [b.alloca(element, count) for element in elements(type_)]
 
 
 def _index_type(section: Section, reduce: Reduce) -> str:

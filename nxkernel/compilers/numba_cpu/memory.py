@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from nxkernel.compilers import loops
 from nxkernel.compilers.loops import Nest, Op, Section
+from nxkernel.compilers.numba_cpu import pairs
 from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
 from nxkernel.compilers.numba_cpu.ir import Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
+from nxkernel.compilers.numba_cpu.pairs import Pair, Register
+from nxkernel.types import Type
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Memory:
         for place, (kind, number, axis) in enumerate(self.nest.words(), start=len(self.pointers)):
             if kind == "constant":
                 # Constants are read where they are used: as memory operands they take no register.
-                self.constant_words[number] = place
+                self.constant_words.setdefault(number, place)
             elif kind == "size":
                 self.sizes.append(self.word(place))
             else:
@@ -174,23 +177,49 @@ class Memory:
             return "s"
         return strides[self.lane_axis()]
 
-    def load(self, op: Op, values: list[Value], place: Place) -> Value:
+    def load(self, op: Op, values: list[Register], place: Place) -> Register:
         """What a load instruction gives."""
         b, number = self.b, op.extra
         element = MEMORY[op.type]
         base = self._address(number, place, element)
+        moves = self._moves(number, place)
+        if op.name == "gather" and place.lanes > 1:
+            value = self._gathered(op, base, self.added(values[op.args[0]], number, place), place)
+            return self.e.from_memory(value, op.type)
         if op.args:
             base = b.offset(base, element, b.extract(values[op.args[0]], 0))
-        moves = self._moves(number, place)
         if moves == "0":
-            return b.splat(self.e.from_memory(b.load(element, base), op.type), place.lanes)
+            one = pairs.load_one(b, op.type, base) if op.type.is_complex else b.load(element, base)
+            return self.e.splat(self.e.from_memory(one, op.type), place.lanes)
         if moves == "1":
-            value = self.consecutive(element, b.offset(base, element, place.lane), place)
+            value = self._run(op.type, b.offset(base, element, place.lane), place)
         elif moves == "-":
-            value = self._turned(self.consecutive(element, self._last(base, element, place), self._backwards(place)))
+            value = self._turned(self._run(op.type, self._last(base, element, place), self._backwards(place)))
         else:
-            value = b.gather(element, base, self._far(number, place), self._some(place))
+            value = self._gathered(op, base, self._far(number, place), place)
         return self.e.from_memory(value, op.type)
+
+    def _gathered(self, op: Op, base: Value, index: Value, place: Place) -> Register:
+        """Elements at an index for each lane."""
+        if op.type.is_complex:
+            return pairs.gather(self.b, op.type, base, index, self._some(place))
+        return self.b.gather(MEMORY[op.type], base, index, self._some(place))
+
+    def added(self, index: Value, number: int, place: Place) -> Value:
+        """A computed index for each lane, and what a buffer moves along the lanes besides."""
+        b, moves = self.b, self._moves(number, place)
+        if moves == "0":
+            return index
+        if moves == "s":
+            return b.integer("add", index, b.convert("sext", self._far(number, place), "i64"))
+        lane = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
+        return b.integer("add" if moves == "1" else "sub", index, lane)
+
+    def _run(self, type_: Type, address: Value, place: Place) -> Register:
+        """Consecutive elements of a type."""
+        if type_.is_complex:
+            return pairs.load(self.b, type_, address, place.lanes, place.mask)
+        return self.consecutive(MEMORY[type_], address, place)
 
     def consecutive(self, element: str, address: Value, place: Place) -> Value:
         """Consecutive elements, as many as there are lanes."""
@@ -198,9 +227,9 @@ class Memory:
             return self.b.load(element, address, lanes=place.lanes)
         return self.b.masked_load(element, address, place.mask)
 
-    def _turned(self, value: Value) -> Value:
+    def _turned(self, value: Register) -> Register:
         """The lanes in the opposite order."""
-        return self.b.shuffle(value, list(range(value.lanes - 1, -1, -1)))
+        return pairs.each(lambda part: self.b.shuffle(part, list(range(part.lanes - 1, -1, -1))), value)
 
     def _backwards(self, place: Place) -> Place:
         """A place whose mask is for lanes in the opposite order."""
@@ -233,7 +262,7 @@ class Memory:
             return value
         return b.integer("add" if moves == "1" else "sub", value, b.steps(value.element, lanes))
 
-    def stores(self, section: Section, values: list[Value], place: Place) -> None:
+    def stores(self, section: Section, values: list[Register], place: Place) -> None:
         """Write what a section stores."""
         b, nest = self.b, self.nest
         for number, source in section.stores:
@@ -245,10 +274,19 @@ class Memory:
                 base = b.offset(base, element, b.integer("mul", self.block, self.words["step", 0, 0]))
             moves = self._moves(number, place)
             if moves == "0":
-                b.store(b.extract(value, 0), base)
+                self._write(pairs.each(lambda part: b.extract(part, 0), value), base, None)
             elif moves == "1":
-                b.masked_store(value, b.offset(base, element, place.lane), place.mask)
+                self._write(value, b.offset(base, element, place.lane), place.mask)
             elif moves == "-":
-                b.masked_store(self._turned(value), self._last(base, element, place), self._backwards(place).mask)
+                self._write(self._turned(value), self._last(base, element, place), self._backwards(place).mask)
+            elif isinstance(value, Pair):
+                pairs.scatter(b, access.type, value, base, self._far(number, place), self._some(place))
             else:
                 b.scatter(value, base, self._far(number, place), self._some(place))
+
+    def _write(self, value: Register, address: Value, mask: Value | None) -> None:
+        """Write consecutive elements."""
+        if isinstance(value, Pair):
+            pairs.store(self.b, value, address, mask)
+        else:
+            self.b.masked_store(value, address, mask)

@@ -10,9 +10,10 @@ import math
 from collections.abc import Callable
 
 from nxkernel import types
-from nxkernel.compilers.numba_cpu import elementary, threefry
+from nxkernel.compilers.numba_cpu import complex_operations, elementary, threefry
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Builder, Value, suffix, vector
+from nxkernel.compilers.numba_cpu.pairs import Pair, Register, each
 from nxkernel.types import Type
 
 
@@ -33,14 +34,20 @@ class Emitter:
 
     # Values ----------------------------------------------------------------------------------------------------
 
-    def number(self, value: Value, type_: Type) -> Value:
+    def splat(self, value: Register, lanes: int) -> Register:
+        """A scalar repeated in every lane."""
+        return each(lambda part: self.b.splat(part, lanes), value)
+
+    def number(self, value: Register, type_: Type) -> Register:
         """The value as a number: a single bit becomes 0 or 1 of its type."""
         if value.element == "i1" and REGISTER[type_] != "i1":
             return self.b.convert("zext", value, REGISTER[type_])
         return value
 
-    def truth(self, value: Value) -> Value:
+    def truth(self, value: Register) -> Value:
         """Whether the value is anything but zero, as single bits."""
+        if isinstance(value, Pair):
+            return self.b.integer("or", self.truth(value.re), self.truth(value.im))
         if value.element == "i1":
             return value
         zero = self.b.constant(value.element, 0, value.lanes)
@@ -68,7 +75,7 @@ class Emitter:
             return b.integer("and", chosen, b.constant("i32", -65536, lanes))
         return b.convert("trunc", b.integer("lshr", chosen, b.constant("i32", 16, lanes)), "i16")
 
-    def from_memory(self, value: Value, type_: Type) -> Value:
+    def from_memory(self, value: Register, type_: Type) -> Register:
         """A loaded element in its register form."""
         if type_ is types.f16:
             return self.b.convert("fpext", value, "float")
@@ -77,7 +84,7 @@ class Emitter:
             return self.b.bitcast(self.b.integer("shl", wide, self.b.constant("i32", 16, value.lanes)), "float")
         return value
 
-    def to_memory(self, value: Value, type_: Type) -> Value:
+    def to_memory(self, value: Register, type_: Type) -> Register:
         """A register's value in the form in which memory holds it."""
         value = self.number(value, type_)
         if type_ is types.f16:
@@ -101,7 +108,7 @@ class Emitter:
 
     # Dispatch --------------------------------------------------------------------------------------------------
 
-    def apply(self, name: str, type_: Type, values: list[Value], operand: Type | int | None) -> Value:
+    def apply(self, name: str, type_: Type, values: list[Register], operand: Type | int | None) -> Register:
         """The instructions of a primitive.
 
         Parameters
@@ -110,10 +117,12 @@ class Emitter:
             The primitive's.
         type_ : Type
             Of the result.
-        values : list of Value
+        values : list of Value or Pair
         operand : Type, int or None
             The type of the first operand, where the result's does not tell it; which word, of random bits.
         """
+        if (type_.is_complex or any(isinstance(value, Pair) for value in values)) and name in complex_operations.TABLE:
+            return complex_operations.TABLE[name](self, type_, values, operand or type_)
         if name in _ELEMENTARY:
             return self.rounded(self.elementary(name, type_, *values), type_)
         result = _TABLE[name](self, type_, values, type_ if operand is None else operand)
@@ -162,9 +171,13 @@ def _row(name: str) -> Callable[[Lower], Lower]:
     return add
 
 
-def lowered() -> frozenset[str]:
-    """The names of the element-wise primitives that have a lowering."""
-    return frozenset(_TABLE) | _ELEMENTARY
+#: Primitives whose code for real operands does for complex ones too, by way of their truth.
+_BY_TRUTH = ("logical_and", "logical_or", "logical_xor", "logical_not", "select")
+
+
+def lowered(complex: bool = False) -> frozenset[str]:
+    """The names of the element-wise primitives that have a lowering, for real or for complex numbers."""
+    return frozenset((*complex_operations.TABLE, *_BY_TRUTH)) if complex else frozenset(_TABLE) | _ELEMENTARY
 
 
 def _arithmetic(name: str, for_floats: str, for_integers: str) -> None:
@@ -469,7 +482,8 @@ def _select(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Valu
     mask, then, otherwise = values
     if then.element != otherwise.element:
         then, otherwise = e.number(then, type_), e.number(otherwise, type_)
-    return e.b.select(e.truth(mask), then, otherwise)
+    chosen = e.truth(mask)
+    return each(lambda left, right: e.b.select(chosen, left, right), then, otherwise)
 
 
 @_row("threefry2x32")

@@ -17,8 +17,9 @@ from nxkernel import shapes
 from nxkernel.backends.numpy import cast_number
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.numba_cpu import libraries, runtime, threads
-from nxkernel.compilers.plan import Plan
+from nxkernel.compilers.numba_cpu import host, libraries, runtime, threads
+from nxkernel.compilers.numba_cpu.routines import HostCall
+from nxkernel.compilers.plan import Plan, Whole
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
@@ -36,12 +37,15 @@ class Program:
         64-bit words.
     libraries : frozenset of Type
         The types of which it multiplies matrices.
+    calls : tuple of host.Call
+        What it asks Python for; they must live as long as the program may run.
     """
 
     symbol: str
     text: str
     params: np.ndarray
     libraries: frozenset[Type]
+    calls: tuple[host.Call, ...]
 
 
 class _Writer:
@@ -52,6 +56,7 @@ class _Writer:
         self.words: list[int] = [threads.STATE.ctypes.data]
         self.declared: dict[str, str] = {}
         self.libraries: set[Type] = set()
+        self.calls: list[host.Call] = []
         self.count = 0
 
     def name(self) -> str:
@@ -84,11 +89,7 @@ class _Writer:
 
     def run(self, kernel: str, buffers: list[tuple[Expr, int]], words: list[int], count: int, work: int) -> None:
         """Fill a table with the addresses of buffers and with words, and run a kernel on it."""
-        table = self.name()
-        self.lines.insert(0, f"  {table} = alloca [{len(buffers) + len(words)} x i64], align 64")
-        for place, (owner, offset) in enumerate(buffers):
-            address = self.pointer(owner, offset)
-            self.lines.append(f"  store ptr {address}, ptr {self.emit(f'getelementptr i64, ptr {table}, i64 {place}')}")
+        table = self.table(buffers, len(words))
         number, grain = self.word(count), self.word(max(1, runtime.WORTH_SHARING // max(work, 1)))
         first = self.emit(f"getelementptr i64, ptr %params, i64 {len(self.words)}")
         rest = self.emit(f"getelementptr i64, ptr {table}, i64 {len(buffers)}")
@@ -99,6 +100,39 @@ class _Writer:
         self.lines.append(f"  call void @nxk_run(ptr @{kernel}, i64 {number}, i64 {grain}, ptr {table}, ptr %state)")
         self.declared["nxk_run"] = "declare void @nxk_run(ptr, i64, i64, ptr, ptr)"
         self.declared["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+
+    def table(self, buffers: list[tuple[Expr, int]], words: int) -> str:
+        """A table on the stack with the addresses of buffers, and room for words behind them."""
+        table = self.name()
+        self.lines.insert(0, f"  {table} = alloca [{len(buffers) + words} x i64], align 64")
+        for place, (owner, offset) in enumerate(buffers):
+            address = self.pointer(owner, offset)
+            self.lines.append(f"  store ptr {address}, ptr {self.emit(f'getelementptr i64, ptr {table}, i64 {place}')}")
+        return table
+
+    def whole(self, whole: Whole) -> None:
+        for launch in whole.routine.launches:
+            if isinstance(launch, HostCall):
+                self.host(launch, whole)
+                continue
+            memory = [self.memory(whole, *place) for place in launch.memory]
+            self.run(launch.symbol, memory, list(launch.words), launch.count, launch.work)
+            self.declared[launch.symbol] = f"declare void @{launch.symbol}(ptr, ptr, ptr, ptr)"
+
+    @staticmethod
+    def memory(whole: Whole, kind: str, number: int) -> tuple[Expr, int]:
+        if kind == "scratch":
+            return whole.scratch, number
+        return (whole.node.operands[number] if kind == "operand" else whole.results[number]), 0
+
+    def host(self, launch: HostCall, whole: Whole) -> None:
+        results = [result for result in whole.results if result is not None]
+        specs = [result.spec if result is not None else None for result in whole.results]
+        call = host.Call(launch.run, [operand.spec for operand in whole.node.operands], specs)
+        self.calls.append(call)
+        table = self.table([(node, 0) for node in (*whole.node.operands, *results)], 0)
+        self.lines.append(f"  call void @nxk_host(i64 {self.word(call.number)}, ptr {table})")
+        self.declared["nxk_host"] = "declare void @nxk_host(i64, ptr)"
 
     def product(self, product: Product) -> None:
         self.libraries.add(product.type)
@@ -145,8 +179,11 @@ def write(plan: Plan, inputs: int) -> Program:
     for step in plan.steps:
         if isinstance(step.work, Bound):
             writer.nest(step.work)
+        elif isinstance(step.work, Whole):
+            writer.whole(step.work)
         else:
             writer.product(step.work)
     digest = hashlib.sha256(writer.text("program").encode()).hexdigest()[:40]
     symbol = f"nxp_{digest}"
-    return Program(symbol, writer.text(symbol), np.array(writer.words, dtype=np.int64), frozenset(writer.libraries))
+    words = np.array(writer.words, dtype=np.int64)
+    return Program(symbol, writer.text(symbol), words, frozenset(writer.libraries), tuple(writer.calls))

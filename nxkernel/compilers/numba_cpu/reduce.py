@@ -10,6 +10,7 @@ from nxkernel.compilers.loops import Reduce
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
+from nxkernel.compilers.numba_cpu.pairs import Register, elements, parts, whole
 
 
 class Accumulator:
@@ -29,7 +30,7 @@ class Accumulator:
         self.arg = reduce.name in ("argmax", "argmin")
         self.logic = reduce.name in ("all", "any")
         # A row on the stack cannot hold single bits, so truth is carried as bytes.
-        self.elements = [register, index] if self.arg else ["i8"] if self.logic else [register]
+        self.elements = [register, index] if self.arg else ["i8"] if self.logic else elements(reduce.type)
         self.width = len(self.elements)
 
     def _identity(self) -> float | int:
@@ -45,17 +46,18 @@ class Accumulator:
         lanes = self.lanes if lanes is None else lanes
         first = self.e.b.constant(self.elements[0], self._identity(), lanes)
         if not self.arg:
-            return [first]
+            # A complex identity is real.
+            return [first, *(self.e.b.constant(element, 0, lanes) for element in self.elements[1:])]
         # An index beyond every real one loses each tie, unless the highest is wanted.
         far = -1 if self.reduce.extra == "high" else (1 << (WIDTH[self.elements[1]] - 1)) - 1
         return [first, self.e.b.constant(self.elements[1], far, lanes)]
 
-    def step(self, held: list[Value], fed: list[Value], mask: Value | None) -> list[Value]:
+    def step(self, held: list[Value], fed: list[Register], mask: Value | None) -> list[Value]:
         """The carried values after one more vector; lanes outside the mask stay as they are."""
         if self.logic:
             fed = [self.e.b.convert("zext", self.e.truth(fed[0]), "i8")]
         else:
-            fed = [self.e.number(fed[0], self.reduce.type), *fed[1:]]
+            fed = [*parts(self.e.number(fed[0], self.reduce.type)), *fed[1:]]
         new = self._later(held, fed) if self.arg else self.join(held, fed)
         if mask is None:
             return new
@@ -69,7 +71,7 @@ class Accumulator:
         if self.logic:
             return [e.b.integer("and" if name == "all" else "or", left[0], right[0])]
         primitive = {"sum": "add", "product": "multiply", "reduce_max": "max", "reduce_min": "min"}[name]
-        return [e.apply(primitive, type_, [left[0], right[0]], None)]
+        return parts(e.apply(primitive, type_, [whole(left), whole(right)], None))
 
     def _later(self, held: list[Value], fed: list[Value]) -> list[Value]:
         """As `_better` where what is fed comes after what is held in every lane, so that ties are decided already."""
@@ -107,7 +109,7 @@ class Accumulator:
         take = b.integer("or", wins, ties)
         return [b.select(take, c, a), b.select(take, j, i)]
 
-    def finish(self, held: list[Value], first: Value) -> Value:
+    def finish(self, held: list[Value], first: Value) -> Register:
         """All lanes as one scalar, halving them in a fixed order; `first` is the first index of the range."""
         b, lanes = self.e.b, self.lanes
         while lanes > 1:
@@ -117,10 +119,10 @@ class Accumulator:
             held = self.join(low, high)
         return self.lanewise(held, first)
 
-    def lanewise(self, held: list[Value], first: Value) -> Value:
+    def lanewise(self, held: list[Value], first: Value) -> Register:
         """The result of each lane by itself."""
         if not self.arg:
-            return held[0]
+            return whole(held)
         b, index = self.e.b, held[1]
         # Where every element is the identity none was better than the beginning: the first one is it.
         none = b.icmp("eq", index, self.start(index.lanes)[1])

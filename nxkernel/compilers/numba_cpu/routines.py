@@ -6,10 +6,14 @@ sequence of launches; like the kernels of nests, theirs know no sizes: what depe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel.backends import MEANING
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Primitive
 
@@ -52,18 +56,38 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class HostCall:
+    """A call of a compiled routine of SciPy or NumPy, by the NumPy meaning of a primitive, once for a whole operation.
+
+    Parameters
+    ----------
+    node : Expr
+    """
+
+    node: Expr
+
+    def run(self, operands: Sequence[np.ndarray], results: Sequence[np.ndarray | None]) -> None:
+        """Read the operands, write the results."""
+        node = self.node
+        found = MEANING[node.primitive](node.spec, *operands, **node.params)
+        for value, place in zip(found if type(node.spec) is tuple else (found,), results, strict=True):
+            if place is not None:
+                place[...] = value
+
+
+@dataclass(frozen=True)
 class Routine:
     """How a whole operation runs.
 
     Parameters
     ----------
-    launches : tuple of Launch
+    launches : tuple of Launch or HostCall
         One after the other.
     scratch : int
         Bytes of memory that they share besides operands and results.
     """
 
-    launches: tuple[Launch, ...]
+    launches: tuple[Launch | HostCall, ...]
     scratch: int = 0
 
 
@@ -80,3 +104,8 @@ def routine(*primitives: Primitive) -> Callable[[Any], Any]:
         return function
 
     return register
+
+
+@routine(p.fft, p.cholesky, p.triangular_solve, p.solve, p.lu, p.qr, p.eigh, p.svd)
+def _by_library(node: Expr) -> Routine:
+    return Routine((HostCall(node),))

@@ -1,0 +1,137 @@
+"""How each element-wise primitive of complex numbers becomes instructions, on any number of lanes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from nxkernel import types
+from nxkernel.compilers.numba_cpu import complex_elementary
+from nxkernel.compilers.numba_cpu.complex_elementary import Complex
+from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes
+from nxkernel.compilers.numba_cpu.elements import REGISTER
+from nxkernel.compilers.numba_cpu.ir import Value
+from nxkernel.compilers.numba_cpu.pairs import Pair, Register, each
+from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.numba_cpu.operations import Emitter
+
+Lower = Callable[["Emitter", Type, list[Register], Type], Register]
+#: By the name of a primitive: ``lower(emitter, type of the result, values, type of the first operand)``.
+TABLE: dict[str, Lower] = {}
+
+
+def _row(name: str) -> Callable[[Lower], Lower]:
+    def add(lower: Lower) -> Lower:
+        TABLE[name] = lower
+        return lower
+
+    return add
+
+
+# Arithmetic ------------------------------------------------------------------------------------------------------
+
+
+@_row("add")
+def _add(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
+    return each(e.b.fadd, *values)
+
+
+@_row("subtract")
+def _subtract(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
+    return each(e.b.fsub, *values)
+
+
+@_row("multiply")
+def _multiply(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
+    b, (x, y) = e.b, values
+    return Pair(
+        b.fsub(b.fmul(x.re, y.re), b.fmul(x.im, y.im)),
+        b.fadd(b.fmul(x.re, y.im), b.fmul(x.im, y.re)),
+    )
+
+
+@_row("negate")
+def _negate(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
+    return each(e.b.fneg, *values)
+
+
+@_row("conjugate")
+def _conjugate(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
+    return Pair(values[0].re, e.b.fneg(values[0].im))
+
+
+# Parts -----------------------------------------------------------------------------------------------------------
+
+
+@_row("real")
+def _real(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Value:
+    return values[0].re
+
+
+@_row("imag")
+def _imag(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Value:
+    return values[0].im
+
+
+@_row("phase")
+def _phase(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Value:
+    return e.elementary("atan2", type_, values[0].im, values[0].re)
+
+
+@_row("complex")
+def _complex(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Pair:
+    return Pair(*values)
+
+
+@_row("as_type")
+def _as_type(e: Emitter, type_: Type, values: list[Register], source: Type) -> Register:
+    """Real numbers become the real part; of complex ones nothing else is left in a real type."""
+    (value,) = values
+    if source.is_complex:
+        part = types.to_real(source)
+        if not type_.is_complex:
+            return e.apply("as_type", type_, [value.re], part)
+        return each(lambda x: e.apply("as_type", types.to_real(type_), [x], part), value)
+    real = e.apply("as_type", types.to_real(type_), [value], source)
+    return Pair(real, e.b.constant(REGISTER[type_], 0, real.lanes))
+
+
+# Predicates ------------------------------------------------------------------------------------------------------
+
+
+def _predicate(name: str, combine: str, test: Callable[..., Value]) -> None:
+    """A predicate of both parts, joined by an instruction."""
+
+    def lower(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Value:
+        both = each(lambda *parts: test(e.b, *parts), *values)
+        return e.b.integer(combine, both.re, both.im)
+
+    TABLE[name] = lower
+
+
+_predicate("equal", "and", lambda b, x, y: b.fcmp("oeq", x, y))
+_predicate("not_equal", "or", lambda b, x, y: b.fcmp("une", x, y))
+_predicate("is_nan", "or", lambda b, x: b.fcmp("uno", x, x))
+_predicate(
+    "is_infinity", "or", lambda b, x: b.fcmp("oeq", b.intrinsic("fabs", x), b.constant(x.element, math.inf, x.lanes))
+)
+
+
+# Functions -------------------------------------------------------------------------------------------------------
+
+
+def _function(name: str, function: Callable[..., Complex | Lanes]) -> None:
+    """A function of complex numbers as vectors with operators."""
+
+    def lower(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Register:
+        result = function(e, *(Complex(Lanes(e.b, value.re), Lanes(e.b, value.im)) for value in values))
+        return Pair(result.re.value, result.im.value) if isinstance(result, Complex) else result.value
+
+    TABLE[name] = lower
+
+
+for _name, _written in complex_elementary.FUNCTIONS.items():
+    _function(_name, _written)

@@ -1,0 +1,109 @@
+"""Programs that ask Python for something on their way: a library routine that has no address of its own.
+
+A native program runs without the interpreter lock; ``nxk_host`` takes it for one call. What goes wrong there is raised
+when the program has come back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import math
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from nxkernel.compilers.numba_cpu import loader
+from nxkernel.primitives import Spec
+
+_numbers = itertools.count(1)
+_calls: weakref.WeakValueDictionary[int, Call] = weakref.WeakValueDictionary()
+
+
+class _Failures(threading.local):
+    first: BaseException | None = None
+
+
+_failures = _Failures()
+
+
+class Call:
+    """What a program asks for.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(operands, results)`` with arrays over the program's memory; None for a result that is not wanted.
+    operands : sequence of Spec
+    results : sequence of (Spec or None)
+
+    Attributes
+    ----------
+    number : int
+        How the program names it.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[list[np.ndarray], list[np.ndarray | None]], None],
+        operands: Sequence[Spec],
+        results: Sequence[Spec | None],
+    ) -> None:
+        self.function, self.operands, self.results = function, operands, results
+        self.number = next(_numbers)
+        _calls[self.number] = self
+
+    def __call__(self, addresses: Sequence[int]) -> None:
+        """Run on the memory at addresses: of the operands, then of the results that are wanted."""
+        rest = iter(addresses)
+        operands = [_array(next(rest), spec) for spec in self.operands]
+        results = [None if spec is None else _array(next(rest), spec) for spec in self.results]
+        self.function(operands, results)
+
+    @property
+    def width(self) -> int:
+        """How many addresses it takes."""
+        return len(self.operands) + sum(spec is not None for spec in self.results)
+
+
+def _array(address: int, spec: Spec) -> np.ndarray:
+    size = math.prod(spec.shape) * spec.type.size
+    memory = (ctypes.c_char * size).from_address(address)
+    return np.ndarray(spec.shape, spec.type.dtype, memory)
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64))
+def _answer(number: int, table: ctypes.Array) -> None:
+    if _failures.first is not None:
+        return
+    try:
+        call = _calls[number]
+        call([table[place] for place in range(call.width)])
+    except BaseException as error:  # noqa: BLE001 - raised again by `raising`
+        _failures.first = error
+
+
+@functools.cache
+def provide() -> None:
+    """Make ``nxk_host`` known to code that is loaded from now on."""
+    loader.define_symbol("nxk_host", ctypes.cast(_answer, ctypes.c_void_p).value)
+
+
+def raising(launch: Callable[..., bool]) -> Callable[..., bool]:
+    """A program's function that raises what went wrong in its calls."""
+
+    def run(*arrays: np.ndarray) -> bool:
+        outer, _failures.first = _failures.first, None
+        try:
+            done = launch(*arrays)
+            error = _failures.first
+        finally:
+            _failures.first = outer
+        if error is not None:
+            raise error
+        return done
+
+    return run
