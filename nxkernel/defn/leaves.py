@@ -13,6 +13,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import is_number
 from nxkernel.primitives import Spec
+from nxkernel.tensor.incoming import array_of_numbers
 from nxkernel.tensor.tensor import Tensor
 
 
@@ -55,17 +56,8 @@ def spec_of(value: Any, path: str = "") -> Spec:
                 message(f"the integer {value} does not fit into 64 bits{_named(path)}.", "Write it as a float.")
             )
         return Spec(type_, (), ())
-    array = value if isinstance(value, np.ndarray | np.generic) else np.asarray(value)
-    try:
-        type_ = types.normalize(array.dtype)
-    except NxTypeError:
-        raise NxTypeError(
-            message(
-                f"an array of dtype {array.dtype} is no tensor{_named(path)}.",
-                f"The types are {' '.join(types.TYPES)}; array.astype converts to one of them.",
-            )
-        ) from None
-    return Spec(type_, array.shape, (None,) * array.ndim)
+    array = array_of_numbers(value, path)
+    return Spec(types.normalize(array.dtype), array.shape, (None,) * array.ndim)
 
 
 def _named(path: str) -> str:
@@ -87,4 +79,4 @@ def array_of(value: Any, spec: Spec) -> np.ndarray:
     if isinstance(value, Operand):
         what = "a traced value" if type(value) is Expr else "a template"
         raise NxTypeError(message(f"{what} of type {spec} has no data.", "Templates are for nx.compile and f.why."))
-    return np.require(value, dtype=spec.type.dtype, requirements=["C", "A"]).reshape(spec.shape)
+    return np.require(array_of_numbers(value), dtype=spec.type.dtype, requirements=["C", "A"]).reshape(spec.shape)

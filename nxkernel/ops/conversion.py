@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from nxkernel.backends.numpy import widened
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import is_number, lasting, operand
 from nxkernel.shapes import describe
+from nxkernel.tensor.dlpack import import_array
 from nxkernel.tensor.tensor import Template, Tensor
 
 __all__ = [
@@ -161,12 +160,17 @@ def from_dlpack(value: Any) -> Tensor:
     Parameters
     ----------
     value : object
-        An array in the main memory that answers ``__dlpack__``: of NumPy, PyTorch, JAX, CuPy and others.
+        An array that answers ``__dlpack__``: of NumPy, PyTorch, JAX, CuPy and others.
 
     Returns
     -------
     Tensor
-        It sees what is written into the other array afterwards.
+        It sees what is written into the other array afterwards. What is in the memory of a GPU is copied.
+
+    Raises
+    ------
+    NxTypeError
+        For what does not answer ``__dlpack__``, and with the library's reason where it does not hand its array over.
 
     Examples
     --------
@@ -177,7 +181,7 @@ def from_dlpack(value: Any) -> Tensor:
         raise NxTypeError(
             message(f"from_dlpack takes what answers __dlpack__, got {describe(value)}.", "nx.tensor takes lists.")
         )
-    return Tensor.from_numpy(np.from_dlpack(value))
+    return Tensor.from_numpy(import_array(value))
 
 
 def to_template(value: Any) -> Any:

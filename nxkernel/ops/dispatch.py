@@ -15,6 +15,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.operand import Operand
 from nxkernel.primitives import Primitive, Spec
+from nxkernel.tensor.incoming import array_of_numbers
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.types import Type
 
@@ -81,9 +82,10 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
         return tensor(value)
     if isinstance(value, np.ndarray) and tracing.current() is not None:
         # The array itself, not a view of it, is what a trace knows its captures by.
+        array_of_numbers(value, argument)
         return tracing.current().capture(value)
     if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__"):
-        return Tensor.from_numpy(np.asarray(value))
+        return Tensor.from_numpy(array_of_numbers(value, argument))
     raise NxTypeError(
         message(
             f"expected a tensor, an array or a number{f' for {argument!r}' if argument else ''}, "
@@ -96,7 +98,7 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
 def lasting(value: Any, argument: str = "") -> Tensor | Expr:
     """As :func:`operand`, with a copy of an array that somebody may write to: for results that share its memory."""
     if isinstance(value, np.ndarray) or (not isinstance(value, Operand) and hasattr(value, "__array__")):
-        array = np.asarray(value)
+        array = array_of_numbers(value, argument)
         if not _is_frozen(array):
             value = array.copy()
     return operand(value, argument)

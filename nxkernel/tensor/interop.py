@@ -8,6 +8,7 @@ import numpy as np
 
 from nxkernel.backends.numpy import widened
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.tensor.dlpack import export_array
 
 
 def _arrays(value: Any) -> Any:
@@ -49,18 +50,16 @@ class ArrayProtocols:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        if self.data.dtype.kind == "V":
-            raise BufferError('DLPack through NumPy knows no bf16; export nx.as_type(t, "f32")')
         if max_version is not None and max_version[0] >= 1:
-            return self.data.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+            return export_array(self.data, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
         if copy is False:
             raise BufferError("a tensor is read-only, which DLPack can tell from version 1.0 on; allow a copy")
         if dl_device not in (None, self.__dlpack_device__()):
             raise BufferError(f"a tensor is in the main memory {self.__dlpack_device__()}, asked for is {dl_device}")
-        return self.data.copy().__dlpack__(stream=stream)
+        return export_array(self.data.copy(), stream=stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self.data.__dlpack_device__()
+        return (1, 0)
 
     def to_numpy(self) -> np.ndarray:
         """The elements as a NumPy array: read-only, without a copy. ``.copy()`` gives one to write into."""

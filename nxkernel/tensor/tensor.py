@@ -12,6 +12,7 @@ from nxkernel.operand import Operand
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, normalize_names, unnamed
 from nxkernel.tensor import printing
+from nxkernel.tensor.incoming import array_of_numbers
 from nxkernel.tensor.interop import ArrayProtocols
 
 
@@ -54,6 +55,7 @@ class Tensor(ArrayProtocols, Operand):
         The tensor sees the array's memory: whoever writes into the array afterwards changes the tensor. Copy first
         (``array.copy()``) where that could happen.
         """
+        array = array_of_numbers(array, "array")
         type_ = types.normalize(array.dtype)
         data = np.require(array, dtype=type_.dtype, requirements=["C", "A"])
         if data is array:

@@ -37,7 +37,7 @@ def test_from_numpy_puts_others_in_order(array):
     "array", [np.array(["a"]), np.array([None]), np.array([1], "datetime64[s]"), np.array([1], np.longdouble)]
 )
 def test_from_numpy_refuses_what_has_no_type(array):
-    with pytest.raises(NxTypeError, match=re.escape(f"there is no type {array.dtype!r}.")):
+    with pytest.raises(NxTypeError, match=r"is no tensor \(argument array\)\."):
         nx.Tensor.from_numpy(array)
 
 

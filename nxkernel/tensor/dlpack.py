@@ -1,0 +1,104 @@
+"""DLPack, the protocol by which libraries hand each other arrays without a copy: NumPy's part of it, and bf16.
+
+NumPy's exchange knows no bf16. So NumPy exchanges 16-bit integers, and the two bytes of the capsule that name the type
+are changed on the way: a capsule belongs to whoever takes it. The layout is that of ``dlpack.h``, versions 0 and 1.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from nxkernel.errors import NxTypeError, message
+
+_BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+_UINT, _BFLOAT = 1, 4
+#: Where a DLTensor starts in a capsule of each name, and where in it the type's code is.
+_STARTS = {b"dltensor": 0, b"dltensor_versioned": 32}
+_CODE = 20
+#: Devices whose memory the processor reads: the main memory, and what CUDA and ROCm share with it.
+_READABLE = (1, 3, 11, 13)
+
+_name_of = ctypes.pythonapi.PyCapsule_GetName
+_name_of.restype, _name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+class _DataType(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+def _data_type(capsule: Any) -> _DataType | None:
+    """The type in a capsule, which can be changed there; None for capsules of a layout that is not known."""
+    name = _name_of(capsule)
+    if name not in _STARTS:
+        return None
+    start = _pointer_of(capsule, name)
+    if _STARTS[name] and ctypes.c_uint32.from_address(start).value != 1:
+        return None
+    return _DataType.from_address(start + _STARTS[name] + _CODE)
+
+
+def export_array(array: np.ndarray, **options: Any) -> Any:
+    """The capsule of an array; `options` are those of ``__dlpack__``."""
+    if array.dtype != _BFLOAT16:
+        return array.__dlpack__(**options)
+    capsule = array.view(np.uint16).__dlpack__(**options)
+    _data_type(capsule).code = _BFLOAT
+    return capsule
+
+
+class _Exporter:
+    """Another library's array whose bf16 elements NumPy sees as integers."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+        self.is_bfloat = False
+
+    def __dlpack__(self, **options: Any) -> Any:
+        try:
+            capsule = self._value.__dlpack__(**options)
+        except TypeError:
+            # A library from before version 1.0 of the protocol knows none of the newer options.
+            if not options.get("max_version") or options.get("dl_device") or options.get("copy") is False:
+                raise
+            capsule = self._value.__dlpack__()
+        found = _data_type(capsule)
+        if found is not None and (found.code, found.bits, found.lanes) == (_BFLOAT, 16, 1):
+            found.code, self.is_bfloat = _UINT, True
+        return capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._value.__dlpack_device__()
+
+
+def import_array(value: Any) -> np.ndarray:
+    """The array in the memory of another library's; what is in the memory of a GPU is copied to the main memory.
+
+    Parameters
+    ----------
+    value : object
+        What answers ``__dlpack__``.
+
+    Raises
+    ------
+    NxTypeError
+        With the library's reason, where it does not hand its array over, or not to the main memory.
+    """
+    exporter = _Exporter(value)
+    device = tuple(map(int, value.__dlpack_device__()))
+    try:
+        array = np.from_dlpack(exporter, device=None if device[0] in _READABLE else "cpu")
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        hints = []
+        if device[0] not in _READABLE:
+            hints.append(
+                f"It is on the device {device}: copy it to the main memory, x.cpu() in PyTorch, x.get() in CuPy."
+            )
+        what = f"an array of {type(value).__module__}.{type(value).__qualname__} does not come over by DLPack: {error}"
+        raise NxTypeError(message(what, *hints)) from error
+    return array.view(_BFLOAT16) if exporter.is_bfloat else array
