@@ -32,6 +32,8 @@ class Bound:
         What it computes.
     elements : int
         Elements of the full space.
+    in_order : bool
+        Whether steps must follow each other.
     """
 
     nest: Nest
@@ -41,6 +43,7 @@ class Bound:
     work: int
     nodes: list[Expr]
     elements: int
+    in_order: bool = False
 
 
 @dataclass
@@ -72,6 +75,8 @@ class Draft:
     slots, scratches : list of Type
     constants : list of (number, Type)
     nodes : list of Expr
+    in_order : bool
+        Whether steps must follow each other.
     """
 
     kernel: Kernel
@@ -85,6 +90,7 @@ class Draft:
     scratches: list[Type]
     constants: list[tuple[Any, Type]]
     nodes: list[Expr]
+    in_order: bool
 
     def bound(self) -> Bound:
         """The nest in canonical form, with what fills it in."""
@@ -158,7 +164,7 @@ class Draft:
         elements = shapes.size(sizes)
         body = sum(len(section.code) for section in nest.sections if section.level == "full") or 1
         work = max(elements, 1) * body // max(count, 1)
-        return Bound(nest, buffers, words, count, work, self.nodes, elements)
+        return Bound(nest, buffers, words, count, work, self.nodes, elements, self.in_order)
 
     def _merge_axes(self) -> None:
         """Merge neighbouring axes that every buffer walks as if they were one."""

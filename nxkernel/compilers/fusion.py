@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from nxkernel import primitives as p
 from nxkernel import shapes
-from nxkernel.compilers import maps, matmul
+from nxkernel.compilers import maps, matmul, pieces
 from nxkernel.compilers.maps import Map
+from nxkernel.compilers.pieces import Store
 from nxkernel.compilers.prepare import partial
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order, users
@@ -27,8 +28,6 @@ _COSTLY = {
 }
 #: Families whose primitives are whole operations: they read and write memory, apart from any nest.
 WHOLE = frozenset(["cumulative", "sorting", "library"])
-#: Primitives that write into a buffer in pieces.
-PIECES = frozenset([p.concatenate, p.pad])
 #: Work from which a value that several nests need is computed once and kept.
 KEEP_FROM = 8
 
@@ -89,16 +88,6 @@ def _waits_for(kernels: Iterable[Kernel], other: Kernel) -> bool:
             seen.add(kernel)
             todo.extend(kernel.needs)
     return False
-
-
-@dataclass(frozen=True)
-class Store:
-    """A value that a kernel writes into the buffer of `target`, at an offset and strides in elements."""
-
-    value: Expr
-    target: Expr
-    offset: int
-    strides: tuple[int, ...]
 
 
 def space_of(anchor: Expr) -> tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, int, int] | None]:
@@ -174,7 +163,7 @@ class Fusion:
         anchors = {self._below(output) for output in self.outputs}
         for node in self.order:
             family = node.primitive.family
-            if family in ("reduction", "contraction", "tuple") or node.primitive in PIECES:
+            if family in ("reduction", "contraction", "tuple") or node.primitive in pieces.PIECES:
                 anchors.add(node)
             elif family in WHOLE:
                 anchors.update(node.operands)
@@ -290,7 +279,7 @@ class Fusion:
                 self._waits[node] = self._waits[node.operands[0]]
             elif node not in self.anchors or node.primitive is p.parameter:
                 continue
-            elif node.primitive in PIECES:
+            elif node.primitive in pieces.PIECES:
                 self._pieces(node)
             elif node.primitive.family == "contraction":
                 bases = map(self.memory_of, node.operands, matmul.axes_of(node))
@@ -410,26 +399,12 @@ class Fusion:
         return maps.identity(reduction.shape, [next(outer) if n != 1 else -1 for n in reduction.shape])
 
     def _pieces(self, node: Expr) -> None:
-        """A concatenation or padding: one kernel for each part of the buffer that is written."""
-        strides = maps.row_strides(node.shape)
+        """A buffer that is written in pieces: one kernel for each, after the one before."""
         waits: set[Kernel] = set()
-        if node.primitive is p.concatenate:
-            offset, axis = 0, node.params["axis"]
-            parts = []
-            for operand in node.operands:
-                parts.append((operand, offset * strides[axis], strides))
-                offset += operand.shape[axis]
-        else:
-            operand, value = node.operands
-            filled = Expr(
-                p.broadcast, (value,), {"shape": node.shape, "axes": (), "names": node.names}, node.spec, node.source
-            )
-            parts = [(filled, 0, strides), self._inner_part(node, operand, strides)]
         previous: Kernel | None = None
-        for value, offset, steps in parts:
-            kernel = Kernel(value.shape, stores=[Store(value, node, offset, steps)])
-            reads = self.reach_value(value, maps.identity(value.shape))
-            kernel.needs = self._kernels_of(reads)
+        for store in pieces.stores(node):
+            kernel = Kernel(store.value.shape, stores=[store])
+            kernel.needs = self._kernels_of(self.reach_store(store))
             if previous is not None:
                 kernel.needs.add(previous)
             previous = kernel
@@ -437,25 +412,11 @@ class Fusion:
             self.kernels.append(kernel)
         self._waits[node] = waits
 
-    def reach_value(self, value: Expr, map_: Map) -> list[tuple[Expr, Map]]:
-        """What computing a value, which may be in memory itself, reads."""
-        if self.is_buffer(value):
-            return [(value, map_)]
-        return list(self.reach(value, map_, set()))
-
-    @staticmethod
-    def _inner_part(node: Expr, operand: Expr, strides: tuple[int, ...]) -> tuple[Expr, int, tuple[int, ...]]:
-        """The elements of a padded operand that are kept, and where they go."""
-        starts, lengths, offset, steps = [], [], 0, []
-        for n, (low, high, inner), stride in zip(operand.shape, node.params["config"], strides, strict=True):
-            gap = inner + 1
-            first = shapes.ceil_div(-low, gap) if low < 0 else 0
-            last = n - 1 - (shapes.ceil_div(-high, gap) if high < 0 else 0)
-            starts.append(first)
-            lengths.append(max(last - first + 1, 0))
-            offset += (low + first * gap) * stride
-            steps.append(gap * stride)
-        if tuple(lengths) != operand.shape:
-            params = {"starts": tuple(starts), "lengths": tuple(lengths), "strides": (1,) * len(lengths)}
-            operand = Expr(p.slice_, (operand,), params, operand.spec._replace(shape=tuple(lengths)), node.source)
-        return operand, offset, tuple(steps)
+    def reach_store(self, store: Store) -> list[tuple[Expr, Map | None]]:
+        """What computing what is stored, and where, reads."""
+        map_ = maps.identity(store.value.shape)
+        wanted = [(store.value, map_), *((place.index, map_[: len(place.index.shape)]) for place in store.places)]
+        reads: list[tuple[Expr, Map | None]] = []
+        for value, at in wanted:
+            reads += [(value, at)] if self.is_buffer(value) else self.reach(value, at, set())
+        return reads

@@ -27,8 +27,8 @@ TILE = 8192
 class Op(NamedTuple):
     """One instruction of a section. Arguments are the numbers of earlier instructions of that section.
 
-    ``name`` is a primitive's name, or ``load`` or ``gather`` (``extra``: buffer; an argument: how many elements further,
-    for all lanes or for each), ``const`` (constant), ``index`` (buffer number of the index), ``slot`` (slot),
+    ``name`` is a primitive's name, or ``load`` or ``gather`` (``extra``: buffer; an argument: how many elements
+    further, for all lanes or for each), ``const`` (constant), ``index`` (buffer number of the index), ``slot`` (slot),
     ``scratch`` (scratch row).
     """
 
@@ -51,6 +51,19 @@ class Reduce(NamedTuple):
     extra: str = ""
 
 
+class Scatter(NamedTuple):
+    """A store at a computed place: buffer, instruction of the value, instruction of how many elements further.
+
+    ``combine`` is ``"put"`` or ``"add"``; ``lanes`` says whether each lane may have a place of its own.
+    """
+
+    buffer: int
+    value: int
+    offset: int
+    combine: str
+    lanes: bool
+
+
 class Section(NamedTuple):
     """A straight piece of a nest.
 
@@ -64,6 +77,7 @@ class Section(NamedTuple):
     keeps: tuple[tuple[int, int], ...] = ()
     reduces: tuple[Reduce, ...] = ()
     scratches: tuple[tuple[int, int], ...] = ()
+    scatters: tuple[Scatter, ...] = ()
 
 
 class Access(NamedTuple):

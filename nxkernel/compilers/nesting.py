@@ -10,9 +10,10 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.compilers import dynamic, maps
 from nxkernel.compilers.canonical import Bound, Draft, Raw
-from nxkernel.compilers.fusion import Fusion, Kernel, Store, weight
-from nxkernel.compilers.loops import Op, Reduce, Section
+from nxkernel.compilers.fusion import Fusion, Kernel, weight
+from nxkernel.compilers.loops import Op, Reduce, Scatter, Section
 from nxkernel.compilers.maps import Map
+from nxkernel.compilers.pieces import Store
 from nxkernel.compilers.prepare import partial
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -30,6 +31,7 @@ class _Section:
         self.level = level
         self.code: list[Op] = []
         self.stores: list[tuple[int, int]] = []
+        self.scatters: list[Scatter] = []
         self.keeps: list[tuple[int, int]] = []
         self.reduces: list[Reduce] = []
         self.scratches: list[tuple[int, int]] = []
@@ -46,6 +48,7 @@ class _Section:
             tuple(self.keeps),
             tuple(self.reduces),
             tuple(self.scratches),
+            tuple(self.scatters),
         )
 
 
@@ -67,6 +70,7 @@ class Builder:
         self._cost: dict[int, int] = {}
         self._where: dict[Any, list[int]] = {}
         self.nodes: dict[Expr, None] = {}
+        self.in_order = False
         self._axes()
 
     # Axes ------------------------------------------------------------------------------------------------------
@@ -171,14 +175,27 @@ class Builder:
     def _level(self, map_: Map) -> str:
         return "full" if maps.axes_of(map_) & set(self.inner) else "row"
 
-    def _store(self, value: Expr, map_: Map, store: Store) -> None:
-        level, depth = self._level(map_), self._depth(value)
+    def _store(self, value: Expr, maplace: Map, store: Store) -> None:
+        at = [maplace[: len(place.index.shape)] for place in store.places]
+        level, depth = (
+            self._level(maplace),
+            max(self._depth(node) for node in (value, *(place.index for place in store.places))),
+        )
         if not self.sizes:
             level = "row"
-        number = self._value(value, map_, level, depth)
-        offset, steps = maps.linear(map_, store.strides)
+        number = self._value(value, maplace, level, depth)
+        offset, steps = maps.linear(maplace, store.strides)
         raw = self.raw(store.target, value.type, "write", store.offset + offset, steps)
-        self._section(level, depth).stores.append((raw, number))
+        section = self._section(level, depth)
+        if store.places:
+            numbers = [self._value(place.index, own, level, depth) for place, own in zip(store.places, at, strict=True)]
+            parts = [(place.index, n, place.most, place.stride) for place, n in zip(store.places, numbers, strict=True)]
+            total = dynamic.offset_of(self, section, parts)
+            lanes = any(self.along_lanes(own) for own in at)
+            section.scatters.append(Scatter(raw, number, total, store.combine, lanes))
+            self.in_order |= store.in_order
+        else:
+            section.stores.append((raw, number))
         self.nodes[value] = None
 
     def _reduce(self, node: Expr, map_: Map) -> None:
@@ -373,6 +390,7 @@ class Builder:
             self.scratches,
             self.constants,
             list(self.nodes),
+            self.in_order,
         ).bound()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.compilers import maps, matmul
+from nxkernel.compilers import matmul
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.fusion import WHOLE, Fusion, Kernel
 from nxkernel.compilers.matmul import Product
@@ -118,8 +118,7 @@ def _steps(fusion: Fusion, results: list[Expr], routines: Routines) -> list[Step
                 if fusion.home.get(owner) is not kernel:
                     kept.add(owner)
         for store in kernel.stores:
-            reads = fusion.reach_value(store.value, maps.identity(store.value.shape))
-            kept.update(fusion.buffer_of(node) for node, _ in reads)
+            kept.update(fusion.buffer_of(node) for node, _ in fusion.reach_store(store))
     steps: dict[object, Step] = {}
     for node in fusion.order:
         if node.primitive is p.dot:

@@ -64,6 +64,8 @@ def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[
             current = _dot(current, blas)
         elif node.primitive is p.reverse:
             current = _reverse(current)
+        elif node.primitive is p.scatter:
+            current = _scatter(current)
         new[id(node)] = current
         made = [current]
         while made:
@@ -96,6 +98,16 @@ def _reverse(node: Expr) -> Expr:
         strides=tuple(-1 if a in axes else 1 for a in range(len(shape))),
         source=node.source,
     )
+
+
+def _scatter(node: Expr) -> Expr:
+    """Narrow floats are added up in the type that they compute in, and rounded once."""
+    wide = types.compute_type(node.type)
+    if node.params["combine"] != "add" or wide is node.type:
+        return node
+    target, updates, *indices = node.operands
+    widened = [make(p.as_type, value, type=wide) for value in (target, updates)]
+    return make(p.as_type, make(p.scatter, *widened, *indices, source=node.source, **node.params), type=node.type)
 
 
 def _reduction(node: Expr) -> Expr:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nxkernel import types
-from nxkernel.compilers.numba_cpu import complex_elementary
+from nxkernel.compilers.numba_cpu import complex_elementary, complex_power
 from nxkernel.compilers.numba_cpu.complex_elementary import Complex
 from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes
 from nxkernel.compilers.numba_cpu.elements import REGISTER
@@ -133,5 +133,5 @@ def _function(name: str, function: Callable[..., Complex | Lanes]) -> None:
     TABLE[name] = lower
 
 
-for _name, _written in complex_elementary.FUNCTIONS.items():
+for _name, _written in {**complex_elementary.FUNCTIONS, **complex_power.FUNCTIONS}.items():
     _function(_name, _written)

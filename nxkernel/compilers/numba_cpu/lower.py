@@ -85,6 +85,9 @@ class _Lowering:
 
     def _lanes(self, section: Section, *, wide: bool) -> int:
         """How many lanes a section takes: one vector of 512 bits of its widest type, more when it is short."""
+        if any(scatter.lanes and scatter.combine == "add" for scatter in section.scatters):
+            # Two lanes may add to one place.
+            return 1
         held = [op.type for op in section.code] + [reduce.type for reduce in section.reduces]
         widest = max((8 * _bytes(type_) for type_ in held), default=32)
         lanes = 8 if widest == 64 else 16

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 
 from nxkernel.compilers import loops
-from nxkernel.compilers.loops import Nest, Op, Section
+from nxkernel.compilers.loops import Nest, Op, Scatter, Section
 from nxkernel.compilers.numba_cpu import pairs
 from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
 from nxkernel.compilers.numba_cpu.ir import Value
@@ -272,17 +272,43 @@ class Memory:
             base = self._address(number, place, element)
             if section.level == "row" and nest.split >= 0:
                 base = b.offset(base, element, b.integer("mul", self.block, self.words["step", 0, 0]))
-            moves = self._moves(number, place)
-            if moves == "0":
-                self._write(pairs.each(lambda part: b.extract(part, 0), value), base, None)
-            elif moves == "1":
-                self._write(value, b.offset(base, element, place.lane), place.mask)
-            elif moves == "-":
-                self._write(self._turned(value), self._last(base, element, place), self._backwards(place).mask)
-            elif isinstance(value, Pair):
-                pairs.scatter(b, access.type, value, base, self._far(number, place), self._some(place))
-            else:
-                b.scatter(value, base, self._far(number, place), self._some(place))
+            self._store(value, number, base, place)
+        for scatter in section.scatters:
+            self._scatter(scatter, values, place)
+
+    def _store(self, value: Register, number: int, base: Value, place: Place) -> None:
+        """Write a value from where a buffer is at the serial indices of a place."""
+        b, type_, moves = self.b, self.nest.buffers[number].type, self._moves(number, place)
+        if moves == "0":
+            self._write(pairs.each(lambda part: b.extract(part, 0), value), base, None)
+        elif moves == "1":
+            self._write(value, b.offset(base, MEMORY[type_], place.lane), place.mask)
+        elif moves == "-":
+            self._write(self._turned(value), self._last(base, MEMORY[type_], place), self._backwards(place).mask)
+        else:
+            self._spread(value, type_, base, self._far(number, place), place)
+
+    def _spread(self, value: Register, type_: Type, base: Value, index: Value, place: Place) -> None:
+        """Write each lane to an index of its own; the last one wins."""
+        if isinstance(value, Pair):
+            pairs.scatter(self.b, type_, value, base, index, self._some(place))
+        else:
+            self.b.scatter(value, base, index, self._some(place))
+
+    def _scatter(self, scatter: Scatter, values: list[Register], place: Place) -> None:
+        """Write at a computed place; what is added to is read first."""
+        b, number = self.b, scatter.buffer
+        type_, value = self.nest.buffers[number].type, values[scatter.value]
+        if scatter.combine == "add":
+            there = self.load(Op("load", type_, (scatter.offset,), number), values, place)
+            value = self.e.apply("add", type_, [there, value], None)
+        value = self.e.to_memory(value, type_)
+        base = self._address(number, place, MEMORY[type_])
+        if scatter.lanes and place.lanes > 1:
+            self._spread(value, type_, base, self.added(values[scatter.offset], number, place), place)
+        else:
+            offset = b.extract(values[scatter.offset], 0)
+            self._store(value, number, b.offset(base, MEMORY[type_], offset), place)
 
     def _write(self, value: Register, address: Value, mask: Value | None) -> None:
         """Write consecutive elements."""

@@ -84,13 +84,14 @@ class _Writer:
 
     def nest(self, bound: Bound) -> None:
         words = [word if isinstance(word, int) else _bits(*word) for word in bound.words]
-        self.run(bound.nest.key, bound.buffers, words, bound.count, bound.work)
+        # Steps that must follow each other are no work worth sharing.
+        self.run(bound.nest.key, bound.buffers, words, bound.count, 0 if bound.in_order else bound.work)
         self.declared[bound.nest.key] = f"declare void @{bound.nest.key}(ptr, ptr, ptr, ptr)"
 
     def run(self, kernel: str, buffers: list[tuple[Expr, int]], words: list[int], count: int, work: int) -> None:
-        """Fill a table with the addresses of buffers and with words, and run a kernel on it."""
+        """Fill a table with the addresses of buffers and with words, and run a kernel on it; no work is not shared."""
         table = self.table(buffers, len(words))
-        number, grain = self.word(count), self.word(max(1, runtime.WORTH_SHARING // max(work, 1)))
+        number, grain = self.word(count), self.word(max(1, runtime.WORTH_SHARING // work if work else count))
         first = self.emit(f"getelementptr i64, ptr %params, i64 {len(self.words)}")
         rest = self.emit(f"getelementptr i64, ptr {table}, i64 {len(buffers)}")
         self.words += words

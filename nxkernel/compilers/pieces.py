@@ -1,0 +1,109 @@
+"""Buffers that are written in pieces: concatenations, paddings, and updates at places known when the program runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.compilers import maps
+from nxkernel.graph.expr import Expr
+
+#: Primitives whose result is written so.
+PIECES = frozenset([p.concatenate, p.pad, p.put_slice, p.scatter])
+
+
+@dataclass(frozen=True)
+class At:
+    """A computed part of an address.
+
+    Parameters
+    ----------
+    index : Expr
+        Over the first axes of what is stored; clamped.
+    most : int
+        The greatest index that is used.
+    stride : int
+        Elements from one index to the next.
+    """
+
+    index: Expr
+    most: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class Store:
+    """A value that a kernel writes into the buffer of `target`.
+
+    Parameters
+    ----------
+    value, target : Expr
+    offset : int
+        Elements from the start of the buffer.
+    strides : tuple of int
+        Elements from one element to the next along each axis of the value.
+    places : tuple of At
+        How much further, by computed indices.
+    combine : str
+        ``"put"``, or ``"add"`` to what is there.
+    in_order : bool
+        Whether two elements may go to one place, so that their order matters.
+    """
+
+    value: Expr
+    target: Expr
+    offset: int
+    strides: tuple[int, ...]
+    places: tuple[At, ...] = ()
+    combine: str = "put"
+    in_order: bool = False
+
+
+def stores(node: Expr) -> list[Store]:
+    """The pieces of a buffer, in the order in which they are written."""
+    strides = maps.row_strides(node.shape)
+    if node.primitive is p.concatenate:
+        return _concatenated(node, strides)
+    if node.primitive is p.pad:
+        return _padded(node, strides)
+    target, value, *indices = node.operands
+    if node.primitive is p.put_slice:
+        room = [n - length for n, length in zip(target.shape, value.shape, strict=True)]
+        places = tuple(At(*place) for place in zip(indices, room, strides, strict=True))
+        return [Store(target, node, 0, strides), Store(value, node, 0, strides, places)]
+    axes = node.params["axes"]
+    places = tuple(At(index, node.shape[axis] - 1, strides[axis]) for index, axis in zip(indices, axes, strict=True))
+    rest = tuple(stride for axis, stride in enumerate(strides) if axis not in axes)
+    steps = (0,) * len(indices[0].shape) + rest
+    return [
+        Store(target, node, 0, strides),
+        Store(value, node, 0, steps, places, node.params["combine"], bool(indices[0].shape)),
+    ]
+
+
+def _concatenated(node: Expr, strides: tuple[int, ...]) -> list[Store]:
+    offset, axis, found = 0, node.params["axis"], []
+    for operand in node.operands:
+        found.append(Store(operand, node, offset * strides[axis], strides))
+        offset += operand.shape[axis]
+    return found
+
+
+def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
+    """The padding everywhere, and the elements of the operand that are kept over it."""
+    operand, value = node.operands
+    filled = Expr(p.broadcast, (value,), {"shape": node.shape, "axes": (), "names": node.names}, node.spec, node.source)
+    starts, lengths, offset, steps = [], [], 0, []
+    for n, (low, high, inner), stride in zip(operand.shape, node.params["config"], strides, strict=True):
+        gap = inner + 1
+        first = shapes.ceil_div(-low, gap) if low < 0 else 0
+        last = n - 1 - (shapes.ceil_div(-high, gap) if high < 0 else 0)
+        starts.append(first)
+        lengths.append(max(last - first + 1, 0))
+        offset += (low + first * gap) * stride
+        steps.append(gap * stride)
+    if tuple(lengths) != operand.shape:
+        params = {"starts": tuple(starts), "lengths": tuple(lengths), "strides": (1,) * len(lengths)}
+        operand = Expr(p.slice_, (operand,), params, operand.spec._replace(shape=tuple(lengths)), node.source)
+    return [Store(filled, node, 0, strides), Store(operand, node, offset, tuple(steps))]
