@@ -175,23 +175,18 @@ class Builder:
     def _level(self, map_: Map) -> str:
         return "full" if maps.axes_of(map_) & set(self.inner) else "row"
 
-    def _store(self, value: Expr, maplace: Map, store: Store) -> None:
-        at = [maplace[: len(place.index.shape)] for place in store.places]
-        level, depth = (
-            self._level(maplace),
-            max(self._depth(node) for node in (value, *(place.index for place in store.places))),
-        )
-        if not self.sizes:
-            level = "row"
-        number = self._value(value, maplace, level, depth)
-        offset, steps = maps.linear(maplace, store.strides)
+    def _store(self, value: Expr, map_: Map, store: Store) -> None:
+        wanted = [(value, map_), *((at.index, map_[: len(at.index.shape)]) for at in store.places)]
+        level = self._level(map_) if self.sizes else "row"
+        depth = max(self._depth(node) for node, _ in wanted)
+        number, *indices = [self._value(node, own, level, depth) for node, own in wanted]
+        offset, steps = maps.linear(map_, store.strides)
         raw = self.raw(store.target, value.type, "write", store.offset + offset, steps)
         section = self._section(level, depth)
         if store.places:
-            numbers = [self._value(place.index, own, level, depth) for place, own in zip(store.places, at, strict=True)]
-            parts = [(place.index, n, place.most, place.stride) for place, n in zip(store.places, numbers, strict=True)]
+            parts = [(at.index, n, at.most, at.stride) for at, n in zip(store.places, indices, strict=True)]
             total = dynamic.offset_of(self, section, parts)
-            lanes = any(self.along_lanes(own) for own in at)
+            lanes = any(self.along_lanes(own) for _, own in wanted[1:])
             section.scatters.append(Scatter(raw, number, total, store.combine, lanes))
             self.in_order |= store.in_order
         else:

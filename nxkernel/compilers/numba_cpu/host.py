@@ -82,7 +82,7 @@ def _answer(number: int, table: ctypes.Array) -> None:
     try:
         call = _calls[number]
         call([table[place] for place in range(call.width)])
-    except BaseException as error:  # noqa: BLE001 - raised again by `raising`
+    except BaseException as error:
         _failures.first = error
 
 
