@@ -4,30 +4,40 @@ from nxkernel.ops import (
     comparison,
     contraction,
     conversion,
+    convolution,
     creation,
+    cumulative,
     elementary,
     elementwise,
+    folding,
     indexing,
     inspection,
     methods,  # noqa: F401 - installs operators and methods
     reduction,
     shaping,
+    statistics,
     typing,
+    window,
 )
 from nxkernel.ops.comparison import *  # noqa: F403
 from nxkernel.ops.contraction import *  # noqa: F403
 from nxkernel.ops.conversion import *  # noqa: F403
+from nxkernel.ops.convolution import *  # noqa: F403
 from nxkernel.ops.creation import *  # noqa: F403
+from nxkernel.ops.cumulative import *  # noqa: F403
 from nxkernel.ops.elementary import *  # noqa: F403
 from nxkernel.ops.elementwise import *  # noqa: F403
+from nxkernel.ops.folding import *  # noqa: F403
 from nxkernel.ops.indexing import *  # noqa: F403
 from nxkernel.ops.inspection import *  # noqa: F403
 from nxkernel.ops.reduction import *  # noqa: F403
 from nxkernel.ops.shaping import *  # noqa: F403
+from nxkernel.ops.statistics import *  # noqa: F403
 from nxkernel.ops.typing import *  # noqa: F403
+from nxkernel.ops.window import *  # noqa: F403
 
 _FAMILIES = (
-    comparison, contraction, conversion, creation, elementary, elementwise, indexing, inspection, reduction, shaping,
-    typing,
+    comparison, contraction, conversion, convolution, creation, cumulative, elementary, elementwise, folding, indexing,
+    inspection, reduction, shaping, statistics, typing, window,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)

@@ -11,13 +11,18 @@ from nxkernel.ops import (
     comparison,
     contraction,
     conversion,
+    convolution,
+    cumulative,
     elementary,
     elementwise,
+    folding,
     indexing,
     inspection,
     reduction,
     shaping,
+    statistics,
     typing,
+    window,
 )
 from nxkernel.ops.creation import tril, triu
 from nxkernel.ops.dispatch import arithmetic, convert, is_operand, operand, ordered, spread, together
@@ -123,7 +128,10 @@ def _install() -> None:
     for name, function in _UNARY.items():
         setattr(Operand, f"__{name}__", function)
     Operand.__getitem__ = indexing.index
-    for module in (comparison, contraction, elementary, elementwise, indexing, inspection, reduction, shaping, typing):
+    for module in (
+        comparison, contraction, convolution, cumulative, elementary, elementwise, folding, indexing, inspection,
+        reduction, shaping, statistics, typing, window,
+    ):  # fmt: skip
         for name in module.__all__:
             if not hasattr(Operand, name) and name != "complex":
                 setattr(Operand, name, getattr(module, name))

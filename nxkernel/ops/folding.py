@@ -1,0 +1,171 @@
+"""Functions that a person writes for single elements: mapped over a tensor, or folding many elements into one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import shapes, types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.tracing import trace_body
+from nxkernel.graph.traverse import post_order
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import apply, arithmetic, convert, filled, is_number, is_operand, operand, spread
+from nxkernel.primitives import Spec
+from nxkernel.tensor.tensor import Tensor
+from nxkernel.types import Type
+
+__all__ = ["map", "reduce"]
+
+Folding = Callable[[Any, Any], Any]
+
+
+def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor | Expr:
+    """Apply a function of one element to each.
+
+    Functions of nxkernel work on whole tensors anyway, so ``fun(tensor)`` says the same where `fun` is element-wise.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+    fun : callable
+        Takes an element and gives one; made of functions of nxkernel, since it is called once for all elements.
+    type : type, optional
+        Of the result; without it what `fun` gives.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape and names.
+
+    Raises
+    ------
+    NxTypeError
+        When `fun` gives more than one element.
+
+    Examples
+    --------
+    >>> nx.map([1, 2, 3], lambda x: x * x + 1).to_list()
+    [2, 5, 10]
+    """
+    tensor = operand(tensor, "tensor")
+    result = _single(fun(tensor), "map", fun, tensor.shape)
+    result = spread(result, tensor.shape, tensor.names)
+    return result if type is None else convert(result, types.normalize(type))
+
+
+def reduce(
+    tensor: Any,
+    acc: Any,
+    fun: Folding,
+    *,
+    axes: Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    type: Any = None,
+) -> Tensor | Expr:
+    """Fold elements into one with a function of two.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+    acc : number or scalar tensor
+        What folding starts with. A number takes the tensor's type where that holds it.
+    fun : callable
+        ``fun(element, accumulated)`` gives the new accumulated value. It is traced once, on scalars, and may use
+        element-wise functions and scalars from outside.
+    axes : list of int or str, optional
+        Along these; without it along all.
+    keep_axes : bool, optional
+        Whether reduced axes stay, with size 1.
+    type : type, optional
+        Of both arguments of `fun` and of the result; without it the types of `tensor` and `acc` merged.
+
+    Returns
+    -------
+    Tensor
+        Elements are folded in C order.
+
+    Raises
+    ------
+    NxTypeError
+        When `acc` is no scalar, or `fun` uses or gives something else than scalars.
+
+    Examples
+    --------
+    >>> nx.reduce([[1, 2], [3, 4]], 0, lambda x, acc: acc * 10 + x, axes=[1]).to_list()
+    [12, 34]
+    """
+    tensor = operand(tensor, "tensor")
+    tensor, start = started("reduce", tensor, acc, type)
+    places = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
+    return fold("reduce", tensor, start, fun, places, bool(keep_axes))
+
+
+def started(function: str, tensor: Operand, acc: Any, type: Any, argument: str = "acc") -> tuple[Operand, Operand]:
+    """What is folded and the scalar that folding starts with, in the type that both have while it goes on."""
+    if is_number(acc):
+        type_ = arithmetic(types.merge_number(tensor.type, acc)) if type is None else types.normalize(type)
+        return convert(tensor, type_), filled(acc, type_, ())
+    start = operand(acc, argument)
+    if start.shape:
+        raise NxTypeError(f"{function} starts with one number, got {start.spec} for {argument!r}")
+    type_ = arithmetic(types.merge(tensor.type, start.type)) if type is None else types.normalize(type)
+    return convert(tensor, type_), convert(start, type_)
+
+
+def fold(
+    function: str, tensor: Operand, start: Operand, fun: Folding, axes: tuple[int, ...], keep_axes: bool
+) -> Tensor | Expr:
+    """The elements along some axes folded into `start`, which has the tensor's type."""
+    body, captured = _traced(function, fun, tensor.type)
+    return apply(p.reduce, tensor, start, *captured, axes=axes, keep_axes=keep_axes, body=body, type=tensor.type)
+
+
+def _traced(function: str, fun: Folding, type_: Type) -> tuple[Graph, list[Any]]:
+    """The graph of a function of an element and the accumulated value, and the scalars from outside that it uses."""
+    spec = Spec(type_, (), ())
+
+    def leaves(result: Any) -> list[Operand]:
+        return [convert(_single(result, function, fun, ()), type_)]
+
+    body, captured = trace_body(_name(fun), fun, [("element", spec), ("accumulated", spec)], leaves)
+    for value in captured:
+        if value.shape:
+            raise NxTypeError(
+                message(
+                    f"the function {_name(fun)} of {function} uses a tensor from outside of type {value.spec}.",
+                    f"It works on one element at a time: take the scalar that it needs out of it before {function}.",
+                )
+            )
+    for node in post_order(body.outputs):
+        if node.primitive.family not in ("elementwise", "leaf"):
+            raise NxTypeError(
+                message(
+                    f"the function {_name(fun)} of {function} uses {node.primitive}, which is not element-wise.",
+                    "It works on one element at a time: do the rest before or after.",
+                )
+            )
+    return body, captured
+
+
+def _single(result: Any, function: str, fun: Callable[..., Any], shape: shapes.Shape) -> Operand:
+    """What the function gave, which is of the shape that stands for one element, or a number."""
+    if is_operand(result) and not isinstance(result, list | tuple):
+        result = operand(result)
+        if result.shape in (shape, ()):
+            return result
+        described = f"a tensor of type {result.spec}"
+    else:
+        described = shapes.describe(result)
+    raise NxTypeError(
+        message(
+            f"the function {_name(fun)} of {function} gives one number for an element, got {described}.",
+            "Return a scalar.",
+        )
+    )
+
+
+def _name(fun: Callable[..., Any]) -> str:
+    return getattr(fun, "__name__", "fun")
