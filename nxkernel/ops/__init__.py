@@ -10,11 +10,14 @@ from nxkernel.ops import (
     elementary,
     elementwise,
     folding,
+    fourier,
+    gathering,
     indexing,
     inspection,
     methods,  # noqa: F401 - installs operators and methods
     reduction,
     shaping,
+    sorting,
     statistics,
     typing,
     window,
@@ -28,16 +31,19 @@ from nxkernel.ops.cumulative import *  # noqa: F403
 from nxkernel.ops.elementary import *  # noqa: F403
 from nxkernel.ops.elementwise import *  # noqa: F403
 from nxkernel.ops.folding import *  # noqa: F403
+from nxkernel.ops.fourier import *  # noqa: F403
+from nxkernel.ops.gathering import *  # noqa: F403
 from nxkernel.ops.indexing import *  # noqa: F403
 from nxkernel.ops.inspection import *  # noqa: F403
 from nxkernel.ops.reduction import *  # noqa: F403
 from nxkernel.ops.shaping import *  # noqa: F403
+from nxkernel.ops.sorting import *  # noqa: F403
 from nxkernel.ops.statistics import *  # noqa: F403
 from nxkernel.ops.typing import *  # noqa: F403
 from nxkernel.ops.window import *  # noqa: F403
 
 _FAMILIES = (
-    comparison, contraction, conversion, convolution, creation, cumulative, elementary, elementwise, folding, indexing,
-    inspection, reduction, shaping, statistics, typing, window,
+    comparison, contraction, conversion, convolution, creation, cumulative, elementary, elementwise, folding, fourier,
+    gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, window,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)

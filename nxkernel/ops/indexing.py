@@ -1,4 +1,4 @@
-"""Parts of a tensor: slices, splits, and what stands between the brackets in ``t[...]``."""
+"""Parts of a tensor: slices taken and overwritten, splits, and what stands between the brackets in ``t[...]``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import primitives, shapes
+from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, lasting, operand
+from nxkernel.ops.gathering import known, take, whole_indices
+from nxkernel.ops.shaping import rename
 from nxkernel.shapes import normalize_axis, static_int, text
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import s64
 
-__all__ = ["slice", "slice_along_axis", "split"]
+__all__ = ["put_slice", "slice", "slice_along_axis", "split"]
 
 
 def slice(
@@ -53,11 +55,12 @@ def slice(
     [2, 3]
     """
     tensor = lasting(tensor, "tensor")
-    starts = _one_each(start_indices, tensor, "start_indices")
-    lengths = tuple(static_int(length, "a length of a slice") for length in _one_each(lengths, tensor, "lengths"))
+    starts = _one_each(start_indices, tensor, "slice: start_indices")
+    lengths = _one_each(lengths, tensor, "slice: lengths")
+    lengths = tuple(static_int(length, "a length of a slice") for length in lengths)
     if isinstance(strides, int):
         strides = (strides,) * tensor.rank
-    strides = tuple(static_int(stride, "a stride") for stride in _one_each(strides, tensor, "strides"))
+    strides = tuple(static_int(stride, "a stride") for stride in _one_each(strides, tensor, "slice: strides"))
     for axis, (size, length, stride) in enumerate(zip(tensor.shape, lengths, strides, strict=True)):
         if not 0 <= length <= size:
             raise NxIndexError(f"slice: the length {length} does not fit axis {axis} of {tensor.spec}")
@@ -66,24 +69,75 @@ def slice(
     if any(isinstance(start, Operand) for start in starts):
         clamped = [_dynamic(start, size - n) for start, size, n in zip(starts, tensor.shape, lengths, strict=True)]
         return apply(primitives.dynamic_slice, tensor, *clamped, lengths=lengths, strides=strides)
-    starts = tuple(_inside(start, n, axis, tensor) for axis, (start, n) in enumerate(zip(starts, lengths, strict=True)))
+    starts = [_inside(start, n, axis, tensor) for axis, (start, n) in enumerate(zip(starts, lengths, strict=True))]
     return _sliced(tensor, starts, lengths, strides)
+
+
+def put_slice(tensor: Any, start_indices: Sequence[Any], slice: Any) -> Tensor | Expr:
+    """Overwrite a part given by where it starts.
+
+    Parameters
+    ----------
+    tensor : tensor
+    start_indices : list of int or scalar tensor
+        One for each axis. Tensors are clamped so that the part lies inside.
+    slice : tensor or number
+        The part, with as many axes as `tensor`.
+
+    Returns
+    -------
+    Tensor
+        A new tensor; the types of the two merged, and their names.
+
+    Raises
+    ------
+    NxIndexError
+        When a start that is a number, with the part's length, leaves the tensor.
+    NxValueError
+        When the part has another number of axes, or is longer than the tensor.
+
+    Examples
+    --------
+    >>> nx.put_slice([0, 1, 2, 3, 4], [2], [5, 6]).to_list()
+    [0, 1, 5, 6, 4]
+    >>> nx.put_slice([[1, 2, 3], [4, 5, 6]], [0, nx.tensor(9)], [[7], [8]]).to_list()
+    [[1, 2, 7], [4, 5, 8]]
+    """
+    tensor, part = operand(tensor, "tensor"), operand(slice, "slice")
+    starts = _one_each(start_indices, tensor, "put_slice: start_indices")
+    if part.rank != tensor.rank or any(n > size for n, size in zip(part.shape, tensor.shape, strict=True)):
+        raise NxValueError(
+            message(
+                f"put_slice: the part {part.spec} does not fit into {tensor.spec}.",
+                "It has as many axes, and none is longer.",
+            )
+        )
+    names = shapes.merge_names(tensor.names, part.names)
+    type_ = types.merge(tensor.type, part.type)
+    places = [
+        _dynamic(start, size - n)
+        if isinstance(start, Operand)
+        else filled(_inside(start, n, axis, tensor, "put_slice"), s64, ())
+        for axis, (start, size, n) in enumerate(zip(starts, tensor.shape, part.shape, strict=True))
+    ]
+    tensor = rename(convert(tensor, type_), names)
+    return apply(primitives.put_slice, tensor, convert(part, type_), *places)
 
 
 def _one_each(values: Any, tensor: Operand, what: str) -> Sequence[Any]:
     if isinstance(values, Operand) or not isinstance(values, list | tuple):
-        raise NxTypeError(f"slice: {what} is a list with an entry for each axis, got {shapes.describe(values)}")
+        raise NxTypeError(f"{what} is a list with an entry for each axis, got {shapes.describe(values)}")
     if len(values) != tensor.rank:
-        raise NxValueError(f"slice: {what} has {len(values)} entries, {tensor.spec} has {tensor.rank} axes")
+        raise NxValueError(f"{what} has {len(values)} entries, {tensor.spec} has {tensor.rank} axes")
     return values
 
 
-def _inside(start: Any, length: int, axis: int, tensor: Operand) -> int:
+def _inside(start: Any, length: int, axis: int, tensor: Operand, function: str = "slice") -> int:
     start, size = static_int(start, "the start of a slice"), tensor.shape[axis]
     if not 0 <= start <= size - length:
         raise NxIndexError(
             message(
-                f"slice: {length} elements from {start} leave axis {axis} of {tensor.spec}.",
+                f"{function}: {length} elements from {start} leave axis {axis} of {tensor.spec}.",
                 f"The start is from 0 to {size - length}.",
             )
         )
@@ -186,7 +240,9 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     Parameters
     ----------
     tensor : tensor
-    key : int, slice, None, Ellipsis, scalar tensor, a tuple of these, or a dict from axis names to them
+    key : int, slice, None, Ellipsis, tensor, list of int, a tuple of these, or a dict from axis names to them
+        A scalar tensor is an index that only the running program knows. One tensor or list with axes takes elements,
+        as :func:`take` does; numbers in a list may count from the end.
 
     Returns
     -------
@@ -202,10 +258,12 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     >>> t = nx.iota((2, 3), names=["row", "column"])
     >>> t[1, ::-1].to_list(), t[{"column": 0}].to_list()
     ([5, 4, 3], [0, 3])
+    >>> t[:, [2, 0]].to_list()
+    [[2, 0], [5, 3]]
     """
     entries = _aligned(tensor, key)
     starts, lengths, strides, dynamic = [], [], [], {}
-    shape, names, axis = [], [], 0
+    shape, names, axis, picked = [], [], 0, None
     for entry in entries:
         if entry is None:
             shape.append(1)
@@ -216,9 +274,21 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
             start, length, stride = _static_slice(entry, size)
             shape.append(shapes.ceil_div(length, abs(stride)))
             names.append(tensor.names[axis])
-        elif isinstance(entry, Operand) or (isinstance(entry, np.ndarray) and not entry.ndim):
-            dynamic[axis] = _dynamic(_scalar(entry), size - 1)
+        elif isinstance(entry, Operand | np.ndarray) and not entry.ndim:
+            dynamic[axis] = _dynamic(operand(entry, "index"), size - 1)
             start, length, stride = 0, size, 1
+        elif isinstance(entry, Operand | np.ndarray | list):
+            if picked is not None:
+                raise NxTypeError(
+                    message(
+                        "an index has at most one tensor or list with axes.",
+                        "nx.gather takes elements at coordinates of several axes.",
+                    )
+                )
+            picked = len(shape), _indices(entry, axis, tensor)
+            start, length, stride = 0, size, 1
+            shape.append(size)
+            names.append(tensor.names[axis])
         else:
             start, length, stride = _static_index(entry, axis, tensor), 1, 1
         starts.append(start)
@@ -230,9 +300,9 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
         lengths = tuple(1 if axis in dynamic else size for axis, size in enumerate(part.shape))
         places = [dynamic[axis] if axis in dynamic else filled(0, s64, ()) for axis in range(tensor.rank)]
         part = apply(primitives.dynamic_slice, part, *places, lengths=lengths, strides=(1,) * tensor.rank)
-    if part.shape == tuple(shape) and part.names == tuple(names):
-        return part
-    return apply(primitives.reshape, part, shape=tuple(shape), names=tuple(names))
+    if part.shape != tuple(shape) or part.names != tuple(names):
+        part = apply(primitives.reshape, part, shape=tuple(shape), names=tuple(names))
+    return part if picked is None else take(part, picked[1], axis=picked[0])
 
 
 def _aligned(tensor: Operand, key: Any) -> list[Any]:
@@ -269,23 +339,34 @@ def _static_slice(entry: builtins.slice, size: int) -> tuple[int, int, int]:
     return start, (count - 1) * abs(stride) + 1, stride
 
 
-def _scalar(entry: Any) -> Operand:
-    entry = operand(entry, "index")
-    if entry.shape:
+def _indices(entry: Any, axis: int, tensor: Operand) -> Operand:
+    """What a tensor or list between the brackets takes; numbers in a list are checked and may count from the end."""
+    indices = operand(entry if len(entry) else np.zeros(0, np.int64), "index")
+    if indices.type is types.u8:
+        # Predicates are u8: as indices, the zeros and ones of a mask would take wrong elements without a word.
         raise NxTypeError(
             message(
-                f"an index is a whole number, a slice, None, `...` or a scalar tensor, got a tensor {entry.spec}.",
-                "Select with nx.select(mask, a, b) where the shape stays.",
+                f"t[...] takes no mask, and u8 is the type of masks: got {indices.spec}.",
+                "What a mask picks has a size that only its values tell, and sizes are fixed when a graph is built.",
+                "nx.select(mask, t, 0) keeps the shape; nx.take(t, indices) takes u8 indices.",
             )
         )
-    return entry
+    whole_indices(indices, "t[...]")
+    numbers = known(entry, indices)
+    if numbers is None:
+        return indices
+    size = tensor.shape[axis]
+    for place in numbers.ravel().tolist():
+        if not -size <= place < size:
+            _static_index(place, axis, tensor)
+    return operand(np.where(numbers < 0, numbers + size, numbers), "index")
 
 
 def _static_index(entry: Any, axis: int, tensor: Operand) -> int:
     if isinstance(entry, bool) or not hasattr(entry, "__index__") or isinstance(entry, np.ndarray):
         raise NxTypeError(
             message(
-                f"an index is a whole number, a slice, None, `...` or a scalar tensor, got {shapes.describe(entry)}.",
+                f"an index is a whole number, a slice, None, `...`, a tensor or a list, got {shapes.describe(entry)}.",
                 'An axis is named with a dict: t[{"row": 0}].'
                 if isinstance(entry, str)
                 else "Parts are taken with slices: t[1:3].",

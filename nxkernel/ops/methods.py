@@ -16,10 +16,13 @@ from nxkernel.ops import (
     elementary,
     elementwise,
     folding,
+    fourier,
+    gathering,
     indexing,
     inspection,
     reduction,
     shaping,
+    sorting,
     statistics,
     typing,
     window,
@@ -129,8 +132,8 @@ def _install() -> None:
         setattr(Operand, f"__{name}__", function)
     Operand.__getitem__ = indexing.index
     for module in (
-        comparison, contraction, convolution, cumulative, elementary, elementwise, folding, indexing, inspection,
-        reduction, shaping, statistics, typing, window,
+        comparison, contraction, convolution, cumulative, elementary, elementwise, folding, fourier, gathering,
+        indexing, inspection, reduction, shaping, sorting, statistics, typing, window,
     ):  # fmt: skip
         for name in module.__all__:
             if not hasattr(Operand, name) and name != "complex":

@@ -54,12 +54,16 @@ def test_numpy_numbers_are_static():
         ((0, -4), NxIndexError, "index -4 is out of bounds for axis 1 of [a: 2][b: 3][c: 4].\n  It goes from -3 to 2."),
         ((0, 0, 0, 0), NxIndexError, "4 indices for 3 axes: the tensor is s64[a: 2][b: 3][c: 4]"),
         ((..., ...), NxIndexError, "an index has at most one `...`"),
-        (True, NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got True."),
-        ("a", NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got 'a'."),
-        (1.0, NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got 1.0."),
-        ([0, 1], NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got a list."),
+        (True, NxTypeError, "an index is a whole number, a slice, None, `...`, a tensor or a list, got True."),
+        ("a", NxTypeError, "an index is a whole number, a slice, None, `...`, a tensor or a list, got 'a'."),
+        (1.0, NxTypeError, "an index is a whole number, a slice, None, `...`, a tensor or a list, got 1.0."),
+        ([0, 2], NxIndexError, "index 2 is out of bounds for axis 0 of [a: 2][b: 3][c: 4].\n  It goes from -2 to 1."),
+        ([0.0], NxTypeError, "t[...]: indices are whole numbers, got f32[1]."),
+        ([True, False], NxTypeError, "t[...] takes no mask, and u8 is the type of masks: got u8[2]."),
+        (X[:, 0, 0] > 0, NxTypeError, "t[...] takes indices, got a mask: bool[2]."),
+        (T > 3, NxTypeError, "t[...] takes no mask, and u8 is the type of masks: got u8[a: 2][b: 3][c: 4]."),
+        (([0], [1]), NxTypeError, "an index has at most one tensor or list with axes.\n  nx.gather takes"),
         (nx.tensor(1.0), NxTypeError, "an index is a scalar of an integer type, got f32"),
-        (nx.u8([1]), NxTypeError, "an index is a whole number, a slice, None, `...` or a scalar tensor, got a tensor"),
         (slice(0, 1.5), NxTypeError, "a bound of a slice must be a whole number that is known when the graph is built"),
         (slice(0, 2, 0), NxValueError, "the step of a slice cannot be 0"),
         ({"d": 0}, NxValueError, "no axis is named 'd' in [a: 2][b: 3][c: 4]."),
@@ -68,6 +72,17 @@ def test_numpy_numbers_are_static():
 def test_brackets_refuse(key, error, text):
     with pytest.raises(error, match="^" + re.escape(text)):
         T[key]
+
+
+def test_one_tensor_or_list_takes():
+    np.testing.assert_array_equal(T[[1, 0, -1]], X[[1, 0, -1]])
+    np.testing.assert_array_equal(T[:, [[0, -1], [2, 0]]], X[:, [[0, -1], [2, 0]]])
+    np.testing.assert_array_equal(T[1, np.array([2, 0]), ::-1], X[1, [2, 0], ::-1])
+    np.testing.assert_array_equal(T[..., nx.s32([3, 9, -1])], X[..., [3, 3, 0]])
+    np.testing.assert_array_equal(T[None, nx.tensor(0), :, nx.tensor([3])], X[None, 0, :, [3]].reshape(1, 3, 1))
+    assert T[[]].shape == (0, 3, 4)
+    assert T[:, [0, 1]].names == ("a", "b", "c")
+    assert nx.iota((2, 3))[:, nx.tensor([0], names=["n"])].names == (None, "n")
 
 
 def test_recorded_indices(record):
@@ -123,3 +138,36 @@ def test_split(place, axis, first):
 def test_split_leaves_no_part_empty(place):
     with pytest.raises(NxValueError, match=re.escape(f"split {place!r} of axis 0 with size 2 leaves a part empty.")):
         nx.split(T, place)
+
+
+def test_put_slice():
+    expected = X.copy()
+    expected[1:, 1:3, 2:4] = 7
+    np.testing.assert_array_equal(nx.put_slice(T, [1, 1, 2], np.full((1, 2, 2), 7)), expected)
+    np.testing.assert_array_equal(nx.put_slice(X, [nx.tensor(5), 1, nx.u8(200)], np.full((1, 2, 2), 7)), expected)
+    assert nx.put_slice(nx.u8([1, 2]), [1], [0.5]).type == "f32"
+    assert nx.put_slice(nx.iota((2, 2), names=["a", None]), [0, 0], nx.tensor([[1]], names=[None, "b"])).names == (
+        "a",
+        "b",
+    )
+
+
+@pytest.mark.parametrize(
+    ("starts", "part", "error", "text"),
+    [
+        ([0], [[1]], NxValueError, "put_slice: the part s64[1][1] does not fit into s64[3].\n  It has as many axes"),
+        ([0], [1, 2, 3, 4], NxValueError, "put_slice: the part s64[4] does not fit into s64[3]."),
+        (
+            [2],
+            [1, 2],
+            NxIndexError,
+            "put_slice: 2 elements from 2 leave axis 0 of s64[3].\n  The start is from 0 to 1.",
+        ),
+        ([-1], [1], NxIndexError, "put_slice: 1 elements from -1 leave axis 0 of s64[3]."),
+        ([0, 0], [1], NxValueError, "put_slice: start_indices has 2 entries, s64[3] has 1 axes"),
+        ([nx.tensor(0.5)], [1], NxTypeError, "an index is a scalar of an integer type, got f32"),
+    ],
+)
+def test_put_slice_refuses(starts, part, error, text):
+    with pytest.raises(error, match="^" + re.escape(text)):
+        nx.put_slice([1, 2, 3], starts, part)
