@@ -7,19 +7,94 @@ the package is imported (:mod:`nxkernel.ops.methods`), so that both kinds of ope
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
-from nxkernel.errors import NxTypeError
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, Shape
 from nxkernel.types import Type
 
+#: Name and size of each vectorized axis.
+VectorizedAxes = tuple[tuple[str, int], ...]
+
+
+class VectorizedSpec(NamedTuple):
+    """The spec of a value with vectorized axes: they come first in memory, and no function sees them.
+
+    ``type``, ``shape`` and ``names`` are what functions see: those of one entry.
+    """
+
+    type: Type
+    shape: Shape
+    names: Names
+    vectorized_axes: VectorizedAxes
+
+    @property
+    def entry(self) -> Spec:
+        """The spec of one entry of the vectorized axes."""
+        return Spec(self.type, self.shape, self.names)
+
+    @property
+    def whole(self) -> Spec:
+        """The spec of all entries together, as they are in memory."""
+        sizes = tuple([size for _, size in self.vectorized_axes])
+        return Spec(self.type, sizes + self.shape, (None,) * len(sizes) + self.names)
+
+    def __str__(self) -> str:
+        return f"{axes_text(self.vectorized_axes)} {self.entry}"
+
+
+def axes_text(axes: VectorizedAxes) -> str:
+    """Vectorized axes as people read them.
+
+    Examples
+    --------
+    >>> axes_text((("x", 2), ("y", 3)))
+    'vectorized[x: 2][y: 3]'
+    """
+    return "vectorized" + "".join(f"[{name}: {size}]" for name, size in axes)
+
+
+def entry_spec(spec: Spec | VectorizedSpec) -> Spec:
+    """What functions see of a spec."""
+    return spec.entry if type(spec) is VectorizedSpec else spec
+
+
+def whole_spec(spec: Spec | VectorizedSpec) -> Spec:
+    """What is in memory for a spec."""
+    return spec.whole if type(spec) is VectorizedSpec else spec
+
+
+def vectorized_spec(entry: Spec, axes: VectorizedAxes) -> Spec | VectorizedSpec:
+    """The spec of entries along vectorized axes; that of the only one where there are no such axes.
+
+    Raises
+    ------
+    NxValueError
+        When an axis of the entries has the name of a vectorized one.
+    """
+    if not axes:
+        return entry
+    for name, _ in axes:
+        if name in entry.names:
+            raise NxValueError(
+                message(
+                    f"the name {name!r} would stand for a vectorized axis and for an axis of {entry}.",
+                    "Give the axis another name with nx.rename(t, [...]), or none.",
+                )
+            )
+    return VectorizedSpec(*entry, axes)
+
 
 class Operand:
-    """A value with a type, a shape and axis names: a :class:`~nxkernel.tensor.Tensor` or a traced expression."""
+    """A value with a type, a shape and axis names: a :class:`~nxkernel.tensor.Tensor` or a traced expression.
+
+    Shape, names, rank and size leave vectorized axes out.
+    """
 
     __slots__ = ()
 
-    spec: Spec
+    spec: Spec | VectorizedSpec
     __array_priority__ = 1000
 
     @property
@@ -36,6 +111,12 @@ class Operand:
     def names(self) -> Names:
         """The name of each axis, None where it has none."""
         return self.spec.names
+
+    @property
+    def vectorized_axes(self) -> VectorizedAxes:
+        """Name and size of each vectorized axis."""
+        spec = self.spec
+        return spec.vectorized_axes if type(spec) is VectorizedSpec else ()
 
     @property
     def rank(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from nxkernel import primitives
 from nxkernel.errors import NxTypeError, TracedValueError, message
-from nxkernel.operand import Operand
+from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import unnamed
 from nxkernel.types import Type
@@ -22,34 +22,12 @@ class Source(NamedTuple):
     function: str
 
 
-class Expr(Operand):
-    """A value that will exist when the compiled program runs.
+class TracedValue(Operand):
+    """A value that will exist when the compiled program runs; until then, it refuses what asks for its data."""
 
-    Parameters
-    ----------
-    primitive : Primitive
-        What computes it.
-    operands : tuple of Expr
-        From what.
-    params : dict
-        The static parameters of the primitive.
-    spec : Spec
-        Type, shape and names.
-    source : Source, optional
-        The user's line.
-    """
+    __slots__ = ()
 
-    __slots__ = ("operands", "params", "primitive", "source", "spec")
-
-    def __init__(
-        self,
-        primitive: Primitive,
-        operands: tuple[Expr, ...],
-        params: dict[str, Any],
-        spec: Spec,
-        source: Source | None = None,
-    ) -> None:
-        self.primitive, self.operands, self.params, self.spec, self.source = primitive, operands, params, spec, source
+    source: Source | None
 
     # Equality is element-wise for people (`==` is an operator), so identity is what graphs and dictionaries go by.
     def __hash__(self) -> int:
@@ -114,6 +92,62 @@ class Expr(Operand):
         if name in _NEEDS_DATA:
             self._no_data(f".{name}()", "Return the tensor from the definition and read its data there.")
         raise AttributeError(f"a traced value of type {self.spec} has no attribute {name!r}")
+
+
+class Expr(TracedValue):
+    """A node of a graph.
+
+    Parameters
+    ----------
+    primitive : Primitive
+        What computes it.
+    operands : tuple of Expr
+        From what.
+    params : dict
+        The static parameters of the primitive.
+    spec : Spec
+        Type, shape and names.
+    source : Source, optional
+        The user's line.
+    """
+
+    __slots__ = ("operands", "params", "primitive", "source", "spec")
+
+    def __init__(
+        self,
+        primitive: Primitive,
+        operands: tuple[Expr, ...],
+        params: dict[str, Any],
+        spec: Spec,
+        source: Source | None = None,
+    ) -> None:
+        self.primitive, self.operands, self.params, self.spec, self.source = primitive, operands, params, spec, source
+
+
+class VectorizedExpr(TracedValue):
+    """A traced value with vectorized axes.
+
+    Parameters
+    ----------
+    node : Expr
+        All entries; the vectorized axes are its first axes.
+    spec : VectorizedSpec
+    """
+
+    __slots__ = ("node", "spec")
+
+    def __init__(self, node: Expr, spec: VectorizedSpec) -> None:
+        self.node, self.spec = node, spec
+
+    @property
+    def source(self) -> Source | None:
+        """The user's line."""
+        return self.node.source
+
+
+def node_with(node: Expr, spec: Spec | VectorizedSpec) -> Expr | VectorizedExpr:
+    """A node as the value that a spec describes: itself, or with its first axes vectorized."""
+    return VectorizedExpr(node, spec) if type(spec) is VectorizedSpec else node
 
 
 _NEEDS_DATA = frozenset(

@@ -6,19 +6,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nxkernel import primitives
-from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.expr import Expr, Graph, TracedValue, VectorizedExpr
 from nxkernel.graph.traverse import post_order
+from nxkernel.operand import VectorizedSpec, axes_text
 from nxkernel.tensor.printing import number
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def print_graph(outputs: Sequence[Expr], parameters: Sequence[Expr] = ()) -> str:
+def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ()) -> str:
     """A graph as text.
 
     Parameters
     ----------
-    outputs : list of Expr
+    outputs : list of Expr or VectorizedExpr
         What is computed.
     parameters : list of Expr, optional
         Inputs that are shown even if nothing reads them.
@@ -49,6 +50,8 @@ def print_graph(outputs: Sequence[Expr], parameters: Sequence[Expr] = ()) -> str
       d = sum c, axes=[1], keep_axes=False     f32[2]
     >
     """
+    head = _head([output.spec for output in outputs])
+    outputs = [output.node if type(output) is VectorizedExpr else output for output in outputs]
     order = post_order([*outputs, *parameters])
     names = variable_names(order)
     inputs = sorted((node for node in order if node.primitive is primitives.parameter), key=_input_order)
@@ -56,12 +59,18 @@ def print_graph(outputs: Sequence[Expr], parameters: Sequence[Expr] = ()) -> str
     rows += [(_operation(node, names), node) for node in order if node.primitive.family != "leaf"]
     rows += [(_operand(node, names), node) for node in outputs if node.primitive is primitives.constant]
     width = max((len(left) for left, _ in rows), default=0) + 3
-    kinds = [str(node.spec) for node in outputs]
-    head = kinds[0] if len(kinds) == 1 else f"({', '.join(kinds)})"
-    lines = [head, "", "Nx.Defn.Expr", *(f"{left:{width}}{kind(node)}" for left, node in rows)]
+    lines = [*head, "", "Nx.Defn.Expr", *(f"{left:{width}}{kind(node)}" for left, node in rows)]
     if len(outputs) > 1:
         lines.append(f"({', '.join(_operand(node, names) for node in outputs)})")
     return "#Nx.Tensor<\n" + "\n".join(f"  {line}" for line in lines) + "\n>"
+
+
+def _head(specs: Sequence[Any]) -> list[str]:
+    """The lines that say what a graph gives; vectorized axes have one of their own, as in a tensor."""
+    if len(specs) > 1:
+        return [f"({', '.join(map(str, specs))})"]
+    (spec,) = specs
+    return [axes_text(spec.vectorized_axes), str(spec.entry)] if type(spec) is VectorizedSpec else [str(spec)]
 
 
 def kind(node: Expr) -> str:

@@ -8,7 +8,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nxkernel.graph.expr import Expr, Graph, Source, parameter
+from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, parameter
+from nxkernel.operand import entry_spec
 from nxkernel.primitives import Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
 
@@ -41,6 +42,10 @@ class Trace:
     def node(self, operand: Any) -> Expr:
         """The node that stands for an operand; tensors are captured."""
         return operand if type(operand) is Expr else self.capture(operand)
+
+    def sees_vectors(self, operand: Any) -> bool:
+        """Whether it goes over the vectorized axes of an operand; the body of a primitive sees one entry of them."""
+        return True
 
     def record(self, primitive: Primitive, operands: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Add a node; tensors among the operands are captured. Several results are a tuple of ``elem`` nodes."""
@@ -81,10 +86,14 @@ class BodyTrace(Trace):
             return operand
         return self._lift(operand)
 
+    def sees_vectors(self, operand: Any) -> bool:
+        """Of its own values only."""
+        return type(operand) is VectorizedExpr and operand.node in self._own
+
     def _lift(self, value: Any) -> Expr:
         found = self._stand_ins.get(id(value))
         if found is None:
-            found = self._stand_ins[id(value)] = self.input("outside", value.spec)
+            found = self._stand_ins[id(value)] = self.input("outside", entry_spec(value.spec))
             self.captured.append(value)
         return found
 

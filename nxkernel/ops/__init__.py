@@ -20,6 +20,7 @@ from nxkernel.ops import (
     sorting,
     statistics,
     typing,
+    vectorization,
     window,
 )
 from nxkernel.ops.comparison import *  # noqa: F403
@@ -40,10 +41,12 @@ from nxkernel.ops.shaping import *  # noqa: F403
 from nxkernel.ops.sorting import *  # noqa: F403
 from nxkernel.ops.statistics import *  # noqa: F403
 from nxkernel.ops.typing import *  # noqa: F403
+from nxkernel.ops.vectorization import *  # noqa: F403
 from nxkernel.ops.window import *  # noqa: F403
 
 _FAMILIES = (
     comparison, contraction, conversion, convolution, creation, cumulative, elementary, elementwise, folding, fourier,
-    gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, window,
+    gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, vectorization,
+    window,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)

@@ -13,7 +13,7 @@ from nxkernel.backends.numpy import Number, cast_number, number_of
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
-from nxkernel.operand import Operand
+from nxkernel.operand import Operand, entry_spec
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.tensor.incoming import array_of_numbers
 from nxkernel.tensor.tensor import Template, Tensor
@@ -23,18 +23,39 @@ TypeRule = Callable[[Type], Type]
 
 
 def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
-    """Run a primitive on tensors, or record it; one with several results gives a tuple of them."""
+    """Run a primitive on tensors, or record it; one with several results gives a tuple of them.
+
+    Rules and parameters are those of one entry of vectorized axes, which :mod:`nxkernel.ops.batching` takes care of.
+    """
     trace = tracing.current()
     if trace is not None:
+        for operand in operands:
+            if type(operand) is not Expr and operand.vectorized_axes and trace.sees_vectors(operand):
+                return _over_vectors(primitive, operands, params)
         return trace.record(primitive, operands, params)
     for operand in operands:
         if type(operand) is not Tensor:
             _refuse(operand)
+        if type(operand.spec) is not Spec:
+            return _over_vectors(primitive, operands, params)
     spec = primitive.rule(*[operand.spec for operand in operands], **params)
     data = MEANING[primitive](spec, *[operand.data for operand in operands], **params)
     if type(spec) is tuple:
         return tuple(map(Tensor.wrap, data, spec))
     return Tensor.wrap(data, spec)
+
+
+def _over_vectors(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:
+    from nxkernel.ops import alignment, batching
+
+    axes = alignment.union(operands)
+    entries = primitive.rule(*[entry_spec(operand.spec) for operand in operands], **params)
+    mapped = [bool(operand.vectorized_axes) for operand in operands]
+    sides = [alignment.aligned(operand, axes) for operand in operands]
+    made = batching.batched(primitive, tuple([size for _, size in axes]), sides, mapped, params)
+    if type(entries) is tuple:
+        return tuple([alignment.vectorized(part, axes, entry) for part, entry in zip(made, entries, strict=True)])
+    return alignment.vectorized(made, axes, entries)
 
 
 def _refuse(operand: Operand) -> NoReturn:
@@ -120,6 +141,20 @@ def filled(value: Number, type_: Type, shape: tuple[int, ...], names: Any = None
     data = np.full(shape, cast_number(value, type_))
     data.flags.writeable = False
     return Tensor.wrap(data, Spec(type_, shape, shapes.unnamed(shape) if names is None else names))
+
+
+def filled_like(value: Number, type_: Type, tensor: Operand) -> Tensor | Expr:
+    """One number in every element, in the shape, names and vectorized axes of a tensor."""
+    made = filled(value, type_, tensor.shape, tensor.names)
+    return spread_vectors(made, tensor) if tensor.vectorized_axes else made
+
+
+def spread_vectors(value: Operand, like: Operand) -> Tensor | Expr:
+    """A tensor repeated along the vectorized axes of another one that it does not have."""
+    from nxkernel.ops import alignment
+
+    axes = alignment.union([like, value])
+    return alignment.broadcast(value, axes)
 
 
 def _beside(value: Number, type_: Type, shape: tuple[int, ...]) -> Tensor | Expr:

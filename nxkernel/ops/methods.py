@@ -25,6 +25,7 @@ from nxkernel.ops import (
     sorting,
     statistics,
     typing,
+    vectorization,
     window,
 )
 from nxkernel.ops.creation import tril, triu
@@ -139,6 +140,8 @@ def _install() -> None:
             if not hasattr(Operand, name) and name != "complex":
                 setattr(Operand, name, getattr(module, name))
     Operand.tril, Operand.triu = tril, triu
+    for name in ("devectorize", "revectorize", "vectorize"):
+        setattr(Operand, name, getattr(vectorization, name))
     for name in ("to_binary", "to_flat_list", "to_list", "to_number", "to_template"):
         setattr(Tensor, name, getattr(conversion, name))
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.operand import VectorizedSpec, axes_text
 from nxkernel.types import Type
 
 #: How many elements are printed at most.
@@ -41,7 +42,9 @@ def text(tensor: Any, limit: int = LIMIT) -> str:
       ]
     >
     """
-    return f"#Nx.Tensor<\n  {tensor.spec}\n  {elements(tensor.data, tensor.type, limit)}\n>"
+    spec = tensor.spec
+    head = f"{axes_text(spec.vectorized_axes)}\n  {spec.entry}" if type(spec) is VectorizedSpec else spec
+    return f"#Nx.Tensor<\n  {head}\n  {elements(tensor.data, tensor.type, limit)}\n>"
 
 
 def elements(data: np.ndarray, type_: Type, limit: int = LIMIT) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.operand import Operand
+from nxkernel.operand import Operand, VectorizedAxes, VectorizedSpec, vectorized_spec
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, normalize_names, unnamed
 from nxkernel.tensor import printing
@@ -23,10 +23,10 @@ class Tensor(ArrayProtocols, Operand):
 
     Attributes
     ----------
-    spec : Spec
-        Type, shape and names.
+    spec : Spec or VectorizedSpec
+        Type, shape and names, and vectorized axes where it has some.
     data : numpy.ndarray
-        The elements, read-only and in C order.
+        The elements, read-only and in C order; vectorized axes are the first ones.
     """
 
     __slots__ = ("__weakref__", "data", "spec")
@@ -37,7 +37,7 @@ class Tensor(ArrayProtocols, Operand):
         raise NxTypeError("Tensor() is not called; write nx.tensor([1, 2, 3]) or nx.Tensor.from_numpy(array)")
 
     @classmethod
-    def wrap(cls, data: np.ndarray, spec: Spec) -> Tensor:
+    def wrap(cls, data: np.ndarray, spec: Spec | VectorizedSpec) -> Tensor:
         """A tensor over an array that nobody else writes to and that has the type and shape of `spec`.
 
         The array cannot be written into any more: that would change every tensor that shares it.
@@ -77,7 +77,7 @@ class Tensor(ArrayProtocols, Operand):
         return complex(self._one_element("complex()"))
 
     def __index__(self) -> int:
-        if self.shape or not self.type.is_integer:
+        if self.data.shape or not self.type.is_integer:
             raise NxTypeError(f"only a scalar of an integer type is an index, this tensor is {self.spec}")
         return int(self.data)
 
@@ -111,18 +111,20 @@ class Tensor(ArrayProtocols, Operand):
         )
 
     def __reduce__(self) -> tuple:
-        return (_restore, (self.data, self.names))
+        return (_restore, (self.data, self.names, self.vectorized_axes))
 
 
 _new = object.__new__
 
 
-def _restore(data: np.ndarray, names: Names) -> Tensor:
-    return Tensor.from_numpy(data, names)
+def _restore(data: np.ndarray, names: Names, axes: VectorizedAxes) -> Tensor:
+    tensor = Tensor.from_numpy(data)
+    entry = Spec(tensor.type, tensor.shape[len(axes) :], names)
+    return Tensor.wrap(tensor.data, vectorized_spec(entry, axes))
 
 
 class Template(Operand):
-    """A tensor's type, shape and names without any data: what :func:`nxkernel.compile` takes.
+    """A tensor's type, shape, names and vectorized axes without any data: what :func:`nxkernel.compile` takes.
 
     Examples
     --------
@@ -132,8 +134,10 @@ class Template(Operand):
 
     __slots__ = ("spec",)
 
-    def __init__(self, type_: types.Type, shape: tuple[int, ...], names: Names | None = None) -> None:
-        self.spec = Spec(type_, shape, unnamed(shape) if names is None else names)
+    def __init__(
+        self, type_: types.Type, shape: tuple[int, ...], names: Names | None = None, axes: VectorizedAxes = ()
+    ) -> None:
+        self.spec = vectorized_spec(Spec(type_, shape, unnamed(shape) if names is None else names), axes)
 
     def __repr__(self) -> str:
         return f"template {self.spec}"
