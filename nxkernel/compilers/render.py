@@ -49,6 +49,24 @@ _FORMS: dict[str, str] = {
     "count_leading_zeros": "leading_zeros({0})",
     "threefry2x32": "threefry2x32({0}, {1}, {2}, {3})[{word}]",
 }
+#: Functions of complex numbers; other names of `_MATH` are NumPy's with them.
+_COMPLEX_FORMS: dict[str, str] = {
+    "complex": "complex({0}, {1})",
+    "real": "{0}.real",
+    "imag": "{0}.imag",
+    "conjugate": "np.conj({0})",
+    "rsqrt": "1 / np.sqrt({0})",
+    "sigmoid": "1 / (1 + np.exp(-{0}))",
+    "cbrt": "{0} ** (1 / 3)",
+}
+_COMPLEX_NAMES = {
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+}
 _START = {"sum": "0", "product": "1", "all": "True", "any": "False"}
 _UPDATE = {
     "sum": "{0} += {1}",
@@ -93,8 +111,16 @@ def names(nest: Nest) -> tuple[list[str], list[str]]:
                 "stride": f"{_buffer(number)}_{axis}",
                 "constant": f"c{number}",
             }[kind]
+            + _part_name(nest, kind, number, axis)
         )
     return arrays, words
+
+
+def _part_name(nest: Nest, kind: str, number: int, part: int) -> str:
+    """What tells the two words of a complex constant from each other."""
+    if kind != "constant" or not nest.constants[number].is_complex:
+        return ""
+    return ("_real", "_imag")[part]
 
 
 def _buffer(number: int) -> str:
@@ -139,7 +165,7 @@ class _Renderer:
         return f"i{axis}" if axis < self.nest.outer else f"j{axis}"
 
     def _lane_axis(self) -> int:
-        return self.nest.outer - 1 if self.nest.lanes == "outer" else self.nest.outer + self.nest.inner - 1
+        return self.nest.outer - 1 if self.nest.lanes != "inner" else self.nest.outer + self.nest.inner - 1
 
     def _full(self, section: Section) -> None:
         nest, before = self.nest, self.depth
@@ -227,7 +253,7 @@ class _Renderer:
     def _op(self, op: Op, texts: list[str]) -> str:
         given = [texts[number] for number in op.args]
         leaf: dict[str, Callable[[], str]] = {
-            "const": lambda: f"c{op.extra}",
+            "const": lambda: f"complex(c{op.extra}_real, c{op.extra}_imag)" if op.type.is_complex else f"c{op.extra}",
             "slot": lambda: f"s{op.extra}",
             "scratch": lambda: f"row{op.extra}[j{self._lane_axis()}]",
             "index": lambda: self._place(op.extra),
@@ -239,15 +265,20 @@ class _Renderer:
         if op.name in _INFIX:
             left, right = (_grouped(text) for text in given)
             return f"{left} {_INFIX[op.name]} {right}"
+        of_complex = op.type.is_complex or (isinstance(op.extra, Type) and op.extra.is_complex)
+        if of_complex and op.name in _COMPLEX_FORMS:
+            return _COMPLEX_FORMS[op.name].format(*(_grouped(text) for text in given))
         if op.name in _MATH:
-            return f"math.{_MATH[op.name]}({', '.join(given)})"
+            function = _COMPLEX_NAMES.get(op.name, _MATH[op.name]) if of_complex else _MATH[op.name]
+            return f"{'np' if of_complex else 'math'}.{function}({', '.join(given)})"
         if op.name in ("as_type", "bitcast"):
-            return f"{_cast(op.type)}({given[0]})"
+            dropped = ".real" if of_complex and not op.type.is_complex else ""
+            return f"{_cast(op.type)}({_grouped(given[0]) if dropped else given[0]}{dropped})"
         return _FORMS[op.name].format(*(_grouped(text) for text in given), word=op.extra)
 
 
 def _grouped(text: str) -> str:
-    simple = text.replace("_", "").isalnum() or (
+    simple = text.replace("_", "").replace(".", "").isalnum() or (
         text.endswith(")") and text.count("(") == 1 and " " not in text.split("(")[0]
     )
     return (

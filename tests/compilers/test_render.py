@@ -51,6 +51,12 @@ def looked_up(x):
     return x[nx.argmax(x[:, 0])] + 1
 
 
+def wound(x):
+    z = nx.exp(nx.complex(x, x * 0.5)) * (1 - 2j) + nx.asinh(nx.as_type(x, "c64"))
+    real = nx.as_type(nx.conjugate(z), "f32") + nx.imag(z) * nx.abs(z) - nx.phase(z)
+    return real, nx.real(nx.sum(nx.sigmoid(z) / nx.rsqrt(z + 3), axes=[1])), nx.real(nx.cbrt(z))
+
+
 PROGRAMS = {
     "softmax": softmax,
     "standardized columns": standardized,
@@ -64,6 +70,7 @@ PROGRAMS = {
     "everything": lambda x: (nx.sum(x), nx.product(x * 0.1 + 1), nx.all(x), nx.any(x)),
     "functions": lambda x: nx.tanh(x) + nx.erf(x) * nx.sigmoid(x) - nx.cbrt(x) ** 2 + nx.round(x) + nx.sign(x),
     "computed places": looked_up,
+    "complex numbers": wound,
 }
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.compilers import interface
 from nxkernel.compilers.nesting import Bound
+from nxkernel.compilers.numba_cpu import libraries
 from nxkernel.compilers.numba_cpu.compiler import _routine
 from nxkernel.compilers.plan import plan
 from nxkernel.compilers.prepare import make, prepare
@@ -16,7 +17,7 @@ from nxkernel.transforms.simplify import simplify
 
 __all__ = ["agree", "compiled", "graph_of", "inputs", "make", "nests", "planned", "spec"]
 
-_BLAS = frozenset((types.f32, types.f64))
+_BLAS = frozenset(libraries.GEMM)
 
 
 def spec(type_, *shape):
@@ -61,7 +62,8 @@ def agree(function, *arrays, rtol=0.0, atol=0.0):
         if output.type.is_integer:
             np.testing.assert_array_equal(got, want)
         else:
-            np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=rtol, atol=atol)
+            wide = np.complex128 if output.type.is_complex else np.float64
+            np.testing.assert_allclose(got.astype(wide), want.astype(wide), rtol=rtol, atol=atol)
     return found
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 import numpy as np
 
+from nxkernel import primitives as p
 from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.fusion import WHOLE
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
@@ -22,6 +25,8 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
 
 _BLAS: frozenset[Type] = frozenset(libraries.GEMM)
+#: Primitives that neither loop nests nor routines compute.
+_MISSING = frozenset((p.conv, p.reduce))
 
 
 class NumbaCpu:
@@ -65,14 +70,31 @@ def _routine(node: Expr) -> tuple[Routine, int]:
 def _check(graph: Graph) -> None:
     """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
     for node in post_order(graph.outputs):
-        if type(node.spec) is not tuple and node.type.is_complex:
-            where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
-            raise CompilationError(
-                message(
-                    f"numba_cpu does not compile complex numbers yet: {node.primitive.name} gives {node.spec}{where}.",
-                    'Run this definition with compiler="evaluator".',
-                )
-            )
+        whole = node.primitive.family in WHOLE
+        if node.primitive in _MISSING or (whole and node.primitive not in ROUTINES):
+            _refuse(node)
+
+
+def _check_elements(nodes: Sequence[Expr]) -> None:
+    """As `_check`, for the element-wise primitives of a nest that is about to be lowered."""
+    from nxkernel.compilers.numba_cpu.operations import lowered
+
+    for node in nodes:
+        if node.primitive.family == "elementwise":
+            of_complex = any(value.type.is_complex for value in (node, *node.operands[:1]))
+            if node.primitive.name not in lowered(of_complex):
+                _refuse(node)
+
+
+def _refuse(node: Expr) -> NoReturn:
+    where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
+    operands = ", ".join(str(operand.spec) for operand in node.operands)
+    raise CompilationError(
+        message(
+            f"numba_cpu has no code for {node.primitive.name} of {operands}{where}.",
+            'Run this definition with compiler="evaluator".',
+        )
+    )
 
 
 def _needs(text: Program) -> None:
@@ -112,7 +134,7 @@ def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr
 def _nest_record(step: Step, origin: dict[Expr, Expr]) -> KernelRecord:
     bound = step.work
     begin = time.perf_counter()
-    _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest))
+    _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
     spent = 1e3 * (time.perf_counter() - begin)
     nest = bound.nest
     nodes = list(dict.fromkeys(origin.get(node, node) for node in bound.nodes))
@@ -146,9 +168,10 @@ def _counted(count: int, what: str) -> str:
 # starts sooner.
 
 
-def _lowered(nest: Nest) -> str:
+def _lowered(nest: Nest, nodes: Sequence[Expr] = ()) -> str:
     from nxkernel.compilers.numba_cpu.lower import lower
 
+    _check_elements(nodes)
     return str(lower(nest))
 
 
@@ -171,7 +194,7 @@ def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
     elements = product.batch * (
         product.rows * product.depth + product.depth * product.columns + product.rows * product.columns
     )
-    flops = 2 * product.batch * product.rows * product.columns * product.depth
+    flops = (8 if product.type.is_complex else 2) * product.batch * product.rows * product.columns * product.depth
     symbol = libraries.GEMM[product.type]
     return KernelRecord("matrix product", title, symbol, "memory", 0.0, [node], elements * product.type.size, flops)
 

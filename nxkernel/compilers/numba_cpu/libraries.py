@@ -14,10 +14,11 @@ import os
 from nxkernel import shapes, types
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.numba_cpu import loader, threads
+from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
 from nxkernel.types import Type
 
 #: The routine that multiplies matrices of each type.
-GEMM = {types.f32: "sgemm", types.f64: "dgemm"}
+GEMM = {types.f32: "sgemm", types.f64: "dgemm", types.c64: "cgemm", types.c128: "zgemm"}
 
 #: Rows and columns of a tile, the first of these that gives enough of them: the larger, the less is packed twice.
 TILES = ((1024, 256), (512, 256), (256, 256), (128, 128))
@@ -80,7 +81,8 @@ def matmul_text(type_: Type) -> str:
 
     Matrices lie in rows; BLAS keeps them in columns, so the transposed product is asked for: C' = B' A'.
     """
-    real = "float" if type_ is types.f32 else "double"
+    element = MEMORY[type_]
+    one = f"[{REGISTER[type_]} 1.0, {REGISTER[type_]} 0.0]" if type_.is_complex else "1.0"
     routine = f"nxk_blas_{GEMM[type_]}"
     words = [
         "a",
@@ -114,8 +116,8 @@ entry:
   %lda_at = alloca i32
   %ldb_at = alloca i32
   %ldc_at = alloca i32
-  %one = alloca {real}
-  %zero = alloca {real}
+  %one = alloca {element}
+  %zero = alloca {element}
   %flag_a = alloca i8
   %flag_b = alloca i8
 {reads}
@@ -130,8 +132,8 @@ entry:
   store i32 %lda32, ptr %lda_at
   store i32 %ldb32, ptr %ldb_at
   store i32 %ldc32, ptr %ldc_at
-  store {real} 1.0, ptr %one
-  store {real} 0.0, ptr %zero
+  store {element} {one}, ptr %one
+  store {element} zeroinitializer, ptr %zero
   %is_a = icmp ne i64 %turn_a, 0
   %is_b = icmp ne i64 %turn_b, 0
   %letter_a = select i1 %is_a, i8 84, i8 78
@@ -173,9 +175,9 @@ body:
   %from_b = add i64 %batch_b, %skip_b
   %row_c = add i64 %batch_c, %skip_i
   %from_c = add i64 %row_c, %j0
-  %ai = getelementptr {real}, ptr %a, i64 %from_a
-  %bi = getelementptr {real}, ptr %b, i64 %from_b
-  %ci = getelementptr {real}, ptr %c, i64 %from_c
+  %ai = getelementptr {element}, ptr %a, i64 %from_a
+  %bi = getelementptr {element}, ptr %b, i64 %from_b
+  %ci = getelementptr {element}, ptr %c, i64 %from_c
   call void @{routine}(
     ptr %flag_b, ptr %flag_a, ptr %columns_at, ptr %rows_at, ptr %k_at, ptr %one, ptr %bi, ptr %ldb_at,
     ptr %ai, ptr %lda_at, ptr %zero, ptr %ci, ptr %ldc_at)
