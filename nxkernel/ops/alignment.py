@@ -2,17 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nxkernel import primitives
-from nxkernel.errors import NxValueError, message
+from nxkernel import primitives, shapes
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, VectorizedExpr, constant, node_with
 from nxkernel.operand import Operand, VectorizedAxes, entry_spec, vectorized_spec, whole_spec
 from nxkernel.ops.dispatch import apply
 from nxkernel.primitives import Spec
 from nxkernel.tensor.tensor import Tensor
+
+
+def names_and_sizes(axes: Any, auto: bool = False) -> list[tuple[str, Any]]:
+    """Vectorized axes out of what a person gave; None where no size was said, ``"auto"`` where that is allowed."""
+    if isinstance(axes, str):
+        axes = [axes]
+    if isinstance(axes, Mapping):
+        axes = list(axes.items())
+    if not isinstance(axes, list | tuple):
+        raise NxTypeError(
+            message(
+                f"vectorized axes are a name, a list of names, or a dict of sizes, got {shapes.describe(axes)}.",
+                'For example "x", ["x", "y"] or {"x": 2}.',
+            )
+        )
+    found: list[tuple[str, Any]] = []
+    for axis in axes:
+        name, size = axis if isinstance(axis, tuple) and len(axis) == 2 else (axis, None)
+        if not isinstance(name, str):
+            raise NxTypeError(f"the name of a vectorized axis is a str, got {shapes.describe(name)}")
+        if name in dict(found):
+            raise NxValueError(f"the name {name!r} stands for two vectorized axes; names must differ")
+        if size is not None and not (auto and size == "auto"):
+            size = shapes.static_int(size, f"the size of the vectorized axis {name!r}")
+            if size < 1:
+                raise NxValueError(f"the size of a vectorized axis is at least 1, got {size} for {name!r}")
+        found.append((name, size))
+    return found
+
+
+def sized(axes: Any, auto: bool = False) -> VectorizedAxes:
+    """Vectorized axes out of what a person gave, with a size for each."""
+    found = names_and_sizes(axes, auto)
+    for name, size in found:
+        if size is None:
+            raise NxValueError(f"the vectorized axis {name!r} needs a size: write {{{name!r}: 2}}")
+    return tuple(found)
 
 
 def union(operands: Iterable[Operand]) -> VectorizedAxes:

@@ -9,7 +9,7 @@ from nxkernel import shapes, types
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.ops import _rows
-from nxkernel.ops.dispatch import apply, arithmetic, convert, elementwise, filled, operand, ordered, spread, whole
+from nxkernel.ops.dispatch import apply, arithmetic, convert, elementwise, filled_like, operand, ordered, spread, whole
 from nxkernel.primitives import Primitive
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -70,7 +70,7 @@ def _test(primitive: Primitive, what: str, result: str) -> Any:
     def function(tensor: Any) -> Tensor | Expr:
         tensor = operand(tensor, "tensor")
         if tensor.type.is_integer:
-            return filled(0, types.u8, tensor.shape, tensor.names)
+            return filled_like(0, types.u8, tensor)
         return apply(primitive, tensor)
 
     example = f"nx.{primitive.name}([1.0, np.nan, -np.inf]).to_list()"

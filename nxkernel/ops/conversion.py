@@ -78,7 +78,7 @@ def to_number(tensor: Any) -> int | float | complex:
     2
     """
     tensor = operand(tensor, "tensor")
-    if tensor.shape:
+    if tensor.shape or tensor.vectorized_axes:
         raise NxTypeError(
             message(f"to_number takes a scalar, got {tensor.spec}.", "nx.to_list and nx.to_flat_list take any tensor.")
         )

@@ -14,6 +14,7 @@ from nxkernel.backends.numpy import cast, cast_number
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
+from nxkernel.ops import alignment
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, lasting, operand, spread
 from nxkernel.shapes import normalize_names
 from nxkernel.tensor.tensor import Template, Tensor
@@ -207,7 +208,9 @@ def from_binary(binary: bytes, type: Any) -> Tensor:
     return Tensor.from_numpy(np.frombuffer(bytes(binary), dtype=type_.dtype))
 
 
-def template(shape: Any, type: Any, *, names: Sequence[str | None] | None = None) -> Template:
+def template(
+    shape: Any, type: Any, *, names: Sequence[str | None] | None = None, vectorized_axes: Any = None
+) -> Template:
     """A type, shape and names without data, for ``nx.compile``.
 
     Parameters
@@ -215,6 +218,7 @@ def template(shape: Any, type: Any, *, names: Sequence[str | None] | None = None
     shape : tuple of int
     type : type
     names : list of str or None, optional
+    vectorized_axes : dict of str to int, or list of (str, int), optional
 
     Returns
     -------
@@ -226,7 +230,8 @@ def template(shape: Any, type: Any, *, names: Sequence[str | None] | None = None
     template f32[2][3]
     """
     shape = shapes.normalize_shape(shape)
-    return Template(types.normalize(type), shape, normalize_names(names, shape))
+    axes = () if vectorized_axes is None else alignment.sized(vectorized_axes)
+    return Template(types.normalize(type), shape, normalize_names(names, shape), axes)
 
 
 def shape_of(value: Any) -> shapes.Shape:
@@ -235,7 +240,12 @@ def shape_of(value: Any) -> shapes.Shape:
 
 
 def iota(
-    shape: Any, *, axis: int | str | None = None, type: Any = "s64", names: Sequence[str | None] | None = None
+    shape: Any,
+    *,
+    axis: int | str | None = None,
+    type: Any = "s64",
+    names: Sequence[str | None] | None = None,
+    vectorized_axes: Any = None,
 ) -> Tensor | Expr:
     """Count 0, 1, 2, … through all elements or along one axis.
 
@@ -247,6 +257,8 @@ def iota(
         Count along this axis; without it through all elements in C order.
     type : type, optional
     names : list of str or None, optional
+    vectorized_axes : dict of str to int, or list of (str, int), optional
+        The result has these, and the same numbers in every entry.
 
     Returns
     -------
@@ -263,12 +275,20 @@ def iota(
     names = normalize_names(names, shape)
     if axis is not None or len(shape) == 1:
         place = shapes.normalize_axis(axis or 0, shape, names)
-        return apply(primitives.iota, type=types.normalize(type), shape=shape, names=names, axis=place)
-    flat = iota(shapes.size(shape), type=type)
-    return apply(primitives.reshape, flat, shape=shape, names=names)
+        made = apply(primitives.iota, type=types.normalize(type), shape=shape, names=names, axis=place)
+    else:
+        made = apply(primitives.reshape, iota(shapes.size(shape), type=type), shape=shape, names=names)
+    return _entries(made, vectorized_axes)
 
 
-def eye(n: Any, *, type: Any = "s64", names: Sequence[str | None] | None = None) -> Tensor | Expr:
+def _entries(entry: Operand, axes: Any) -> Operand:
+    """A tensor as every entry of the vectorized axes that a person gave."""
+    return entry if axes is None else alignment.broadcast(entry, alignment.sized(axes))
+
+
+def eye(
+    n: Any, *, type: Any = "s64", names: Sequence[str | None] | None = None, vectorized_axes: Any = None
+) -> Tensor | Expr:
     """Ones on the diagonal, zeros elsewhere.
 
     Parameters
@@ -277,6 +297,8 @@ def eye(n: Any, *, type: Any = "s64", names: Sequence[str | None] | None = None)
         The size of a square matrix, or the shape: its last two axes are the matrix, axes before repeat it.
     type : type, optional
     names : list of str or None, optional
+    vectorized_axes : dict of str to int, or list of (str, int), optional
+        The result has these, and the same matrix in every entry.
 
     Returns
     -------
@@ -293,7 +315,7 @@ def eye(n: Any, *, type: Any = "s64", names: Sequence[str | None] | None = None)
         raise NxValueError(f"eye makes matrices: the shape needs at least two axes, got {shapes.text(shape)}")
     rows, columns = _places(shape)
     diagonal = convert(apply(primitives.equal, rows, columns), types.normalize(type))
-    return _named(spread(diagonal, shape), normalize_names(names, shape))
+    return _entries(_named(spread(diagonal, shape), normalize_names(names, shape)), vectorized_axes)
 
 
 def _places(shape: shapes.Shape) -> tuple[Operand, Operand]:

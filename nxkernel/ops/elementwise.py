@@ -14,15 +14,15 @@ from nxkernel.ops.dispatch import (
     arithmetic,
     convert,
     elementwise,
-    filled,
+    filled_like,
     is_number,
     operand,
     ordered,
     spread,
+    spread_vectors,
     whole,
 )
 from nxkernel.primitives import Primitive
-from nxkernel.shapes import text
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type, to_floating
 
@@ -175,10 +175,10 @@ def clip(tensor: Any, min: Any, max: Any) -> Tensor | Expr:
     tensor = operand(tensor, "tensor")
     bounds = [operand(bound, name) for bound, name in ((min, "min"), (max, "max"))]
     for bound, name in zip(bounds, ("min", "max"), strict=True):
-        if bound.shape:
+        if bound.shape or bound.vectorized_axes:
             raise NxValueError(
                 message(
-                    f"the bound {name!r} of clip is a scalar, got one of shape {text(bound.shape)}.",
+                    f"the bound {name!r} of clip is a scalar, got {bound.spec}.",
                     "nx.max(nx.min(t, upper), lower) takes bounds of other shapes.",
                 )
             )
@@ -210,12 +210,12 @@ def fill(tensor: Any, value: Any, *, type: Any = None) -> Tensor | Expr:
     tensor = operand(tensor, "tensor")
     if is_number(value):
         type_ = types.merge_number(tensor.type, value) if type is None else types.normalize(type)
-        return filled(value, type_, tensor.shape, tensor.names)
+        return filled_like(value, type_, tensor)
     value = operand(value, "value")
     if value.shape:
         raise NxValueError(f"fill takes one value, got {value.spec}; nx.broadcast spreads a tensor over a shape")
     type_ = types.merge(tensor.type, value.type) if type is None else types.normalize(type)
-    return spread(convert(value, type_), tensor.shape, tensor.names)
+    return spread_vectors(spread(convert(value, type_), tensor.shape, tensor.names), tensor)
 
 
 def complex(real: Any, imag: Any) -> Tensor | Expr:
@@ -304,7 +304,7 @@ def imag(tensor: Any) -> Tensor | Expr:
     tensor = operand(tensor, "tensor")
     if tensor.type.is_complex:
         return apply(p.imag, tensor)
-    return filled(0.0, to_floating(tensor.type), tensor.shape, tensor.names)
+    return filled_like(0.0, to_floating(tensor.type), tensor)
 
 
 def phase(tensor: Any) -> Tensor | Expr:

@@ -109,7 +109,7 @@ def started(function: str, tensor: Operand, acc: Any, type: Any, argument: str =
         type_ = arithmetic(types.merge_number(tensor.type, acc)) if type is None else types.normalize(type)
         return convert(tensor, type_), filled(acc, type_, ())
     start = operand(acc, argument)
-    if start.shape:
+    if start.shape or start.vectorized_axes:
         raise NxTypeError(f"{function} starts with one number, got {start.spec} for {argument!r}")
     type_ = arithmetic(types.merge(tensor.type, start.type)) if type is None else types.normalize(type)
     return convert(tensor, type_), convert(start, type_)

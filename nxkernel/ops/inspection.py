@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from nxkernel import shapes
@@ -58,7 +59,7 @@ def rank(tensor: Any) -> int:
 
 
 def size(tensor: Any) -> int:
-    """The number of elements.
+    """The number of elements; of one entry where there are vectorized axes.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def size(tensor: Any) -> int:
 
 
 def flat_size(tensor: Any) -> int:
-    """The number of elements of the whole tensor.
+    """The number of elements of all entries along vectorized axes together.
 
     Parameters
     ----------
@@ -89,10 +90,13 @@ def flat_size(tensor: Any) -> int:
 
     Examples
     --------
-    >>> nx.flat_size([[1, 2, 3]])
-    3
+    >>> nx.flat_size(nx.vectorize([[1, 2, 3], [4, 5, 6]], "x"))
+    6
     """
-    return shapes.size(_shape(tensor))
+    if isinstance(tensor, tuple):
+        return size(tensor)
+    tensor = operand(tensor, "tensor")
+    return tensor.size * math.prod([count for _, count in tensor.vectorized_axes])
 
 
 def axes(tensor: Any) -> list[int]:
@@ -177,7 +181,7 @@ def axis_index(tensor: Any, axis: int | str) -> int:
 
 
 def byte_size(tensor: Any) -> int:
-    """The memory that the elements take, in bytes.
+    """The memory that the elements take, those of all vectorized axes included, in bytes.
 
     Parameters
     ----------
@@ -193,7 +197,7 @@ def byte_size(tensor: Any) -> int:
     8
     """
     tensor = operand(tensor, "tensor")
-    return shapes.size(tensor.shape) * tensor.type.size
+    return flat_size(tensor) * tensor.type.size
 
 
 def bit_size(tensor: Any) -> int:
@@ -216,7 +220,7 @@ def bit_size(tensor: Any) -> int:
 
 
 def compatible(left: Any, right: Any) -> bool:
-    """Whether two tensors, or containers of tensors, agree in type, shape and names.
+    """Whether two tensors, or containers of tensors, agree in type, shape, names and vectorized axes.
 
     Parameters
     ----------
@@ -235,7 +239,7 @@ def compatible(left: Any, right: Any) -> bool:
     if isinstance(left, list | tuple | dict) or isinstance(right, list | tuple | dict):
         return _same_container(left, right)
     left, right = operand(left, "left"), operand(right, "right")
-    if left.type is not right.type or left.shape != right.shape:
+    if left.type is not right.type or left.shape != right.shape or left.vectorized_axes != right.vectorized_axes:
         return False
     return all(None in (a, b) or a == b for a, b in zip(left.names, right.names, strict=True))
 

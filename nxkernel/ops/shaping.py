@@ -331,7 +331,7 @@ def pad(tensor: Any, pad_value: Any, padding_config: Sequence[Sequence[int]]) ->
     else:
         value = operand(pad_value, "pad_value")
         type_ = types.merge(tensor.type, value.type)
-    if value.shape:
+    if value.shape or value.vectorized_axes:
         raise NxValueError(f"pad_value is one number, got {value.spec}")
     if not any(any(entry) for entry in config):
         return convert(tensor, type_)

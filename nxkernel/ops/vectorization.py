@@ -49,7 +49,7 @@ def vectorize(tensor: Any, name_or_axes: Axes) -> Any:
       [6, 15]
     >
     """
-    wanted = _wanted(name_or_axes)
+    wanted = alignment.names_and_sizes(name_or_axes)
     return _each(tensor, lambda value: _vectorized(lasting(value, "tensor"), wanted))
 
 
@@ -74,32 +74,6 @@ def _vectorized(tensor: Operand, wanted: Sequence[tuple[str, int | None]]) -> Op
     spec, count = tensor.spec, len(wanted)
     entry = Spec(spec.type, spec.shape[count:], spec.names[count:])
     return alignment.vectorized(alignment.whole(tensor), tuple(axes), entry)
-
-
-def _wanted(axes: Any, auto: bool = False) -> list[tuple[str, Any]]:
-    """Names and sizes out of what a person gave; None where no size was said."""
-    if isinstance(axes, str):
-        axes = [axes]
-    if isinstance(axes, Mapping):
-        axes = list(axes.items())
-    if not isinstance(axes, list | tuple):
-        raise NxTypeError(
-            message(
-                f"vectorized axes are a name, a list of names, or a dict of sizes, got {shapes.describe(axes)}.",
-                'For example "x", ["x", "y"] or {"x": 2}.',
-            )
-        )
-    found: list[tuple[str, Any]] = []
-    for axis in axes:
-        name, size = axis if isinstance(axis, tuple) and len(axis) == 2 else (axis, None)
-        if not isinstance(name, str):
-            raise NxTypeError(f"the name of a vectorized axis is a str, got {shapes.describe(name)}")
-        if name in dict(found):
-            raise NxValueError(f"the name {name!r} stands for two vectorized axes; names must differ")
-        if size is not None and not (auto and size == "auto"):
-            size = shapes.static_int(size, f"the size of the vectorized axis {name!r}")
-        found.append((name, size))
-    return found
 
 
 def devectorize(tensor: Any, *, keep_names: bool = True) -> Any:
@@ -172,9 +146,7 @@ def revectorize(
     >>> nx.revectorize(t, {"both": "auto"}).vectorized_axes
     (('both', 6),)
     """
-    wanted = _wanted(target_axes, auto=True)
-    if missing := [name for name, size in wanted if size is None]:
-        raise NxValueError(f'revectorize needs a size for the axis {missing[0]!r}: a number, or "auto"')
+    wanted = alignment.sized(target_axes, auto=True)
 
     def arranged(value: Any) -> Operand:
         value = lasting(value, "tensor")

@@ -14,7 +14,7 @@ from nxkernel.operand import Operand
 from nxkernel.ops import _rows, comparison, elementwise
 from nxkernel.ops._windowing import Pairs, along_axes, padding_of
 from nxkernel.ops.creation import iota
-from nxkernel.ops.dispatch import TypeRule, apply, arithmetic, convert, filled, operand, ordered, spread
+from nxkernel.ops.dispatch import TypeRule, apply, arithmetic, convert, filled, operand, ordered, spread, spread_vectors
 from nxkernel.ops.folding import Folding, fold, started
 from nxkernel.ops.shaping import reshape
 from nxkernel.primitives import Primitive
@@ -294,6 +294,7 @@ def _window_scatter(
                 )
             )
         target = spread(init, shapes.pad(tensor.shape, [(*pair, 0) for pair in around]), tensor.names)
+        target = spread_vectors(target, tensor)
         indices = _coordinates(places, window, steps)
         added = apply(p.scatter, target, source, *indices, axes=tuple(range(tensor.rank)), combine="add")
         return _padded(added, init, tuple((-low, -high) for low, high in around))

@@ -154,7 +154,7 @@ def test_clip():
     assert nx.clip(nx.u8([1, 5]), 2, 4).type == "s64"
     assert nx.clip(nx.s64([1, 5]), 2.0, 4).to_list() == [2.0, 4.0]
     assert np.isnan(nx.clip(nx.f32([np.nan]), 0, 1).to_list()[0])
-    with pytest.raises(NxValueError, match=r"the bound 'max' of clip is a scalar, got one of shape \[2\]\."):
+    with pytest.raises(NxValueError, match=r"the bound 'max' of clip is a scalar, got s64\[2\]\."):
         nx.clip([1, 2], 0, [1, 2])
 
 
