@@ -1,0 +1,33 @@
+"""Random numbers from keys: the same key gives the same numbers, in any order, on any number of threads.
+
+Every sampler takes a key and returns its numbers and a new key to go on with. Those that end in ``_split`` take a key
+that was split before, and return the numbers alone.
+
+>>> key = nx.random.key(12)
+>>> x, key = nx.random.uniform(key)
+>>> y, key = nx.random.uniform(key)
+>>> x.to_list(), y.to_list()
+(0.7691127061843872, 0.9648666381835938)
+
+Keys, bits, and uniform and normal numbers of 32 and 64 bits are those of ``jax.random`` with
+``jax_threefry_partitionable`` switched off; all are those of ``Nx.Random``.
+"""
+
+from nxkernel.random.distributions import (
+    bits,
+    bits_split,
+    gumbel,
+    gumbel_split,
+    normal,
+    normal_split,
+    randint,
+    randint_split,
+    uniform,
+    uniform_split,
+)
+from nxkernel.random.keys import fold_in, key, split, threefry2x32_20_concat
+
+__all__ = [
+    "bits", "bits_split", "fold_in", "gumbel", "gumbel_split", "key", "normal", "normal_split", "randint",
+    "randint_split", "split", "threefry2x32_20_concat", "uniform", "uniform_split",
+]  # fmt: skip

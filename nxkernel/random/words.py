@@ -1,0 +1,109 @@
+"""Random words: which block of Threefry stands at each place of a stream, and which of its two words.
+
+A stream of n words numbers its places; the block of counter ``(i, i + n/2)`` gives the words of both places. So every
+word is an element-wise expression of its place, and a sampler is one loop over its result. The streams are those of
+``jax.random`` with ``jax_threefry_partitionable`` switched off.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nxkernel import primitives, shapes
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.operand import Operand
+from nxkernel.ops.comparison import select
+from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
+from nxkernel.shapes import Shape, describe, unnamed
+from nxkernel.types import Type, u32, u64
+
+
+class Pair(NamedTuple):
+    """A key as its two words, scalars of u32."""
+
+    first: Operand
+    second: Operand
+
+
+def pair_of(key: Operand) -> Pair:
+    """The words of a key that a person passed.
+
+    Raises
+    ------
+    NxTypeError, NxValueError
+        For what is no key.
+    """
+    hint = "Make a key with nx.random.key(12), or take one of several: nx.random.split(key, parts=3)[0]."
+    key = operand(key, "key")
+    if key.shape != (2,):
+        raise NxValueError(message(f"expected the key to have the shape (2,), got {describe(key)}.", hint))
+    if key.type is not u32:
+        raise NxTypeError(message(f"expected a key of u32, got {describe(key)}.", hint))
+    return Pair(key[0], key[1])
+
+
+def block(pair: Pair, x0: Operand, x1: Operand, word: int) -> Operand:
+    """One word of the blocks of counters of one shape."""
+    first, second = (spread(part, x0.shape) for part in pair)
+    return apply(primitives.threefry2x32, first, second, x0, x1, word=word)
+
+
+def places(shape: Shape) -> Operand:
+    """The place of each element in C order, as u32."""
+    return apply(primitives.iota, type=u32, shape=shape, names=unnamed(shape), axis=None)
+
+
+def advance(pair: Pair) -> tuple[Pair, Operand]:
+    """What ``split(key)`` makes of a key: the second key, as its words to draw with, and the first, to go on with."""
+    place = places((2,))
+    zero, one, two, three = (filled(number, u32, ()) for number in range(4))
+    return Pair(block(pair, zero, two, 1), block(pair, one, three, 1)), block(pair, place, place + 2, 0)
+
+
+def words(pair: Pair, place: Operand, count: int) -> Operand:
+    """The words at places of a stream of `count`."""
+    if count < 2:
+        zero = filled(0, u32, place.shape)
+        return block(pair, zero, zero, 0)
+    half = shapes.ceil_div(count, 2)
+    is_first = place < half
+    low = select(is_first, place, place - half)
+    high = low + half
+    if count % 2:
+        # The second half is one word short; a zero stands in for its last counter.
+        high = select(high == count, filled(0, u32, place.shape), high)
+    return select(is_first, block(pair, low, high, 0), block(pair, low, high, 1))
+
+
+def bits(pair: Pair, place: Operand, count: int, type_: Type) -> Operand:
+    """Random bits, as an unsigned type, at places of a stream of `count` of them.
+
+    Narrow types take the low bits of a word each, as in Nx; ``jax.random`` cuts several out of one word.
+    """
+    if type_ is u64:
+        _check_count(2 * count)
+        high, low = (convert(block(pair, place, place + count, word), u64) for word in (0, 1))
+        return high << 32 | low
+    _check_count(count)
+    return convert(words(pair, place, count), type_)
+
+
+def double_bits(pair: Pair, shape: Shape, type_: Type) -> tuple[Operand, Operand]:
+    """The two halves of a stream of random bits as long as two tensors."""
+    place, count = places(shape), shapes.size(shape)
+    if type_ is u64:
+        first, second = (bits(pair, place + shift, 2 * count, type_) for shift in (0, count))
+        return first, second
+    _check_count(2 * count)
+    first, second = (convert(block(pair, place, place + count, word), type_) for word in (0, 1))
+    return first, second
+
+
+def _check_count(count: int) -> None:
+    if count >= 1 << 32:
+        raise NxValueError(
+            message(
+                f"one key gives less than 2**32 words of 32 bits; this takes {count}.",
+                "Draw in parts with keys of their own: keys = nx.random.split(key, parts=n).",
+            )
+        )
