@@ -50,6 +50,8 @@ class Program:
         Arrays that the function made itself; passed at every call.
     prints : tuple
         Label and structure of the values that are printed after each run; their leaves are the last outputs.
+    specs : tuple of Spec or VectorizedSpec
+        Of the results, then of what is printed.
     reason : tuple of str
     where : str
     signature : str
@@ -67,6 +69,7 @@ class Program:
     captured: tuple[int, ...]
     fixed: tuple
     prints: tuple[tuple[str, Any], ...]
+    specs: tuple
     reason: tuple[str, ...]
     where: str
     signature: str

@@ -22,7 +22,7 @@ from nxkernel.defn.trace import Traced
 from nxkernel.defn.wording import a, counted
 from nxkernel.errors import CompilationError, NxError, NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import TracedValue
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify
 
@@ -180,7 +180,7 @@ class Definition:
             containers.flatten(value, name, leaves, self._refuse) for name, value in zip(names, args, strict=True)
         ]
         for path, value in leaves:
-            if type(value) is Expr:
+            if isinstance(value, TracedValue):
                 raise NxTypeError(self._traced_value(path))
             if isinstance(value, Template) and not templates:
                 raise NxTypeError(
@@ -291,6 +291,7 @@ class Definition:
                     captured=traced.captured,
                     fixed=traced.fixed,
                     prints=traced.prints,
+                    specs=traced.specs,
                     reason=why,
                     where=where,
                     signature=arguments.signature(self.__name__),

@@ -11,7 +11,7 @@ from nxkernel.defn.definition import Definition
 from nxkernel.defn.wording import a
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
 from nxkernel.graph.printing import print_graph
 from nxkernel.primitives import Spec
 from nxkernel.transforms.simplify import simplify_nodes
@@ -282,8 +282,10 @@ def print_expr(tensor: Any) -> Any:
     """
     leaves: list[tuple[str, Any]] = []
     containers.flatten(tensor, "the value", leaves, containers.no_tensor("print_expr"))
-    nodes = [value for _, value in leaves if type(value) is Expr]
-    print(print_graph(simplify_nodes(nodes)) if nodes else repr(tensor))
+    traced = [value for _, value in leaves if isinstance(value, TracedValue)]
+    nodes = simplify_nodes([value.node if type(value) is VectorizedExpr else value for value in traced])
+    values = [node_with(node, value.spec) for node, value in zip(nodes, traced, strict=True)]
+    print(print_graph(values) if values else repr(tensor))
     return tensor
 
 
@@ -318,7 +320,7 @@ def print_value(tensor: Any, label: str = "") -> Any:
         return tensor
     leaves: list[tuple[str, Any]] = []
     structure = containers.flatten(tensor, "the value", leaves, containers.no_tensor("print_value"))
-    trace.ask_to_print(label, structure, [trace.node_of(value, run) for _, value in leaves], run)
+    trace.ask_to_print(label, structure, [trace.output_of(value, run) for _, value in leaves], run)
     return tensor
 
 

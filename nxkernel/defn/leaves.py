@@ -9,8 +9,8 @@ import numpy as np
 from nxkernel import types
 from nxkernel.backends.numpy import cast_number
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph.expr import Expr
-from nxkernel.operand import Operand
+from nxkernel.graph.expr import TracedValue
+from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.ops.dispatch import is_number
 from nxkernel.primitives import Spec
 from nxkernel.tensor.incoming import array_of_numbers
@@ -37,8 +37,8 @@ def _has_type(dtype: np.dtype) -> bool:
     return True
 
 
-def spec_of(value: Any, path: str = "") -> Spec:
-    """Type, shape and names of an array, tensor, template or number.
+def spec_of(value: Any, path: str = "") -> Spec | VectorizedSpec:
+    """Type, shape, names and vectorized axes of an array, tensor, template or number.
 
     Raises
     ------
@@ -77,6 +77,6 @@ def array_of(value: Any, spec: Spec) -> np.ndarray:
     if is_number(value):
         return cast_number(value, spec.type)
     if isinstance(value, Operand):
-        what = "a traced value" if type(value) is Expr else "a template"
+        what = "a traced value" if isinstance(value, TracedValue) else "a template"
         raise NxTypeError(message(f"{what} of type {spec} has no data.", "Templates are for nx.compile and f.why."))
     return np.require(array_of_numbers(value), dtype=spec.type.dtype, requirements=["C", "A"]).reshape(spec.shape)

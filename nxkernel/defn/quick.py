@@ -127,7 +127,7 @@ class Shortcut:
         self._plain: tuple | None = None
         single = getattr(program.executable, "single", None)
         if single is not None and program.structure == containers.LEAF:
-            self._plain = (*single, program.executable.graph.outputs[0].spec, program.executable.launch)
+            self._plain = (*single, program.specs[0], program.executable.launch)
 
     @staticmethod
     def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
@@ -168,8 +168,7 @@ class Shortcut:
 
 def results(program: Program, made: list[np.ndarray]) -> Any:
     """What a program gave, as the function would return it; what is to be printed is printed."""
-    nodes = program.executable.graph.outputs
-    tensors = iter([_wrap(array, node.spec) for array, node in zip(made, nodes, strict=True)])
+    tensors = iter([_wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
     if program.structure == containers.LEAF:
         result = next(tensors)
     else:

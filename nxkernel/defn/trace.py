@@ -11,9 +11,10 @@ import numpy as np
 from nxkernel.defn import containers
 from nxkernel.defn.leaves import spec_of
 from nxkernel.defn.stand_ins import StandIns
-from nxkernel.graph.expr import Expr, Graph, parameter
+from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import post_order
+from nxkernel.operand import VectorizedSpec, whole_spec
 from nxkernel.ops import dispatch
 from nxkernel.primitives import Spec
 from nxkernel.tensor.tensor import Tensor
@@ -51,6 +52,8 @@ class Traced:
         Arrays that the function made itself, without nxkernel.
     prints : tuple of (str, structure)
         Label and structure of the values that are to be printed; their leaves are the last outputs.
+    specs : tuple of Spec or VectorizedSpec
+        Of each output as the function returned it: the first axes of an output may be vectorized.
     """
 
     graph: Graph
@@ -58,6 +61,11 @@ class Traced:
     captured: tuple[int, ...]
     fixed: tuple[np.ndarray, ...]
     prints: tuple[tuple[str, Any], ...]
+    specs: tuple[Spec | VectorizedSpec, ...]
+
+
+#: A node, and the spec of the value that it is for the function: its first axes may be vectorized.
+Output = tuple[Expr, Spec | VectorizedSpec]
 
 
 class _Capturing:
@@ -73,9 +81,9 @@ class _Capturing:
         #: Each node to the number of the captured array that it stands for, or to an array that is none of them.
         self.meaning: dict[Expr, int | np.ndarray] = {}
 
-    def known(self, value: Any) -> Expr | None:
-        """The node of an array that is captured by name."""
-        return self(value) if id(value) in self._known else None
+    def known(self, value: Any) -> Expr | VectorizedExpr | None:
+        """What stands for an array that is captured by name."""
+        return node_with(self(value), spec_of(value)) if id(value) in self._known else None
 
     def __call__(self, value: Any) -> Expr:
         node = self._nodes.get(id(value))
@@ -85,14 +93,14 @@ class _Capturing:
                 name, meaning = "tensor", value.data if isinstance(value, Tensor) else np.asarray(value)
             else:
                 name, meaning = self._arrays[number][0], number
-            node = self._nodes[id(value)] = parameter(-1, name, spec_of(value), captured=True)
+            node = self._nodes[id(value)] = parameter(-1, name, whole_spec(spec_of(value)), captured=True)
             self.meaning[node] = meaning
             self._kept.append(value)
         return node
 
 
-#: What print_value asks for during a trace: (label, structure, nodes), by the trace.
-_prints: dict[int, list[tuple[str, Any, list[Expr]]]] = {}
+#: What print_value asks for during a trace: (label, structure, outputs), by the trace.
+_prints: dict[int, list[tuple[str, Any, list[Output]]]] = {}
 
 
 def trace(
@@ -118,8 +126,8 @@ def trace(
     known : Known
         The arrays that the function captures by name.
     """
-    parameters = [parameter(place, path, spec) for place, (path, spec) in enumerate(leaves)]
-    supply = iter(parameters)
+    parameters = [parameter(place, path, whole_spec(spec)) for place, (path, spec) in enumerate(leaves)]
+    supply = iter([node_with(node, spec) for node, (_, spec) in zip(parameters, leaves, strict=True)])
     arguments = [containers.rebuild(structure, supply) for structure in structures]
     capturing = _Capturing(known)
     stand_ins = StandIns(capturing.known, known.leads)
@@ -131,35 +139,38 @@ def trace(
             result = function(*arguments, **{key: stand_ins.of(value) for key, value in options.items()})
             found: list[tuple[str, Any]] = []
             structure = containers.flatten(result, "the result", found, containers.no_tensor(name))
-            outputs = [node_of(value, run) for _, value in found]
+            results = [output_of(value, run) for _, value in found]
     finally:
         del _prints[id(run)]
         stand_ins.write_back()
-    outputs += [node for _, _, nodes in prints for node in nodes]
+    results += [output for _, _, asked in prints for output in asked]
+    outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     used = [node for node in post_order(outputs) if node in capturing.meaning]
     captured = sorted((node for node in used if isinstance(capturing.meaning[node], int)), key=capturing.meaning.get)
     fixed = [node for node in used if not isinstance(capturing.meaning[node], int)]
     for place, node in enumerate([*captured, *fixed], start=len(parameters)):
         node.params["index"] = place
+
+    def rebuild(values: Sequence[Expr]) -> Any:
+        return containers.rebuild(structure, map(node_with, values, specs))
+
     return Traced(
-        Graph(
-            name, [*parameters, *captured, *fixed], outputs, lambda values: containers.rebuild(structure, iter(values))
-        ),
+        Graph(name, [*parameters, *captured, *fixed], outputs, rebuild),
         structure,
         tuple(capturing.meaning[node] for node in captured),
         tuple(capturing.meaning[node] for node in fixed),
         tuple((label, shape) for label, shape, _ in prints),
+        specs,
     )
 
 
-def node_of(value: Any, run: Trace) -> Expr:
-    """The node of a tensor, array, number or traced value in the trace that is active."""
-    if isinstance(value, Tensor | np.ndarray):
-        return run.capture(value)
-    value = dispatch.operand(value)
-    return value if type(value) is Expr else run.capture(value)
+def output_of(value: Any, run: Trace) -> Output:
+    """The node of a tensor, array, number or traced value in the trace that is active, and the value's spec."""
+    if not isinstance(value, np.ndarray):
+        value = dispatch.operand(value)
+    return value.node if type(value) is VectorizedExpr else run.node(value), spec_of(value)
 
 
-def ask_to_print(label: str, structure: Any, nodes: list[Expr], run: Trace) -> None:
+def ask_to_print(label: str, structure: Any, outputs: list[Output], run: Trace) -> None:
     """Have a value printed after each run of the program that is being traced."""
-    _prints[id(run)].append((label, structure, nodes))
+    _prints[id(run)].append((label, structure, outputs))

@@ -19,6 +19,7 @@ def program(ident, parts=None, kernels=(), made=0.0):
         captured=(),
         fixed=(),
         prints=(),
+        specs=(),
         reason=(),
         where="",
         signature=f"f({ident})",
