@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 # Types keep their own namespace: `nx.types.f32` is a type, `nx.f32(…)` makes a tensor of it.
-from nxkernel import constants, random, types
+from nxkernel import constants, linalg, random, types
 from nxkernel.defn import *  # noqa: F403
 from nxkernel.defn import __all__ as _definitions
+from nxkernel.formats import *  # noqa: F403
+from nxkernel.formats import __all__ as _formats
 from nxkernel.ops import *  # noqa: F403
 from nxkernel.ops import __all__ as _vocabulary
 from nxkernel.tensor import Template, Tensor
@@ -15,7 +17,8 @@ from nxkernel.tensor import Template, Tensor
 __version__ = "0.1.0"
 
 __all__ = [
-    *_vocabulary, *_definitions, "Template", "Tensor", "constants", "get_threads", "random", "set_threads", "types"
+    *_vocabulary, *_definitions, *_formats, "Template", "Tensor", "constants", "get_threads", "linalg", "random",
+    "set_threads", "types",
 ]  # fmt: skip
 
 

@@ -1,12 +1,14 @@
 """The vocabulary: what people call, one module a family."""
 
 from nxkernel.ops import (
+    borders,
     comparison,
     contraction,
     conversion,
     convolution,
     creation,
     cumulative,
+    diagonals,
     elementary,
     elementwise,
     folding,
@@ -23,12 +25,14 @@ from nxkernel.ops import (
     vectorization,
     window,
 )
+from nxkernel.ops.borders import *  # noqa: F403
 from nxkernel.ops.comparison import *  # noqa: F403
 from nxkernel.ops.contraction import *  # noqa: F403
 from nxkernel.ops.conversion import *  # noqa: F403
 from nxkernel.ops.convolution import *  # noqa: F403
 from nxkernel.ops.creation import *  # noqa: F403
 from nxkernel.ops.cumulative import *  # noqa: F403
+from nxkernel.ops.diagonals import *  # noqa: F403
 from nxkernel.ops.elementary import *  # noqa: F403
 from nxkernel.ops.elementwise import *  # noqa: F403
 from nxkernel.ops.folding import *  # noqa: F403
@@ -45,8 +49,8 @@ from nxkernel.ops.vectorization import *  # noqa: F403
 from nxkernel.ops.window import *  # noqa: F403
 
 _FAMILIES = (
-    comparison, contraction, conversion, convolution, creation, cumulative, elementary, elementwise, folding, fourier,
-    gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, vectorization,
+    borders, comparison, contraction, conversion, convolution, creation, cumulative, diagonals, elementary, elementwise,
+    folding, fourier, gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, vectorization,
     window,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)

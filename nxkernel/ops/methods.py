@@ -8,11 +8,13 @@ from typing import Any
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand
 from nxkernel.ops import (
+    borders,
     comparison,
     contraction,
     conversion,
     convolution,
     cumulative,
+    diagonals,
     elementary,
     elementwise,
     folding,
@@ -133,8 +135,8 @@ def _install() -> None:
         setattr(Operand, f"__{name}__", function)
     Operand.__getitem__ = indexing.index
     for module in (
-        comparison, contraction, convolution, cumulative, elementary, elementwise, folding, fourier, gathering,
-        indexing, inspection, reduction, shaping, sorting, statistics, typing, window,
+        borders, comparison, contraction, convolution, cumulative, diagonals, elementary, elementwise, folding, fourier,
+        gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, window,
     ):  # fmt: skip
         for name in module.__all__:
             if not hasattr(Operand, name) and name != "complex":

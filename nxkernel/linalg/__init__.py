@@ -1,0 +1,15 @@
+"""Linear algebra: ``nx.linalg``. Matrices are the last two axes, and axes before them are a batch of matrices.
+
+Integers become f32, and f16 and bf16 are computed in f32. Where there is no result, as for the inverse of a singular
+matrix, elements are NaN: a compiled program does not stop.
+"""
+
+from nxkernel.linalg.factorizations import cholesky, eigh, lu, qr, svd
+from nxkernel.linalg.measures import determinant, matrix_rank, norm
+from nxkernel.linalg.products import adjoint, matrix_power
+from nxkernel.linalg.solving import invert, least_squares, pinv, solve, triangular_solve
+
+__all__ = [
+    "adjoint", "cholesky", "determinant", "eigh", "invert", "least_squares", "lu", "matrix_power", "matrix_rank",
+    "norm", "pinv", "qr", "solve", "svd", "triangular_solve",
+]  # fmt: skip

@@ -1,0 +1,69 @@
+"""Diagonals of matrices."""
+
+import re
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import NxValueError
+
+X = np.arange(24).reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("offset", range(-2, 4))
+def test_take(offset):
+    found = nx.take_diagonal(nx.tensor(X, names=["a", "b", "c"]), offset=offset)
+    np.testing.assert_array_equal(found, np.diagonal(X, offset, 1, 2))
+    assert found.names == ("a", None)
+    np.testing.assert_array_equal(nx.take_diagonal(X[0].T, offset=-offset), np.diagonal(X[0], offset))
+
+
+@pytest.mark.parametrize("offset", [-2, 0, 3])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_make(offset, count):
+    np.testing.assert_array_equal(
+        nx.make_diagonal(np.arange(1, count + 1), offset=offset), np.diag(np.arange(1, count + 1), offset)
+    )
+
+
+@pytest.mark.parametrize("offset", range(-2, 4))
+def test_put(offset):
+    wanted = X[0].copy()
+    count = np.diagonal(wanted, offset).size
+    rows, columns = np.arange(count) + max(-offset, 0), np.arange(count) + max(offset, 0)
+    wanted[rows, columns] = 100 + np.arange(count)
+    found = nx.put_diagonal(nx.tensor(X[0], names=["r", "c"]), 100 + np.arange(count), offset=offset)
+    np.testing.assert_array_equal(found, wanted)
+    assert found.names == ("r", "c")
+    assert nx.put_diagonal(nx.u8([[1, 2]]), [0.5]).to_list() == [[0.5, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: nx.take_diagonal([1, 2]), "take_diagonal takes matrices, got s64[2]."),
+        (
+            lambda: nx.take_diagonal(X, offset=4),
+            "take_diagonal: a matrix [3][4] has no diagonal at offset 4.\n  Offsets go from -2 to 3.",
+        ),
+        (lambda: nx.make_diagonal([[1]]), "make_diagonal takes a vector, got s64[1][1]."),
+        (lambda: nx.put_diagonal(X, [1]), "put_diagonal takes a matrix and a vector, got s64[2][3][4] and s64[1]"),
+        (
+            lambda: nx.put_diagonal(X[0], [1, 2]),
+            "put_diagonal: the diagonal s64[2] does not fit s64[3][4] at offset 0.\n  That diagonal has 3 elements.",
+        ),
+    ],
+)
+def test_refused(call, text):
+    with pytest.raises(NxValueError, match="^" + re.escape(text)):
+        call()
+
+
+def test_traced_agrees():
+    run = nx.jit(lambda t: nx.put_diagonal(t, nx.take_diagonal(t, offset=1) * 2), compiler="evaluator")
+    square = X[0, :, :3]
+    with pytest.raises(NxValueError):
+        run(square)
+    run = nx.jit(lambda t: nx.make_diagonal(nx.take_diagonal(t)), compiler="evaluator")
+    np.testing.assert_array_equal(run(square), np.diag(np.diag(square)))
