@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from nxkernel import primitives as p
@@ -12,7 +13,9 @@ from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.tracing import trace_body
 from nxkernel.graph.traverse import post_order
 from nxkernel.operand import Operand
-from nxkernel.ops.dispatch import apply, arithmetic, convert, filled, is_number, is_operand, operand, spread
+from nxkernel.ops.alignment import broadcast, union, vectorized, whole
+from nxkernel.ops.dispatch import apply, arithmetic, convert, filled, is_number, is_operand, operand
+from nxkernel.ops.vectorization import vectorize
 from nxkernel.primitives import Spec
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -21,17 +24,20 @@ __all__ = ["map", "reduce"]
 
 Folding = Callable[[Any, Any], Any]
 
+#: How many functions given to :func:`map` are running, one within the other.
+_depth: ContextVar[int] = ContextVar("depth", default=0)
+
 
 def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor | Expr:
     """Apply a function of one element to each.
 
-    Functions of nxkernel work on whole tensors anyway, so ``fun(tensor)`` says the same where `fun` is element-wise.
+    Functions of nxkernel work on whole tensors anyway: where `fun` is element-wise, ``fun(tensor)`` says the same.
 
     Parameters
     ----------
     tensor : tensor or number
     fun : callable
-        Takes an element and gives one; made of functions of nxkernel, since it is called once for all elements.
+        Takes a scalar and gives one. It is called once: the scalar is vectorized over all elements.
     type : type, optional
         Of the result; without it what `fun` gives.
 
@@ -51,9 +57,19 @@ def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor |
     [2, 5, 10]
     """
     tensor = operand(tensor, "tensor")
-    result = _single(fun(tensor), "map", fun, tensor.shape)
-    result = spread(result, tensor.shape, tensor.names)
-    return result if type is None else convert(result, types.normalize(type))
+    # A function may map others: each has axes of its own.
+    depth = _depth.get()
+    element = vectorize(tensor, [f"map {depth}, axis {axis}" for axis in range(tensor.rank)])
+    token = _depth.set(depth + 1)
+    try:
+        result = _single(fun(element), "map", fun)
+    finally:
+        _depth.reset(token)
+    mapped = element.vectorized_axes[len(tensor.vectorized_axes) :]
+    around = tuple([axis for axis in union([tensor, result]) if axis[0] not in dict(mapped)])
+    made = broadcast(result, around + mapped)
+    made = vectorized(whole(made), around, Spec(result.type, tensor.shape, tensor.names))
+    return made if type is None else convert(made, types.normalize(type))
 
 
 def reduce(
@@ -128,7 +144,7 @@ def _traced(function: str, fun: Folding, type_: Type) -> tuple[Graph, list[Any]]
     spec = Spec(type_, (), ())
 
     def leaves(result: Any) -> list[Operand]:
-        return [convert(_single(result, function, fun, ()), type_)]
+        return [convert(_single(result, function, fun), type_)]
 
     body, captured = trace_body(_name(fun), fun, [("element", spec), ("accumulated", spec)], leaves)
     for value in captured:
@@ -150,19 +166,19 @@ def _traced(function: str, fun: Folding, type_: Type) -> tuple[Graph, list[Any]]
     return body, captured
 
 
-def _single(result: Any, function: str, fun: Callable[..., Any], shape: shapes.Shape) -> Operand:
-    """What the function gave, which is of the shape that stands for one element, or a number."""
+def _single(result: Any, function: str, fun: Callable[..., Any]) -> Operand:
+    """What the function gave, which is a scalar."""
     if is_operand(result) and not isinstance(result, list | tuple):
         result = operand(result)
-        if result.shape in (shape, ()):
+        if not result.shape:
             return result
         described = f"a tensor of type {result.spec}"
     else:
         described = shapes.describe(result)
     raise NxTypeError(
         message(
-            f"the function {_name(fun)} of {function} gives one number for an element, got {described}.",
-            "Return a scalar.",
+            f"the function {_name(fun)} of {function} gives a scalar for an element, got {described}.",
+            "Numbers and tensors without axes are scalars.",
         )
     )
 

@@ -47,13 +47,36 @@ def test_map_takes_what_the_function_captures():
     assert nx.map([1, 2], lambda x: x * weight).to_list() == [10, 20]
 
 
+def test_map_shows_scalars_to_the_function():
+    shapes = []
+    nx.map(NAMED, lambda x: shapes.append((x.shape, x.type)) or x)
+    assert shapes == [((), "s64")]
+    # What sums, sorts or compares shapes sees one element, not all of them.
+    assert nx.map([1, 2], lambda x: nx.sum(x) + x.size).to_list() == [2, 3]
+    assert nx.map([1, 2], lambda x: nx.sum(nx.stack([x, x * x, x * 10]))).to_list() == [12, 26]
+
+
+def test_map_within_map():
+    table = nx.map([1, 2, 3], lambda x: nx.sum(nx.map([10, 20, 30], lambda y: x * y)))
+    assert table.to_list() == [60, 120, 180]
+
+
+def test_map_of_and_with_vectorized_tensors():
+    rows = nx.vectorize(nx.tensor([[1, 2], [3, 4]], names=["r", "c"]), "row")
+    found = nx.map(rows, lambda x: x + 1)
+    assert (found.to_list(), found.vectorized_axes, found.names) == ([[2, 3], [4, 5]], (("row", 2),), ("c",))
+    found = nx.map([10, 20, 30], lambda x: x + nx.vectorize([1, 2], "w"))
+    assert (found.to_list(), found.vectorized_axes) == ([[11, 21, 31], [12, 22, 32]], (("w", 2),))
+    assert traced(lambda t: nx.map(t, lambda x: x + nx.vectorize([1, 2], "w")), nx.tensor([10])).shape == (1,)
+
+
 @pytest.mark.parametrize(("result", "got"), [(None, "None"), ([1, 2], "a list"), ("x", "'x'")])
 def test_map_refuses(result, got):
     with pytest.raises(NxTypeError) as error:
         nx.map([1, 2], lambda x: result)
-    assert (
-        str(error.value)
-        == f"the function <lambda> of map gives one number for an element, got {got}.\n  Return a scalar."
+    assert str(error.value) == (
+        f"the function <lambda> of map gives a scalar for an element, got {got}.\n"
+        "  Numbers and tensors without axes are scalars."
     )
 
 
@@ -127,6 +150,16 @@ def test_scalars_from_outside():
     assert traced(horner, nx.tensor([1, 2, 3]), nx.tensor(2)).to_list() == 11
 
 
+def test_vectorized_scalars_from_outside():
+    base = nx.vectorize([10, 2], "base")
+    found = nx.reduce([1, 0, 1], 0, lambda x, acc: acc * base + x)
+    assert (found.to_list(), found.vectorized_axes) == ([101, 5], (("base", 2),))
+    found = traced(lambda t, b: nx.reduce(t, 0, lambda x, acc: acc * b + x), nx.tensor([1, 0, 1]), base)
+    assert found.to_list() == [101, 5]
+    found = nx.window_reduce([1, 0, 1], 0, (2,), lambda x, acc: acc * base + x)
+    assert found.to_list() == [[10, 1], [2, 1]]
+
+
 def test_a_definition_folds():
     @nx.defn
     def step(x, acc):
@@ -154,12 +187,13 @@ def test_the_graph_shows_the_function(record):
     [
         (
             lambda x, acc: None,
-            "the function <lambda> of reduce gives one number for an element, got None.\n  Return a scalar.",
+            "the function <lambda> of reduce gives a scalar for an element, got None.\n"
+            "  Numbers and tensors without axes are scalars.",
         ),
         (
             lambda x, acc: nx.broadcast(x, (2,)),
-            "the function <lambda> of reduce gives one number for an element, got a tensor of type s64[2].\n"
-            "  Return a scalar.",
+            "the function <lambda> of reduce gives a scalar for an element, got a tensor of type s64[2].\n"
+            "  Numbers and tensors without axes are scalars.",
         ),
         (
             lambda x, acc: acc + NAMED[0, 1] * x,
@@ -180,7 +214,7 @@ def test_reduce_refuses(function, text):
 
 
 def test_a_function_without_a_name():
-    with pytest.raises(NxTypeError, match="the function fun of reduce gives one number for an element, got a list"):
+    with pytest.raises(NxTypeError, match="the function fun of reduce gives a scalar for an element, got a list"):
         nx.reduce([1, 2], 0, functools.partial(lambda k, x, acc: [x], 1))
 
 
