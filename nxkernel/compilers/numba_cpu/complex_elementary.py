@@ -338,7 +338,6 @@ def atanh(e: Emitter, z: Complex) -> Complex:
     Source: W. Kahan (1987), Branch cuts for complex elementary functions.
     """
     x, y = abs(z.re), abs(z.im)
-    form = x.format
     right = 1.0 - x
     gap = abs(right)
     large, small = where(gap > y, gap, y), where(gap > y, y, gap)
