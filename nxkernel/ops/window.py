@@ -57,8 +57,9 @@ tensor : tensor
 window_dimensions : tuple of int
     The size of a window along each axis; one number stands for all axes.
 padding : {{"valid", "same"}} or list of (low, high), optional
-    How many times {identity} stands before and after each axis. ``"valid"``: none; ``"same"``: so many that the
-    result has the shape of the tensor, unless strides make it smaller.
+    How far windows reach beyond each end of each axis, where every element counts as {identity}.
+    ``"valid"``: not at all; ``"same"``: so far that the result has the shape of the tensor, unless strides make it
+    smaller.
 strides : int or list of int, optional
     From one window to the next along each axis.
 window_dilations : int or list of int, optional
@@ -115,12 +116,12 @@ window_product = _window(
 )
 window_max = _window(
     p.reduce_max, ordered("window_max"), types.least, "window_max",
-    ("The greatest element", "minus infinity, or the least integer,"), '[1, 3, 2, 4], (2,), padding="same"',
+    ("The greatest element", "minus infinity, or the least integer"), '[1, 3, 2, 4], (2,), padding="same"',
     "[3, 3, 4, 4]",
 )  # fmt: skip
 window_min = _window(
     p.reduce_min, ordered("window_min"), types.greatest, "window_min",
-    ("The least element", "infinity, or the greatest integer,"), "[1, 3, 2, 4], (2,), strides=2", "[1, 2]",
+    ("The least element", "infinity, or the greatest integer"), "[1, 3, 2, 4], (2,), strides=2", "[1, 2]",
 )  # fmt: skip
 
 
@@ -140,8 +141,8 @@ def window_mean(
     window_dimensions : tuple of int
         The size of a window along each axis; one number stands for all axes.
     padding : {"valid", "same"} or list of (low, high), optional
-        How many times 0 stands before and after each axis. ``"valid"``: none; ``"same"``: so many that the result has
-        the shape of the tensor, unless strides make it smaller.
+        How far windows reach beyond each end of each axis, where every element counts as 0. ``"valid"``: not at all;
+        ``"same"``: so far that the result has the shape of the tensor, unless strides make it smaller.
     strides : int or list of int, optional
         From one window to the next along each axis.
     window_dilations : int or list of int, optional
@@ -192,14 +193,14 @@ def window_reduce(
     ----------
     tensor : tensor
     acc : number or scalar tensor
-        What folding starts with, and what padding consists of. A number takes the tensor's type where that holds it.
+        What folding starts with, and what counts beyond the tensor. A number takes the tensor's type where that holds it.
     window_dimensions : tuple of int
         The size of a window along each axis; one number stands for all axes.
     fun : callable
         ``fun(element, accumulated)`` gives the new accumulated value; see :func:`nxkernel.reduce`.
     padding : {"valid", "same"} or list of (low, high), optional
-        How many times `acc` stands before and after each axis. ``"valid"``: none; ``"same"``: so many that the
-        result has the shape of the tensor, unless strides make it smaller.
+        How far windows reach beyond each end of each axis, where every element counts as `acc`. ``"valid"``: not at
+        all; ``"same"``: so far that the result has the shape of the tensor, unless strides make it smaller.
     strides : int or list of int, optional
         From one window to the next along each axis.
     window_dilations : int or list of int, optional
@@ -242,8 +243,8 @@ init_value : number or scalar tensor
 window_dimensions : tuple of int
     The size of a window along each axis; one number stands for all axes.
 padding : {{"valid", "same"}} or list of (low, high), optional
-    How far windows reach over each end of each axis. ``"valid"``: not at all; ``"same"``: so far that there are as
-    many windows as elements, unless strides make them fewer. Nothing is added outside of the tensor.
+    How far windows reach beyond each end of each axis. ``"valid"``: not at all; ``"same"``: so far that there are as
+    many windows as elements, unless strides make them fewer. Nothing is added beyond the tensor.
 strides : int or list of int, optional
     From one window to the next along each axis.
 
