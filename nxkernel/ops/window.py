@@ -57,7 +57,7 @@ tensor : tensor
 window_dimensions : tuple of int
     The size of a window along each axis; one number stands for all axes.
 padding : {{"valid", "same"}} or list of (low, high), optional
-    How far windows reach beyond each end of each axis, where every element counts as {identity}.
+    How far windows reach beyond each end of each axis. Every element there is {identity}.
     ``"valid"``: not at all; ``"same"``: so far that the result has the shape of the tensor, unless strides make it
     smaller.
 strides : int or list of int, optional
@@ -193,7 +193,8 @@ def window_reduce(
     ----------
     tensor : tensor
     acc : number or scalar tensor
-        What folding starts with, and what counts beyond the tensor. A number takes the tensor's type where that holds it.
+        What folding starts with, and what counts beyond the tensor. A number takes the tensor's type where that holds
+        it.
     window_dimensions : tuple of int
         The size of a window along each axis; one number stands for all axes.
     fun : callable
