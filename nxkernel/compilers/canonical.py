@@ -64,8 +64,8 @@ class Draft:
     Parameters
     ----------
     kernel : Kernel
-    lanes : str
-        Which axes vectors run along: ``"inner"`` or ``"outer"``.
+    lanes, tile
+        How vectors run; see :class:`~nxkernel.compilers.lanes.Walk`.
     sizes : dict
         Of each axis.
     outer, inner : list of int
@@ -81,6 +81,7 @@ class Draft:
 
     kernel: Kernel
     lanes: str
+    tile: tuple[int, ...]
     sizes: dict[int, int]
     outer: list[int]
     inner: list[int]
@@ -113,6 +114,7 @@ class Draft:
         )
         nest = Nest(
             self.lanes,
+            self.tile,
             len(self.outer),
             len(self.inner),
             tiled,
@@ -129,7 +131,10 @@ class Draft:
     def _strides(self, raw: Raw, axes: list[int], lane: int | None, flat: bool) -> str:
         steps = [raw.steps.get(axis, 0) for axis in axes]
         if not flat:
-            return "".join(_stride(step, axis == lane) for step, axis in zip(steps, axes, strict=True))
+            pairs = zip(steps, axes, strict=True)
+            return "".join(
+                "2" if _doubled(raw, step, axis == lane) else _stride(step, axis == lane) for step, axis in pairs
+            )
         outer = "".join(_stride(step, False) for step in steps[:-2])
         if steps[-1] == 1 and steps[-2] == self.sizes[axes[-1]]:
             return outer + "m1"
@@ -157,6 +162,11 @@ class Draft:
         outer = sizes[: nest.outer]
         if nest.lanes == "outer":
             outer = [*outer[:-1], shapes.ceil_div(outer[-1], loops.COLUMNS)]
+        elif nest.tile:
+            rows, vectors, lanes = nest.tile
+            if rows > 1:
+                outer[-2] = shapes.ceil_div(outer[-2], rows)
+            outer[-1] = shapes.ceil_div(outer[-1], vectors * lanes)
         count = shapes.size(outer) * tiles * (block[2] if block else 1)
         buffers = [
             (self.raws[number].owner, self.raws[number].offset * self.raws[number].type.size) for number in nest.memory
@@ -199,6 +209,11 @@ def _part(number: complex, type_: Type, which: int) -> tuple[complex, Type]:
         return number, type_
     number = complex(number)
     return (number.imag if which else number.real), types.to_real(type_)
+
+
+def _doubled(raw: Raw, step: int, lane: bool) -> bool:
+    """Whether vectors read every second element, which two loads and a shuffle do better than a gather."""
+    return lane and step == 2 and raw.role == "read"
 
 
 def _stride(step: int, lane: bool) -> str:

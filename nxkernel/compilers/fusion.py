@@ -183,8 +183,9 @@ class Fusion:
         cost = self._costs()
         for node in self.order:
             operand = node.operands[0] if node.operands else None
-            wider = node.primitive is p.broadcast and shapes.size(node.shape) > shapes.size(operand.shape)
-            if wider and cost[operand] >= KEEP_FROM and operand not in anchors:
+            least = {p.broadcast: KEEP_FROM, p.windows: 1}.get(node.primitive)
+            wider = least is not None and shapes.size(node.shape) > shapes.size(operand.shape)
+            if wider and cost[operand] >= least and operand not in anchors:
                 while maps.is_view(operand) and operand.primitive is not p.slice_:
                     operand = operand.operands[0]
                 anchors.add(operand)

@@ -29,7 +29,7 @@ class Op(NamedTuple):
 
     ``name`` is a primitive's name, or ``load`` or ``gather`` (``extra``: buffer; an argument: how many elements
     further, for all lanes or for each), ``const`` (constant), ``index`` (buffer number of the index), ``slot`` (slot),
-    ``scratch`` (scratch row).
+    ``scratch`` (scratch row), ``carry`` (what the reduction of that number has so far).
     """
 
     name: str
@@ -41,7 +41,8 @@ class Op(NamedTuple):
 class Reduce(NamedTuple):
     """A reduction in a full section: the instruction that feeds it and the slot that takes the result.
 
-    For ``argmax`` and ``argmin`` a second argument gives the index, and `extra` is the tie break.
+    For ``argmax`` and ``argmin`` a second argument gives the index, and `extra` is the tie break. For ``reduce``, a fold,
+    the first argument is the next value and the second one the first.
     """
 
     name: str
@@ -83,8 +84,8 @@ class Section(NamedTuple):
 class Access(NamedTuple):
     """How a buffer (or a running index) moves with each axis.
 
-    ``0`` is not at all, ``1`` by one element, ``-`` by one element backwards, ``s`` by a stride, ``m`` as if the axis
-    and the next were one.
+    ``0`` is not at all, ``1`` by one element, ``-`` by one element backwards, ``2`` by two, ``s`` by a stride, ``m`` as
+    if the axis and the next were one.
 
     Axes are the outer ones, then the inner ones.
     """
@@ -101,7 +102,9 @@ class Nest:
     Parameters
     ----------
     lanes : str
-        ``"inner"``: vectors run along the last inner axis; ``"outer"``: along the last outer axis.
+        ``"inner"``: vectors run along the last inner axis; ``"outer"`` and ``"tile"``: along the last outer axis.
+    tile : tuple of int
+        Rows, vectors and lanes of a tile of results that stay in registers, ``()`` if there is none.
     outer, inner : int
         How many axes of each kind.
     tiled : bool
@@ -116,6 +119,7 @@ class Nest:
     """
 
     lanes: str
+    tile: tuple[int, ...]
     outer: int
     inner: int
     tiled: bool
@@ -168,4 +172,4 @@ class Nest:
         """What sort of nest it is, in one word for people."""
         if not any(section.reduces for section in self.sections):
             return "map"
-        return "rows" if self.lanes == "inner" else "columns"
+        return {"inner": "rows", "outer": "columns", "tile": "tiles"}[self.lanes]

@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.compilers import dynamic, maps
+from nxkernel.compilers import dynamic, lanes, maps
 from nxkernel.compilers.canonical import Bound, Draft, Raw
 from nxkernel.compilers.fusion import Fusion, Kernel, weight
 from nxkernel.compilers.loops import Op, Reduce, Scatter, Section
@@ -16,12 +16,11 @@ from nxkernel.compilers.maps import Map
 from nxkernel.compilers.pieces import Store
 from nxkernel.compilers.prepare import partial
 from nxkernel.graph.expr import Expr
+from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
 
 #: Most bytes of rows that a nest keeps on the stack between two passes over them.
 SCRATCH_BYTES = 64 << 10
-#: Length of a last axis up to which vectors run on into the axis before it.
-SHORT_LANES = 24
 #: Work from which a value of an earlier pass is kept in such a row instead of computed again.
 SCRATCH_FROM = 8
 
@@ -71,44 +70,9 @@ class Builder:
         self._where: dict[Any, list[int]] = {}
         self.nodes: dict[Expr, None] = {}
         self.in_order = False
-        self._axes()
-
-    # Axes ------------------------------------------------------------------------------------------------------
-
-    def _axes(self) -> None:
-        kernel = self.kernel
-        sizes = {a: n for a, n in enumerate(kernel.space) if n != 1}
-        if kernel.reduce is None:
-            inner = [max(sizes)] if sizes else []
-            outer = [a for a in sizes if a not in inner]
-            if outer and sizes[inner[0]] <= SHORT_LANES and not kernel.stores:
-                inner.insert(0, outer.pop())
-            self.lanes = "inner"
-        else:
-            inner = [a for a in sizes if a in kernel.reduce]
-            outer = [a for a in sizes if a not in kernel.reduce]
-            self.lanes = self._lane_axis(inner, outer, sizes)
-        self.sizes, self.outer, self.inner = sizes, outer, inner
-
-    def _lane_axis(self, inner: list[int], outer: list[int], sizes: dict[int, int]) -> str:
-        """Which axis vectors run along: the one along which most of the memory read is consecutive."""
-        score = dict.fromkeys(sizes, 0)
-        for anchor in self.kernel.anchors:
-            for node, map_ in self.fusion.reach(anchor, self.fusion.start(anchor, self.kernel), set()):
-                if map_ is None or self._mine(self.fusion.buffer_of(node)):
-                    continue
-                _, steps = maps.linear(map_, maps.row_strides(node.shape))
-                for axis, step in steps.items():
-                    score[axis] += (step == 1) * shapes.size(node.shape)
-        best = max(sizes, key=lambda axis: (score[axis], axis))
-        if best in inner:
-            many = [a for a in outer if sizes[a] >= 64]
-            if sizes[best] <= 8 and shapes.size([sizes[a] for a in inner]) <= 64 and many:
-                best = max(many)
-        chosen = inner if best in inner else outer
-        chosen.remove(best)
-        chosen.append(best)
-        return "inner" if chosen is inner else "outer"
+        chosen = lanes.walk(kernel, fusion)
+        self.lanes, self.tile, self.sizes = chosen.lanes, chosen.tile, chosen.sizes
+        self.outer, self.inner = chosen.outer, chosen.inner
 
     # Depth: how many reductions of this kernel a value waits for -------------------------------------------------
 
@@ -166,11 +130,9 @@ class Builder:
 
     def along_lanes(self, map_: Map) -> bool:
         """Whether a map may differ from one lane of a vector to the next."""
-        if self.lanes == "outer":
-            lanes = {self.outer[-1]}
-        else:
-            lanes = set(self.inner if self.kernel.reduce is None else self.inner[-1:])
-        return bool(maps.axes_of(map_) & lanes)
+        if self.lanes != "inner":
+            return self.outer[-1] in maps.axes_of(map_)
+        return bool(maps.axes_of(map_) & set(self.inner if self.kernel.reduce is None else self.inner[-1:]))
 
     def _level(self, map_: Map) -> str:
         return "full" if maps.axes_of(map_) & set(self.inner) else "row"
@@ -186,8 +148,8 @@ class Builder:
         if store.places:
             parts = [(at.index, n, at.most, at.stride) for at, n in zip(store.places, indices, strict=True)]
             total = dynamic.offset_of(self, section, parts)
-            lanes = any(self.along_lanes(own) for _, own in wanted[1:])
-            section.scatters.append(Scatter(raw, number, total, store.combine, lanes))
+            apart = any(self.along_lanes(own) for _, own in wanted[1:])
+            section.scatters.append(Scatter(raw, number, total, store.combine, apart))
             self.in_order |= store.in_order
         else:
             section.stores.append((raw, number))
@@ -197,16 +159,20 @@ class Builder:
         operand = node.operands[0]
         depth = self._depth(operand)
         primitive = node.params["reduce"] if node.primitive is partial else node.primitive
-        number = self._value(operand, map_, "full", depth)
-        args, extra = (number,), ""
         section = self._section("full", depth)
         result = node.type
+        if primitive is p.reduce:
+            args, extra = self._fold(node, map_, depth), ""
+        else:
+            args, extra = (self._value(operand, map_, "full", depth),), ""
         if primitive in (p.argmax, p.argmin):
             extra = node.params.get("tie_break") or node.params.get("tie")
             narrow = self.kernel.space[self.kernel.reduce[0]] < 1 << 31
-            args = (number, section.emit(Op("index", types.s32 if narrow else types.s64, (), self._flat_index())))
+            args = (*args, section.emit(Op("index", types.s32 if narrow else types.s64, (), self._flat_index())))
         slot = self._slot(("reduction", node), result)
-        section.reduces.append(Reduce(primitive.name, operand.type, args, slot, extra))
+        section.reduces.append(
+            Reduce(primitive.name, result if primitive is p.reduce else operand.type, args, slot, extra)
+        )
         self.nodes[node] = None
         if self.kept(node):
             row = self._section("row", depth + 1)
@@ -215,6 +181,28 @@ class Builder:
             own = self.fusion._own_map(_Shaped(self._result_shape(node)), self.kernel)
             _, steps = maps.linear(own, strides)
             row.stores.append((self.raw(node, result, "write", 0, steps), value))
+
+    def _fold(self, node: Expr, map_: Map, depth: int) -> tuple[int, int]:
+        """The instructions of a fold's next value and of its first one; its body runs on the element and on itself."""
+        operand, start, *captured = node.operands
+        body, section = node.params["body"], self._section("full", depth)
+        given = [self._value(operand, map_, "full", depth)]
+        given.append(section.emit(Op("carry", start.type, (), len(section.reduces))))
+        given += [self._value(value, (), "full", depth) for value in captured]
+        numbers = dict(zip(body.parameters, given, strict=True))
+        (output,) = body.outputs
+        for one in post_order([output]):
+            if one not in numbers:
+                numbers[one] = self._instruction(one, [numbers[o] for o in one.operands], section)
+        return numbers[output], self._value(start, (), "full", depth)
+
+    def _instruction(self, node: Expr, args: list[int], section: _Section) -> int:
+        """The instruction of an element-wise primitive or of a constant."""
+        if node.primitive is p.constant:
+            self.constants.append((node.params["value"], node.type))
+            return section.emit(Op("const", node.type, (), len(self.constants) - 1))
+        extra = node.operands[0].type if node.primitive in _BY_OPERAND else node.params.get("word")
+        return section.emit(Op(node.primitive.name, node.type, tuple(args), extra))
 
     @staticmethod
     def _result_shape(node: Expr) -> tuple[int, ...]:
@@ -302,8 +290,7 @@ class Builder:
                 row.keeps.append(keep)
             return section.emit(Op("slot", node.type, (), slot))
         if node.primitive is p.constant:
-            self.constants.append((node.params["value"], node.type))
-            return section.emit(Op("const", node.type, (), len(self.constants) - 1))
+            return self._instruction(node, args, section)
         if self._loaded(node):
             return section.emit(Op("load", node.type, (), self._load(node, map_)))
         if node.primitive is p.iota:
@@ -323,8 +310,7 @@ class Builder:
             return dynamic.sliced(self, node, map_, section, args)
         if node.primitive is p.gather:
             return dynamic.gathered(self, node, map_, section, args)
-        extra = node.operands[0].type if node.primitive in _BY_OPERAND else node.params.get("word")
-        number = section.emit(Op(node.primitive.name, node.type, tuple(args), extra))
+        number = self._instruction(node, args, section)
         self._remember_cost(key, number, args)
         return number
 
@@ -376,6 +362,7 @@ class Builder:
         return Draft(
             self.kernel,
             self.lanes,
+            self.tile,
             self.sizes,
             self.outer,
             self.inner,

@@ -259,7 +259,7 @@ class _Memory:
             op.name in ("load", "gather") and op.args and op.extra == bound.nest.memory[a] for op in bound.nest.ops()
         ):
             return False
-        whole = all("s" not in memory[k].strides and "0" not in memory[k].strides for k in (a, b))
+        whole = all(not set("0s2") & set(memory[k].strides) for k in (a, b))
         return whole and bound.nest.outer == 0 and bound.buffers[a][1] == bound.buffers[b][1] == 0
 
 

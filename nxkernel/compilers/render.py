@@ -244,6 +244,8 @@ class _Renderer:
                 parts.append(f"{self._axis_name(axis)} * n{axis + 1}")
             elif stride == "1":
                 parts.append(self._axis_name(axis))
+            elif stride == "2":
+                parts.append(f"2 * {self._axis_name(axis)}")
             elif stride == "-":
                 parts.append(f"-{self._axis_name(axis)}")
             elif stride == "s":

@@ -8,7 +8,7 @@ from compiling import agree, make, nests, planned, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import loops
-from nxkernel.compilers.nesting import SHORT_LANES
+from nxkernel.compilers.lanes import SHORT_LANES
 
 
 def keys(function, *specs):
@@ -50,7 +50,7 @@ def test_constants_are_no_part_of_a_kernel():
 
 def test_places_of_slices_are_no_part_of_a_kernel():
     assert keys(lambda x: x[3:9] * 2, spec("f32", 90)) == keys(lambda x: x[50:90] * 2, spec("f32", 90))
-    assert keys(lambda x: x[::2] * 2, spec("f32", 90)) == keys(lambda x: x[::-3] * 2, spec("f32", 90))
+    assert keys(lambda x: x[::5] * 2, spec("f32", 90)) == keys(lambda x: x[::-3] * 2, spec("f32", 90))
 
 
 DIFFERENT = {

@@ -25,8 +25,6 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
 
 _BLAS: frozenset[Type] = frozenset(libraries.GEMM)
-#: Primitives that neither loop nests nor routines compute.
-_MISSING = frozenset((p.conv, p.reduce))
 
 
 class NumbaCpu:
@@ -70,8 +68,7 @@ def _routine(node: Expr) -> tuple[Routine, int]:
 def _check(graph: Graph) -> None:
     """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
     for node in post_order(graph.outputs):
-        whole = node.primitive.family in WHOLE
-        if node.primitive in _MISSING or (whole and node.primitive not in ROUTINES):
+        if node.primitive.family in WHOLE and node.primitive not in ROUTINES:
             _refuse(node)
 
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import dataclass
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.compilers.numba_cpu.elements import REGISTER
+from nxkernel.compilers.numba_cpu.frame import name_of
+from nxkernel.compilers.numba_cpu.ir import WIDTH
 from nxkernel.compilers.numba_cpu.routines import Launch, Memory, Routine, routine
-from nxkernel.compilers.numba_cpu.scans import BLOCK, Scan
 from nxkernel.graph.expr import Expr
 from nxkernel.shapes import ceil_div
+from nxkernel.types import Type
 
+#: Elements of a block; no power of two, so that the blocks that a vector's lanes read are not in one set of a cache.
+BLOCK = 4080
 #: Lines from which each is walked by one thread alone.
-_LINES = 8
+_LINES = 16
+#: Rows, or blocks of rows, that go side by side.
+_ROWS = 8
 #: Vectors of columns that walk down together.
 _VECTORS = 4
 
@@ -27,6 +35,41 @@ _NAMES = {
 _OF_TRUTH = {"add": "max", "multiply": "min"}
 
 
+@dataclass(frozen=True)
+class Scan:
+    """What decides the code of the kernels.
+
+    Parameters
+    ----------
+    name : str
+        ``"add"``, ``"multiply"``, ``"max"`` or ``"min"``, or ``"complex_multiply"`` of parts that alternate.
+    type : Type
+        Of the elements in memory; of the parts, if they are complex.
+    lanes : int
+        Of a vector.
+    vectors : int
+        Vectors of columns in a tile; 0 for rows.
+    backwards : bool
+        Whether rows run from their last element to their first. Columns do by a negative step.
+    """
+
+    name: str
+    type: Type
+    lanes: int
+    vectors: int
+    backwards: bool = False
+
+    def symbol(self, kernel: str) -> str:
+        """The name of one of the kernels."""
+        return name_of("scan", kernel, self)
+
+    def text(self, kernel: str) -> str:
+        """The LLVM IR of one of the kernels."""
+        from nxkernel.compilers.numba_cpu.scans import lower
+
+        return lower(self, kernel)
+
+
 @routine(p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min)
 def _cumulative(node: Expr) -> Routine:
     (operand,), axis, reverse = node.operands, node.params["axis"], node.params["reverse"]
@@ -35,37 +78,74 @@ def _cumulative(node: Expr) -> Routine:
     columns = math.prod(operand.shape[axis + 1 :])
     if not outer * length * columns:
         return Routine(())
+    what = f"{node.primitive.name.replace('_', ' ')} of {outer} x {length} x {columns}"
     if type_ is types.bool_:
         name = _OF_TRUTH.get(name, name)
     if type_.is_complex:
         # Both parts of a number are two columns.
         name, type_, columns = "complex_multiply" if name == "multiply" else name, types.to_real(type_), 2 * columns
+    # One block after the other may overflow where their product does not.
+    block = length if name.endswith("multiply") and type_.is_float else BLOCK
     if columns == 1:
-        scan, tiles = Scan(name, type_, 0, reverse), 1
-    else:
-        lanes = Scan(name, type_, 1).lanes
-        scan = Scan(name, type_, 1 if columns <= lanes else _VECTORS)
-        tiles = ceil_div(columns, scan.vectors * lanes)
-    lines, blocks = outer * tiles, ceil_div(length, BLOCK)
-    alone = blocks == 1 or lines >= _LINES
-    share = blocks if alone else 1
-    step = -columns if reverse else columns
-    words = (length * columns, length, columns, tiles, step, ceil_div(blocks, share), share, blocks)
-    work = 2 * ceil_div(length, blocks) * share * (max(scan.vectors, 1) if scan.vectors else 0.5)
-    what = f"{node.primitive.name.replace('_', ' ')} of {outer} x {length} x {columns}"
+        return _along(what, name, type_, reverse, outer, length, block)
+    return _across(what, name, type_, reverse, (outer, length, columns), block)
 
-    def launch(kernel: str, memory: tuple[Memory, ...], title: str) -> Launch:
-        text = functools.partial(scan.text, kernel)
-        return Launch(scan.symbol(kernel), text, memory, words, lines * words[5], int(work), title)
 
-    source, totals, target = ("operand", 0), ("scratch", 0), ("result", 0)
-    if alone:
-        # No totals are read where one step has all blocks of a line.
-        return Routine((launch("apply", (source, source, target), f"{what}, a line a step"),))
-    return Routine(
-        (
-            launch("totals", (source, totals), f"{what}: totals of {blocks} blocks"),
-            launch("apply", (source, totals, target), f"{what}: each block from what those before it give"),
-        ),
-        scratch=lines * blocks * scan.held,
-    )
+def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: int, block: int) -> Routine:
+    """Rows whose elements follow one another in memory."""
+    blocks = ceil_div(length, block)
+    lanes = _ROWS
+    alone = blocks == 1 or rows >= _LINES
+    if alone and rows < _ROWS // 4:
+        lanes = 1
+    lines = rows if alone else rows * blocks
+    words = (length, lines, 1 if alone else blocks, block, blocks)
+    groups = ceil_div(lines, lanes)
+    kernels = _Kernels(what, Scan(name, type_, lanes, 0, reverse), words)
+    work = lanes * (length if alone else block) * (3 if lanes == 1 else 1)
+    return kernels.alone(groups, work) if alone else kernels.shared(groups, work, rows, groups * lanes)
+
+
+def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, int, int], block: int) -> Routine:
+    """Columns beside one another."""
+    outer, length, columns = sizes
+    blocks = ceil_div(length, block)
+    lanes = 512 // WIDTH[REGISTER[type_]]
+    vectors = 1 if columns <= lanes else _VECTORS
+    tiles = ceil_div(columns, vectors * lanes)
+    lines = outer * tiles
+    words = (length * columns, length, columns, tiles, -columns if reverse else columns, block, blocks)
+    kernels = _Kernels(what, Scan(name, type_, lanes, vectors), words)
+    if blocks == 1 or lines >= _LINES:
+        return kernels.alone(lines, 5 * vectors * length)
+    return kernels.shared(lines * blocks, 5 * vectors * block, lines, lines * blocks * vectors * lanes)
+
+
+@dataclass(frozen=True)
+class _Kernels:
+    """The launches of a scan."""
+
+    what: str
+    scan: Scan
+    words: tuple[int, ...]
+
+    def alone(self, steps: int, work: int) -> Routine:
+        """Each line is walked by one thread."""
+        return Routine((self._launch("whole", (("operand", 0), ("result", 0)), steps, work, "line by line"),))
+
+    def shared(self, steps: int, work: int, lines: int, totals: int) -> Routine:
+        """The blocks of a line are shared among threads; there are so many totals."""
+        source, kept, target = ("operand", 0), ("scratch", 0), ("result", 0)
+        blocks = self.words[-1]
+        return Routine(
+            (
+                self._launch("totals", (source, kept), steps, work, f"totals of {blocks} blocks a line"),
+                self._launch("carry", (kept,), lines, 5 * blocks, "what the blocks before each give"),
+                self._launch("apply", (source, kept, target), steps, work, "block by block"),
+            ),
+            scratch=totals * (WIDTH[REGISTER[self.scan.type]] // 8),
+        )
+
+    def _launch(self, kernel: str, memory: tuple[Memory, ...], steps: int, work: int, title: str) -> Launch:
+        text = functools.partial(self.scan.text, kernel)
+        return Launch(self.scan.symbol(kernel), text, memory, self.words, steps, work, f"{self.what}, {title}")

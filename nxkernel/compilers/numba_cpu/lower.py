@@ -31,10 +31,16 @@ TWICE = 24
 
 def lower(nest: Nest) -> Module:
     """The module that defines the kernel of a nest, under the nest's key."""
-    return _Lowering(nest).run()
+    if nest.lanes == "tile":
+        from nxkernel.compilers.numba_cpu.tiles import TiledLowering
+
+        return TiledLowering(nest).run()
+    return Lowering(nest).run()
 
 
-class _Lowering:
+class Lowering:
+    """Writes the kernel of a nest whose vectors run along its last inner or its last outer axis."""
+
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
         self.module = Module()
@@ -78,7 +84,7 @@ class _Lowering:
             self.slot_rows = [_rows(b, type_, loops.COLUMNS) for type_ in nest.slots]
             for section in nest.sections:
                 for reduce in section.reduces:
-                    elements = Accumulator(self.e, reduce, 1, _index_type(section, reduce)).elements
+                    elements = Accumulator(self.e, reduce, 1, index_type(section, reduce)).elements
                     self.carry_rows[reduce.slot] = [b.alloca(element, loops.COLUMNS) for element in elements]
 
     # Sections --------------------------------------------------------------------------------------------------
@@ -100,7 +106,11 @@ class _Lowering:
         """The lanes of a vector that begins at `lane` and that lie before `stop`."""
         b = self.b
         left = b.convert("trunc", b.intrinsic("smin", b.integer("sub", stop, lane), self.integer(lanes)), "i32")
-        return b.icmp("ult", b.steps("i32", lanes), b.splat(left, lanes))
+        mask = b.icmp("slt", b.steps("i32", lanes), b.splat(left, lanes))
+        if any("2" in access.strides for access in self.nest.buffers):
+            last = b.integer("sub", b.integer("add", left, left), b.constant("i32", 1))
+            self.m.seconds[mask] = b.icmp("slt", b.steps("i32", 2 * lanes), b.splat(last, 2 * lanes))
+        return mask
 
     def _row_section(self, section: Section) -> None:
         if self.nest.lanes == "inner":
@@ -163,7 +173,7 @@ class _Lowering:
         """Vectors along the last inner axis; reductions are carried in registers."""
         nest, b = self.nest, self.b
         lanes = self._lanes(section, wide=bool(section.reduces))
-        accumulators = [Accumulator(self.e, reduce, lanes, _index_type(section, reduce)) for reduce in section.reduces]
+        accumulators = [Accumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces]
         carried = [value for accumulator in accumulators for value in accumulator.start()]
         bounds = [self._bounds(axis) for axis in range(nest.inner)]
         open_loops, serial = [], {}
@@ -214,7 +224,7 @@ class _Lowering:
         """Vectors along the last outer axis; each column's reductions are carried in a row on the stack."""
         nest, b = self.nest, self.b
         lanes = self._lanes(section, wide=bool(section.reduces))
-        accumulators = [Accumulator(self.e, reduce, lanes, _index_type(section, reduce)) for reduce in section.reduces]
+        accumulators = [Accumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces]
         rows = [self.carry_rows[reduce.slot] for reduce in section.reduces]
 
         def address(row: Value, element: str, place: Place) -> Value:
@@ -292,9 +302,9 @@ def _rows(b: Builder, type_: Type, count: Value | int) -> list[Value]:
     return [b.alloca(element, count) for element in elements(type_)]
 
 
-def _index_type(section: Section, reduce: Reduce) -> str:
+def index_type(section: Section, reduce: Reduce) -> str:
     """The element that holds the index of an argmax."""
-    return REGISTER[section.code[reduce.args[1]].type] if len(reduce.args) > 1 else ""
+    return REGISTER[section.code[reduce.args[1]].type] if reduce.name in ("argmax", "argmin") else ""
 
 
 def _bytes(type_) -> int:

@@ -20,7 +20,7 @@ class Place:
     """Where a section's code stands: the mask and index of its lanes, and the indices of the serial axes.
 
     In a flat nest ``rows`` has the index of the first lane along the first inner axis, and how much further each lane
-    is; ``columns`` has each lane's index along the last axis.
+    is; ``columns`` has each lane's index along the last axis. In a tile ``row`` is the number of its row.
     """
 
     lanes: int
@@ -29,6 +29,7 @@ class Place:
     serial: dict[int, Value]
     rows: tuple[Value, Value] | None = None
     columns: Value | None = None
+    row: int = 0
 
 
 class Memory:
@@ -43,6 +44,8 @@ class Memory:
 
     def __init__(self, nest: Nest, emitter: Emitter) -> None:
         self.nest, self.e, self.b = nest, emitter, emitter.b
+        #: For the mask of some lanes that of all elements up to the last one, where vectors take every second element.
+        self.seconds: dict[Value, Value] = {}
         self._read_table()
 
     def integer(self, number: int) -> Value:
@@ -71,9 +74,8 @@ class Memory:
     def locate(self, position: Value) -> None:
         """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
         b, nest = self.b, self.nest
-        parts: list[tuple[str, Value | None]] = []
         serial_outer = list(range(nest.outer - (nest.lanes == "outer")))
-        parts += [(f"axis{axis}", self.sizes[axis]) for axis in serial_outer]
+        parts: list[tuple[str, Value]] = [(f"axis{axis}", self.sizes[axis]) for axis in serial_outer]
         if nest.split >= 0:
             parts.append(("block", self.words["blocks", 0, 0]))
         if nest.lanes == "outer":
@@ -81,27 +83,40 @@ class Memory:
             parts.append(("tile", b.integer("sdiv", wide, self.integer(loops.COLUMNS))))
         elif nest.tiled:
             parts.append(("tile", self.words["tiles", 0, 0]))
-        found: dict[str, Value] = {}
-        rest = position
+        found = self._split(position, parts)
+        self.block, self.tile = found.get("block"), found.get("tile")
+        self.bases = self._moved_by({axis: found[f"axis{axis}"] for axis in serial_outer})
+
+    def _split(self, position: Value, parts: list[tuple[str, Value]]) -> dict[str, Value]:
+        """An index for each part, by name, out of one index over all of them; the last part runs fastest."""
+        b, found, rest = self.b, {}, position
         for place, (name, size) in reversed(list(enumerate(parts))):
             if place == 0:
                 found[name] = rest
             else:
                 found[name] = b.integer("urem", rest, size)
                 rest = b.integer("udiv", rest, size)
-        self.block, self.tile = found.get("block"), found.get("tile")
-        self.bases: dict[int, Value] = {}
-        for number, access in enumerate(nest.buffers):
-            start = self.words.get(("start", number, 0))
-            offset = start if access.role == "index" else None
-            for axis in serial_outer:
-                if access.strides[axis] != "0":
-                    offset = self._plus(offset, self._moved(number, axis, found[f"axis{axis}"]))
-            if access.role == "index":
-                self.bases[number] = offset
-            else:
-                base = self.pointers[number]
-                self.bases[number] = base if offset is None else b.offset(base, MEMORY[access.type], offset)
+        return found
+
+    def _moved_by(self, indices: dict[int, Value]) -> dict[int, Value]:
+        """Where each buffer, and each running index, is at the indices of some axes, the others at their beginning."""
+        bases: dict[int, Value] = {}
+        for number, access in enumerate(self.nest.buffers):
+            start = self.words.get(("start", number, 0)) if access.role == "index" else self.pointers[number]
+            bases[number] = self._further(number, start, indices)
+        return bases
+
+    def _further(self, number: int, base: Value, indices: dict[int, Value]) -> Value:
+        """A base moved by the indices of axes."""
+        access, offset = self.nest.buffers[number], None
+        for axis, index in indices.items():
+            if access.strides[axis] != "0":
+                offset = self._plus(offset, self._moved(number, axis, index))
+        if offset is None:
+            return base
+        if access.role == "index":
+            return self.b.integer("add", base, offset)
+        return self.b.offset(base, MEMORY[access.type], offset)
 
     def _plus(self, left: Value | None, right: Value) -> Value:
         return right if left is None else self.b.integer("add", left, right)
@@ -113,7 +128,8 @@ class Memory:
             return index
         if stride == "-":
             return self.b.integer("sub", self.integer(0), index)
-        return self.b.integer("mul", index, self.words["stride", number, axis])
+        step = self.integer(2) if stride == "2" else self.words["stride", number, axis]
+        return self.b.integer("mul", index, step)
 
     def spread(self, place: Place) -> Place:
         """In a flat nest, the row and column of each lane; the division of lanes is exact in a float, they are few."""
@@ -133,16 +149,11 @@ class Memory:
     def lane_axis(self) -> int:
         """The number of the axis that lanes run along."""
         nest = self.nest
-        return nest.outer - 1 if nest.lanes == "outer" else nest.outer + nest.inner - 1
+        return nest.outer - 1 if nest.lanes != "inner" else nest.outer + nest.inner - 1
 
-    def _address(self, number: int, place: Place, element: str) -> Value:
-        """The address of a buffer at the serial indices of a place, before its lanes move."""
-        offset = None
-        for axis, index in place.serial.items():
-            if self.nest.buffers[number].strides[axis] != "0":
-                offset = self._plus(offset, self._moved(number, axis, index))
-        base = self.bases[number]
-        return base if offset is None else self.b.offset(base, element, offset)
+    def _at(self, number: int, place: Place) -> Value:
+        """Where a buffer or a running index is at the serial indices of a place, before its lanes move."""
+        return self._further(number, self.bases[number], place.serial)
 
     def _far(self, number: int, place: Place) -> Value:
         """How far each lane has moved along the lane axis, in elements."""
@@ -150,6 +161,8 @@ class Memory:
         if self.nest.flat:
             return self._far_flat(number, place)
         index = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
+        if self.nest.buffers[number].strides[axis] == "2":
+            return b.integer("mul", index, b.constant("i64", 2, place.lanes))
         return b.integer("mul", index, b.splat(self.words["stride", number, axis], place.lanes))
 
     def _far_flat(self, number: int, place: Place) -> Value:
@@ -181,7 +194,7 @@ class Memory:
         """What a load instruction gives."""
         b, number = self.b, op.extra
         element = MEMORY[op.type]
-        base = self._address(number, place, element)
+        base = self._at(number, place)
         moves = self._moves(number, place)
         if op.name == "gather" and place.lanes > 1:
             value = self._gathered(op, base, self.added(values[op.args[0]], number, place), place)
@@ -195,9 +208,25 @@ class Memory:
             value = self._run(op.type, b.offset(base, element, place.lane), place)
         elif moves == "-":
             value = self._turned(self._run(op.type, self._last(base, element, place), self._backwards(place)))
+        elif moves == "2" and not op.type.is_complex:
+            value = self._every_second(element, b.offset(base, element, self._twice(place.lane)), place)
         else:
             value = self._gathered(op, base, self._far(number, place), place)
         return self.e.from_memory(value, op.type)
+
+    def _twice(self, index: Value) -> Value:
+        return self.b.integer("add", index, index)
+
+    def _every_second(self, element: str, address: Value, place: Place) -> Value:
+        """Every second element; what lies between them is read along, but nothing after the last one."""
+        b, lanes = self.b, place.lanes
+        if lanes == 1:
+            return b.load(element, address)
+        if place.mask is None:
+            mask = Value("i1", 2 * lanes, "<" + ", ".join(["i1 true"] * (2 * lanes - 1) + ["i1 false"]) + ">")
+        else:
+            mask = self.seconds[place.mask]
+        return b.shuffle(b.masked_load(element, address, mask), list(range(0, 2 * lanes, 2)))
 
     def _gathered(self, op: Op, base: Value, index: Value, place: Place) -> Register:
         """Elements at an index for each lane."""
@@ -210,7 +239,7 @@ class Memory:
         b, moves = self.b, self._moves(number, place)
         if moves == "0":
             return index
-        if moves == "s":
+        if moves in "s2":
             return b.integer("add", index, b.convert("sext", self._far(number, place), "i64"))
         lane = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
         return b.integer("add" if moves == "1" else "sub", index, lane)
@@ -247,10 +276,7 @@ class Memory:
     def index(self, op: Op, place: Place) -> Value:
         """What an index instruction gives: where each lane is along an axis."""
         b, lanes, number = self.b, place.lanes, op.extra
-        value = self.bases[number]
-        for axis, index in place.serial.items():
-            if self.nest.buffers[number].strides[axis] != "0":
-                value = self._plus(value, self._moved(number, axis, index))
+        value = self._at(number, place)
         moves = self._moves(number, place)
         if moves == "s":
             far = b.convert("sext", self._far(number, place), "i64")
@@ -269,7 +295,7 @@ class Memory:
             access = nest.buffers[number]
             element = MEMORY[access.type]
             value = self.e.to_memory(values[source], access.type)
-            base = self._address(number, place, element)
+            base = self._at(number, place)
             if section.level == "row" and nest.split >= 0:
                 base = b.offset(base, element, b.integer("mul", self.block, self.words["step", 0, 0]))
             self._store(value, number, base, place)
@@ -303,7 +329,7 @@ class Memory:
             there = self.load(Op("load", type_, (scatter.offset,), number), values, place)
             value = self.e.apply("add", type_, [there, value], None)
         value = self.e.to_memory(value, type_)
-        base = self._address(number, place, MEMORY[type_])
+        base = self._at(number, place)
         if scatter.lanes and place.lanes > 1:
             self._spread(value, type_, base, self.added(values[scatter.offset], number, place), place)
         else:

@@ -58,7 +58,11 @@ class Accumulator:
             fed = [self.e.b.convert("zext", self.e.truth(fed[0]), "i8")]
         else:
             fed = [*parts(self.e.number(fed[0], self.reduce.type)), *fed[1:]]
-        new = self._later(held, fed) if self.arg else self.join(held, fed)
+        if self.reduce.name == "reduce":
+            # What is fed is the result of the fold's body, which has seen what is held.
+            new = fed[: self.width]
+        else:
+            new = self._later(held, fed) if self.arg else self.join(held, fed)
         if mask is None:
             return new
         return [self.e.b.select(mask, value, old) for value, old in zip(new, held, strict=True)]

@@ -1,67 +1,35 @@
 """Kernels that accumulate along an axis.
 
-An axis is cut into blocks of a fixed length. Inside a block elements are accumulated from nothing; to that comes what
-all blocks before give. So a result is the same number whether one thread walks all blocks, or many take one each.
-
-A line is what walks the axis together: a row whose elements follow one another in memory, of which a vector holds as
-many as it can, or a tile of columns, one a lane.
+Long axes are cut into blocks. Inside a block each element is accumulated onto those before it, one by one; to that
+comes what all blocks before give. So a result is the same number whether one thread walks along all blocks (the kernel
+``whole``) or many take some each (``totals`` of the blocks, ``carry`` from block to block, then ``apply``).
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from dataclasses import dataclass
 
-from nxkernel import types
+from nxkernel.compilers.numba_cpu.cumulative import Scan
 from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
-from nxkernel.compilers.numba_cpu.frame import Frame, name_of
-from nxkernel.compilers.numba_cpu.ir import WIDTH, Value, vector
+from nxkernel.compilers.numba_cpu.frame import Frame
+from nxkernel.compilers.numba_cpu.ir import Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
-from nxkernel.types import Type
-
-#: Elements of an axis that are accumulated from nothing.
-BLOCK = 1 << 15
+from nxkernel.compilers.numba_cpu.squares import turned
+from nxkernel.types import Type, bool_, f32, limits
 
 
-@dataclass(frozen=True)
-class Scan:
-    """What decides the code of the kernels.
-
-    Parameters
-    ----------
-    name : str
-        ``"add"``, ``"multiply"``, ``"max"`` or ``"min"``, or ``"complex_multiply"`` of parts that alternate.
-    type : Type
-        Of the elements in memory; of the parts, if they are complex.
-    vectors : int
-        Vectors of columns in a tile; 0 for rows.
-    backwards : bool
-        Whether rows run from their last element to their first. Columns do by a negative step.
-    """
-
-    name: str
-    type: Type
-    vectors: int
-    backwards: bool = False
-
-    @property
-    def lanes(self) -> int:
-        """Lanes of a vector of 512 bits."""
-        return 512 // WIDTH[REGISTER[self.type]]
-
-    @property
-    def held(self) -> int:
-        """Bytes that the total of a line's block takes."""
-        return WIDTH[REGISTER[self.type]] // 8 * max(1, self.vectors * self.lanes)
-
-    def symbol(self, kernel: str) -> str:
-        """The name of the kernel ``"totals"`` or ``"apply"``."""
-        return name_of("scan", kernel, BLOCK, self)
-
-    def text(self, kernel: str) -> str:
-        """The LLVM IR of a kernel."""
-        return _Columns(self, kernel).text() if self.vectors else _Rows(self, kernel).text()
+def lower(scan: Scan, kernel: str) -> str:
+    """The LLVM IR of the kernel ``"whole"``, ``"totals"``, ``"carry"`` or ``"apply"`` of a scan."""
+    writer = (_Columns if scan.vectors else _Rows)(scan, kernel)
+    f = writer.f
+    pointers, words = f.table(1 if kernel == "carry" else 2 if kernel in ("whole", "totals") else 3, writer.words)
+    writer.source, writer.target = pointers[0], pointers[-1]
+    # The totals are the only memory of `carry`, what `totals` writes, and what `apply` reads besides the source.
+    writer.kept = pointers[min(1, len(pointers) - 1)]
+    steps = f.loop(f.begin, f.end)
+    getattr(writer, kernel)(steps.index, *words)
+    steps.end()
+    return f.finish()
 
 
 def _identity(name: str, type_: Type) -> list[float | int]:
@@ -72,60 +40,25 @@ def _identity(name: str, type_: Type) -> list[float | int]:
         return [1 if name == "multiply" else -0.0 if type_.is_float else 0]
     if type_.is_float:
         return [-math.inf if name == "max" else math.inf]
-    low, high = (0, 1) if type_ is types.bool_ else types.limits(type_)
-    number = low if name == "max" else high
-    return [number - (1 << type_.bits) if number >> (type_.bits - 1) == 1 else number]
+    low, high = (0, 1) if type_ is bool_ else limits(type_)
+    return [low if name == "max" else high]
 
 
-class _Kernel:
-    """What kernels of rows and of columns share: the words of a call, the walk over blocks, the arithmetic."""
+class _Writer:
+    """What the writers of kernels of rows and of columns share: arithmetic, and vectors from and to memory."""
+
+    source: Value
+    target: Value
+    kept: Value
 
     def __init__(self, scan: Scan, kernel: str) -> None:
-        self.scan, self.kernel = scan, kernel
+        self.scan, self.lanes = scan, scan.lanes
         self.f = Frame(scan.symbol(kernel))
         self.b = self.f.b
         self.e = Emitter(self.b, inline=True)
-        self.register, self.memory, self.lanes = REGISTER[scan.type], MEMORY[scan.type], scan.lanes
-        self.wide = types.f32 if scan.type.is_float and scan.type.bits == 16 else scan.type
-
-    def text(self) -> str:
-        """The LLVM IR of the kernel: its steps are the pieces of all lines, a piece being some blocks."""
-        f = self.f
-        pointers, words = f.table(3 if self.kernel == "apply" else 2, 8)
-        self.source, self.totals, self.target = pointers[0], pointers[1], pointers[-1]
-        self.span, self.length, self.columns, self.tiles, self.step, self.pieces, self.share, self.blocks = words
-        steps = f.loop(f.begin, f.end)
-        line, piece = f.split(steps.index, self.pieces)
-        self.locate(line)
-        first = f.times(piece, self.share)
-        last = f.least(f.plus(first, self.share), self.blocks)
-        if self.kernel == "apply":
-            before = self.before(line, first)
-            blocks = f.loop(first, last, 1, before)
-            inside = self.block(blocks.index, blocks.values)
-            blocks.end(*map(self.combine, blocks.values, inside))
-        else:
-            blocks = f.loop(first, last)
-            inside = self.block(blocks.index, None)
-            self.put_total(line, blocks.index, inside)
-            blocks.end()
-        steps.end()
-        return f.finish()
-
-    def bounds(self, block: Value) -> tuple[Value, Value]:
-        """Where a block begins and ends on the axis."""
-        begin = self.f.times(block, BLOCK)
-        return begin, self.f.least(self.f.plus(begin, BLOCK), self.length)
-
-    def before(self, line: Value, first: Value) -> list[Value]:
-        """What all blocks of a line before one give."""
-        turns = self.f.loop(0, first, 1, self.identities())
-        return turns.end(*map(self.combine, turns.values, self.get_total(line, turns.index)))
-
-    def total_at(self, line: Value, block: Value) -> Value:
-        """The address of the total of a block."""
-        place = self.f.plus(self.f.times(line, self.blocks), block)
-        return self.b.offset(self.totals, "i8", self.f.times(place, self.scan.held))
+        self.register, self.memory = REGISTER[scan.type], MEMORY[scan.type]
+        # Narrow floats are rounded only when they are written.
+        self.wide = f32 if scan.type.is_float and scan.type.bits == 16 else scan.type
 
     def combine(self, earlier: Value, later: Value) -> Value:
         """Two accumulated values as one."""
@@ -137,137 +70,193 @@ class _Kernel:
         b, lanes = self.b, range(left.lanes)
         real, imaginary = b.shuffle(left, [k & -2 for k in lanes]), b.shuffle(left, [k | 1 for k in lanes])
         signs = ", ".join(str(b.constant(left.element, 1 if k % 2 else -1)) for k in lanes)
-        turned = b.fmul(b.shuffle(right, [k ^ 1 for k in lanes]), Value(left.element, left.lanes, f"<{signs}>"))
-        return b.fadd(b.fmul(real, right), b.fmul(imaginary, turned))
+        crossed = b.fmul(b.shuffle(right, [k ^ 1 for k in lanes]), Value(left.element, left.lanes, f"<{signs}>"), "")
+        return b.fadd(b.fmul(real, right, ""), b.fmul(imaginary, crossed, ""), "")
 
     def identity(self, lanes: int) -> Value:
         """What leaves elements as they are, in every lane."""
         numbers = _identity(self.scan.name, self.scan.type)
-        parts = [str(self.b.constant(self.register, numbers[k % len(numbers)])) for k in range(lanes)]
-        return Value(self.register, lanes, parts[0].split()[1] if lanes == 1 else f"<{', '.join(parts)}>")
+        parts = [self.b.constant(self.register, numbers[k % len(numbers)]) for k in range(lanes)]
+        text = parts[0].text if lanes == 1 else f"<{', '.join(map(str, parts))}>"
+        return Value(self.register, lanes, text)
 
-    def get(self, base: Value, index: Value, mask: Value | None) -> Value:
-        """A vector from memory, in registers' form."""
-        address = self.b.offset(base, self.memory, index)
+    def get(self, index: Value, mask: Value | None) -> Value:
+        """A vector of the source, in registers' form."""
+        address = self.b.offset(self.source, self.memory, index)
         if mask is None:
             value = self.b.load(self.memory, address, lanes=self.lanes)
         else:
             value = self.b.masked_load(self.memory, address, mask)
         return self.e.from_memory(value, self.scan.type)
 
-    def put(self, value: Value, base: Value, index: Value, mask: Value | None) -> None:
-        """A vector to memory."""
-        self.b.masked_store(
-            self.e.to_memory(value, self.scan.type), self.b.offset(base, self.memory, index), mask
-        )
+    def put(self, value: Value, index: Value, mask: Value | None) -> None:
+        """A vector to the target."""
+        address = self.b.offset(self.target, self.memory, index)
+        self.b.masked_store(self.e.to_memory(value, self.scan.type), address, mask)
+
+    def held(self, place: Value, lanes: int) -> Value:
+        """Accumulated values among the totals."""
+        return self.b.load(self.register, self.b.offset(self.kept, self.register, place), lanes=lanes)
+
+    def hold(self, place: Value, value: Value) -> None:
+        """Write accumulated values to the totals."""
+        self.b.store(value, self.b.offset(self.kept, self.register, place))
 
 
-class _Columns(_Kernel):
-    """Lanes are columns: each walks down by itself."""
+class _Columns(_Writer):
+    """Lanes are columns, and a line is a tile of some vectors of them; backwards, the step is negative."""
 
-    def locate(self, line: Value) -> None:
-        f = self.f
-        outer, tile = f.split(line, self.tiles)
-        across = f.times(tile, self.scan.vectors * self.lanes)
-        self.base = f.plus(f.times(outer, self.span), across)
-        # Backwards, the walk begins at the last row.
-        turned = self.b.icmp("slt", self.step, f.integer(0))
-        last = f.minus(self.span, self.columns)
-        self.base = self.b.select(turned, f.plus(self.base, last), self.base)
-        left = f.minus(self.columns, across)
-        self.masks = [f.mask(f.minus(left, k * self.lanes), self.lanes) for k in range(self.scan.vectors)]
+    words = 7
 
-    def identities(self) -> list[Value]:
+    def whole(self, line: Value, *words: Value) -> None:
+        blocks = words[-1]
+        self._locate(line, *words)
+        turns = self.f.loop(0, blocks, 1, self._nothing())
+        inside = self._block(turns.index, turns.values)
+        turns.end(*map(self.combine, turns.values, inside))
+
+    def totals(self, place: Value, *words: Value) -> None:
+        line, block = self.f.split(place, words[-1])
+        self._locate(line, *words)
+        for at, value in zip(self._places(place), self._block(block, None), strict=True):
+            self.hold(at, value)
+
+    def apply(self, place: Value, *words: Value) -> None:
+        line, block = self.f.split(place, words[-1])
+        self._locate(line, *words)
+        self._block(block, [self.held(at, self.lanes) for at in self._places(place)])
+
+    def carry(self, line: Value, *words: Value) -> None:
+        f, blocks = self.f, words[-1]
+        turns = f.loop(0, blocks, 1, self._nothing())
+        places = self._places(f.plus(f.times(line, blocks), turns.index))
+        found = [self.held(at, self.lanes) for at in places]
+        for at, value in zip(places, turns.values, strict=True):
+            self.hold(at, value)
+        turns.end(*map(self.combine, turns.values, found))
+
+    def _nothing(self) -> list[Value]:
         return [self.identity(self.lanes)] * self.scan.vectors
 
-    def block(self, block: Value, before: list[Value] | None) -> list[Value]:
+    def _places(self, place: Value) -> list[Value]:
+        """Where the totals have the vectors of a block of a line."""
+        first = self.f.times(place, self.scan.vectors * self.lanes)
+        return [self.f.plus(first, k * self.lanes) for k in range(self.scan.vectors)]
+
+    def _locate(self, line: Value, *words: Value) -> None:
         f = self.f
-        begin, end = self.bounds(block)
-        rows = f.loop(begin, end, 1, self.identities())
+        span, self.length, columns, tiles, self.step, self.size, _ = words
+        outer, tile = f.split(line, tiles)
+        across = f.times(tile, self.scan.vectors * self.lanes)
+        first = f.plus(f.times(outer, span), across)
+        last = f.plus(first, f.minus(span, columns))
+        self.base = self.b.select(self.b.icmp("slt", self.step, f.integer(0)), last, first)
+        left = f.minus(columns, across)
+        self.masks = [f.mask(f.minus(left, k * self.lanes), self.lanes) for k in range(self.scan.vectors)]
+
+    def _block(self, block: Value, before: list[Value] | None) -> list[Value]:
+        """Accumulate a block; without what comes before nothing is written."""
+        f = self.f
+        begin = f.times(block, self.size)
+        rows = f.loop(begin, f.least(f.plus(begin, self.size), self.length), 1, self._nothing())
         place = f.plus(self.base, f.times(rows.index, self.step))
         following = []
         for k, mask in enumerate(self.masks):
             at = f.plus(place, k * self.lanes)
-            value = self.combine(rows.values[k], self.get(self.source, at, mask))
+            following.append(self.combine(rows.values[k], self.get(at, mask)))
             if before is not None:
-                self.put(self.combine(before[k], value), self.target, at, mask)
-            following.append(value)
+                self.put(self.combine(before[k], following[k]), at, mask)
         return rows.end(*following)
 
-    def get_total(self, line: Value, block: Value) -> list[Value]:
-        address = self.total_at(line, block)
-        kind = vector(self.register, self.lanes)
-        return [
-            self.b.load(self.register, self.b.offset(address, kind, self.f.integer(k)), lanes=self.lanes)
-            for k in range(self.scan.vectors)
-        ]
 
-    def put_total(self, line: Value, block: Value, total: list[Value]) -> None:
-        address = self.total_at(line, block)
-        for k, value in enumerate(total):
-            self.b.store(value, self.b.offset(address, value.type, self.f.integer(k)))
+class _Rows(_Writer):
+    """Lanes are rows, or blocks of rows: squares of elements are turned, accumulated and turned back."""
 
+    words = 5
 
-class _Rows(_Kernel):
-    """Lanes are neighbours in a row: a vector is accumulated in as many turns as its lanes can be halved."""
+    def whole(self, group: Value, *words: Value) -> None:
+        self._locate(group, *words)
+        turns = self.f.loop(0, words[-1], 1, [self.identity(self.lanes)])
+        inside = self._block(turns.index, turns.values[0])
+        turns.end(self.combine(turns.values[0], inside))
 
-    def locate(self, line: Value) -> None:
-        self.base = self.f.times(line, self.span)
+    def totals(self, group: Value, *words: Value) -> None:
+        self._locate(group, *words)
+        self.hold(self.f.times(group, self.lanes), self._block(self.f.integer(0), None))
 
-    def identities(self) -> list[Value]:
-        return [self.identity(1)]
+    def apply(self, group: Value, *words: Value) -> None:
+        self._locate(group, *words)
+        before = self.identity(self.lanes)
+        for k, line in enumerate(self.lines):
+            before = self.b.insert(before, self.held(line, 1), k) if self.lanes > 1 else self.held(line, 1)
+        self._block(self.f.integer(0), before)
 
-    def block(self, block: Value, before: list[Value] | None) -> list[Value]:
-        f, b = self.f, self.b
-        begin, end = self.bounds(block)
-        around = None if before is None else b.splat(before[0], self.lanes)
-        whole = f.minus(end, b.integer("urem", f.minus(end, begin), f.integer(self.lanes)))
+    def carry(self, row: Value, *words: Value) -> None:
+        f, blocks = self.f, words[-1]
+        turns = f.loop(0, blocks, 1, [self.identity(1)])
+        place = f.plus(f.times(row, blocks), turns.index)
+        found = self.held(place, 1)
+        self.hold(place, turns.values[0])
+        turns.end(self.combine(turns.values[0], found))
+
+    def _locate(self, group: Value, *words: Value) -> None:
+        """Where the lanes begin, and how much of their rows is left; those beyond the last do over what it does."""
+        f = self.f
+        self.length, lines, cut, self.size, _ = words
+        self.lines, self.bases, self.left = [], [], []
+        for k in range(self.lanes):
+            line = f.least(f.plus(f.times(group, self.lanes), k), f.minus(lines, 1))
+            row, block = f.split(line, cut)
+            begin = f.times(block, self.size)
+            first = f.times(row, self.length)
+            left = f.minus(self.length, begin)
+            # Backwards, a lane stands behind the element that it reads first.
+            self.bases.append(f.plus(first, left if self.scan.backwards else begin))
+            self.left.append(left)
+            self.lines.append(line)
+
+    def _block(self, turn: Value, before: Value | None) -> Value:
+        """Accumulate a block of each lane; without what comes before nothing is written."""
+        f = self.f
+        begin = f.times(turn, self.size)
+        ends = [f.least(f.plus(begin, self.size), left) for left in self.left]
+        first, last = ends[0], ends[0]
+        for end in ends[1:]:
+            first, last = f.least(first, end), self.b.intrinsic("smax", last, end)
+        whole = f.minus(first, self.b.integer("urem", f.minus(first, begin), f.integer(self.lanes)))
         full = f.loop(begin, whole, self.lanes, [self.identity(self.lanes)])
-        (carried,) = full.end(self._vector(full.index, full.values[0], around, None))
-        rest = f.loop(whole, end, self.lanes, [carried])
-        mask = f.mask(f.minus(end, rest.index), self.lanes)
-        (carried,) = rest.end(self._vector(rest.index, rest.values[0], around, mask))
-        return [b.extract(carried, 0)]
+        (carried,) = full.end(self._square(full.index, full.values[0], before, None))
+        if self.lanes == 1:
+            return carried
+        rest = f.loop(whole, last, self.lanes, [carried])
+        masks = [f.mask(f.minus(end, rest.index), self.lanes) for end in ends]
+        (carried,) = rest.end(self._square(rest.index, rest.values[0], before, masks))
+        return carried
 
-    def _vector(self, index: Value, carried: Value, around: Value | None, mask: Value | None) -> Value:
-        """Accumulate a vector onto what its block gave so far; what it gives from here on, in every lane."""
-        at = self.f.plus(self.base, index)
+    def _square(self, index: Value, carried: Value, before: Value | None, masks: list[Value] | None) -> Value:
+        """Accumulate as many elements of each lane as there are lanes; what they give."""
+        places, masks = self._places(index), [None] * self.lanes if masks is None else masks
+        masks = [mask and self._forwards(mask) for mask in masks]
+        rows = [self._forwards(self.get(place, mask)) for place, mask in zip(places, masks, strict=True)]
+        columns = turned(self.b, rows)
+        for k, column in enumerate(columns):
+            carried = self.combine(carried, column)
+            columns[k] = carried if before is None else self.combine(before, carried)
+        if before is not None:
+            for place, mask, row in zip(places, masks, turned(self.b, columns), strict=True):
+                self.put(self._forwards(row), place, mask)
+        return carried
+
+    def _places(self, index: Value) -> list[Value]:
+        """Where the lanes' vectors are in memory."""
+        f = self.f
         if self.scan.backwards:
-            last = self.f.minus(self.f.plus(self.f.times(self.base, 2), self.length), self.lanes)
-            at, mask = self.f.minus(last, at), None if mask is None else self._turned(mask)
-        value = self.get(self.source, at, mask)
-        value = self._turned(value) if self.scan.backwards else value
-        distance = 1
-        while distance < self.lanes:
-            value = self.combine(self._moved(value, distance), value)
-            distance *= 2
-        following = self.combine(carried, self.b.shuffle(value, [self.lanes - 1] * self.lanes))
-        if around is not None:
-            value = self.combine(around, self.combine(carried, value))
-            self.put(self._turned(value) if self.scan.backwards else value, self.target, at, mask)
-        return following
+            far = f.plus(index, self.lanes)
+            return [f.minus(base, far) for base in self.bases]
+        return [f.plus(base, index) for base in self.bases]
 
-    def _moved(self, value: Value, distance: int) -> Value:
-        """The lanes moved up, with the identity in the lanes that become free."""
-        lanes = [k - distance if k >= distance else self.lanes for k in range(self.lanes)]
-        mask = ", ".join(f"i32 {k}" for k in lanes)
-        return self.b.emit(
-            f"shufflevector {value}, {self.identity(self.lanes)}, <{self.lanes} x i32> <{mask}>",
-            value.element,
-            value.lanes,
-        )
-
-    def _turned(self, value: Value) -> Value:
+    def _forwards(self, value: Value) -> Value:
+        """The lanes in the order in which they are accumulated, or from that to the order of memory."""
+        if not self.scan.backwards or self.lanes == 1:
+            return value
         return self.b.shuffle(value, list(range(value.lanes - 1, -1, -1)))
-
-    def get_total(self, line: Value, block: Value) -> list[Value]:
-        return [self.b.load(self.register, self.total_at(line, block))]
-
-    def put_total(self, line: Value, block: Value, total: list[Value]) -> None:
-        self.b.store(total[0], self.total_at(line, block))
-
-
-@functools.lru_cache(maxsize=256)
-def text(scan: Scan, kernel: str) -> str:
-    """The LLVM IR of a kernel of a scan."""
-    return scan.text(kernel)

@@ -1,0 +1,162 @@
+"""How a nest is walked: which axes are outer and inner, which one vectors run along, and what is held in registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nxkernel import primitives as p
+from nxkernel import shapes, types
+from nxkernel.compilers import maps
+from nxkernel.compilers.fusion import Fusion, Kernel
+from nxkernel.graph.expr import Expr
+
+#: Length of a last axis up to which vectors run on into the axis before it.
+SHORT_LANES = 24
+#: Bytes of a vector.
+VECTOR = 64
+#: Rows of a tile, the first of these that there are.
+ROWS = (8, 4, 2)
+#: What reading every second element, and elements further apart, is worth beside reading consecutive ones.
+SECOND, STRIDED = 0.6, 0.1
+#: How much less a vector costs where a tile's rows share it.
+SHARED = 4
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The axes of a nest.
+
+    Parameters
+    ----------
+    lanes : str
+        ``"inner"``: vectors run along the last inner axis; ``"outer"``: along the last outer axis, whose reductions are
+        carried in memory; ``"tile"``: as that, in registers, for a tile of the last two outer axes at a time.
+    outer, inner : list of int
+    sizes : dict
+        Of each axis; those of size 1 are left out.
+    tile : tuple of int
+        Rows along the last outer axis but one, vectors along the last, and lanes of a vector; ``()`` if there is none.
+    """
+
+    lanes: str
+    outer: list[int]
+    inner: list[int]
+    sizes: dict[int, int]
+    tile: tuple[int, ...] = ()
+
+
+def walk(kernel: Kernel, fusion: Fusion) -> Walk:
+    """The axes of a kernel's nest."""
+    sizes = {a: n for a, n in enumerate(kernel.space) if n != 1}
+    if kernel.reduce is None:
+        inner = [max(sizes)] if sizes else []
+        outer = [a for a in sizes if a not in inner]
+        if outer and sizes[inner[0]] <= SHORT_LANES and not kernel.stores:
+            inner.insert(0, outer.pop())
+        return Walk("inner", outer, inner, sizes)
+    inner = [a for a in sizes if a in kernel.reduce]
+    outer = [a for a in sizes if a not in kernel.reduce]
+    reads = _reads(kernel, fusion)
+    tiled = None if kernel.block or 0 in kernel.space else _tiled(kernel, fusion, reads, outer, inner, sizes)
+    if tiled is not None:
+        return tiled
+    best = _lane_axis(reads, outer, inner, sizes)
+    chosen = inner if best in inner else outer
+    chosen.remove(best)
+    chosen.append(best)
+    return Walk("inner" if chosen is inner else "outer", outer, inner, sizes)
+
+
+def _reads(kernel: Kernel, fusion: Fusion) -> list[tuple[Expr, dict[int, int]]]:
+    """What a kernel reads from memory, with how far each axis moves it."""
+    found = []
+    for anchor in kernel.anchors:
+        for node, map_ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):
+            if map_ is not None and fusion.home.get(fusion.buffer_of(node)) is not kernel:
+                found.append((node, maps.linear(map_, maps.row_strides(node.shape))[1]))
+    return found
+
+
+def _lane_axis(
+    reads: list[tuple[Expr, dict[int, int]]], outer: list[int], inner: list[int], sizes: dict[int, int]
+) -> int:
+    """The axis along which most of the memory read is consecutive."""
+    score = dict.fromkeys(sizes, 0)
+    for node, steps in reads:
+        for axis, step in steps.items():
+            score[axis] += (step == 1) * shapes.size(node.shape)
+    best = max(sizes, key=lambda axis: (score[axis], axis))
+    if best in inner:
+        many = [a for a in outer if sizes[a] >= 64]
+        if sizes[best] <= 8 and shapes.size([sizes[a] for a in inner]) <= 64 and many:
+            best = max(many)
+    return best
+
+
+def _tiled(
+    kernel: Kernel,
+    fusion: Fusion,
+    reads: list[tuple[Expr, dict[int, int]]],
+    outer: list[int],
+    inner: list[int],
+    sizes: dict[int, int],
+) -> Walk | None:
+    """Results in registers: where what is read serves several rows of a tile, over windows, which overlap, and in folds,
+    whose order is fixed.
+    """
+    reductions = [anchor for anchor in kernel.anchors if anchor.primitive.family == "reduction"]
+    folds = any(anchor.primitive is p.reduce for anchor in reductions)
+    width = max(types.compute_type(node.type).size for anchor in reductions for node in (anchor, *anchor.operands))
+    lanes = VECTOR // min(max(width, 4), 8)
+    if folds and not outer:
+        sizes, outer = {**sizes, -1: 1}, [-1]
+    if not outer:
+        return None
+
+    def worth(axis: int) -> float:
+        """How much of the memory read vectors along an axis get for one instruction each."""
+        n = sizes[axis]
+        full = n / (shapes.ceil_div(n, lanes) * lanes)
+        return full * sum(
+            {1: 1.0, 2: SECOND}.get(steps[axis], STRIDED) * shapes.size(node.shape)
+            for node, steps in reads
+            if steps.get(axis)
+        )
+
+    lane = max(outer, key=lambda axis: (worth(axis), axis))
+    row = _shared(reads, outer, lane, sizes)
+    along = max(map(worth, inner), default=0.0)
+    windows = _over_windows(kernel, fusion) and worth(lane) >= along
+    contiguous = any(steps.get(lane) == 1 for _, steps in reads)
+    shared = row is not None and sizes[lane] > 1 and (contiguous or SHARED * worth(lane) >= along)
+    if not (folds or windows or shared):
+        return None
+    outer = [axis for axis in outer if axis not in (lane, row if shared else lane)]
+    rows = 1
+    if shared:
+        outer.append(row)
+        rows = next(count for count in ROWS if sizes[row] >= count)
+    vectors = 2 if sizes[lane] > lanes else 1
+    return Walk("tile", [*outer, lane], inner, sizes, (rows, vectors, lanes))
+
+
+def _over_windows(kernel: Kernel, fusion: Fusion) -> bool:
+    inside: set = set()
+    for anchor in kernel.anchors:
+        fusion.reach(anchor, fusion.start(anchor, kernel), inside)
+    return any(node.primitive is p.windows for node, _ in inside)
+
+
+def _shared(reads: list[tuple[Expr, dict[int, int]]], outer: list[int], lane: int, sizes: dict[int, int]) -> int | None:
+    """The outer axis whose rows share what vectors read, as in a product of matrices; None where there is none."""
+    vectors = [steps for _, steps in reads if steps.get(lane)]
+    numbers = [steps for _, steps in reads if not steps.get(lane)]
+    rows = [
+        axis
+        for axis in outer
+        if axis != lane
+        and sizes[axis] > 1
+        and any(steps.get(axis) for steps in numbers)
+        and not any(steps.get(axis) for steps in vectors)
+    ]
+    return max(rows, key=lambda axis: (min(sizes[axis], ROWS[0]), axis), default=None)
