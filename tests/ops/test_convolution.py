@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
+from entries import check_entries
 from nxkernel.errors import NxTypeError, NxValueError
 
 IMAGE = np.random.default_rng(0).normal(size=(2, 3, 6, 5))
@@ -196,3 +197,15 @@ def test_refused_values(shape, kernel, options, text):
 def test_groups_are_numbers():
     with pytest.raises(NxTypeError, match="batch_group_size must be a whole number that is known"):
         nx.conv([[[1]]], [[[1]]], batch_group_size=1.0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t: nx.conv(t, nx.iota((2, 2, 3)), padding="same", output_permutation=[2, 0, 1]),
+        lambda t: nx.conv(nx.iota((2, 2, 6)), t, padding="same", batch_group_size=2),
+        lambda t: nx.conv(t, nx.reshape(t[0], (2, 1, 5)), strides=2, padding="same", feature_group_size=2),
+    ],
+)
+def test_entries(function):
+    check_entries(function, np.random.default_rng(2).integers(-3, 4, (3, 2, 2, 5)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from entries import check_entries
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError
 
 X = np.random.default_rng(0).normal(size=(2, 3, 4))
@@ -97,3 +98,10 @@ def test_diff_refuses():
         nx.diff([1, 2], order=-1)
     with pytest.raises(NxTypeError, match=r"the order of diff must be a whole number .*, got 1\.5\."):
         nx.diff([1, 2], order=1.5)
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "diff"])
+def test_entries(name):
+    x = np.random.default_rng(2).integers(-3, 4, (3, 4, 5))
+    check_entries(lambda t: getattr(nx, name)(t, axis=0), x)
+    check_entries(lambda t: getattr(nx, name)(t, axis=-1), x)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from entries import check_entries
 from nxkernel.errors import NxTypeError
 
 X = np.arange(24).reshape(2, 3, 4)
@@ -222,3 +223,15 @@ def test_what_folding_starts_with_is_a_scalar():
     with pytest.raises(NxTypeError) as error:
         nx.reduce([1, 2], [0, 0], digits)
     assert str(error.value) == "reduce starts with one number, got s64[2] for 'acc'"
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t: nx.reduce(t, 0, digits),
+        lambda t: nx.reduce(t, 0, digits, axes=[1], keep_axes=True),
+        lambda t: nx.map(t, lambda x: x * x + nx.sum(x)),
+    ],
+)
+def test_entries(function):
+    check_entries(function, X)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
+from entries import check_entries
 from nxkernel.errors import NxTypeError, NxValueError
 
 X = np.random.default_rng(0).normal(size=(3, 4, 5))
@@ -132,3 +133,14 @@ def test_covariance_refuses(call, text):
     with pytest.raises(NxValueError) as error:
         call()
     assert str(error.value) == text
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("function", [nx.median, nx.mode])
+def test_entries(function, axis):
+    check_entries(lambda t: function(t, axis=axis, keep_axis=True), COUNTS)
+
+
+def test_entries_of_covariances():
+    check_entries(lambda t: nx.covariance(t, ddof=1), COUNTS)
+    check_entries(lambda t: nx.covariance(t, t[0]), COUNTS)

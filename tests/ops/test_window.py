@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
 import nxkernel as nx
+from entries import check_entries
 from nxkernel.errors import NxTypeError, NxValueError
 
 X = np.array([[3.0, -1.0, 0.5, 4.0], [2.0, 2.0, 7.0, -2.0], [0.0, 4.0, -2.5, 1.0]])
@@ -280,3 +281,18 @@ def test_the_graph_of_a_window(record):
         "c = windows b, window=[2], strides=[1], dilations=[1] f32[t: 3][2]",
         "d = sum c, axes=[1], keep_axes=False f32[t: 3]",
     ]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t: nx.window_sum(t, (2, 2), padding="same", strides=(1, 2)),
+        lambda t: nx.window_mean(t, 2, window_dilations=(2, 1)),
+        lambda t: nx.window_max(t, (2, 3), padding=[(1, 1), (0, 2)]),
+        lambda t: nx.window_reduce(t, 0, 2, lambda x, acc: acc * 2 + x),
+        lambda t: nx.window_scatter_max(t, nx.window_sum(t, 2, padding="same"), 0, 2, padding="same"),
+        lambda t: nx.window_scatter_min(t, nx.iota((2, 2)), 1.5, 2, strides=2),
+    ],
+)
+def test_entries(function):
+    check_entries(function, np.random.default_rng(2).integers(-3, 4, (3, 4, 5)))
