@@ -40,9 +40,13 @@ def _batched(function: Callable[..., Any], count: int) -> Callable[..., Any]:
                 return function(*arrays)
         except np.linalg.LinAlgError:
             pass
-        if arrays[0].ndim > 2 and len(arrays[0]):
-            parts = [run(*[array[index] for array in arrays]) for index in range(len(arrays[0]))]
-            return np.stack(parts) if count == 1 else tuple(np.stack(part) for part in zip(*parts, strict=True))
+        length = arrays[0].shape[0] if arrays[0].ndim > 2 else 0
+        if length:
+            # Halves, so that few that fail among many cost few more calls.
+            places = [slice(None, length // 2), slice(length // 2, None)] if length > 1 else [0]
+            parts = [run(*[array[place] for array in arrays]) for place in places]
+            join = np.concatenate if length > 1 else np.stack
+            return join(parts) if count == 1 else tuple(join(part) for part in zip(*parts, strict=True))
         with np.errstate(all="ignore"):
             shaped = function(*[_harmless(array) for array in arrays])
         made = (shaped,) if count == 1 else shaped
@@ -66,9 +70,11 @@ def _solve(out: Spec, /, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _triangular_solve(out: Spec, /, a: np.ndarray, b: np.ndarray, *, lower: bool, transform: str) -> np.ndarray:
+    a, b = widened(a), widened(b)
+    if a.shape[-1] <= 32 and a.size >= 16 * a.shape[-1] ** 2:
+        return settled(out, _substituted(a, b, lower, transform))
     import scipy.linalg.lapack
 
-    a, b = widened(a), widened(b)
     (trtrs,) = scipy.linalg.lapack.get_lapack_funcs(("trtrs",), (a, b))
     result = np.empty(b.shape, b.dtype)
     how = {"none": 0, "transpose": 1, "conjugate": 2}[transform]
@@ -78,10 +84,39 @@ def _triangular_solve(out: Spec, /, a: np.ndarray, b: np.ndarray, *, lower: bool
     return settled(out, result)
 
 
+def _substituted(a: np.ndarray, b: np.ndarray, lower: bool, transform: str) -> np.ndarray:
+    """Solve many small triangular systems, each step for all of them at once."""
+    if transform != "none":
+        a, lower = np.swapaxes(a, -1, -2), not lower
+    if transform == "conjugate":
+        a = np.conj(a)
+    x, a = _batch_last(b), _batch_last(a)
+    size = a.shape[0]
+    with np.errstate(all="ignore"):
+        for row in range(size) if lower else reversed(range(size)):
+            known = slice(0, row) if lower else slice(row + 1, size)
+            x[row] -= np.einsum("jb,jmb->mb", a[row, known], x[known])
+            x[row] /= a[row, row]
+    x[..., (np.einsum("iib->ib", a) == 0).any(axis=0)] = np.nan
+    return _batch_first(x, b.shape)
+
+
+def _batch_last(matrices: np.ndarray) -> np.ndarray:
+    """A copy in which one element of all matrices lies together: [rows, columns, batch]."""
+    return np.array(matrices.reshape(-1, *matrices.shape[-2:]).transpose(1, 2, 0), order="C")
+
+
+def _batch_first(matrices: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    return np.ascontiguousarray(matrices.transpose(2, 0, 1)).reshape(shape)
+
+
 def _lu(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    wide = widened(a)
+    if wide.shape[-1] <= 8 and wide.size >= 64 * wide.shape[-1] ** 2:
+        packed, order = _eliminated(wide)
+        return settled(out[0], packed), order
     import scipy.linalg.lapack
 
-    wide = widened(a)
     (getrf,) = scipy.linalg.lapack.get_lapack_funcs(("getrf",), (wide,))
     packed, order = np.empty(wide.shape, wide.dtype), np.empty(out[1].shape, np.int64)
     for index in np.ndindex(wide.shape[:-2]):
@@ -91,6 +126,26 @@ def _lu(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, np.ndarra
             rows[row], rows[pivot] = rows[pivot], rows[row]
         order[index] = rows
     return settled(out[0], packed), order
+
+
+def _eliminated(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Factor many small matrices, each step for all of them at once, with the pivots that LAPACK chooses."""
+    packed = _batch_last(a)
+    size, _, count = packed.shape
+    order = np.repeat(np.arange(size)[:, None, None], count, axis=2)
+    with np.errstate(all="ignore"):
+        for step in range(size):
+            column = packed[step:, step]
+            magnitude = np.abs(column.real) + np.abs(column.imag) if np.iscomplexobj(column) else np.abs(column)
+            pivot = (magnitude.argmax(axis=0) + step)[None, None]
+            for rows in (packed, order):
+                chosen = np.take_along_axis(rows, pivot, axis=0)[0]
+                np.put_along_axis(rows, pivot, rows[step][None].copy(), axis=0)
+                rows[step] = chosen
+            divisor = packed[step, step]
+            packed[step + 1 :, step] /= np.where(divisor == 0, 1, divisor)
+            packed[step + 1 :, step + 1 :] -= packed[step + 1 :, step, None] * packed[step, step + 1 :]
+    return _batch_first(packed, a.shape), _batch_first(order, (*a.shape[:-1], 1))[..., 0]
 
 
 def _qr(out: tuple[Spec, Spec], /, a: np.ndarray, *, mode: str) -> tuple[np.ndarray, ...]:
