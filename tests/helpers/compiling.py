@@ -3,6 +3,7 @@
 import numpy as np
 
 from nxkernel import types
+from nxkernel.backends import MEANING
 from nxkernel.compilers import interface
 from nxkernel.compilers.nesting import Bound
 from nxkernel.compilers.numba_cpu import libraries
@@ -15,7 +16,7 @@ from nxkernel.primitives import Spec
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.simplify import simplify
 
-__all__ = ["agree", "compiled", "graph_of", "inputs", "make", "nests", "planned", "spec"]
+__all__ = ["agree", "both", "compiled", "graph_of", "inputs", "make", "nests", "planned", "spec"]
 
 _BLAS = frozenset(libraries.GEMM)
 
@@ -65,6 +66,16 @@ def agree(function, *arrays, rtol=0.0, atol=0.0):
             wide = np.complex128 if output.type.is_complex else np.float64
             np.testing.assert_allclose(got.astype(wide), want.astype(wide), rtol=rtol, atol=atol)
     return found
+
+
+def both(primitive, *arrays, **params):
+    """What the instructions and what the meaning of one primitive give, for operands in memory."""
+    arrays = [np.ascontiguousarray(array) for array in arrays]
+    parameters = inputs(*arrays)
+    node = make(primitive, *parameters, **params)
+    graph = Graph("one", parameters, [node], list)
+    (found,) = interface.get("numba_cpu").compile(graph).run(arrays)
+    return found, MEANING[primitive](node.spec, *arrays, **params)
 
 
 def nests(function, *specs):

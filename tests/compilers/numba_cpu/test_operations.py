@@ -9,14 +9,11 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled, graph_of, inputs, make, spec
+from compiling import both, compiled, graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends import MEANING
-from nxkernel.compilers import interface
 from nxkernel.compilers.numba_cpu import operations
 from nxkernel.errors import CompilationError
-from nxkernel.graph.expr import Graph
 from nxkernel.ops.dispatch import apply
 
 FLOATS = [types.bf16, types.f16, types.f32, types.f64]
@@ -92,16 +89,6 @@ def distance(found, expected, type_):
         return np.where(bits < 0, low - bits - 1, bits)
 
     return np.max(np.abs(order(found) - order(expected)), initial=0)
-
-
-def both(primitive, *arrays, **params):
-    """What instructions and meaning give, for operands in memory."""
-    arrays = [np.ascontiguousarray(array) for array in arrays]
-    parameters = inputs(*arrays)
-    node = make(primitive, *parameters, **params)
-    graph = Graph("one", parameters, [node], list)
-    (found,) = interface.get("numba_cpu").compile(graph).run(arrays)
-    return found, MEANING[primitive](node.spec, *arrays, **params)
 
 
 CASES = [
