@@ -41,7 +41,7 @@ def page(tensor: Any) -> str:
     shown = ""
     if _is_pictured(tensor):
         shown = _picture(tensor)
-    elif tensor.rank <= 2 and tensor.size:
+    elif tensor.data.ndim <= 2 and tensor.data.size:
         shown = _table(tensor)
     text = escape(printing.text(tensor))
     folded = f'<details{"" if shown else " open"}><summary style="opacity:.7;cursor:pointer">text</summary>'
@@ -66,19 +66,23 @@ def headline(tensor: Any) -> str:
     --------
     >>> headline(nx.iota((2, 3), names=["row", None]))
     's64 matrix of 2 × 3 (row: 2)'
+    >>> headline(nx.vectorize(nx.iota((2, 3)), "x"))
+    's64 vector of 3, vectorized over x: 2'
     """
     kind = {0: "scalar", 1: "vector", 2: "matrix"}.get(tensor.rank, "tensor")
     named = [f"{name}: {size}" for name, size in zip(tensor.names, tensor.shape, strict=True) if name is not None]
     size = f" of {' × '.join(map(str, tensor.shape))}" if tensor.shape else ""
-    return f"{tensor.type} {kind}{size}" + (f" ({', '.join(named)})" if named else "")
+    axes = ", ".join(f"{name}: {size}" for name, size in tensor.vectorized_axes)
+    over = f", vectorized over {axes}" if axes else ""
+    return f"{tensor.type} {kind}{size}" + (f" ({', '.join(named)})" if named else "") + over
 
 
 def _is_pictured(tensor: Any) -> bool:
-    return tensor.rank == 2 and min(tensor.shape) >= PICTURED and not tensor.type.is_complex
+    return tensor.data.ndim == 2 and min(tensor.data.shape) >= PICTURED and not tensor.type.is_complex
 
 
 def _table(tensor: Any) -> str:
-    data = tensor.data.reshape(-1, tensor.shape[-1]) if tensor.rank else tensor.data.reshape(1, 1)
+    data = tensor.data.reshape(-1, tensor.data.shape[-1]) if tensor.data.ndim else tensor.data.reshape(1, 1)
     rows = [_table_row(row, tensor.type) for row in data[:ROWS]]
     if len(data) > ROWS:
         span = min(data.shape[1], COLUMNS + 1)
@@ -99,7 +103,7 @@ def _picture(tensor: Any) -> str:
         finite = data[np.isfinite(data)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     url = base64.b64encode(png(_shades(data, low, high))).decode()
-    rows, columns = tensor.shape
+    rows, columns = tensor.data.shape
     scale = PIXELS / max(rows, columns)
     width, height = max(round(columns * scale), 8), max(round(rows * scale), 8)
     legend = f"dark {low:.4g}, light {high:.4g}" if finite.size else "no finite element"

@@ -48,6 +48,14 @@ def test_small_tensors_are_tables():
     assert "<details><summary" in page
 
 
+def test_all_entries_along_vectorized_axes_are_shown():
+    page = nx.vectorize(nx.tensor([[1, 2], [3, 4]]), {"x": 2})._repr_html_()
+    assert ">s64 vector of 2, vectorized over x: 2<" in page
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == ["1", "2", "3", "4"]
+    assert "vectorized[x: 2]\n  s64[2]" in page
+    assert picture(nx.vectorize(nx.iota((8, 9)), "x")).shape == (8, 9)
+
+
 def test_long_tables_are_cut():
     page = nx.iota((15, 4))._repr_html_()
     assert "… 5 more" in page
