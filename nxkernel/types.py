@@ -144,6 +144,32 @@ def infer(number: Any) -> Type:
     raise NxTypeError(f"{number!r} is no number")
 
 
+def cast_number(type_: Any, number: Any) -> Any:
+    """A Python number as the kind of number that a type has.
+
+    Raises
+    ------
+    NxTypeError
+        When that would lose something: a fraction, a sign or an imaginary part.
+
+    Examples
+    --------
+    >>> cast_number("f32", 10), cast_number("c64", 10)
+    (10.0, (10+0j))
+    """
+    type_ = normalize(type_)
+    if infer(number).is_integer:
+        if type_.is_integer and (number >= 0 or type_.kind == "s"):
+            return int(number)
+        if not type_.is_integer:
+            return builtins.complex(number) if type_.is_complex else builtins.float(number)
+    elif type_.is_complex or (type_.is_float and not isinstance(number, builtins.complex)):
+        return builtins.complex(number) if type_.is_complex else number
+    raise NxTypeError(
+        message(f"{type_} does not hold numbers such as {number!r}.", "nx.as_type(number, type) cuts to what fits.")
+    )
+
+
 def merge(left: Type, right: Type) -> Type:
     """The type of an operation between two tensors.
 

@@ -145,6 +145,33 @@ def test_infer_refuses():
         types.infer("one")
 
 
+@pytest.mark.parametrize(
+    ("type_", "number", "cast"),
+    [
+        ("u8", 10, 10),
+        ("s8", -10, -10),
+        ("bf16", -10, -10.0),
+        ("f32", 10.5, 10.5),
+        ("c64", 10, 10 + 0j),
+        ("c64", 1.5, 1.5 + 0j),
+        ("c128", 2j, 2j),
+        ("s64", True, 1),
+    ],
+)
+def test_cast_number(type_, number, cast):
+    found = types.cast_number(type_, number)
+    assert (found, type(found)) == (cast, type(cast))
+
+
+@pytest.mark.parametrize(("type_", "number"), [("s8", 10.0), ("u8", -1), ("f32", 1j), ("u16", 1j)])
+def test_cast_number_loses_nothing(type_, number):
+    with pytest.raises(NxTypeError) as raised:
+        types.cast_number(type_, number)
+    assert str(raised.value) == (
+        f"{type_} does not hold numbers such as {number!r}.\n  nx.as_type(number, type) cuts to what fits."
+    )
+
+
 def test_limits_and_identities():
     assert types.limits(types.s8) == (-128, 127)
     assert types.limits(types.bool_) == (0, 1)

@@ -13,6 +13,7 @@ Keys, bits, and uniform and normal numbers of 32 and 64 bits are those of ``jax.
 ``jax_threefry_partitionable`` switched off; all are those of ``Nx.Random``.
 """
 
+from nxkernel.random.choosing import choice, shuffle
 from nxkernel.random.distributions import (
     bits,
     bits_split,
@@ -26,8 +27,10 @@ from nxkernel.random.distributions import (
     uniform_split,
 )
 from nxkernel.random.keys import fold_in, key, split, threefry2x32_20_concat
+from nxkernel.random.multivariate import multivariate_normal, multivariate_normal_split
 
 __all__ = [
-    "bits", "bits_split", "fold_in", "gumbel", "gumbel_split", "key", "normal", "normal_split", "randint",
-    "randint_split", "split", "threefry2x32_20_concat", "uniform", "uniform_split",
+    "bits", "bits_split", "choice", "fold_in", "gumbel", "gumbel_split", "key", "multivariate_normal",
+    "multivariate_normal_split", "normal", "normal_split", "randint", "randint_split", "shuffle", "split",
+    "threefry2x32_20_concat", "uniform", "uniform_split",
 ]  # fmt: skip
