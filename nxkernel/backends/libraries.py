@@ -73,14 +73,18 @@ def _triangular_solve(out: Spec, /, a: np.ndarray, b: np.ndarray, *, lower: bool
     a, b = widened(a), widened(b)
     if a.shape[-1] <= 32 and a.size >= 16 * a.shape[-1] ** 2:
         return settled(out, _substituted(a, b, lower, transform))
-    import scipy.linalg.lapack
+    import scipy.linalg.blas
 
-    (trtrs,) = scipy.linalg.lapack.get_lapack_funcs(("trtrs",), (a, b))
+    # LAPACK's trtrs starts threads for the smallest of matrices (OpenBLAS 0.3), BLAS's trsm does not. Transposed views
+    # are in the order that BLAS wants: transpose(x) op(transpose(a)) = transpose(b).
+    (trsm,) = scipy.linalg.blas.get_blas_funcs(("trsm",), (a, b))
     result = np.empty(b.shape, b.dtype)
     how = {"none": 0, "transpose": 1, "conjugate": 2}[transform]
     for index in np.ndindex(a.shape[:-2]):
-        x, info = trtrs(a[index], b[index], lower=lower, trans=how)
-        result[index] = x if info == 0 else np.nan
+        if a[index].diagonal().all():
+            result[index] = trsm(1, a[index].T, b[index].T, side=1, lower=not lower, trans_a=how).T
+        else:
+            result[index] = np.nan
     return settled(out, result)
 
 
