@@ -1,0 +1,146 @@
+"""NumPy's ``.npy`` files: one array each.
+
+NumPy writes bf16 as bytes without a meaning (``V2``), since it has no name for it: such files are read as bf16. Names
+of axes are not kept; :func:`nxkernel.save` keeps them.
+"""
+
+from __future__ import annotations
+
+import io
+import tokenize
+import warnings
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.errors import NxValueError, message
+from nxkernel.formats.layout import byte_count, checked, shape_of, tensor_of
+from nxkernel.formats.sources import Readable, Source, Writable, brief, replacing
+from nxkernel.tensor.incoming import is_numeric
+from nxkernel.tensor.tensor import Tensor
+from nxkernel.types import Type
+
+_MAGIC = b"\x93NUMPY"
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+#: How NumPy writes bf16.
+_NAMELESS = np.dtype("V2")
+#: What NumPy's reader of headers, which evaluates a Python literal, raises for what is none.
+_INVALID = (ValueError, TypeError, SyntaxError, KeyError, RecursionError, MemoryError, tokenize.TokenError)
+
+
+def load_numpy(source: Readable) -> Tensor:
+    """Read a tensor from a ``.npy`` file.
+
+    Parameters
+    ----------
+    source : path, binary file or bytes
+        In versions 1.0 and 2.0 of the format.
+
+    Returns
+    -------
+    Tensor
+        Of the array's type and shape; arrays in Fortran order or of the other byte order are converted.
+
+    Raises
+    ------
+    NxValueError
+        For what is no such file, is damaged, or holds Python objects, records, text or dates.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.array([[1.5, 2.0]]))
+    >>> nx.load_numpy(file.getvalue())
+    #Nx.Tensor<
+      f64[1][2]
+      [
+        [1.5, 2.0]
+      ]
+    >
+    """
+    return parse(Source.of(source))
+
+
+def parse(source: Source) -> Tensor:
+    """The tensor in the bytes of a ``.npy`` file."""
+    data = source.data
+    if not data.startswith(_MAGIC) or len(data) < 8:
+        source.refuse(f"a .npy file starts with {_MAGIC!r}, this one with {data[:6]!r}")
+    read = _HEADERS.get((data[6], data[7]))
+    if read is None:
+        source.refuse(f"it is version {data[6]}.{data[7]} of the .npy format; 1.0 and 2.0 can be read")
+    stream = io.BytesIO(data)
+    stream.seek(8)
+    try:
+        with warnings.catch_warnings():
+            # NumPy warns of the headers that Python 2 wrote.
+            warnings.simplefilter("ignore")
+            shape, is_fortran, dtype = read(stream)
+    except _INVALID as error:
+        source.refuse(f"its header is invalid: {type(error).__name__}: {error}", cause=error)
+    type_ = _type_of(dtype, source)
+    shape = shape_of(source, shape, "the array")
+    start, needed = stream.tell(), byte_count(source, shape, type_, "the array")
+    if needed != len(data) - start:
+        claim = f"{type_}, shape {brief(list(shape))}"
+        source.refuse(f"its header tells of {needed} bytes of elements ({claim}), there are {len(data) - start}")
+    if type_ is types.bf16:
+        dtype = type_.dtype
+    array = np.ndarray(shape, dtype, buffer=data, offset=start, order="F" if is_fortran else "C")
+    return checked(source, array, "the array")
+
+
+def _type_of(dtype: np.dtype, source: Source) -> Type:
+    if dtype == _NAMELESS:
+        return types.bf16
+    if dtype.hasobject:
+        source.refuse(
+            "it holds Python objects, which are pickled: reading them could run any code.",
+            "Save an array of numbers: np.save(path, x.astype(float)).",
+        )
+    if not is_numeric(dtype):
+        source.refuse(f"its elements are of dtype {dtype}; the types are {' '.join(types.TYPES)}")
+    return types.normalize(dtype)
+
+
+def save_numpy(target: Writable, tensor: Any) -> None:
+    """Write a tensor to a ``.npy`` file, which ``np.load`` reads.
+
+    A file at that path is replaced when all is written. bf16 is written as NumPy writes it, as ``V2``.
+
+    Parameters
+    ----------
+    target : path or binary file
+    tensor : tensor, array or number
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> nx.save_numpy(file, nx.f32([1, 2]))
+    >>> np.load(io.BytesIO(file.getvalue()))
+    array([1., 2.], dtype=float32)
+    """
+    array = whole(tensor_of(tensor, "tensor"), "tensor")
+    with replacing(target) as file:
+        np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def whole(tensor: Tensor, argument: str) -> np.ndarray:
+    """The elements of a tensor for a format that knows nothing of vectorized axes.
+
+    Raises
+    ------
+    NxValueError
+        For a tensor that has some.
+    """
+    if tensor.vectorized_axes:
+        raise NxValueError(
+            message(
+                f"{argument} has vectorized axes ({tensor.spec}), which this format has no place for.",
+                "Write nx.devectorize(t), or keep them with nx.save.",
+            )
+        )
+    return tensor.data

@@ -1,0 +1,148 @@
+"""Where bytes come from and go to: files, streams and bytes, with errors that name them, and files written whole."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import reprlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any, NoReturn
+
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.shapes import describe
+
+Readable = bytes | bytearray | memoryview | str | os.PathLike | IO[bytes]
+Writable = str | os.PathLike | IO[bytes]
+
+#: What compressed data may unpack to, in bytes, unless a caller allows more.
+UNPACKED = 4 << 30
+
+
+@dataclass(frozen=True)
+class Source:
+    """Bytes to read and the name that errors give them.
+
+    Parameters
+    ----------
+    data : bytes
+    name : str
+        The file's, or words for bytes that have none.
+    """
+
+    data: bytes
+    name: str
+
+    @classmethod
+    def of(cls, source: Readable) -> Source:
+        """The bytes of a file given by its path, of an open binary file, or bytes themselves.
+
+        Raises
+        ------
+        NxTypeError
+            For anything else.
+        OSError
+            For a file that cannot be read.
+        """
+        if isinstance(source, bytes | bytearray | memoryview):
+            data = bytes(source)
+            return cls(data, f"the {len(data)} bytes given")
+        if isinstance(source, str | os.PathLike):
+            with open(source, "rb") as file:
+                return cls(file.read(), str(os.fspath(source)))
+        if hasattr(source, "read"):
+            data = source.read()
+            if isinstance(data, bytes):
+                return cls(data, str(getattr(source, "name", "the file given")))
+            raise NxTypeError(message("the file is open for text.", 'Open it for bytes: open(path, "rb").'))
+        raise NxTypeError(f"expected a path, an open binary file or bytes, got {describe(source)}")
+
+    def refuse(self, what: str, *hints: str, cause: BaseException | None = None) -> NoReturn:
+        """Raise the error for what is wrong with the bytes."""
+        raise NxValueError(message(f"cannot read {self.name}: {what}", *hints)) from cause
+
+    def object(self, text: bytes, what: str) -> dict[str, Any]:
+        """A JSON object, of which no key may be there twice."""
+        try:
+            value = json.loads(text.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            self.refuse(f"{what} is no valid JSON: {error}", cause=error)
+        if not isinstance(value, dict):
+            self.refuse(f"{what} is no JSON object but {brief(value)}")
+        return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise ValueError(f"the key {brief(twice)} is there twice")
+    return made
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON")
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
+
+
+def brief(value: Any) -> str:
+    """A value out of a file as an error shows it, which may be huge or deeply nested: never longer than a line.
+
+    Examples
+    --------
+    >>> brief(["shape", 12, [1, [2, [3, [4, [5, [6, [7]]]]]]]])
+    "['shape', 12, [1, [2, [3, [4, [...]]]]]]"
+    """
+    text = _SHORT.repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+@contextlib.contextmanager
+def replacing(target: Writable) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes the place of what was at a path when all is written; until then nothing changes.
+
+    An open binary file is written to as it is.
+    """
+    if hasattr(target, "write"):
+        if isinstance(target, io.TextIOBase):
+            raise NxTypeError(message("the file is open for text.", 'Open it for bytes: open(path, "wb").'))
+        yield target
+        return
+    if not isinstance(target, str | os.PathLike):
+        raise NxTypeError(f"expected a path or an open binary file, got {describe(target)}")
+    path = os.path.realpath(target)
+    if os.path.exists(path) and not os.path.isfile(path):
+        # A device or a pipe cannot be replaced; a folder says so itself.
+        with open(path, "wb") as file:
+            yield file
+        return
+    number, temporary = tempfile.mkstemp(prefix=".nxkernel-", dir=os.path.dirname(path))
+    try:
+        with os.fdopen(number, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(number)
+        _take_over_mode(path, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _take_over_mode(path: str, temporary: str) -> None:
+    """Give a new file the permissions of the one that it replaces, or those that any new file has."""
+    if os.path.exists(path):
+        shutil.copymode(path, temporary)
+        return
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(temporary, 0o666 & ~mask)

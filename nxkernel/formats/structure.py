@@ -1,0 +1,225 @@
+"""Containers as JSON and back: what is a list, tuple or dict, and what are its leaves, without any code in it.
+
+Texts, booleans and None are themselves. Everything else is a list whose first item tells what it is::
+
+    ["int", "12"]                ["float", "0.5"]           ["complex", "1.0", "-2.0"]
+    ["tensor", 3]                its place among the tensors
+    ["type", "f32"]
+    ["list", [item, …]]          ["tuple", [item, …]]       ["dict", [[key, value], …]]
+    ["named", "module", "Pair", [["a", value], …]]          a named tuple
+    ["dataclass", "module", "Params", [["w", value], …]]
+
+Numbers are text, since JSON has no infinities and no whole numbers beyond 53 bits that every reader keeps. Of a class
+there is only the name: whoever reads gives the classes that may be made, and they are made without running their code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.formats.layout import tensor_of
+from nxkernel.formats.sources import Source, brief
+from nxkernel.operand import Operand
+from nxkernel.tensor.tensor import Tensor
+from nxkernel.types import Type
+
+#: How deep containers may be nested: JSON's readers stop somewhere, and a container may hold itself.
+DEPTH = 100
+
+_NUMBERS = {"int": int, "float": float}
+
+
+class Writer:
+    """Makes JSON of containers and collects their tensors; a tensor that is met twice is written once.
+
+    Attributes
+    ----------
+    tensors : list of Tensor
+    """
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self._places: dict[int, int] = {}
+        self._kept: list[Any] = []
+
+    def node(self, value: Any, path: str, depth: int = 0) -> Any:
+        """The JSON of a value; `path` is how a person would write it."""
+        if depth > DEPTH:
+            raise NxValueError(f"containers are nested more than {DEPTH} deep, or hold themselves: {path[:60]}…")
+        kind = type(value)
+        if value is None or kind is bool or kind is str:
+            return value
+        if kind is int:
+            return ["int", _digits(value, path)]
+        if kind is float:
+            return ["float", repr(value)]
+        if kind is complex:
+            return ["complex", repr(value.real), repr(value.imag)]
+        if kind is Type:
+            return ["type", str(value)]
+        if kind is list or kind is tuple:
+            items = [self.node(item, f"{path}[{place}]", depth + 1) for place, item in enumerate(value)]
+            return [kind.__name__, items]
+        if kind is dict:
+            return ["dict", [self._pair(key, item, path, depth) for key, item in value.items()]]
+        fields = _fields(kind)
+        if fields is not None:
+            pairs = [[name, self.node(getattr(value, name), f"{path}.{name}", depth + 1)] for name in fields]
+            return ["named" if issubclass(kind, tuple) else "dataclass", kind.__module__, kind.__qualname__, pairs]
+        if isinstance(value, Operand) or hasattr(value, "__array__"):
+            return ["tensor", self._place(value, path)]
+        raise _refusal(value, path)
+
+    def _pair(self, key: Any, item: Any, path: str, depth: int) -> list[Any]:
+        where = f"{path}[{key!r}]"
+        if not _is_key(key):
+            raise NxTypeError(
+                message(
+                    f"a {type(key).__name__} cannot be written as the key of a dict: {where}.",
+                    "Keys are texts, numbers, booleans, None and tuples of them.",
+                )
+            )
+        return [self.node(key, where, depth + 1), self.node(item, where, depth + 1)]
+
+    def _place(self, value: Any, path: str) -> int:
+        place = self._places.get(id(value))
+        if place is None:
+            place = self._places[id(value)] = len(self.tensors)
+            self.tensors.append(tensor_of(value, path))
+            self._kept.append(value)
+        return place
+
+
+def _is_key(key: Any) -> bool:
+    if type(key) is tuple:
+        return all(map(_is_key, key))
+    return key is None or type(key) in (str, bool, int, float, complex)
+
+
+def _digits(value: int, path: str) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        raise NxValueError(f"{path} has more digits than Python writes: {value.bit_length()} bits") from None
+
+
+def _fields(kind: type) -> tuple[str, ...] | None:
+    """The members of a named tuple or dataclass; None for other classes."""
+    if issubclass(kind, tuple):
+        return getattr(kind, "_fields", None)
+    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
+
+
+def _refusal(value: Any, path: str) -> NxTypeError:
+    hint = "Write tensors, arrays, numbers, texts, and tuples, lists, dicts, named tuples and dataclasses of them."
+    for kind in (dict, list, tuple, str, int, float):
+        if isinstance(value, kind):
+            hint = f"Its class would be lost: write {kind.__name__}(x) in its place."
+    return NxTypeError(message(f"a {type(value).__name__} cannot be written: {path}.", hint))
+
+
+class Reader:
+    """Makes containers of JSON.
+
+    Parameters
+    ----------
+    source : Source
+    tensors : sequence of Tensor
+    classes : iterable of class
+        The named tuples and dataclasses that may be made.
+    """
+
+    def __init__(self, source: Source, tensors: Sequence[Tensor], classes: Iterable[type]) -> None:
+        self._source, self._tensors = source, tensors
+        self._classes: dict[str, type] = {}
+        for kind in classes:
+            if not isinstance(kind, type) or _fields(kind) is None:
+                raise NxTypeError(f"classes are named tuples and dataclasses, got {kind!r}")
+            if self._classes.setdefault(kind.__qualname__, kind) is not kind:
+                raise NxValueError(f"two of the classes are called {kind.__qualname__}")
+
+    def value(self, node: Any, depth: int = 0) -> Any:
+        """The value of a node."""
+        if node is None or isinstance(node, bool | str):
+            return node
+        if depth > DEPTH:
+            self._source.refuse(f"its containers are nested more than {DEPTH} deep")
+        if not isinstance(node, list) or len(node) < 2 or not isinstance(node[0], str):
+            self._invalid(node)
+        kind, *rest = node
+        if kind in ("list", "tuple") and len(rest) == 1:
+            items = [self.value(item, depth + 1) for item in self._list(rest[0])]
+            return items if kind == "list" else tuple(items)
+        if kind == "dict" and len(rest) == 1:
+            return self._dict(rest[0], depth)
+        if kind in ("named", "dataclass") and len(rest) == 3:
+            return self._instance(kind, *rest, depth)
+        if kind == "tensor" and len(rest) == 1 and type(rest[0]) is int and 0 <= rest[0] < len(self._tensors):
+            return self._tensors[rest[0]]
+        if kind == "type" and len(rest) == 1 and isinstance(rest[0], str) and rest[0] in types.TYPES:
+            return types.TYPES[rest[0]]
+        if len(rest) == 1 and kind in _NUMBERS:
+            return self._number(_NUMBERS[kind], rest[0])
+        if kind == "complex" and len(rest) == 2:
+            return complex(*(self._number(float, part) for part in rest))
+        return self._invalid(node)
+
+    def _invalid(self, node: Any) -> Any:
+        self._source.refuse(f"its structure has {brief(node)}, which is nothing that version 1 of the format has")
+
+    def _list(self, items: Any) -> list[Any]:
+        return items if isinstance(items, list) else self._invalid(items)
+
+    def _pairs(self, items: Any) -> list[list[Any]]:
+        for item in self._list(items):
+            if not isinstance(item, list) or len(item) != 2:
+                self._invalid(item)
+        return items
+
+    def _number(self, kind: type, text: Any) -> Any:
+        # Python's own readers take blanks and underscores too, which is no way that this format has of a number.
+        if not isinstance(text, str) or not text or set(text) - set("+-.0123456789aefin"):
+            self._invalid(text)
+        try:
+            return kind(text)
+        except ValueError as error:
+            self._source.refuse(f"{brief(text)} is no {kind.__name__}", cause=error)
+
+    def _dict(self, items: Any, depth: int) -> dict[Any, Any]:
+        made = {}
+        for key, item in self._pairs(items):
+            name = self.value(key, depth + 1)
+            if not _is_key(name):
+                self._source.refuse(f"{brief(key)} is the key of a dict")
+            if name in made:
+                self._source.refuse(f"the key {brief(name)} of a dict is there twice")
+            made[name] = self.value(item, depth + 1)
+        return made
+
+    def _instance(self, kind: str, module: Any, name: Any, items: Any, depth: int) -> Any:
+        if not isinstance(module, str) or not isinstance(name, str):
+            self._invalid([kind, module, name])
+        class_ = self._classes.get(name)
+        short = name.rpartition(".")[2]
+        if class_ is None:
+            self._source.refuse(
+                f"it holds a {brief(name)} of the module {brief(module)}, which is not among the classes given.",
+                f"Pass the class to be made: classes=[{short[:60]}].",
+            )
+        pairs = self._pairs(items)
+        found = [field for field, _ in pairs]
+        if tuple(found) != _fields(class_) or issubclass(class_, tuple) is not (kind == "named"):
+            wanted = ", ".join(_fields(class_))
+            self._source.refuse(f"the {short[:60]} in it has the fields {brief(found)}, the class given has {wanted}")
+        values = [self.value(item, depth + 1) for _, item in pairs]
+        if kind == "named":
+            return tuple.__new__(class_, values)
+        # Not by its constructor: reading runs nobody's code.
+        made = object.__new__(class_)
+        for field, value in zip(found, values, strict=True):
+            object.__setattr__(made, field, value)
+        return made

@@ -1,0 +1,111 @@
+"""Where bytes come from and go to."""
+
+import io
+import os
+import stat
+
+import pytest
+
+from nxkernel.errors import NxTypeError, NxValueError
+from nxkernel.formats.sources import Source, brief, replacing
+
+
+def test_bytes_files_and_paths(tmp_path):
+    path = tmp_path / "x.bin"
+    path.write_bytes(b"abc")
+    assert Source.of(path) == Source(b"abc", str(path)) == Source.of(str(path))
+    for given in (b"abc", bytearray(b"abc"), memoryview(b"abc")):
+        assert Source.of(given) == Source(b"abc", "the 3 bytes given")
+    with open(path, "rb") as file:
+        assert Source.of(file) == Source(b"abc", str(path))
+    assert Source.of(io.BytesIO(b"abc")) == Source(b"abc", "the file given")
+
+
+def test_what_is_no_source(tmp_path):
+    with pytest.raises(NxTypeError, match="expected a path, an open binary file or bytes, got a list"):
+        Source.of([1])
+    with pytest.raises(NxTypeError, match=r'the file is open for text\.\n  Open it for bytes: open\(path, "rb"\)\.'):
+        Source.of(io.StringIO("abc"))
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.npy"):
+        Source.of(tmp_path / "nowhere.npy")
+
+
+def test_refusals_name_the_file():
+    with pytest.raises(NxValueError) as error:
+        Source(b"", "x.npy").refuse("it is empty", "Write it again.", cause=KeyError("a"))
+    assert str(error.value) == "cannot read x.npy: it is empty\n  Write it again."
+    assert isinstance(error.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"[1]", r"it is no JSON object but \[1\]"),
+        (b"{", "it is no valid JSON: Expecting property name"),
+        (b'{"a": 1, "b": 2, "a": 3}', "it is no valid JSON: the key 'a' is there twice"),
+        (b'{"a": {"b": 1, "b": 1}}', "the key 'b' is there twice"),
+        (b'{"a": NaN}', "NaN is no JSON"),
+        (b'{"a": "\xff"}', "it is no valid JSON: 'utf-8' codec"),
+        (b'{"a": ' + b"[" * 100_000, "it is no valid JSON: maximum recursion depth"),
+        (b'{"a": ' + b"9" * 10_000 + b"}", "it is no valid JSON: Exceeds the limit"),
+    ],
+)
+def test_objects_are_read_strictly(text, reason):
+    with pytest.raises(NxValueError, match=reason):
+        Source(text, "x").object(text, "it")
+
+
+def test_brief():
+    assert brief({"a": [1, 2]}) == "{'a': [1, 2]}"
+    assert len(brief(["long" * 100] * 100)) == 80
+    nested = []
+    for _ in range(5000):
+        nested = [nested]
+    assert brief(nested) == "[[[[[[[...]]]]]]]"
+
+
+def test_a_file_is_replaced_when_all_is_written(tmp_path):
+    path = tmp_path / "x.bin"
+    path.write_bytes(b"old")
+    with replacing(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    with pytest.raises(TypeError, match="bytes-like"), replacing(path) as file:
+        file.writelines([b"half", "no bytes"])
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["x.bin"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+def test_permissions_and_links(tmp_path):
+    path, link = tmp_path / "x.bin", tmp_path / "link"
+    before = os.umask(0o027)
+    try:
+        with replacing(path) as file:
+            file.write(b"a")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    path.chmod(0o604)
+    link.symlink_to(path)
+    with replacing(link) as file:
+        file.write(b"b")
+    assert link.is_symlink()
+    assert path.read_bytes() == b"b"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+    with replacing("/dev/null") as file:
+        file.write(b"c")
+    assert not os.path.isfile("/dev/null")
+
+
+def test_what_cannot_be_written_to(tmp_path):
+    with pytest.raises(NxTypeError, match=r"Open it for bytes: open\(path, \"wb\"\)"), replacing(io.StringIO()):
+        pass
+    with pytest.raises(NxTypeError, match="expected a path or an open binary file, got 3"), replacing(3):
+        pass
+    with pytest.raises(IsADirectoryError), replacing(tmp_path):
+        pass
+    with pytest.raises(FileNotFoundError), replacing(tmp_path / "nowhere" / "x"):
+        pass

@@ -1,0 +1,238 @@
+"""Containers as JSON and back."""
+
+import dataclasses
+import json
+import math
+from collections import OrderedDict, namedtuple
+from enum import IntEnum
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError, NxValueError
+from nxkernel.formats.sources import Source
+from nxkernel.formats.structure import DEPTH, Reader, Writer
+
+Pair = namedtuple("Pair", "a b")
+
+
+@dataclasses.dataclass(frozen=True)
+class Params:
+    weight: object
+    rate: float = 0.1
+
+    def __post_init__(self):
+        assert self.rate != 13, "reading runs no code"
+
+
+class Empty:
+    pass
+
+
+def through(value, classes=()):
+    writer = Writer()
+    node = json.loads(json.dumps(writer.node(value, "value")))
+    return Reader(Source(b"", "x.nxk"), writer.tensors, classes).value(node)
+
+
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.text(max_size=5)
+    | st.integers()
+    | st.floats()
+    | st.complex_numbers()
+    | st.sampled_from(list(nx.types.TYPES.values()))
+)
+KEYS = (
+    st.none()
+    | st.booleans()
+    | st.text(max_size=3)
+    | st.integers(-3, 3)
+    | st.tuples(st.integers(0, 3), st.text(max_size=2))
+)
+CONTAINERS = st.recursive(
+    LEAVES,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(KEYS, inner, max_size=3)
+        | st.builds(Pair, inner, inner)
+    ),
+    max_leaves=10,
+)
+
+
+def same(left, right):
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(same(left[key], right[key]) for key in left)
+    return repr(left) == repr(right)
+
+
+@given(CONTAINERS)
+@settings(max_examples=200, deadline=None)
+def test_containers_come_back_as_they_were(value):
+    assert same(through(value, [Pair]), value)
+
+
+def test_numbers_keep_every_bit():
+    values = [0.1, -0.0, 5e-324, math.inf, 2**200, -(2**63)]
+    assert [repr(v) for v in through(values)] == [repr(v) for v in values]
+    assert math.isnan(through(math.nan))
+    assert through("\ud800 \0 é") == "\ud800 \0 é"
+
+
+def test_tensors_and_arrays():
+    shared = nx.tensor([1, 2])
+    back = through({"a": shared, "b": [shared, np.arange(3)], "c": np.float64(2)})
+    assert back["a"] is back["b"][0]
+    assert back["b"][1].to_list() == [0, 1, 2]
+    assert back["c"].type == "f64"
+
+
+def test_classes_are_made_without_their_code():
+    params = object.__new__(Params)
+    object.__setattr__(params, "weight", Pair(nx.eye(2), "text"))
+    object.__setattr__(params, "rate", 13)
+    back = through(params, [Params, Pair])
+    assert type(back) is Params
+    assert back.rate == 13
+    assert back.weight.b == "text"
+
+
+def refusal(value, classes=()):
+    with pytest.raises((NxTypeError, NxValueError)) as error:
+        through(value, classes)
+    return str(error.value)
+
+
+def test_classes_must_be_given():
+    assert refusal(Pair(1, 2)) == (
+        f"cannot read x.nxk: it holds a 'Pair' of the module '{__name__}', which is not among the classes given.\n"
+        "  Pass the class to be made: classes=[Pair]."
+    )
+    other = namedtuple("Pair", "b a")
+    assert refusal(Pair(1, 2), [other]) == (
+        "cannot read x.nxk: the Pair in it has the fields ['a', 'b'], the class given has b, a"
+    )
+    assert "the class given has a, b" in refusal(Pair(1, 2), [dataclasses.make_dataclass("Pair", ["a", "b"])])
+    assert refusal(1, [Pair, other]) == "two of the classes are called Pair"
+    assert refusal(1, [Empty]).startswith("classes are named tuples and dataclasses, got <class ")
+
+
+class Level(IntEnum):
+    LOW = 1
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (
+            {"a": [Empty()]},
+            "a Empty cannot be written: value['a'][0].\n"
+            "  Write tensors, arrays, numbers, texts, and tuples, lists, dicts, named tuples and dataclasses of them.",
+        ),
+        (
+            OrderedDict(a=1),
+            "a OrderedDict cannot be written: value.\n  Its class would be lost: write dict(x) in its place.",
+        ),
+        (
+            Pair(Level.LOW, 1),
+            "a Level cannot be written: value.a.\n  Its class would be lost: write int(x) in its place.",
+        ),
+        (
+            {Pair(1, 2): 1},
+            f"a Pair cannot be written as the key of a dict: value[{Pair(1, 2)!r}].\n"
+            "  Keys are texts, numbers, booleans, None and tuples of them.",
+        ),
+        (
+            [np.array(["a"])],
+            'an array of dtype <U1 is no tensor (argument value[0]).\n  x.astype("float64") reads numbers out of text.',
+        ),
+        ([nx.template((2,), "f32")], "template f32[2] has no data (value[0])"),
+        ([10**5000], "value[0] has more digits than Python writes: 16610 bits"),
+    ],
+)
+def test_what_cannot_be_written(value, text):
+    assert refusal(value) == text
+
+
+def test_depth():
+    value = 1
+    for _ in range(DEPTH):
+        value = [value]
+    assert through(value) == value
+    assert refusal([value]).startswith("containers are nested more than 100 deep, or hold themselves: value[0][0]")
+    circle = []
+    circle.append(circle)
+    assert "hold themselves" in refusal(circle)
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (3, "its structure has 3, which is nothing that version 1 of the format has"),
+        (["set", []], "its structure has ['set', []], which"),
+        (["list", 3], "its structure has 3, which"),
+        (["list"], "its structure has ['list'], which"),
+        (["dict", [["a"]]], "its structure has ['a'], which"),
+        (["dict", [["a", 1, 2]]], "its structure has ['a', 1, 2], which"),
+        (["dict", [["a", None], ["a", None]]], "the key 'a' of a dict is there twice"),
+        (["dict", [[["int", "1"], None], [True, None]]], "the key True of a dict is there twice"),
+        (["dict", [[["list", []], None]]], "['list', []] is the key of a dict"),
+        (["tensor", 1], "its structure has ['tensor', 1], which"),
+        (["tensor", -1], "its structure has ['tensor', -1], which"),
+        (["tensor", True], "its structure has ['tensor', True], which"),
+        (["type", "f31"], "its structure has ['type', 'f31'], which"),
+        (["int", "1_0"], "its structure has '1_0', which"),
+        (["int", " 1"], "its structure has ' 1', which"),
+        (["int", 1], "its structure has 1, which"),
+        (["int", "1.5"], "'1.5' is no int"),
+        (["int", "9" * 5000], "is no int"),
+        (["float", "e"], "'e' is no float"),
+        (["complex", "1"], "its structure has ['complex', '1'], which"),
+        (["named", "m", 3, []], "its structure has ['named', 'm', 3], which"),
+        (["named", "m", "Pair", [["a", None]]], "the Pair in it has the fields ['a'], the class given has a, b"),
+        (["named", "m", "Pair", [[[], None]]], "the Pair in it has the fields [[]], the class given has a, b"),
+    ],
+)
+def test_what_is_no_structure(node, text):
+    with pytest.raises(NxValueError) as error:
+        Reader(Source(b"", "x.nxk"), [nx.eye(2)], [Pair]).value(node)
+    assert str(error.value).startswith("cannot read x.nxk: ")
+    assert text in str(error.value)
+
+
+def test_a_structure_that_is_too_deep():
+    node = None
+    for _ in range(DEPTH + 2):
+        node = ["list", [node]]
+    with pytest.raises(NxValueError, match="its containers are nested more than 100 deep"):
+        Reader(Source(b"", "x.nxk"), [], []).value(node)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-1, 2)
+    | st.sampled_from(["int", "list", "dict", "tensor", "1", "nan", "Pair"]),
+    lambda inner: st.lists(inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+@settings(max_examples=300, deadline=None)
+def test_any_structure_is_an_error_or_a_container(node):
+    try:
+        Reader(Source(b"", "x.nxk"), [nx.eye(2)], [Pair]).value(node)
+    except NxValueError as error:
+        text = str(error)
+        assert text.startswith("cannot read x.nxk: ")
