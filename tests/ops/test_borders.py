@@ -12,14 +12,15 @@ X = np.arange(6).reshape(2, 3)
 NUMPYS = {"cyclic": "wrap", "mirror": "symmetric", "replicate": "edge", "reflect": "reflect"}
 
 
+@pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
 @pytest.mark.parametrize("mode", NUMPYS)
 @pytest.mark.parametrize("config", [[(0, 0), (1, 2)], [(3, 5), (7, 0)]])
-def test_modes_are_numpys(mode, config):
+def test_modes_are_numpys(mode, config, compiler):
     found = nx.pad_outer(nx.tensor(X, names=["a", "b"]), mode, config)
     np.testing.assert_array_equal(found, np.pad(X, config, NUMPYS[mode]))
     assert found.names == ("a", "b")
     np.testing.assert_array_equal(nx.pad_outer([7], mode, [(2, 1)]), [7, 7, 7, 7])
-    traced = nx.jit(lambda t: nx.pad_outer(t, mode, config), compiler="evaluator")
+    traced = nx.jit(lambda t: nx.pad_outer(t, mode, config), compiler=compiler)
     np.testing.assert_array_equal(traced(X), found)
 
 

@@ -60,10 +60,11 @@ def test_refused(call, text):
         call()
 
 
-def test_traced_agrees():
-    run = nx.jit(lambda t: nx.put_diagonal(t, nx.take_diagonal(t, offset=1) * 2), compiler="evaluator")
+@pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
+def test_traced_agrees(compiler):
+    run = nx.jit(lambda t: nx.put_diagonal(t, nx.take_diagonal(t, offset=1) * 2), compiler=compiler)
     square = X[0, :, :3]
     with pytest.raises(NxValueError):
         run(square)
-    run = nx.jit(lambda t: nx.make_diagonal(nx.take_diagonal(t)), compiler="evaluator")
+    run = nx.jit(lambda t: nx.make_diagonal(nx.take_diagonal(t)), compiler=compiler)
     np.testing.assert_array_equal(run(square), np.diag(np.diag(square)))

@@ -54,8 +54,9 @@ def test_small_parts_become_zero_when_asked():
     assert nx.irfft([1e-3], length=1, eps=1e-2).to_list() == [0.0]
 
 
-def test_compiled_agrees():
-    run = nx.jit(lambda t: nx.irfft(nx.rfft(t, length=7), length=8), compiler="evaluator")
+@pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
+def test_compiled_agrees(compiler):
+    run = nx.jit(lambda t: nx.irfft(nx.rfft(t, length=7), length=8), compiler=compiler)
     np.testing.assert_allclose(run(X), np.fft.irfft(np.fft.rfft(X, 7), 8), atol=1e-12)
 
 

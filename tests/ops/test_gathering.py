@@ -41,12 +41,18 @@ def test_names_of_take():
         nx.take(T, nx.tensor([[0]], names=["c", None]))
 
 
-def test_compiled_agrees():
+@pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
+def test_compiled_agrees(compiler):
     indices = np.array([[5, -1], [0, 1]])
-    run = nx.jit(lambda t, i: nx.take(t, i, axis=1), compiler="evaluator")
+    run = nx.jit(lambda t, i: nx.take(t, i, axis=1), compiler=compiler)
     np.testing.assert_array_equal(run(T, indices), nx.take(T, indices, axis=1))
-    run = nx.jit(lambda t, i: nx.indexed_add(t, i, 1), compiler="evaluator")
+    run = nx.jit(lambda t, i: nx.indexed_add(t, i, 1), compiler=compiler)
     np.testing.assert_array_equal(run(X, indices), nx.indexed_add(X, indices, 1))
+    run = nx.jit(lambda t, i: nx.gather(t, i, axes=[0, 2])[..., [0, -1]], compiler=compiler)
+    np.testing.assert_array_equal(run(X, indices), nx.gather(X, indices, axes=[0, 2])[:, [0, 2]])
+    run = nx.jit(lambda t, i: nx.take_along_axis(t, i, axis=2), compiler=compiler)
+    order = np.argsort(-X, axis=2)
+    np.testing.assert_array_equal(run(X, order), X[..., ::-1])
 
 
 @pytest.mark.parametrize(

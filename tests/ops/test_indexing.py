@@ -140,6 +140,15 @@ def test_split_leaves_no_part_empty(place):
         nx.split(T, place)
 
 
+@pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
+def test_compiled_slices_are_put(compiler):
+    run = nx.jit(lambda t, part, start: nx.put_slice(t, [0, start, 0], part), compiler=compiler)
+    for start, first in ((0, 0), (1, 1), (9, 2), (-3, 0)):
+        expected = X.copy()
+        expected[:, first : first + 1] = -1
+        np.testing.assert_array_equal(run(X, np.full((2, 1, 4), -1), start), expected)
+
+
 def test_put_slice():
     expected = X.copy()
     expected[1:, 1:3, 2:4] = 7
