@@ -219,13 +219,27 @@ def _whole_division(e: Emitter, type_: Type, values: list[Value], which: str) ->
     zero, one = b.constant(right.element, 0, right.lanes), b.constant(right.element, 1, right.lanes)
     by_zero = b.icmp("eq", right, zero)
     if type_.kind != "s":
-        result = b.integer(f"u{which}", left, b.select(by_zero, one, right))
+        result = _divided(b, left, b.select(by_zero, one, right), "u", which)
         return b.select(by_zero, zero, result)
     by_minus = b.icmp("eq", right, b.constant(right.element, -1, right.lanes))
     safe = b.select(b.integer("or", by_zero, by_minus), one, right)
-    result = b.integer(f"s{which}", left, safe)
+    result = _divided(b, left, safe, "s", which)
     negated = b.integer("sub", zero, left) if which == "div" else zero
     return b.select(by_zero, zero, b.select(by_minus, negated, result))
+
+
+def _divided(b: Builder, left: Value, right: Value, sign: str, which: str) -> Value:
+    """A quotient or remainder by what is neither 0 nor -1.
+
+    Processors divide integers one by one but floats as vectors. In floats of more digits than the integers have bits,
+    a quotient that is no whole number is not rounded to one, so that cutting its fraction off is exact.
+    """
+    if left.lanes == 1 or WIDTH[left.element] == 64:
+        return b.integer(f"{sign}{which}", left, right)
+    wide = "float" if WIDTH[left.element] < 32 else "double"
+    floats = [b.convert(f"{sign}itofp", value, wide) for value in (left, right)]
+    quotient = b.convert(f"fpto{sign}i", b.fdiv(*floats), left.element)
+    return quotient if which == "div" else b.integer("sub", left, b.integer("mul", quotient, right))
 
 
 @_row("pow")

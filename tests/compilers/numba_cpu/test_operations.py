@@ -114,6 +114,20 @@ def test_instructions_mean_what_the_primitive_means(primitive, type_):
         assert far <= (ULPS.get(primitive, 0) if type_.bits > 16 else min(ULPS.get(primitive, 0), 1))
 
 
+@pytest.mark.parametrize("type_", [t for t in WHOLE if t.bits <= 32], ids=str)
+@pytest.mark.parametrize("primitive", [p.quotient, p.remainder], ids=str)
+def test_division_next_to_whole_quotients(primitive, type_):
+    """Just below and above every multiple, of a few, of all sizes of divisors."""
+    random = np.random.default_rng(5)
+    low, high = types.limits(type_)
+    divisors = random.integers(1, 2 ** random.integers(1, type_.bits, 20_000), dtype=np.int64)
+    multiples = divisors * (random.random(20_000) * (high // divisors)).astype(np.int64)
+    left = np.concatenate([multiples - 1, multiples, multiples + 1]) * random.choice([1, -1 if low < 0 else 1], 60_000)
+    left, right = np.clip(left, low, high).astype(type_.dtype), np.tile(divisors, 3).astype(type_.dtype)
+    found, expected = both(primitive, left, right)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_every_elementwise_primitive_is_tested_and_lowered():
     tested = {primitive.name for primitive, _ in CASES} | {primitive.name for primitive in BY_PARAMETERS}
     parts = {"real", "imag", "phase", "conjugate"}
