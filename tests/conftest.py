@@ -2,8 +2,9 @@
 
 import pytest
 
-from nxkernel.graph.expr import parameter
+from nxkernel.graph.expr import node_with, parameter
 from nxkernel.graph.tracing import Trace
+from nxkernel.operand import whole_spec
 
 
 @pytest.fixture
@@ -14,10 +15,12 @@ def record():
         captured = []
 
         def capture(tensor):
-            captured.append(parameter(len(templates) + len(captured), f"t{len(captured)}", tensor.spec, captured=True))
+            place, spec = len(captured), whole_spec(tensor.spec)
+            captured.append(parameter(len(templates) + place, f"t{place}", spec, captured=True))
             return captured[-1]
 
         with Trace(capture):
-            return function(*[parameter(i, f"x{i}", template.spec) for i, template in enumerate(templates)])
+            specs = [template.spec for template in templates]
+            return function(*[node_with(parameter(i, f"x{i}", whole_spec(s)), s) for i, s in enumerate(specs)])
 
     return run

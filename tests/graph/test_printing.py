@@ -88,6 +88,20 @@ def test_static_parameters_read_as_python(record):
     ]
 
 
+def test_a_graph_of_vectorized_values_says_so_above(record):
+    template = nx.template((3,), "f32", vectorized_axes={"x": 2})
+    assert repr(record(nx.sum, template)).splitlines() == [
+        "#Nx.Tensor<",
+        "  vectorized[x: 2]",
+        "  f32",
+        "  ",
+        "  Nx.Defn.Expr",
+        "  parameter a:0                          f32[2][3]",
+        "  b = sum a, axes=[1], keep_axes=False   f32[2]",
+        ">",
+    ]
+
+
 def test_a_graph_shows_parameters_that_nothing_reads():
     x, y = (parameter(place, name, nx.template((2,), "f32").spec) for place, name in enumerate("xy"))
     graph = Graph("f", [x, y], [y], lambda leaves: leaves[0])

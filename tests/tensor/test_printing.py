@@ -27,6 +27,13 @@ def test_axes_nest():
     )
 
 
+def test_vectorized_axes_have_a_line_and_their_entries_nest():
+    assert repr(nx.vectorize(nx.iota((2, 1, 2), names=[None, None, "k"]), ["x", "y"])) == (
+        "#Nx.Tensor<\n  vectorized[x: 2][y: 1]\n  s64[k: 2]\n  [\n    [\n      [0, 1]\n    ],\n    [\n      [2, 3]\n"
+        "    ]\n  ]\n>"
+    )
+
+
 def test_fifty_elements_are_printed():
     assert repr(nx.iota(50)).endswith("48, 49]\n>")
     assert repr(nx.iota(51)).endswith("48, 49, ...]\n>")

@@ -98,8 +98,15 @@ def test_copies(data):
         assert not other.data.flags.writeable
 
 
-def test_names_survive_pickling():
+def test_names_and_vectorized_axes_survive_pickling():
     assert pickle.loads(pickle.dumps(nx.tensor([1], names=["x"]))).names == ("x",)
+    tensor = nx.vectorize(nx.iota((2, 3), names=[None, "k"]), "x")
+    assert pickle.loads(pickle.dumps(tensor)).spec == tensor.spec
+
+
+def test_one_entry_is_no_index():
+    with pytest.raises(NxTypeError, match=r"only a scalar of an integer type is an index, this tensor is vectorized\["):
+        [1, 2][nx.vectorize([1], "x")]
 
 
 def test_templates_are_values():
@@ -107,5 +114,7 @@ def test_templates_are_values():
     assert template == nx.template((2, 3), "f32")
     assert hash(template) == hash(nx.template((2, 3), "f32"))
     assert template != nx.template((2, 3), "f32", names=["a", None])
+    assert template != nx.template((2, 3), "f32", vectorized_axes={"x": 2})
+    assert repr(nx.template((3,), "f32", vectorized_axes={"x": 2})) == "template vectorized[x: 2] f32[3]"
     assert template != "f32"
     assert repr(template) == "template f32[2][3]"
