@@ -101,8 +101,8 @@ def _tiled(
     inner: list[int],
     sizes: dict[int, int],
 ) -> Walk | None:
-    """Results in registers: where what is read serves several rows of a tile, over windows, which overlap, and in folds,
-    whose order is fixed.
+    """Results in registers: where what is read serves several rows of a tile, over windows, which overlap, and for
+    folds, whose order is fixed.
     """
     reductions = [anchor for anchor in kernel.anchors if anchor.primitive.family == "reduction"]
     folds = any(anchor.primitive is p.reduce for anchor in reductions)

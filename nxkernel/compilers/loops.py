@@ -41,8 +41,8 @@ class Op(NamedTuple):
 class Reduce(NamedTuple):
     """A reduction in a full section: the instruction that feeds it and the slot that takes the result.
 
-    For ``argmax`` and ``argmin`` a second argument gives the index, and `extra` is the tie break. For ``reduce``, a fold,
-    the first argument is the next value and the second one the first.
+    For ``argmax`` and ``argmin`` a second argument gives the index, and `extra` is the tie break. For ``reduce``, a
+    fold, the first argument is the next value and the second one the first.
     """
 
     name: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel import shapes, types
+from nxkernel import types
 from nxkernel.compilers import dynamic, lanes, maps
 from nxkernel.compilers.canonical import Bound, Draft, Raw
 from nxkernel.compilers.fusion import Fusion, Kernel, weight

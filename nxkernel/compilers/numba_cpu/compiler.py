@@ -8,7 +8,6 @@ from typing import NoReturn
 
 import numpy as np
 
-from nxkernel import primitives as p
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.fusion import WHOLE
 from nxkernel.compilers.interface import KernelRecord

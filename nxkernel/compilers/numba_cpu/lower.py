@@ -51,11 +51,13 @@ class Lowering:
         self.slots: dict[int, Register] = {}
 
     def integer(self, number: int) -> Value:
+        """A constant of 64 bits."""
         return self.b.constant("i64", number)
 
     # Frame -----------------------------------------------------------------------------------------------------
 
     def run(self) -> Module:
+        """The module."""
         b = self.b
         begin = b.load("i64", Value("ptr", 1, "%args"))
         count = b.load("i64", Value("ptr", 1, "%dims"))
