@@ -6,6 +6,7 @@ entry. A rule gives the result with the leading axes in front, in terms of primi
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -140,27 +141,24 @@ def _along_axis(primitive: Primitive, batch: Batch, *, axis: int, **params: Any)
 
 def _one_by_one(primitive: Primitive, batch: Batch, **params: Any) -> Value:
     """Entry after entry, for what a primitive cannot take together."""
-    count = math.prod(batch.sizes)
-    rows = [
-        apply(p.reshape, value, shape=(count, *batch.inner(place)), names=unnamed((0, *batch.inner(place))))
-        if mapped
-        else value
-        for place, (value, mapped) in enumerate(zip(batch.operands, batch.mapped, strict=True))
-    ]
     made = []
-    for number in range(count):
-        entry = [_entry(row, number) if mapped else row for row, mapped in zip(rows, batch.mapped, strict=True)]
-        result = apply(primitive, *entry, **params)
+    for index in itertools.product(*map(range, batch.sizes)):
+        operands = [
+            _entry(operand, index) if mapped else operand
+            for operand, mapped in zip(batch.operands, batch.mapped, strict=True)
+        ]
+        result = apply(primitive, *operands, **params)
         made.append(_reshape(result, (1, *result.shape)))
-    joined = made[0] if count == 1 else apply(p.concatenate, *made, axis=0)
+    joined = made[0] if len(made) == 1 else apply(p.concatenate, *made, axis=0)
     return _reshape(joined, batch.sizes + joined.shape[1:])
 
 
-def _entry(rows: Value, number: int) -> Value:
-    rest = rows.shape[1:]
-    starts, strides = (number, *[0] * len(rest)), (1,) * rows.rank
-    row = apply(p.slice_, rows, starts=starts, lengths=(1, *rest), strides=strides)
-    return apply(p.reshape, row, shape=rest, names=unnamed(rest))
+def _entry(operand: Value, index: tuple[int, ...]) -> Value:
+    shape = operand.shape[len(index) :]
+    lengths = (1,) * len(index) + shape
+    starts = index + (0,) * len(shape)
+    entry = apply(p.slice_, operand, starts=starts, lengths=lengths, strides=(1,) * len(lengths))
+    return apply(p.reshape, entry, shape=shape, names=unnamed(shape))
 
 
 # Shape -----------------------------------------------------------------------------------------------------------
