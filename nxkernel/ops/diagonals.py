@@ -137,8 +137,8 @@ def put_diagonal(tensor: Any, diagonal: Any, *, offset: int = 0) -> Tensor | Exp
     spread = _spread_out(convert(diagonal, type_), tensor.shape, first)
     rows, columns = iota(tensor.shape, axis=0), iota(tensor.shape, axis=1)
     shifted = apply(primitives.add, rows, filled(offset, types.s64, tensor.shape))
-    there = apply(primitives.equal, shifted, columns)
-    return apply(primitives.select, there, spread, convert(tensor, type_))
+    elsewhere = apply(primitives.not_equal, shifted, columns)
+    return apply(primitives.select, elsewhere, convert(tensor, type_), spread)
 
 
 def _diagonal(rows: int, columns: int, offset: Any, function: str) -> tuple[int, int]:

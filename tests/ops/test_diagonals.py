@@ -68,3 +68,11 @@ def test_traced_agrees(compiler):
         run(square)
     run = nx.jit(lambda t: nx.make_diagonal(nx.take_diagonal(t)), compiler=compiler)
     np.testing.assert_array_equal(run(square), np.diag(np.diag(square)))
+
+
+def test_vectorized_axes_come_in_the_order_of_the_arguments():
+    square, lines = np.zeros((2, 3, 3)), np.arange(12.0).reshape(4, 3)
+    found = nx.put_diagonal(nx.vectorize(square, "v"), nx.vectorize(lines, "w"))
+    assert (found.vectorized_axes, found.shape) == ((("v", 2), ("w", 4)), (3, 3))
+    np.testing.assert_array_equal(nx.devectorize(found)[1, 2], np.diag(lines[2]))
+    np.testing.assert_array_equal(nx.devectorize(nx.make_diagonal(nx.vectorize(lines, "w")))[3], np.diag(lines[3]))

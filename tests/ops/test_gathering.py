@@ -175,3 +175,21 @@ def test_updates_refused():
         "indexed_add: updates f64[2][3] do not fit indices s64[2][1] into s64[a: 2][b: 3][c: 4].\n"
         "  Their shape is [2][3][4], or one number stands for all."
     )
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t, i: nx.take(t, i, axis=1),
+        lambda t, i: t[:, i],
+        nx.gather,
+        lambda t, i: nx.indexed_add(t, i, 1),
+        lambda t, i: nx.take_along_axis(t, i, axis=1),
+    ],
+)
+def test_vectorized_axes(function):
+    indices = np.array([[[5, -1], [0, 1], [2, 2]], [[1, 2], [0, 0], [3, 1]], [[1, 0], [0, 1], [2, 3]]])
+    found = function(nx.vectorize(X, "v"), nx.vectorize(indices, "w"))
+    assert found.vectorized_axes == (("v", 2), ("w", 3))
+    wanted = [[function(nx.tensor(x), nx.tensor(i)).to_numpy() for i in indices] for x in X]
+    np.testing.assert_array_equal(nx.devectorize(found), wanted)
