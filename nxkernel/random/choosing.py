@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nxkernel import shapes, types
+from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
@@ -19,7 +19,7 @@ from nxkernel.ops.indexing import slice_along_axis
 from nxkernel.ops.shaping import flatten
 from nxkernel.ops.sorting import argsort
 from nxkernel.random.distributions import gumbel, randint, uniform
-from nxkernel.random.words import advance, pair_of, places, words
+from nxkernel.random.words import advance, pair_of, words
 from nxkernel.shapes import Shape, normalize_axis, static_int
 from nxkernel.tensor.tensor import Tensor
 
@@ -80,7 +80,7 @@ def _order(key: Any, size: int) -> tuple[Operand, Operand]:
 
 
 def _ranks(pair: Any, shape: Shape, axis: int) -> Operand:
-    return argsort(words(pair, places(shape), shapes.size(shape)), axis=axis)
+    return argsort(words(pair, shape), axis=axis)
 
 
 def _rounds(size: int) -> int:

@@ -28,8 +28,7 @@ from nxkernel.random.samples import (
     type_drawn,
     unsigned,
 )
-from nxkernel.random.words import Pair, advance, pair_of, places
-from nxkernel.shapes import size
+from nxkernel.random.words import Pair, advance, pair_of
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 
@@ -95,7 +94,7 @@ def bits_split(key: Any, *, shape: Any = (), type: Any = "u32", names: Names = N
 
 def _bits(pair: Pair, shape: Any, type_: Any, names: Names) -> Drawn:
     type_, shape = _integer("bits", types.normalize(type_)), shape_of(shape)
-    return named(convert(words.bits(pair, places(shape), size(shape), unsigned(type_)), type_), names)
+    return named(convert(words.bits(pair, shape, unsigned(type_)), type_), names)
 
 
 def _integer(sampler: str, type_: Type) -> Type:

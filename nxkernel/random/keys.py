@@ -11,7 +11,7 @@ from nxkernel.operand import Operand
 from nxkernel.ops.comparison import select
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.ops.shaping import concatenate, new_axis
-from nxkernel.random.words import block, pair_of, places, words
+from nxkernel.random.words import block, pair_of, words
 from nxkernel.shapes import describe, static_int
 from nxkernel.tensor.tensor import Tensor
 
@@ -96,7 +96,7 @@ def split(key: Any, *, parts: int = 2) -> Tensor | Expr:
     pair, parts = pair_of(key), static_int(parts, "parts")
     if parts < 1:
         raise NxValueError(f"split makes at least one key, got parts={parts}")
-    return words(pair, places((parts, 2)), 2 * parts)
+    return words(pair, (parts, 2))
 
 
 def fold_in(key: Any, data: Any) -> Tensor | Expr:

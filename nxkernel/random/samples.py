@@ -16,7 +16,7 @@ from nxkernel.ops.creation import shape_of
 from nxkernel.ops.dispatch import apply, convert, is_number, operand, spread
 from nxkernel.ops.elementwise import complex, max
 from nxkernel.ops.typing import bitcast
-from nxkernel.random.words import Pair, bits, places
+from nxkernel.random.words import Pair, bits, bits_at, places
 from nxkernel.shapes import Shape, normalize_names
 from nxkernel.types import Type
 
@@ -91,11 +91,10 @@ def named(result: Operand, names: Any) -> Operand:
 
 def floats(pair: Pair, shape: Shape, type_: Type, draw: Callable[[Operand, Type], Operand]) -> Operand:
     """What `draw` makes of random bits and a float type; complex numbers have two such parts."""
-    count, place = shapes.size(shape), places(shape)
     if not type_.is_complex:
-        return draw(bits(pair, place, count, unsigned(type_)), type_)
-    part = types.to_real(type_)
-    parts = [bits(pair, place * 2 + odd, 2 * count, unsigned(part)) for odd in (0, 1)]
+        return draw(bits(pair, shape, unsigned(type_)), type_)
+    part, place, count = types.to_real(type_), places(shape), 2 * shapes.size(shape)
+    parts = [bits_at(pair, place * 2 + odd, count, unsigned(part)) for odd in (0, 1)]
     return complex(*[draw(part_bits, part) for part_bits in parts])
 
 

@@ -11,11 +11,16 @@ from typing import NamedTuple
 
 from nxkernel import primitives, shapes
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.operand import Operand
 from nxkernel.ops.comparison import select
 from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
+from nxkernel.ops.shaping import concatenate, reshape
 from nxkernel.shapes import Shape, describe, unnamed
 from nxkernel.types import Type, u32, u64
+
+#: Words from which a stream that is drawn at once is put together from its halves.
+_LONG = 4096
 
 
 class Pair(NamedTuple):
@@ -60,39 +65,63 @@ def advance(pair: Pair) -> tuple[Pair, Operand]:
     return Pair(block(pair, zero, two, 1), block(pair, one, three, 1)), block(pair, place, place + 2, 0)
 
 
-def words(pair: Pair, place: Operand, count: int) -> Operand:
+def words(pair: Pair, shape: Shape) -> Operand:
+    """A stream of words as long as a tensor, in its shape."""
+    count = shapes.size(shape)
+    _check_count(count)
+    if tracing.current() is None and count >= _LONG:
+        # Both words of a block are wanted at places far apart, where NumPy would compute the block again.
+        low = places((shapes.ceil_div(count, 2),))
+        counters = low, _partners(low, count)
+        stream = concatenate([block(pair, *counters, 0), block(pair, *counters, 1)])
+        return reshape(stream[:count], shape)
+    return words_at(pair, places(shape), count)
+
+
+def words_at(pair: Pair, place: Operand, count: int) -> Operand:
     """The words at places of a stream of `count`."""
+    _check_count(count)
     if count < 2:
         zero = filled(0, u32, place.shape)
         return block(pair, zero, zero, 0)
     half = shapes.ceil_div(count, 2)
     is_first = place < half
     low = select(is_first, place, place - half)
-    high = low + half
-    if count % 2:
-        # The second half is one word short; a zero stands in for its last counter.
-        high = select(high == count, filled(0, u32, place.shape), high)
+    high = _partners(low, count)
     return select(is_first, block(pair, low, high, 0), block(pair, low, high, 1))
 
 
-def bits(pair: Pair, place: Operand, count: int, type_: Type) -> Operand:
-    """Random bits, as an unsigned type, at places of a stream of `count` of them.
+def _partners(low: Operand, count: int) -> Operand:
+    """For places in the first half of a stream those in the second half whose blocks they share."""
+    high = low + shapes.ceil_div(count, 2)
+    # The second half of an odd number is one short; a zero stands in for its last counter.
+    return select(high == count, filled(0, u32, high.shape), high) if count % 2 else high
+
+
+def bits(pair: Pair, shape: Shape, type_: Type) -> Operand:
+    """Random bits as a tensor of an unsigned type.
 
     Narrow types take the low bits of a word each, as in Nx; ``jax.random`` cuts several out of one word.
     """
     if type_ is u64:
-        _check_count(2 * count)
-        high, low = (convert(block(pair, place, place + count, word), u64) for word in (0, 1))
-        return high << 32 | low
-    _check_count(count)
-    return convert(words(pair, place, count), type_)
+        return bits_at(pair, places(shape), shapes.size(shape), type_)
+    return convert(words(pair, shape), type_)
+
+
+def bits_at(pair: Pair, place: Operand, count: int, type_: Type) -> Operand:
+    """The random bits, as an unsigned type, at places of a stream of `count` of them."""
+    if type_ is not u64:
+        return convert(words_at(pair, place, count), type_)
+    _check_count(2 * count)
+    high, low = (convert(block(pair, place, place + count, word), u64) for word in (0, 1))
+    return high << 32 | low
 
 
 def double_bits(pair: Pair, shape: Shape, type_: Type) -> tuple[Operand, Operand]:
     """The two halves of a stream of random bits as long as two tensors."""
     place, count = places(shape), shapes.size(shape)
     if type_ is u64:
-        first, second = (bits(pair, place + shift, 2 * count, type_) for shift in (0, count))
+        first, second = (bits_at(pair, place + shift, 2 * count, type_) for shift in (0, count))
         return first, second
     _check_count(2 * count)
     first, second = (convert(block(pair, place, place + count, word), type_) for word in (0, 1))

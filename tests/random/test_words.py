@@ -11,7 +11,7 @@ from nxkernel.errors import NxValueError
 from nxkernel.random import words
 
 KEY = nx.random.key(2**40 + 17)
-SHAPES = [(), (1,), (2,), (3,), (17,), (4, 5), (3, 1, 7), (1000,), (333, 3)]
+SHAPES = [(), (1,), (2,), (3,), (17,), (4, 5), (3, 1, 7), (1000,), (333, 3), (73, 57), (2, 2048)]
 
 
 def stream(count):
