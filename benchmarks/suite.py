@@ -5,7 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from benchmarks import compile_time, contraction, dispatch, elementwise, memory, notebook, reductions, startup
+from benchmarks import (
+    compile_time,
+    contraction,
+    dispatch,
+    elementwise,
+    memory,
+    moving,
+    notebook,
+    numerics,
+    reductions,
+    startup,
+)
 from benchmarks.work import Outcome, Settings, Work
 
 WORKS: list[Work] = [
@@ -13,6 +24,8 @@ WORKS: list[Work] = [
     *reductions.WORKS,
     *elementwise.WORKS[1:],
     *contraction.WORKS,
+    *moving.WORKS,
+    *numerics.WORKS,
     *compile_time.WORKS[:-1],
     *startup.WORKS[1:],
     *dispatch.WORKS,

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 #: The one that is measured, and those that it is measured against.
 SUBJECT = "nxkernel"
 PEERS = ("JAX", "NumPy")
+#: What a goal says that is against the fastest of the peers.
+BETTER = "the better"
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Goal:
     limit : float
         A ratio to `against`, or the figure itself where `against` is empty.
     against : str
-        A peer, or the name of another figure of the outcome.
+        A peer, ``BETTER``, or the name of another figure of the outcome.
     """
 
     limit: float
@@ -75,6 +77,8 @@ class Outcome:
     def ratio(self, against: str) -> float | None:
         """The subject's figure over that of `against`, None where one is missing."""
         mine, other = self.figures.get(SUBJECT), self.figures.get(against)
+        if against == BETTER:
+            other = min((self.figures[peer] for peer in PEERS if peer in self.figures), default=None)
         if mine is None or not other:
             return None
         return mine / other
