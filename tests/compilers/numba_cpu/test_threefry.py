@@ -7,6 +7,7 @@ from compiling import agree, graph_of, nests, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.lower import lower
+from nxkernel.compilers.render import render
 from nxkernel.graph.expr import constant
 from nxkernel.ops.dispatch import apply
 from nxkernel.transforms.simplify import simplify
@@ -52,3 +53,17 @@ def test_blocks_of_constants_are_folded():
     words = [constant(0, types.u32, (2,))] * 4
     graph = simplify(graph_of(lambda: apply(p.threefry2x32, *words, word=0)))
     assert graph.outputs[0].params["value"] == 0x6B200159
+
+
+def test_readable_source():
+    (nest,) = nests(lambda *operands: apply(p.threefry2x32, *operands, word=1), *[spec("u32", 64)] * 4)
+    assert "threefry2x32(e[j0], d[j0], b[j0], a[j0])[1]" in render(nest)
+
+
+@pytest.mark.parametrize("type_", ["u8", "s16", "u32", "s64", "f32"])
+def test_places_of_all_elements_follow_slices_and_transposes(type_):
+    def function(x):
+        place = apply(p.iota, type=types.normalize(type_), shape=(5, 4, 70), names=(None,) * 3, axis=None)
+        return x + place[1:4, ::2].transpose(axes=[1, 0, 2])
+
+    agree(function, np.zeros((2, 3, 70), types.normalize(type_).dtype))
