@@ -16,6 +16,7 @@ from nxkernel.ops import (
     gathering,
     indexing,
     inspection,
+    literals,
     methods,  # noqa: F401 - installs operators and methods
     reduction,
     shaping,
@@ -40,6 +41,7 @@ from nxkernel.ops.fourier import *  # noqa: F403
 from nxkernel.ops.gathering import *  # noqa: F403
 from nxkernel.ops.indexing import *  # noqa: F403
 from nxkernel.ops.inspection import *  # noqa: F403
+from nxkernel.ops.literals import *  # noqa: F403
 from nxkernel.ops.reduction import *  # noqa: F403
 from nxkernel.ops.shaping import *  # noqa: F403
 from nxkernel.ops.sorting import *  # noqa: F403
@@ -50,7 +52,7 @@ from nxkernel.ops.window import *  # noqa: F403
 
 _FAMILIES = (
     borders, comparison, contraction, conversion, convolution, creation, cumulative, diagonals, elementary, elementwise,
-    folding, fourier, gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, vectorization,
-    window,
+    folding, fourier, gathering, indexing, inspection, literals, reduction, shaping, sorting, statistics, typing,
+    vectorization, window,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)
