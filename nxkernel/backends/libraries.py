@@ -65,8 +65,27 @@ def _cholesky(out: Spec, /, a: np.ndarray) -> np.ndarray:
     return settled(out, _batched(np.linalg.cholesky, 1)(widened(a)))
 
 
+#: Rows from which SciPy's LAPACK, called once for each matrix, takes less time than NumPy's, called once for all.
+_LARGE = 48
+
+
+def _driver(name: str, *arrays: np.ndarray) -> Callable[..., Any]:
+    """SciPy's wrapper of a LAPACK routine for the type of some arrays."""
+    import scipy.linalg.lapack
+
+    (found,) = scipy.linalg.lapack.get_lapack_funcs((name,), arrays)
+    return found
+
+
 def _solve(out: Spec, /, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return settled(out, _batched(np.linalg.solve, 1)(widened(a), widened(b)))
+    a, b = widened(a), widened(b)
+    if a.shape[-1] < _LARGE:
+        return settled(out, _batched(np.linalg.solve, 1)(a, b))
+    result, gesv = np.empty(b.shape, b.dtype), _driver("gesv", a, b)
+    for place in np.ndindex(a.shape[:-2]):
+        *_, found, info = gesv(a[place], b[place])
+        result[place] = np.nan if info else found
+    return settled(out, result)
 
 
 def _triangular_solve(out: Spec, /, a: np.ndarray, b: np.ndarray, *, lower: bool, transform: str) -> np.ndarray:
@@ -161,8 +180,25 @@ def _eigh(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def _svd(out: tuple[Spec, ...], /, a: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, ...]:
+    if min(a.shape[-2:]) >= _LARGE:
+        return _svd_of_each(out, widened(a), full_matrices)
     decompose = _batched(lambda x: np.linalg.svd(x, full_matrices=full_matrices), 3)
     return _settled_all(out, decompose(widened(a)))
+
+
+def _svd_of_each(out: tuple[Spec, ...], a: np.ndarray, full_matrices: bool) -> tuple[np.ndarray, ...]:
+    """By LAPACK's gesdd of the transposed matrix, which lies in memory as LAPACK wants it; so do the factors then."""
+    rows, columns = a.shape[-2:]
+    gesdd = _driver("gesdd", a)
+    work = int(_driver("gesdd_lwork", a)(columns, rows, full_matrices=full_matrices)[0].real)
+    left, values, right = (np.empty(spec.shape, widened(np.empty(0, spec.type.dtype)).dtype) for spec in out)
+    for place in np.ndindex(a.shape[:-2]):
+        v, s, ut, info = gesdd(a[place].T, full_matrices=full_matrices, lwork=work)
+        if info:
+            left[place] = values[place] = right[place] = np.nan
+        else:
+            left[place], values[place], right[place] = ut.T, s, v.T
+    return _settled_all(out, (left, values, right))
 
 
 def _settled_all(out: tuple[Spec, ...], results: Any) -> tuple[np.ndarray, ...]:

@@ -13,7 +13,14 @@ from nxkernel.compilers.fusion import WHOLE
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store
+from nxkernel.compilers.numba_cpu import (
+    cumulative,  # noqa: F401 - registers its routines
+    host,
+    libraries,
+    program,
+    runtime,
+    store,
+)
 from nxkernel.compilers.numba_cpu.program import Program
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
 from nxkernel.compilers.plan import Plan, Step, Whole, plan
