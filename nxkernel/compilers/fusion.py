@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from nxkernel import primitives as p
 from nxkernel import shapes
-from nxkernel.compilers import maps, matmul, pieces
+from nxkernel.compilers import dynamic, maps, matmul, pieces
 from nxkernel.compilers.maps import Map
 from nxkernel.compilers.pieces import Store
 from nxkernel.compilers.prepare import partial
@@ -173,7 +173,7 @@ class Fusion:
                 anchors.update(map(self.memory_of, node.operands, matmul.axes_of(node)))
             elif node.primitive is p.pad:
                 anchors.add(node.operands[1])
-            elif node.primitive in (p.dynamic_slice, p.gather):
+            elif node.primitive in dynamic.READS:
                 anchors.add(node.operands[0])
         self.anchors = anchors = {self._below(anchor) for anchor in anchors}
         for node in self.order:
@@ -240,9 +240,12 @@ class Fusion:
 
         What is read at a place that is known when the program runs has no map.
         """
-        roots = anchor.operands[:1] if anchor.primitive.family == "reduction" else (anchor,)
         reads: set[tuple[Expr, Map | None]] = set()
-        todo = [(root, map_) for root in roots]
+        todo = [(anchor, map_)]
+        if anchor.primitive.family == "reduction":
+            # A fold's first value and what its body takes from outside are scalars.
+            first, *scalars = anchor.operands
+            todo = [(first, map_), *((scalar, ()) for scalar in scalars)]
         while todo:
             node, map_ = todo.pop()
             if (node, map_) in found:

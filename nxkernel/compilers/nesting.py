@@ -157,7 +157,7 @@ class Builder:
 
     def _reduce(self, node: Expr, map_: Map) -> None:
         operand = node.operands[0]
-        depth = self._depth(operand)
+        depth = max(map(self._depth, node.operands))
         primitive = node.params["reduce"] if node.primitive is partial else node.primitive
         section = self._section("full", depth)
         result = node.type
