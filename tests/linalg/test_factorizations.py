@@ -122,3 +122,9 @@ def test_traced_agrees(function, compiler):
     pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
     for got, want in pairs:
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_traced_eigenvalues_come_in_the_same_order():
+    x = REAL @ _adjoint(REAL)
+    for found, wanted in zip(nx.jit(nx.linalg.eigh, compiler="evaluator")(x), nx.linalg.eigh(x), strict=True):
+        np.testing.assert_array_equal(found, wanted)
