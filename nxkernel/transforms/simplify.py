@@ -162,7 +162,7 @@ def _divide(node: Expr) -> Expr | None:
 def _power(node: Expr) -> Expr | None:
     base, exponent = node.operands
     number = _number(exponent)
-    if number is None or node.type.is_complex:
+    if number is None:
         return None
     if number == 1:
         return base

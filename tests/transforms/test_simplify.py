@@ -27,6 +27,7 @@ def left(function, *specs):
 
 X = spec("f32", 2, 3)
 N = spec("s32", 2, 3)
+Z = spec("c64", 2, 3)
 MINUS_ZERO = -0.0
 
 RULES = {
@@ -41,6 +42,8 @@ RULES = {
     "first power": (lambda x: x**1, X, []),
     "square": (lambda x: x**2, X, ["b = multiply a, a"]),
     "square by a float": (lambda x: x**2.0, X, ["b = multiply a, a"]),
+    "first power of a complex number": (lambda z: z**1, Z, []),
+    "square of a complex number": (lambda z: z**2, Z, ["b = multiply a, a"]),
     "cube of an integer": (lambda n: n**3, N, ["b = multiply a, a", "c = multiply b, a"]),
     "minus minus": (lambda x: nx.negate(-x), X, []),
     "select of equals": (lambda x: nx.select(x > 0, x, x), X, []),
@@ -89,6 +92,7 @@ STAYS = {
     ),
     "square root": (lambda x: x**0.5, X, ["b = pow a, 0.5"]),
     "cube of a float": (lambda x: x**3, X, ["b = pow a, 3.0"]),
+    "power of a complex number": (lambda z: z**2j, Z, ["b = pow a, 0.0+2.0i"]),
     "all of no axis": (lambda n: make(p.all_, n, axes=(), keep_axes=False), N, ["b = all a, axes=[], keep_axes=False"]),
     "a slice backwards": (lambda x: x[::-1], X, ["b = slice a, starts=[1, 0], lengths=[2, 3], strides=[-1, 1]"]),
 }

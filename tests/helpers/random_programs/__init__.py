@@ -10,11 +10,12 @@ from random_programs.elementwise import Elementwise
 from random_programs.known import MANTISSA
 from random_programs.reducing import Reducing
 from random_programs.shaping import Shaping
+from random_programs.winding import Winding
 
 __all__ = ["MANTISSA", "Program"]
 
 
-class Program(Elementwise, Shaping, Reducing):
+class Program(Elementwise, Shaping, Reducing, Winding):
     """A graph of one to 25 steps over one to three inputs.
 
     Parameters
@@ -29,7 +30,7 @@ class Program(Elementwise, Shaping, Reducing):
             self.binary: 20, self.unary: 10, self.compare: 6, self.select: 5, self.gentle: 6, self.positive: 5,
             self.divide: 3, self.whole: 8, self.typed: 5, self.reduce: 12, self.arg: 5, self.truth: 4, self.reshape: 6,
             self.transpose: 5, self.broadcast: 5, self.slice: 6, self.concatenate: 4, self.pad: 4, self.dot: 6,
-            self.reverse: 2, self.dynamic: 3, self.iota: 2, self.normalize: 4, self.back: 6, self.bits: 1,
+            self.reverse: 2, self.dynamic: 3, self.iota: 2, self.normalize: 4, self.back: 6, self.bits: 1, self.wind: 5,
         }  # fmt: skip
         shape = self.shape()
         for _ in range(choose.integer(1, 3)):
