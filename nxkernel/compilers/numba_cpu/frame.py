@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
 
@@ -91,6 +93,16 @@ class Frame:
         """``for index in range(start, stop, step)``."""
         bounds = [self.integer(bound) if isinstance(bound, int) else bound for bound in (start, stop, step)]
         return Loop(self.b, *bounds, carried)
+
+    @contextmanager
+    def when(self, condition: Value) -> Iterator[None]:
+        """What is written inside runs where a condition holds; it gives no values."""
+        then, done = self.b.label("then"), self.b.label("done")
+        self.b.branch_if(condition, then, done)
+        self.b.start(then)
+        yield
+        self.b.branch(done)
+        self.b.start(done)
 
     def mask(self, left: Value, lanes: int) -> Value:
         """The first lanes of a vector, as many as are `left`; none for a negative number."""
