@@ -157,6 +157,8 @@ _NEEDS_DATA = frozenset(
         "to_number",
         "to_flat_list",
         "to_binary",
+        "to_batched",
+        "to_heatmap",
         "tolist",
         "item",
         "numpy",

@@ -1,6 +1,7 @@
 """The vocabulary: what people call, one module a family."""
 
 from nxkernel.ops import (
+    batches,
     borders,
     comparison,
     contraction,
@@ -26,6 +27,7 @@ from nxkernel.ops import (
     vectorization,
     window,
 )
+from nxkernel.ops.batches import *  # noqa: F403
 from nxkernel.ops.borders import *  # noqa: F403
 from nxkernel.ops.comparison import *  # noqa: F403
 from nxkernel.ops.contraction import *  # noqa: F403
@@ -51,8 +53,8 @@ from nxkernel.ops.vectorization import *  # noqa: F403
 from nxkernel.ops.window import *  # noqa: F403
 
 _FAMILIES = (
-    borders, comparison, contraction, conversion, convolution, creation, cumulative, diagonals, elementary, elementwise,
-    folding, fourier, gathering, indexing, inspection, literals, reduction, shaping, sorting, statistics, typing,
-    vectorization, window,
+    batches, borders, comparison, contraction, conversion, convolution, creation, cumulative, diagonals, elementary,
+    elementwise, folding, fourier, gathering, indexing, inspection, literals, reduction, shaping, sorting, statistics,
+    typing, vectorization, window,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)

@@ -82,7 +82,7 @@ def to_number(tensor: Any) -> int | float | complex:
         raise NxTypeError(
             message(f"to_number takes a scalar, got {tensor.spec}.", "nx.to_list and nx.to_flat_list take any tensor.")
         )
-    return _eager(tensor, "to_number").item()
+    return eager(tensor, "to_number").item()
 
 
 def to_list(tensor: Any) -> Any:
@@ -101,7 +101,7 @@ def to_list(tensor: Any) -> Any:
     >>> nx.to_list(nx.iota((2, 2)))
     [[0, 1], [2, 3]]
     """
-    return _eager(tensor, "to_list").tolist()
+    return eager(tensor, "to_list").tolist()
 
 
 def to_flat_list(tensor: Any, *, limit: int | None = None) -> list[Any]:
@@ -122,7 +122,7 @@ def to_flat_list(tensor: Any, *, limit: int | None = None) -> list[Any]:
     >>> nx.to_flat_list(nx.iota((2, 2)), limit=3)
     [0, 1, 2]
     """
-    return widened(_eager(tensor, "to_flat_list").data.reshape(-1)[:limit]).tolist()
+    return widened(eager(tensor, "to_flat_list").data.reshape(-1)[:limit]).tolist()
 
 
 def to_binary(tensor: Any, *, limit: int | None = None) -> bytes:
@@ -143,10 +143,10 @@ def to_binary(tensor: Any, *, limit: int | None = None) -> bytes:
     >>> nx.to_binary(nx.u8([1, 2]))
     b'\x01\x02'
     """
-    return _eager(tensor, "to_binary").data.reshape(-1)[:limit].tobytes()
+    return eager(tensor, "to_binary").data.reshape(-1)[:limit].tobytes()
 
 
-def _eager(tensor: Any, asked: str) -> Tensor:
+def eager(tensor: Any, asked: str) -> Tensor:
     """The tensor, which has data; a traced value answers the question with its own error."""
     tensor = operand(tensor, "tensor")
     if isinstance(tensor, Template):

@@ -30,6 +30,7 @@ from nxkernel.ops import (
     vectorization,
     window,
 )
+from nxkernel.ops.batches import to_batched, to_heatmap
 from nxkernel.ops.creation import tril, triu
 from nxkernel.ops.dispatch import arithmetic, convert, is_operand, operand, ordered, spread, together
 from nxkernel.shapes import broadcast_shapes
@@ -146,6 +147,7 @@ def _install() -> None:
         setattr(Operand, name, getattr(vectorization, name))
     for name in ("to_binary", "to_flat_list", "to_list", "to_number", "to_template"):
         setattr(Tensor, name, getattr(conversion, name))
+    Tensor.to_batched, Tensor.to_heatmap = to_batched, to_heatmap
 
 
 _install()

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from nxkernel.backends.numpy import widened
-from nxkernel.tensor import printing
+from nxkernel.tensor import pictures, printing
+from nxkernel.types import Type
 
 #: Tables have at most so many rows and columns; longer sides are cut with an ellipsis.
 ROWS, COLUMNS = 10, 12
 #: Matrices of at least so many rows and columns are shown as a picture.
 PICTURED = 8
-#: The picture has at most so many cells a side; larger matrices are averaged in blocks.
+#: A picture has at most so many cells a side; larger matrices are averaged in blocks.
 CELLS = 112
-#: The picture is at most so many pixels wide and high on the page.
+#: A picture is at most so many pixels wide and high on the page.
 PIXELS = 280
+#: A colour image is made smaller, step by step, until it takes at most so many bytes.
+IMAGE_SIDES, IMAGE_BYTES = (280, 200, 140, 96), 36_000
+#: A stack of matrices is shown as at most so many pictures, of at most so many cells and pixels a side.
+STACKED, STACK_CELLS, STACK_PIXELS = 8, 56, 96
+#: Of numbers of 64 bits a table shows so many digits, and all where the pointer rests.
+DIGITS = 6
 
 _STYLE = "font-family:var(--jp-code-font-family,monospace);font-size:var(--jp-code-font-size,13px)"
 _BORDER = "1px solid rgba(128,128,128,.35)"
@@ -38,17 +42,17 @@ def page(tensor: Any) -> str:
     -------
     str
     """
-    shown = ""
-    if _is_pictured(tensor):
-        shown = _picture(tensor)
-    elif tensor.data.ndim <= 2 and tensor.data.size:
+    shown = picture(tensor)
+    if not shown and tensor.data.ndim <= 2 and tensor.data.size:
         shown = _table(tensor)
     text = escape(printing.text(tensor))
     folded = f'<details{"" if shown else " open"}><summary style="opacity:.7;cursor:pointer">text</summary>'
-    return (
-        f'<div style="{_STYLE}"><div style="margin-bottom:4px">{escape(headline(tensor))}</div>{shown}'
-        f'{folded}<pre style="background:none;margin:4px 0">{text}</pre></details></div>'
-    )
+    return framed(tensor, f'{shown}{folded}<pre style="background:none;margin:4px 0">{text}</pre></details>')
+
+
+def framed(tensor: Any, body: str) -> str:
+    """HTML below the line that tells type and shape."""
+    return f'<div style="{_STYLE}"><div style="margin-bottom:4px">{escape(headline(tensor))}</div>{body}</div>'
 
 
 def headline(tensor: Any) -> str:
@@ -77,8 +81,96 @@ def headline(tensor: Any) -> str:
     return f"{tensor.type} {kind}{size}" + (f" ({', '.join(named)})" if named else "") + over
 
 
-def _is_pictured(tensor: Any) -> bool:
-    return tensor.data.ndim == 2 and min(tensor.data.shape) >= PICTURED and not tensor.type.is_complex
+def picture(tensor: Any, *, least: int = PICTURED, colours: bool = True) -> str:
+    """A picture of a matrix, a stack of matrices or a colour image; empty for any other tensor.
+
+    Parameters
+    ----------
+    tensor : Tensor
+    least : int, optional
+        Sides below this are too short for a picture.
+    colours : bool, optional
+        Whether what looks like a colour image is shown as one.
+
+    Returns
+    -------
+    str
+    """
+    data = tensor.data
+    if tensor.type.is_complex or not data.size:
+        return ""
+    if colours and _is_image(data) and min(data.shape[:2]) >= least:
+        return _image(data, headline(tensor))
+    if data.ndim == 2 and min(data.shape) >= least:
+        return _matrix(data, headline(tensor))
+    if data.ndim == 3 and min(data.shape[1:]) >= least:
+        return _stack(data, headline(tensor))
+    return ""
+
+
+def _is_image(data: np.ndarray) -> bool:
+    """Whether an array has the shape and the elements of a colour image: bytes, or floats from 0 to 1."""
+    if data.ndim != 3 or data.shape[2] != 3:
+        return False
+    # bf16 has no letter of its own in NumPy.
+    return data.dtype == np.uint8 or (data.dtype.kind in "fV" and bool(((data >= 0) & (data <= 1)).all()))
+
+
+def _matrix(data: np.ndarray, title: str) -> str:
+    small = pictures.blocks(data, CELLS)
+    found = pictures.extremes(small)
+    rows, columns = data.shape
+    notes = [_legend(found)]
+    if max(rows, columns) > CELLS:
+        notes.append(f"each cell is the mean of about {-(-rows // CELLS)} × {-(-columns // CELLS)} elements")
+    return _img(pictures.shades(small, *(found or (0.0, 0.0))), data.shape, PIXELS, title) + _note(notes)
+
+
+def _stack(data: np.ndarray, title: str) -> str:
+    """The first matrices side by side, in one scale."""
+    small = np.stack([pictures.blocks(matrix, STACK_CELLS) for matrix in data[:STACKED]])
+    found = pictures.extremes(small)
+    images = [
+        _img(pictures.shades(matrix, *(found or (0.0, 0.0))), data.shape[1:], STACK_PIXELS, f"{title}, [{place}]")
+        for place, matrix in enumerate(small)
+    ]
+    notes = [_legend(found)]
+    if len(data) > STACKED:
+        notes.append(f"the first {STACKED} of {len(data)} matrices")
+    row = "".join(images)
+    return f'<div style="display:flex;flex-wrap:wrap;gap:6px">{row}</div>{_note(notes)}'
+
+
+def _image(data: np.ndarray, title: str) -> str:
+    for side in IMAGE_SIDES:
+        small = pictures.blocks(data, side)
+        pixels = np.rint(small if data.dtype == np.uint8 else small * 255).astype(np.uint8)
+        if len(pictures.png(pixels)) <= IMAGE_BYTES:
+            break
+    rows, columns = data.shape[:2]
+    is_smaller = max(rows, columns) > side
+    return _img(pixels, data.shape[:2], PIXELS, title) + _note(
+        ["red, green and blue in the last axis", *([f"made smaller, to {side} pixels a side"] if is_smaller else [])]
+    )
+
+
+def _img(pixels: np.ndarray, shape: tuple[int, ...], largest: int, title: str) -> str:
+    rows, columns = shape
+    scale = largest / max(rows, columns)
+    width, height = max(round(columns * scale), 8), max(round(rows * scale), 8)
+    url = base64.b64encode(pictures.png(pixels)).decode()
+    return (
+        f'<img alt="{escape(title)}" width="{width}" height="{height}" '
+        f'style="image-rendering:pixelated;border:{_BORDER}" src="data:image/png;base64,{url}">'
+    )
+
+
+def _legend(found: tuple[float, float] | None) -> str:
+    return "no finite element" if found is None else f"dark {found[0]:.4g}, light {found[1]:.4g}"
+
+
+def _note(parts: list[str]) -> str:
+    return f'<div style="opacity:.7">{escape("; ".join(parts))}</div>'
 
 
 def _table(tensor: Any) -> str:
@@ -90,82 +182,22 @@ def _table(tensor: Any) -> str:
     return f'<table style="border-collapse:collapse;margin:0 0 4px">{"".join(rows)}</table>'
 
 
-def _table_row(row: np.ndarray, type_: Any) -> str:
-    cells = [escape(printing.number(value, type_)) for value in row[:COLUMNS]]
+def _table_row(row: np.ndarray, type_: Type) -> str:
+    cells = [_cell(value, type_) for value in row[:COLUMNS]]
     if len(row) > COLUMNS:
-        cells.append(f"… {len(row) - COLUMNS} more")
-    return "<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells) + "</tr>"
+        cells.append(f'<td style="{_CELL}">… {len(row) - COLUMNS} more</td>')
+    return f"<tr>{''.join(cells)}</tr>"
 
 
-def _picture(tensor: Any) -> str:
-    with np.errstate(all="ignore"):
-        data = _blocks(widened(tensor.data))
-        finite = data[np.isfinite(data)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    url = base64.b64encode(png(_shades(data, low, high))).decode()
-    rows, columns = tensor.data.shape
-    scale = PIXELS / max(rows, columns)
-    width, height = max(round(columns * scale), 8), max(round(rows * scale), 8)
-    legend = f"dark {low:.4g}, light {high:.4g}" if finite.size else "no finite element"
-    if max(rows, columns) > CELLS:
-        legend += f"; each cell is the mean of about {-(-rows // CELLS)} × {-(-columns // CELLS)} elements"
-    return (
-        f'<img alt="{escape(headline(tensor))}" width="{width}" height="{height}" '
-        f'style="image-rendering:pixelated;border:{_BORDER}" src="data:image/png;base64,{url}">'
-        f'<div style="opacity:.7">{escape(legend)}</div>'
-    )
+def _cell(value: Any, type_: Type) -> str:
+    text = printing.number(value, type_)
+    short = printing.number(_rounded(value), type_) if type_ in ("f64", "c128") else text
+    title = "" if short == text else f' title="{escape(text)}"'
+    return f'<td style="{_CELL}"{title}>{escape(short)}</td>'
 
 
-def _blocks(data: np.ndarray) -> np.ndarray:
-    """The matrix as f64 with at most CELLS rows and columns, each the mean of a block."""
-    for axis in (0, 1):
-        size = data.shape[axis]
-        if size > CELLS:
-            edges = np.arange(CELLS) * size // CELLS
-            counts = np.diff(np.append(edges, size))
-            sums = np.add.reduceat(data, edges, axis=axis, dtype=np.float64)
-            data = sums / counts.reshape((-1, 1) if axis == 0 else (1, -1))
-    return data.astype(np.float64)
-
-
-def _shades(data: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Palette places: 1 to 255 from low to high, 0 for NaN."""
-    with np.errstate(all="ignore"):
-        share = (data - low) / (high - low) if high > low else np.where(np.isfinite(data), 0.5, data)
-        places = 1 + np.rint(254 * np.clip(share, 0, 1))
-    return np.where(np.isnan(data), 0, places).astype(np.uint8)
-
-
-def _palette() -> bytes:
-    """From dark blue over green to yellow, of even steps in lightness; the first colour is for what is missing."""
-    stops = np.array([[48, 18, 86], [56, 82, 139], [33, 144, 140], [94, 201, 98], [253, 231, 120]])
-    places = np.linspace(0, len(stops) - 1, 255)
-    colours = np.stack([np.interp(places, np.arange(len(stops)), channel) for channel in stops.T], axis=1)
-    return bytes([128, 128, 128]) + np.rint(colours).astype(np.uint8).tobytes()
-
-
-def png(shades: np.ndarray) -> bytes:
-    """A picture in the PNG format (ISO/IEC 15948) of one byte a pixel, with the palette of this module.
-
-    Parameters
-    ----------
-    shades : numpy.ndarray
-        Palette places, uint8, rows × columns; place 0 is transparent.
-
-    Returns
-    -------
-    bytes
-    """
-    rows, columns = shades.shape
-    header = struct.pack(">IIBBBBB", columns, rows, 8, 3, 0, 0, 0)
-    lines = np.concatenate([np.zeros((rows, 1), np.uint8), shades], axis=1)
-    parts = [
-        (b"IHDR", header),
-        (b"PLTE", _palette()),
-        (b"tRNS", b"\0"),
-        (b"IDAT", zlib.compress(lines.tobytes(), 9)),
-        (b"IEND", b""),
-    ]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
-    )
+def _rounded(value: Any) -> Any:
+    """A number of 64 bits, or a complex one of such parts, to the digits that a table shows."""
+    if isinstance(value, complex | np.complexfloating):
+        return np.complex128(complex(_rounded(value.real), _rounded(value.imag)))
+    return np.float64(f"{float(value):.{DIGITS}g}")

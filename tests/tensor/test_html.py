@@ -109,3 +109,74 @@ def test_missing_and_infinite_elements():
     assert picture(nx.tensor(x))[0, :5].tolist() == [0, 255, 1, 255, 1]
     assert "no finite element" in nx.tensor(np.full((8, 8), np.nan))._repr_html_()
     assert picture(nx.tensor(np.zeros((8, 8))))[0, 0] == 128
+
+
+def test_tables_show_six_digits_of_f64_and_all_where_the_pointer_rests():
+    page = nx.tensor(np.array([[1 / 3, 0.5, 1e-10 / 3, 1.7976931348623157e308]]))._repr_html_()
+    assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == ["0.333333", "0.5", "3.33333e-11", "1.79769e308"]
+    assert re.findall(r'title="([^"]*)"', page) == [
+        "0.3333333333333333",
+        "3.3333333333333335e-11",
+        "1.7976931348623157e308",
+    ]
+    page = nx.tensor(np.array([1 / 3 + 2j / 3]))._repr_html_()
+    assert ">0.333333+0.666667i<" in page
+    assert 'title="0.3333333333333333+0.6666666666666666i"' in page
+    assert "title=" not in nx.tensor([1 / 3])._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        np.arange(300, dtype=np.uint8).reshape(10, 10, 3),
+        np.linspace(0, 1, 300, dtype=np.float32).reshape(10, 10, 3),
+        np.linspace(0, 1, 300).reshape(10, 10, 3).astype(nx.types.bf16.dtype),
+    ],
+)
+def test_colour_images(image):
+    page = nx.tensor(image)._repr_html_()
+    found = image if image.dtype == np.uint8 else np.rint(image.astype(np.float64) * 255).astype(np.uint8)
+    np.testing.assert_array_equal(colours(page), found)
+    assert "red, green and blue in the last axis" in page
+    assert page.count("<img") == 1
+
+
+def colours(page):
+    """The pixels of a picture in red, green and blue."""
+    data = base64.b64decode(re.search(r"base64,([^\"]+)\"", page)[1])
+    columns, rows, depth, kind = struct.unpack(">IIBB", data[16:26])
+    assert (depth, kind) == (8, 2)
+    length = struct.unpack(">I", data[33:37])[0]
+    assert data[37:41] == b"IDAT"
+    lines = np.frombuffer(zlib.decompress(data[41 : 41 + length]), np.uint8).reshape(rows, -1)
+    assert set(lines[:, 0]) == {2}
+    return np.add.accumulate(lines[:, 1:], axis=0, dtype=np.uint8).reshape(rows, columns, 3)
+
+
+def test_large_images_are_made_smaller():
+    rng = np.random.default_rng(0)
+    page = nx.tensor(rng.integers(0, 256, (400, 300, 3), dtype=np.uint8))._repr_html_()
+    assert "made smaller, to 96 pixels a side" in page
+    assert colours(page).shape == (96, 96, 3)
+    assert len(page) < 60_000
+
+
+@pytest.mark.parametrize("scale", [-1, 2, np.nan])
+def test_what_is_no_image_is_no_picture_of_one(scale):
+    page = nx.tensor(np.full((10, 10, 3), scale))._repr_html_()
+    assert "<img" not in page
+    assert "<details open>" in page
+
+
+def test_stacks_of_matrices_are_small_pictures_in_one_scale():
+    stack = np.zeros((12, 10, 9))
+    stack[1] = 5
+    page = nx.tensor(stack)._repr_html_()
+    assert page.count("<img") == html.STACKED
+    assert "dark 0, light 5; the first 8 of 12 matrices" in page
+    first, second = (base64.b64decode(found) for found in re.findall(r'base64,([^"]+)"', page)[:2])
+    assert first != second
+    noise = nx.tensor(np.random.default_rng(0).normal(size=(9, 300, 200)))
+    assert len(noise._repr_html_()) < 60_000
+    assert "<img" not in nx.iota((4, 7, 9))._repr_html_()
+    assert "<img" not in nx.broadcast(0, (0, 9, 9))._repr_html_()
