@@ -14,7 +14,7 @@ from nxkernel.compilers.loops import Nest, Op, Reduce, Section
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
 from nxkernel.compilers.numba_cpu.memory import Memory, Place
-from nxkernel.compilers.numba_cpu.operations import Emitter
+from nxkernel.compilers.numba_cpu.operations import ELEMENTARY, Emitter
 from nxkernel.compilers.numba_cpu.pairs import Register, elements, parts, whole
 from nxkernel.compilers.numba_cpu.reduce import Accumulator
 from nxkernel.types import Type
@@ -313,33 +313,4 @@ def _bytes(type_) -> int:
     return 8 if REGISTER[type_] in ("double", "i64") else 4
 
 
-_COSTLY = frozenset(
-    [
-        "exp",
-        "expm1",
-        "log",
-        "log1p",
-        "log2",
-        "log10",
-        "sigmoid",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "cbrt",
-        "erf",
-        "erfc",
-        "erf_inv",
-        "pow",
-        "atan2",
-        "remainder",
-    ]
-)
+_COSTLY = ELEMENTARY | {"pow", "remainder"}

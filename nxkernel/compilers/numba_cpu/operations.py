@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 
 from nxkernel import types
-from nxkernel.compilers.numba_cpu import complex_operations, elementary, threefry
+from nxkernel.compilers.numba_cpu import complex_operations, elementary, threefry, whole_numbers
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Builder, Value, suffix, vector
 from nxkernel.compilers.numba_cpu.pairs import Pair, Register, each
@@ -123,7 +123,7 @@ class Emitter:
         """
         if (type_.is_complex or any(isinstance(value, Pair) for value in values)) and name in complex_operations.TABLE:
             return complex_operations.TABLE[name](self, type_, values, operand or type_)
-        if name in _ELEMENTARY:
+        if name in ELEMENTARY:
             return self.rounded(self.elementary(name, type_, *values), type_)
         result = _TABLE[name](self, type_, values, type_ if operand is None else operand)
         return self.rounded(result, type_) if name in _ROUNDING else result
@@ -132,34 +132,11 @@ class Emitter:
 Lower = Callable[[Emitter, Type, list[Value], Type], Value]
 _TABLE: dict[str, Lower] = {}
 
-_ELEMENTARY = frozenset(
-    [
-        "exp",
-        "expm1",
-        "log",
-        "log1p",
-        "log2",
-        "log10",
-        "sigmoid",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "cbrt",
-        "erf",
-        "erfc",
-        "erf_inv",
-        "atan2",
-    ]
-)
+#: Primitives that are functions of the module of that name.
+ELEMENTARY = frozenset([
+    "exp", "expm1", "log", "log1p", "log2", "log10", "sigmoid", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+    "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "erf", "erfc", "erf_inv", "atan2",
+])  # fmt: skip
 _ROUNDING = frozenset(["add", "subtract", "multiply", "divide", "pow", "remainder", "sqrt", "rsqrt", "as_type"])
 
 
@@ -177,7 +154,7 @@ _BY_TRUTH = ("logical_and", "logical_or", "logical_xor", "logical_not", "select"
 
 def lowered(complex: bool = False) -> frozenset[str]:
     """The names of the element-wise primitives that have a lowering, for real or for complex numbers."""
-    return frozenset((*complex_operations.TABLE, *_BY_TRUTH)) if complex else frozenset(_TABLE) | _ELEMENTARY
+    return frozenset((*complex_operations.TABLE, *_BY_TRUTH)) if complex else frozenset(_TABLE) | ELEMENTARY
 
 
 def _arithmetic(name: str, for_floats: str, for_integers: str) -> None:
@@ -213,84 +190,15 @@ def _quotient(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Va
 
 
 def _whole_division(e: Emitter, type_: Type, values: list[Value], which: str) -> Value:
-    """Integer division that traps on nothing: by zero it gives 0, and the least number by -1 wraps."""
-    b = e.b
     left, right = (e.number(value, type_) for value in values)
-    zero, one = b.constant(right.element, 0, right.lanes), b.constant(right.element, 1, right.lanes)
-    by_zero = b.icmp("eq", right, zero)
-    if type_.kind != "s":
-        result = _divided(b, left, b.select(by_zero, one, right), "u", which)
-        return b.select(by_zero, zero, result)
-    by_minus = b.icmp("eq", right, b.constant(right.element, -1, right.lanes))
-    safe = b.select(b.integer("or", by_zero, by_minus), one, right)
-    result = _divided(b, left, safe, "s", which)
-    negated = b.integer("sub", zero, left) if which == "div" else zero
-    return b.select(by_zero, zero, b.select(by_minus, negated, result))
-
-
-def _divided(b: Builder, left: Value, right: Value, sign: str, which: str) -> Value:
-    """A quotient or remainder by what is neither 0 nor -1.
-
-    Processors divide integers one by one but floats as vectors. In floats of more digits than the integers have bits,
-    a quotient that is no whole number is not rounded to one, so that cutting its fraction off is exact.
-    """
-    if left.lanes == 1 or WIDTH[left.element] == 64:
-        return b.integer(f"{sign}{which}", left, right)
-    wide = "float" if WIDTH[left.element] < 32 else "double"
-    floats = [b.convert(f"{sign}itofp", value, wide) for value in (left, right)]
-    quotient = b.convert(f"fpto{sign}i", b.fdiv(*floats), left.element)
-    return quotient if which == "div" else b.integer("sub", left, b.integer("mul", quotient, right))
+    return whole_numbers.division(e.b, left, right, which, signed=type_.kind == "s")
 
 
 @_row("pow")
 def _power(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
     if type_.is_float:
         return e.elementary("pow", type_, *values)
-    b = e.b
-    left, right = (e.number(value, type_) for value in values)
-    symbol = _define_whole_power(b, left.element, left.lanes)
-    result = b.call(symbol, left.element, left.lanes, left, right)
-    if type_.kind != "s":
-        return result
-    # A negative power is a fraction, which truncates to zero, but for 1 and -1; an unsigned exponent keeps its parity.
-    zero, one = b.constant(left.element, 0, left.lanes), b.constant(left.element, 1, left.lanes)
-    unit = b.icmp("ule", b.integer("add", left, one), b.constant(left.element, 2, left.lanes))
-    unit = b.integer("and", unit, b.icmp("ne", left, zero))
-    fraction = b.integer("and", b.icmp("slt", right, zero), b.integer("xor", unit, b.constant("i1", 1, left.lanes)))
-    return b.select(fraction, zero, result)
-
-
-def _define_whole_power(b: Builder, element: str, lanes: int) -> str:
-    """The function that raises integers to a power by squaring, taking the exponent as unsigned; it wraps."""
-    symbol = f"nx.whole_pow.{suffix(element, lanes)}"
-    if symbol in b.module.defined:
-        return symbol
-    kind = vector(element, lanes)
-    f = Builder(b.module, symbol, kind, [("base", kind), ("exponent", kind)], linkage="internal", attributes="noinline")
-    one, zero = f.constant(element, 1, lanes), f.constant(element, 0, lanes)
-    head, body, done = f.label("head"), f.label("body"), f.label("done")
-    f.branch(head)
-    f.start(head)
-    phis = [f.phi(element, lanes) for _ in range(3)]
-    first = [one, Value(element, lanes, "%base"), Value(element, lanes, "%exponent")]
-    for phi, value in zip(phis, first, strict=True):
-        phi.add(value, "entry")
-    result, base, exponent = (phi.value for phi in phis)
-    f.branch_if(f.any(f.icmp("ne", exponent, zero)), body, done)
-    f.start(body)
-    odd = f.icmp("ne", f.integer("and", exponent, one), zero)
-    following = [
-        f.select(odd, f.integer("mul", result, base), result),
-        f.integer("mul", base, base),
-        f.integer("lshr", exponent, one),
-    ]
-    for phi, value in zip(phis, following, strict=True):
-        phi.add(value, body)
-    f.branch(head)
-    f.start(done)
-    f.do(f"ret {result}")
-    f.finish()
-    return symbol
+    return whole_numbers.power(e.b, *(e.number(value, type_) for value in values), signed=type_.kind == "s")
 
 
 def _extreme(name: str, predicate: str, whole: str) -> None:
