@@ -9,7 +9,7 @@ import numpy as np
 
 from nxkernel import shapes
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.operand import vectorized_spec
+from nxkernel.operand import entry_spec, vectorized_spec
 from nxkernel.ops.conversion import eager
 from nxkernel.primitives import Spec
 from nxkernel.tensor.heatmap import Heatmap
@@ -25,11 +25,13 @@ class Batches(Sequence):
 
     def __init__(self, tensor: Tensor, size: int, leftover: str) -> None:
         self._tensor, self._size = tensor, size
-        self._axis = len(tensor.vectorized_axes)
-        rows = tensor.shape[0]
-        self._count = rows // size if leftover == "discard" else -(-rows // size)
-        entry = Spec(tensor.type, (size, *tensor.shape[1:]), tensor.names)
-        self._spec = vectorized_spec(entry, tensor.vectorized_axes)
+        rows = len(tensor.data)
+        self._count = rows // size if leftover == "discard" else shapes.ceil_div(rows, size)
+        if tensor.vectorized_axes:
+            (name, _), *others = tensor.vectorized_axes
+            self._spec = vectorized_spec(entry_spec(tensor.spec), ((name, size), *others))
+        else:
+            self._spec = Spec(tensor.type, (size, *tensor.shape[1:]), tensor.names)
 
     def __len__(self) -> int:
         return self._count
@@ -40,13 +42,9 @@ class Batches(Sequence):
         place += self._count if place < 0 else 0
         if not 0 <= place < self._count:
             raise IndexError(f"there are {self._count} batches, numbered from 0")
-        start, rows = place * self._size, self._tensor.shape[0]
-        before = (slice(None),) * self._axis
-        if start + self._size <= rows:
-            data = self._tensor.data[(*before, slice(start, start + self._size))]
-        else:
-            data = self._tensor.data[(*before, np.arange(start, start + self._size) % rows)]
-        return Tensor.wrap(np.ascontiguousarray(data), self._spec)
+        data, start, stop = self._tensor.data, place * self._size, (place + 1) * self._size
+        inside = stop <= len(data)
+        return Tensor.wrap(data[start:stop] if inside else data[np.arange(start, stop) % len(data)], self._spec)
 
     def __repr__(self) -> str:
         return f"{self._count} batches of {self._spec}"
@@ -58,7 +56,7 @@ def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> Bat
     Parameters
     ----------
     tensor : tensor
-        With at least one axis.
+        With at least one axis; where it has vectorized axes, the first of those is split.
     batch_size : int
         How many rows a batch has; at most as many as the tensor has.
     leftover : {"repeat", "discard"}, optional
@@ -89,10 +87,10 @@ def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> Bat
     size = shapes.static_int(batch_size, "batch_size")
     if leftover not in _LEFTOVER:
         raise NxValueError(f'leftover is "repeat" or "discard", got {shapes.describe(leftover)}')
-    if not tensor.shape:
+    if not tensor.data.ndim:
         raise NxTypeError(message(f"to_batched takes a tensor with axes, got {tensor.spec}.", "A scalar has no rows."))
-    if not 1 <= size <= tensor.shape[0]:
-        raise NxValueError(f"batch_size is from 1 to {tensor.shape[0]}, the rows of {tensor.spec}; got {size}")
+    if not 1 <= size <= len(tensor.data):
+        raise NxValueError(f"batch_size is from 1 to {len(tensor.data)}, the rows of {tensor.spec}; got {size}")
     return Batches(tensor, size, leftover)
 
 

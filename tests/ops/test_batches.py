@@ -35,11 +35,12 @@ def test_no_copy_where_rows_follow_each_other():
     assert np.shares_memory(T.to_batched(2)[1].to_numpy(), T.to_numpy())
 
 
-def test_vectorized_axes_stay():
-    tensor = nx.vectorize(nx.iota((2, 3, 2)), "x")
+def test_the_first_vectorized_axis_is_split():
+    tensor = nx.vectorize(nx.iota((3, 2, 2)), ["x", "y"])
     batches = nx.to_batched(tensor, 2)
-    assert [b.spec for b in batches] == [nx.vectorize(nx.iota((2, 2, 2)), "x").spec] * 2
-    assert batches[1].to_list() == [[[4, 5], [0, 1]], [[10, 11], [6, 7]]]
+    assert [b.vectorized_axes for b in batches] == [(("x", 2), ("y", 2))] * 2
+    assert batches[1].to_list() == [[[8, 9], [10, 11]], [[0, 1], [2, 3]]]
+    assert [b.to_list() for b in nx.to_batched(nx.vectorize(nx.iota((3,)), "x"), 2)] == [[0, 1], [2, 0]]
 
 
 @pytest.mark.parametrize(
