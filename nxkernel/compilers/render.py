@@ -1,83 +1,31 @@
 """A loop nest as Numba source: what the kernel does, in the words of somebody who would write it by hand.
 
-It is for reading. Arrays are flat, and sizes, strides and constants are arguments, as they are in the kernel; vectors,
-tiles and masks, and what becomes of NaN and of zero divisors, are left out.
+It is for reading, and it runs. Arrays are flat, and sizes, strides and constants are arguments, as they are in the
+kernel; vectors, tiles and masks, what becomes of NaN and of zero divisors, and roundings to half width, are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nxkernel import types
+from nxkernel.compilers import phrases
 from nxkernel.compilers.loops import Nest, Op, Reduce, Section
-from nxkernel.types import Type
 
-_INFIX = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "pow": "**", "bitwise_and": "&", "bitwise_or": "|",
-    "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "equal": "==", "not_equal": "!=", "greater": ">",
-    "less": "<", "greater_equal": ">=", "less_equal": "<=", "logical_and": "and", "logical_or": "or",
-}  # fmt: skip
-_MATH = {
-    "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "log2": "log2", "log10": "log10", "sin": "sin",
-    "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh",
-    "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "sqrt": "sqrt", "erf": "erf", "erfc": "erfc",
-    "floor": "floor", "ceil": "ceil", "truncate": "trunc", "is_nan": "isnan", "is_infinity": "isinf", "atan2": "atan2",
-    "remainder": "fmod",
-}  # fmt: skip
-_FORMS: dict[str, str] = {
-    "negate": "-{0}",
-    "abs": "abs({0})",
-    "select": "({1} if {0} else {2})",
-    "max": "max({0}, {1})",
-    "min": "min({0}, {1})",
-    "logical_not": "not {0}",
-    "logical_xor": "bool({0}) != bool({1})",
-    "bitwise_not": "~{0}",
-    "sign": "np.sign({0})",
-    "round": "math.copysign(math.floor(abs({0}) + 0.5), {0})",
-    "round_half_even": "np.rint({0})",
-    "rsqrt": "1 / math.sqrt({0})",
-    "sigmoid": "1 / (1 + math.exp(-{0}))",
-    "cbrt": "np.cbrt({0})",
-    "quotient": "truncated({0} / {1})",
-    "real": "{0}",
-    "imag": "0 * {0}",
-    "conjugate": "{0}",
-    "phase": "np.angle({0})",
-    "erf_inv": "erf_inv({0})",
-    "population_count": "popcount({0})",
-    "count_leading_zeros": "leading_zeros({0})",
-    "threefry2x32": "threefry2x32({0}, {1}, {2}, {3})[{word}]",
-}
-#: Functions of complex numbers; other names of `_MATH` are NumPy's with them.
-_COMPLEX_FORMS: dict[str, str] = {
-    "complex": "complex({0}, {1})",
-    "real": "{0}.real",
-    "imag": "{0}.imag",
-    "conjugate": "np.conj({0})",
-    "rsqrt": "1 / np.sqrt({0})",
-    "sigmoid": "1 / (1 + np.exp(-{0}))",
-    "cbrt": "{0} ** (1 / 3)",
-}
-_COMPLEX_NAMES = {
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "asinh": "arcsinh",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-}
 _START = {"sum": "0", "product": "1", "all": "True", "any": "False"}
 _UPDATE = {
     "sum": "{0} += {1}",
     "product": "{0} *= {1}",
     "reduce_max": "{0} = max({0}, {1})",
     "reduce_min": "{0} = min({0}, {1})",
-    "all": "{0} = {0} and {1} != 0",
-    "any": "{0} = {0} or {1} != 0",
+    "all": "{0} = {0} and {1}",
+    "any": "{0} = {0} or {1}",
 }
+_SIGN = {"argmax": ">", "argmin": "<"}
 #: Expressions up to this length stay inside the one that uses them.
 _INLINE = 44
+#: As much may stand in a statement that stores it.
+_STATEMENT = 88
 
 
 def render(nest: Nest) -> str:
@@ -90,9 +38,9 @@ def render(nest: Nest) -> str:
     Returns
     -------
     str
-        A function decorated with ``numba.njit``.
+        Imports, small functions that it calls, and a function decorated with ``numba.njit``.
     """
-    return _Renderer(nest).run()
+    return phrases.with_definitions(_Renderer(nest).run())
 
 
 def names(nest: Nest) -> tuple[list[str], list[str]]:
@@ -127,12 +75,26 @@ def _buffer(number: int) -> str:
     return "abdefgh"[number] if number < 7 else f"a{number}"
 
 
+def _room(type_: types.Type) -> str:
+    """The type of a row on the stack; half-width floats are held in single ones."""
+    return f"np.{types.compute_type(type_).dtype.name}"
+
+
+def _goes_back(nest: Nest, buffer: int) -> bool:
+    """Whether a nest comes to the same elements of a buffer more than once, apart from what is computed."""
+    return "0" in nest.buffers[buffer].strides
+
+
 class _Renderer:
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
         self.lines: list[str] = []
         self.depth = 1
         self.temporaries = 0
+        self.carried: list[int] = []
+        self.in_order = any(
+            _goes_back(nest, scatter.buffer) for section in nest.sections for scatter in section.scatters
+        )
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
@@ -140,26 +102,42 @@ class _Renderer:
     def run(self) -> str:
         nest = self.nest
         arrays, words = names(nest)
-        types_ = [f"{_buffer(number)}: {nest.buffers[number].type}" for number in nest.memory]
+        types_ = ", ".join(f"{_buffer(number)}: {nest.buffers[number].type}" for number in nest.memory)
+        notes = [f"    # {types_}; {self._vectors()}" if nest.outer + nest.inner else f"    # {types_}"]
+        if self.in_order:
+            notes.append("    # several elements may go to one place: the steps follow one another")
         head = [
             "@numba.njit(parallel=True)",
             f"def {nest.kind}({', '.join([*arrays, *words])}):",
-            f"    # {', '.join(types_)}; vectors run along {self._axis_name(self._lane_axis())}",
+            *notes,
         ]
         for axis in range(nest.outer):
-            self.line(f"for i{axis} in {'numba.prange' if axis == 0 else 'range'}(n{axis}):")
-            self.depth += 1
+            self._loop(f"i{axis}", f"n{axis}", axis == 0)
         if nest.split >= 0:
-            self.line(f"for block_number in {'range' if nest.outer else 'numba.prange'}(blocks):")
-            self.depth += 1
+            self._loop("block_number", "blocks", not nest.outer)
         for row in range(len(nest.scratches)):
-            self.line(f"row{row} = np.empty(n{nest.outer + nest.inner - 1}, np.{nest.scratches[row].dtype})")
+            self.line(f"row{row} = np.empty(n{nest.outer + nest.inner - 1}, {_room(nest.scratches[row])})")
         for section in nest.sections:
             if section.level == "row":
                 self._section(section)
             else:
                 self._full(section)
         return "\n".join([*head, *self.lines, ""])
+
+    def _loop(self, name: str, span: str, parallel: bool) -> None:
+        self.line(f"for {name} in {'numba.prange' if parallel and not self.in_order else 'range'}({span}):")
+        self.depth += 1
+
+    def _vectors(self) -> str:
+        """What becomes of the lanes of vectors, in words."""
+        along = f"along {self._axis_name(self._lane_axis())}"
+        if not self.nest.tile:
+            return f"vectors run {along}"
+        rows, vectors, lanes = self.nest.tile
+        kept = f"{vectors} vector{'s' if vectors > 1 else ''} of {lanes} {along}"
+        if rows == 1:
+            return f"{kept} stay{'' if vectors > 1 else 's'} in registers"
+        return f"a tile of {rows} rows along {self._axis_name(self.nest.outer - 2)} x {kept} stays in registers"
 
     def _axis_name(self, axis: int) -> str:
         return f"i{axis}" if axis < self.nest.outer else f"j{axis}"
@@ -169,42 +147,44 @@ class _Renderer:
 
     def _full(self, section: Section) -> None:
         nest, before = self.nest, self.depth
+        first = "block_number * block" if nest.split >= 0 else "0"
+        self.carried = [reduce.slot for reduce in section.reduces]
         for reduce in section.reduces:
-            self.line(f"s{reduce.slot} = {self._start(reduce)}")
-            if len(reduce.args) > 1:
-                self.line(f"s{reduce.slot}_at = 0")
+            start = self._start(reduce, section)
+            if reduce.name in _SIGN:
+                self.line(f"s{reduce.slot}_best, s{reduce.slot} = {start}, {first}")
+            else:
+                self.line(f"s{reduce.slot} = {start}")
         for axis in range(nest.outer, nest.outer + nest.inner):
             stop = f"n{axis}"
             span = stop
             if nest.split == axis - nest.outer:
                 span = f"block_number * block, min({stop}, (block_number + 1) * block)"
-            parallel = axis == 0 and not section.reduces
-            self.line(f"for j{axis} in {'numba.prange' if parallel else 'range'}({span}):")
-            self.depth += 1
+            self._loop(f"j{axis}", span, axis == 0 and not section.reduces)
         self._section(section)
         self.depth = before
-        for reduce in section.reduces:
-            if len(reduce.args) > 1:
-                self.line(f"s{reduce.slot} = s{reduce.slot}_at")
 
-    def _start(self, reduce: Reduce) -> str:
+    def _start(self, reduce: Reduce, section: Section) -> str:
+        if reduce.name == "reduce":
+            return self._op(section.code[reduce.args[1]], (), ())
         if reduce.name in _START:
             return _START[reduce.name]
-        number = types.least(reduce.type) if reduce.name.endswith("max") else types.greatest(reduce.type)
-        return str(number).replace("inf", "np.inf")
+        return phrases.number(types.least(reduce.type) if reduce.name.endswith("max") else types.greatest(reduce.type))
 
     def _section(self, section: Section) -> None:
-        uses = [0] * len(section.code)
-        for used in [n for op in section.code for n in op.args] + [n for r in section.reduces for n in r.args]:
+        uses, split = [0] * len(section.code), self.nest.split >= 0
+        fed = [n for reduce in section.reduces for n in (reduce.args if reduce.name in _SIGN else reduce.args[:1])]
+        written = [n for pairs in (section.stores, section.keeps, section.scratches) for _, n in pairs]
+        scattered = [n for scatter in section.scatters for n in (scatter.value, scatter.offset)]
+        inside = [n for op in section.code for n in op.args]
+        for used in inside + fed + written + scattered:
             uses[used] += 1
-        for pairs in (section.stores, section.keeps, section.scratches):
-            for _, number in pairs:
-                uses[number] += 1
+        room = dict.fromkeys(range(len(section.code)), _STATEMENT) | dict.fromkeys(inside, _INLINE)
         texts: list[str] = []
         for number, op in enumerate(section.code):
-            text = self._op(op, texts)
-            plain = text.isidentifier() or (op.name in ("load", "gather") and uses[number] == 1)
-            if not plain and (uses[number] > 1 or len(text) > _INLINE):
+            text = self._op(op, section.code, texts)
+            plain = not uses[number] or text.isidentifier()
+            if not plain and (uses[number] > 1 or len(text) > room[number]):
                 name = f"t{self.temporaries}"
                 self.temporaries += 1
                 self.line(f"{name} = {text}")
@@ -213,28 +193,34 @@ class _Renderer:
         for row, number in section.scratches:
             self.line(f"row{row}[j{self._lane_axis()}] = {texts[number]}")
         for buffer, number in section.stores:
-            place = self._place(buffer)
-            if section.level == "row" and self.nest.split >= 0:
-                place = f"{place} + block_number * step"
+            place = self._place(buffer, *(["block_number * step"] if section.level == "row" and split else []))
             self.line(f"{_buffer(buffer)}[{place}] = {texts[number]}")
+        for scatter in section.scatters:
+            sign = "=" if scatter.combine == "put" else "+="
+            place = self._place(scatter.buffer, texts[scatter.offset])
+            self.line(f"{_buffer(scatter.buffer)}[{place}] {sign} {texts[scatter.value]}")
         for slot, number in section.keeps:
             self.line(f"s{slot} = {texts[number]}")
         for reduce in section.reduces:
-            self._update(reduce, texts)
+            self._update(reduce, section, texts)
 
-    def _update(self, reduce: Reduce, texts: list[str]) -> None:
-        name = f"s{reduce.slot}"
-        if len(reduce.args) == 1:
-            self.line(_UPDATE[reduce.name].format(name, texts[reduce.args[0]]))
+    def _update(self, reduce: Reduce, section: Section, texts: list[str]) -> None:
+        name, value = f"s{reduce.slot}", texts[reduce.args[0]]
+        if reduce.name == "reduce":
+            self.line(f"{name} = {value}")
             return
-        sign = {"argmax": ">", "argmin": "<"}[reduce.name] + ("=" if reduce.extra == "high" else "")
-        value, index = (texts[number] for number in reduce.args)
-        self.line(f"if not ({value} {_opposite(sign)} {name}):")
+        if reduce.name not in _SIGN:
+            if reduce.name in ("all", "any"):
+                value = phrases.grouped(phrases.truth(value, section.code[reduce.args[0]]))
+            self.line(_UPDATE[reduce.name].format(name, value))
+            return
+        sign = _SIGN[reduce.name] + ("=" if reduce.extra == "high" else "")
+        self.line(f"if not ({value} {_opposite(sign)} {name}_best):")
         self.depth += 1
-        self.line(f"{name}, {name}_at = {value}, {index}")
+        self.line(f"{name}_best, {name} = {value}, {texts[reduce.args[1]]}")
         self.depth -= 1
 
-    def _place(self, buffer: int) -> str:
+    def _place(self, buffer: int, *further: str) -> str:
         parts = []
         access = self.nest.buffers[buffer]
         if access.role == "index":
@@ -250,48 +236,22 @@ class _Renderer:
                 parts.append(f"-{self._axis_name(axis)}")
             elif stride == "s":
                 parts.append(f"{self._axis_name(axis)} * {_buffer(buffer)}_{axis}")
-        return " + ".join(parts) or "0"
+        return " + ".join([*parts, *map(phrases.term, further)]) or "0"
 
-    def _op(self, op: Op, texts: list[str]) -> str:
+    def _op(self, op: Op, code: Sequence[Op], texts: Sequence[str]) -> str:
         given = [texts[number] for number in op.args]
         leaf: dict[str, Callable[[], str]] = {
             "const": lambda: f"complex(c{op.extra}_real, c{op.extra}_imag)" if op.type.is_complex else f"c{op.extra}",
             "slot": lambda: f"s{op.extra}",
+            "carry": lambda: f"s{self.carried[op.extra]}",
             "scratch": lambda: f"row{op.extra}[j{self._lane_axis()}]",
             "index": lambda: self._place(op.extra),
-            "gather": lambda: f"{_buffer(op.extra)}[{' + '.join([self._place(op.extra), *given])}]",
-            "load": lambda: f"{_buffer(op.extra)}[{' + '.join([self._place(op.extra), *given])}]",
+            "gather": lambda: f"{_buffer(op.extra)}[{self._place(op.extra, *given)}]",
+            "load": lambda: f"{_buffer(op.extra)}[{self._place(op.extra, *given)}]",
         }
         if op.name in leaf:
             return leaf[op.name]()
-        if op.name in _INFIX:
-            left, right = (_grouped(text) for text in given)
-            return f"{left} {_INFIX[op.name]} {right}"
-        of_complex = op.type.is_complex or (isinstance(op.extra, Type) and op.extra.is_complex)
-        if of_complex and op.name in _COMPLEX_FORMS:
-            return _COMPLEX_FORMS[op.name].format(*(_grouped(text) for text in given))
-        if op.name in _MATH:
-            function = _COMPLEX_NAMES.get(op.name, _MATH[op.name]) if of_complex else _MATH[op.name]
-            return f"{'np' if of_complex else 'math'}.{function}({', '.join(given)})"
-        if op.name in ("as_type", "bitcast"):
-            dropped = ".real" if of_complex and not op.type.is_complex else ""
-            return f"{_cast(op.type)}({_grouped(given[0]) if dropped else given[0]}{dropped})"
-        return _FORMS[op.name].format(*(_grouped(text) for text in given), word=op.extra)
-
-
-def _grouped(text: str) -> str:
-    simple = text.replace("_", "").replace(".", "").isalnum() or (
-        text.endswith(")") and text.count("(") == 1 and " " not in text.split("(")[0]
-    )
-    return (
-        text
-        if simple or (text.endswith("]") and text.count("[") == 1 and " " not in text.split("[")[0])
-        else f"({text})"
-    )
-
-
-def _cast(type_: Type) -> str:
-    return f"np.{type_.dtype.name}" if type_ is not types.bool_ else "bool"
+        return phrases.phrase(op, given, [code[number] for number in op.args])
 
 
 def _opposite(sign: str) -> str:

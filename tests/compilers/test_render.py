@@ -1,13 +1,15 @@
 """The readable source of a nest: as text, and run as Python against what the kernel computes."""
 
+import builtins
 import math
-import types as python
 
 import numpy as np
 import pytest
 
 import nxkernel as nx
 from compiling import agree, nests, planned, spec
+from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.phrases import FUNCTIONS
 from nxkernel.compilers.render import names, render
 
 
@@ -19,6 +21,10 @@ def softmax(x):
 def test_softmax_as_somebody_would_write_it():
     (nest,) = nests(softmax, spec("f32", 30, 40))
     assert render(nest) == (
+        "import math\n"
+        "import numba\n"
+        "import numpy as np\n"
+        "\n\n"
         "@numba.njit(parallel=True)\n"
         "def rows(a, b, n0, n1, a_0, b_0):\n"
         "    # a: f32, b: f32; vectors run along j1\n"
@@ -74,14 +80,134 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+def halved(element, so_far):
+    return nx.max(element, so_far) * 0.5 + so_far
+
+
+def counted(x):
+    return nx.population_count(x) + nx.count_leading_zeros(x) + nx.quotient(x, 3) - nx.remainder(x, 5) + (~x << 3)
+
+
+def decided(x, y):
+    either = nx.logical_xor(x, y > 0), nx.logical_or(x < 0, y), nx.logical_and(x, y), nx.logical_not(x)
+    return *either, nx.all(x + 9), nx.any(x > 0), nx.select(x, y, x), nx.not_equal(x < y, y)
+
+
+X = np.random.default_rng(0).integers(-12, 13, (7, 9)).astype("f4") / 4
+Y = np.random.default_rng(1).integers(-4, 5, (7, 9)).astype("f4")
+WIDE = np.random.default_rng(2).normal(size=(3, 140)).astype("f4")
+PICTURES = np.random.default_rng(3).integers(-3, 4, (2, 3, 8, 20)).astype("f4")
+PLACES = np.array([5, 1, -2, 1, 90, 1], "i4")
+SHORT = np.array([-32768, -7, -1, 0, 1, 5, 32767], "i2")
+KEY = np.array([3, 1 << 31], "u4")
+
+#: More programs, with what they are run on.
+MORE = {
+    "tiles of a product": (lambda x, y: nx.dot(nx.transpose(x), y[:, :5]), X, Y),
+    "tiles over windows": (lambda x: nx.window_max(x, (2, 2), strides=[1, 2]), WIDE),
+    "convolution": (lambda x, k: nx.conv(x, k, strides=[1, 2], padding="same"), PICTURES, PICTURES[:, :, :3, :3]),
+    "fold of rows": (lambda x: nx.reduce(x, 1.0, halved, axes=[1]), X),
+    "fold of everything": (lambda x: nx.reduce(x, nx.sum(x), halved), X),
+    "elements at places": (lambda x, i: nx.take(x, i, axis=1) + nx.take(x, i, axis=0)[0:1, 0:1], X, PLACES),
+    "added at places": (lambda x, i: nx.indexed_add(x, nx.reshape(i, (6, 1)), x[:6]), X, PLACES),
+    "put at places": (lambda x, i: nx.indexed_put(x, nx.reshape(i, (6, 1)), x[:6] * 2), X, PLACES),
+    "a slice put": (lambda x, i: nx.put_slice(x, [i[0], 1], x[:2, :3] * 2), X, PLACES),
+    "best of many": (lambda x: (nx.argmax(x), nx.argmin(x, tie_break="high")), np.tile(X.reshape(-1), 3000)),
+    "bits": (counted, SHORT),
+    "unsigned": (counted, SHORT.view("u2")),
+    "truth": (decided, X, Y),
+    "inverse of erf": (lambda x: nx.erf_inv(x / 3.1), X),
+    "as bits": (lambda x: nx.bitcast(x, "s32") >> 3, X),
+    "half width": (lambda x: (nx.bitcast(nx.as_type(x * 0.3, "bf16"), "u16"), nx.as_type(x, "f16")), X),
+    "from bits": (lambda x: nx.as_type(nx.bitcast(nx.as_type(x, "u16"), "bf16"), "f32"), SHORT),
+    "random numbers": (lambda key: nx.random.normal(key, shape=(5, 3))[0], KEY),
+    "roundings": (lambda x: nx.round(x) + nx.floor(x / 2) - nx.ceil(x / 3) * nx.sign(x), X),
+}
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, *MORE])
 def test_the_source_computes_what_the_kernel_computes(name):
-    function = PROGRAMS[name]
-    x = np.random.default_rng(0).integers(-12, 13, (7, 9)).astype("f4") / 4
-    expected = agree(function, x, rtol=1e-5, atol=1e-6)
-    found = run(planned(function, spec("f32", 7, 9)), x)
+    function, *arrays = MORE.get(name) or (PROGRAMS[name], X)
+    expected = agree(function, *arrays, rtol=1e-5, atol=1e-6)
+    with np.errstate(all="ignore"):
+        found = run(planned(function, *(spec(array.dtype, *array.shape) for array in arrays)), arrays)
     for got, want in zip(found, expected, strict=True):
         np.testing.assert_allclose(got, want.reshape(-1), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["fold of rows", "added at places", "truth", "random numbers"])
+def test_numba_takes_the_source(name):
+    numba = pytest.importorskip("numba")
+    function, *arrays = MORE[name]
+    for nest in nests(function, *(spec(array.dtype, *array.shape) for array in arrays)):
+        scope = {}
+        exec(render(nest).replace("parallel=True", ""), scope)
+        flat = [numba.types.Array(numba.from_dtype(nest.buffers[n].type.dtype), 1, "C") for n in nest.memory]
+        words = [numba.int64] * sum(kind != "constant" for kind, _, _ in nest.words())
+        numbers = [numba.from_dtype(type_.dtype) for type_ in nest.constants]
+        scope[nest.kind].compile((*flat, *words, *numbers))
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_every_name_is_defined(name):
+    function, *arrays = MORE[name]
+    for nest in nests(function, *(spec(array.dtype, *array.shape) for array in arrays)):
+        code = compile(render(nest), "source", "exec")
+        functions = {each.co_name: each for each in code.co_consts if hasattr(each, "co_names")}
+        used = {one for each in functions.values() for one in each.co_names if one in FUNCTIONS}
+        assert used == functions.keys() - {nest.kind}
+        assert {one for each in functions.values() for one in each.co_names} - used <= {*KNOWN, *dir(builtins)}
+
+
+KNOWN = ["math", "np", "numba", *dir(math), *dir(np), "prange", "real", "view"]
+
+
+def test_a_tile_in_registers_is_told():
+    (nest,) = nests(lambda x, y: nx.dot(x, y), spec("f32", 9, 4), spec("f32", 4, 40))
+    assert render(nest).split("\n\n\n")[1] == (
+        "@numba.njit(parallel=True)\n"
+        "def tiles(a, b, d, n0, n1, n2, a_2, b_0, b_2, d_0):\n"
+        "    # a: f32, b: f32, d: f32; a tile of 8 rows along i0 x 2 vectors of 16 along i1 stays in registers\n"
+        "    for i0 in numba.prange(n0):\n"
+        "        for i1 in range(n1):\n"
+        "            s0 = 0\n"
+        "            for j2 in range(n2):\n"
+        "                s0 += b[i0 * b_0 + j2 * b_2] * a[i1 + j2 * a_2]\n"
+        "            d[i0 * d_0 + i1] = s0\n"
+    )
+
+
+def test_a_fold_starts_with_its_first_value():
+    (nest,) = nests(lambda x: nx.reduce(x, 1.0, halved, axes=[1]), spec("f32", 30, 40))
+    assert render(nest).splitlines()[3:] == [
+        "@numba.njit(parallel=True)",
+        "def tiles(a, b, n0, n1, a_0, a_1, c0, c1):",
+        "    # a: f32, b: f32; 2 vectors of 16 along i0 stay in registers",
+        "    for i0 in numba.prange(n0):",
+        "        s0 = c1",
+        "        for j1 in range(n1):",
+        "            s0 = max(a[i0 * a_0 + j1 * a_1], s0) * c0 + s0",
+        "        b[i0] = s0",
+    ]
+
+
+def test_what_may_go_to_one_place_goes_there_in_order():
+    _, nest = nests(lambda x, i: nx.indexed_add(x, nx.reshape(i, (6, 1)), x[:6]), spec("f32", 7, 9), spec("s64", 6))
+    assert render(nest).splitlines()[3:] == [
+        "@numba.njit(parallel=True)",
+        "def map(a, b, d, n0, n1, tiles, a_0, b_0, c0, c1, c2):",
+        "    # a: f32, b: s64, d: f32; vectors run along j1",
+        "    # several elements may go to one place: the steps follow one another",
+        "    for i0 in range(n0):",
+        "        s0 = b[i0 * b_0]",
+        "        for j1 in range(n1):",
+        "            d[j1 + min(max(s0, c0), c1) * c2] += a[i0 * a_0 + j1]",
+    ]
+
+
+def test_a_slice_goes_to_places_of_its_own():
+    _, nest = nests(lambda x, i: nx.put_slice(x, [i, 1], x[:2, :3]), spec("f32", 7, 9), spec("s64"))
+    assert "numba.prange(n0)" in render(nest)
 
 
 class From:
@@ -97,20 +223,28 @@ class From:
         self.array[place + self.first] = value
 
 
-def run(plan, x):
+def plain(source):
+    """Source without Numba."""
+    return (
+        source.replace("@numba.njit(parallel=True)\n", "").replace("@numba.njit\n", "").replace("numba.prange", "range")
+    )
+
+
+def run(plan, given):
     """Run the source of every step of a plan as Python; the outputs, flat."""
     memory = {}
 
     def array_of(node):
-        if plan.place[node][0] == "input":
-            return x.reshape(-1)
+        kind, index = plan.place[node]
+        if kind == "input":
+            return given[index].reshape(-1)
         return memory.setdefault(node, np.zeros(math.prod(node.shape), node.type.dtype))
 
     for step in plan.steps:
         bound = step.work
-        numba = python.SimpleNamespace(njit=lambda parallel: lambda function: function, prange=range)
-        scope = {"numba": numba, "np": np, "math": math}
-        exec(render(bound.nest), scope)
+        assert isinstance(bound, Bound)
+        scope = {}
+        exec(plain(render(bound.nest)).replace("import numba\n", ""), scope)
         arrays = [From(array_of(node), offset // node.type.size) for node, offset in bound.buffers]
         words = [word[1].dtype.type(word[0]) if isinstance(word, tuple) else word for word in bound.words]
         scope[bound.nest.kind](*arrays, *words)
