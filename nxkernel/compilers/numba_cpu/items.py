@@ -37,20 +37,16 @@ class Items:
         if order.index:
             self.parts = [f"i{2 * low}"] if low else ["i64", "i64"]
 
-    def of(self, bits: Value, place: Value) -> tuple[list[Value], Value | None]:
-        """The items of elements, and which of them are not what their keys tell; None where keys tell all.
-
-        `place` is one for all lanes, or one a lane.
-        """
-        b, lanes = self.b, bits.lanes
-        key = self.keys.of(b, bits)
+    def of(self, key: Value, place: Value) -> list[Value]:
+        """The items of keys; `place` is one for all lanes, or one a lane."""
+        b, lanes = self.b, key.lanes
         if not self.order.index:
-            return [key], self.keys.altered(b, bits, key) if self.order.ambiguous else None
+            return [key]
         wide = self.parts[0]
         key, place = b.convert("zext", key, wide), b.splat(b.convert("trunc", place, wide), lanes)
         if not self.low:
-            return [key, place], None
-        return [b.integer("or", b.integer("shl", key, b.constant(wide, self.low, lanes)), place)], None
+            return [key, place]
+        return [b.integer("or", b.integer("shl", key, b.constant(wide, self.low, lanes)), place)]
 
     def result(self, parts: list[Value]) -> Value:
         """What is written of items: elements, or places."""

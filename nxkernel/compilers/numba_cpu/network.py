@@ -27,7 +27,7 @@ class _Writer:
         self.lanes = network.lanes
         self.f = Frame(network.symbol)
         self.b = self.f.b
-        bits = network.order.type.bits
+        self.order, bits = network.order, network.order.type.bits
         self.items = Items(self.b, network.order, {64: 0, 32: 32}.get(bits, 16) if network.order.index else 0)
         self.keys, self.memory = self.items.keys, self.items.memory
 
@@ -41,7 +41,7 @@ class _Writer:
         altered = self.read(steps.index)
         self._sort()
         self.write()
-        if altered is not None:
+        if self.order.ambiguous:
             self._restore(altered)
         steps.end()
         return f.finish()
@@ -52,6 +52,15 @@ class _Writer:
         """Items to the tile."""
         for plane, part in zip(self.planes, parts, strict=True):
             self.b.store(part, self.b.offset(plane, part.element, index))
+
+    def take(self, bits: Value, place: Value, index: Value, altered: Value) -> Value:
+        """Put the items of elements into the tile; whether any so far is not what its key tells."""
+        b = self.b
+        key = self.keys.of(b, bits)
+        self.put(self.items.of(key, place), index)
+        if not self.order.ambiguous:
+            return altered
+        return b.integer("or", altered, self.keys.altered(b, bits, key))
 
     def get(self, index: Value, lanes: int) -> list[Value]:
         """Items from the tile."""
@@ -137,7 +146,7 @@ class _Writer:
 class _Beside(_Writer):
     """Elements of neighbouring rows lie beside one another: a vector of the tile is a vector of memory."""
 
-    def read(self, step: Value) -> Value | None:
+    def read(self, step: Value) -> Value:
         f, b = self.f, self.b
         outer, tile = f.split(step, self.tiles)
         across = f.times(tile, self.lanes)
@@ -147,10 +156,9 @@ class _Beside(_Writer):
         kind = self.keys.element
         loop = f.loop(0, self.length, 1, [b.constant("i1", 0, self.lanes)])
         address = b.offset(self.source, kind, f.plus(self.base, f.times(loop.index, self.columns)))
-        items, altered = self.items.of(b.masked_load(kind, address, self.mask), loop.index)
-        self.put(items, f.times(loop.index, self.lanes))
-        (found,) = loop.end(loop.values[0] if altered is None else b.integer("or", loop.values[0], altered))
-        return None if altered is None else b.any(found)
+        bits = b.masked_load(kind, address, self.mask)
+        (found,) = loop.end(self.take(bits, loop.index, f.times(loop.index, self.lanes), loop.values[0]))
+        return b.any(found)
 
     def write(self) -> None:
         f, b = self.f, self.b
@@ -168,7 +176,7 @@ class _Beside(_Writer):
 class _Behind(_Writer):
     """Rows lie one behind the other: squares of them are turned on the way to the tile and back."""
 
-    def read(self, step: Value) -> Value | None:
+    def read(self, step: Value) -> Value:
         f, b, kind = self.f, self.b, self.keys.element
         self.first = f.times(step, self.lanes)
         self.rows = f.least(f.minus(self.outer, self.first), self.lanes)
@@ -180,11 +188,9 @@ class _Behind(_Writer):
         found = loop.values[0]
         for k, column in enumerate(turned(b, rows)):
             place = f.plus(loop.index, k)
-            items, altered = self.items.of(column, place)
-            self.put(items, f.plus(f.times(place, self.lanes), groups.index))
-            found = found if altered is None else b.integer("or", found, altered)
+            found = self.take(column, place, f.plus(f.times(place, self.lanes), groups.index), found)
         groups.end(*loop.end(found))
-        return None if altered is None else b.any(groups.values[0])
+        return b.any(groups.values[0])
 
     def write(self) -> None:
         f, b = self.f, self.b

@@ -1,8 +1,9 @@
 """Kernels that sort long rows by one digit of the keys after the other, from the lowest on.
 
 A row is cut into blocks, which threads share. For each digit the blocks count how often each value of it occurs
-(``count``), a running total over values and blocks says where each block's items of each value go (``place``), and the
-blocks move their items there, in order (``move``). A digit that all items of a row share moves nothing.
+(``count``); then each block finds where its items of each value go, behind those of lesser values and of the blocks
+before, and moves them there, in order (``move``). A digit that all items of a row share moves nothing, and so does a
+row that is in order from the start.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from nxkernel.compilers.numba_cpu.sorting import Radix
 
 #: Items that a turn of a loop takes.
 _TURN = 4
+#: What is noted of a piece of a row: elements that their keys do not tell, and keys that are not in order.
+_ALTERED, _DISORDER = 1, 2
 
 
 def lower(radix: Radix, kernel: str) -> str:
-    """The LLVM IR of the kernel ``"spread"``, ``"count"``, ``"place"``, ``"move"``, ``"finish"`` or ``"restore"``."""
+    """The LLVM IR of the kernel ``"spread"``, ``"count"``, ``"move"``, ``"finish"`` or ``"restore"``."""
     writer = _Writer(radix, kernel)
     getattr(writer, kernel)()
     return writer.f.finish()
@@ -31,74 +34,84 @@ class _Writer:
         self.radix, self.order = radix, radix.order
         self.f = Frame(radix.symbol(kernel))
         self.b = self.f.b
-        self.counter = f"i{radix.counter}"
+        self.counter, self.lanes = f"i{radix.counter}", 512 // radix.counter
 
     # Elements to items and back --------------------------------------------------------------------------------
 
     def spread(self) -> None:
-        """Make the items of a piece of a row, in the first of the two buffers."""
+        """Make the items of a piece of a row, in the first of the two buffers, and note what they are like."""
         f, b = self.f, self.b
-        (source, first, state, flags), words = f.table(4, 4)
-        length, columns, pieces, size = words
+        (source, first, state, notes), (length, columns, pieces, size, width) = f.table(4, 5)
         items = Items(b, self.order, self.radix.low)
         kind = items.keys.element
         steps = f.loop(f.begin, f.end)
-        row, base, piece = self._piece(steps.index, *words)
+        row, base, piece = self._piece(steps.index, length, columns, pieces)
         begin = f.times(piece, size)
         with f.when(b.icmp("eq", piece, f.integer(0))):
-            b.store(f.integer(0), self._state(state, row, 1))
+            b.store(f.integer(0), b.offset(state, "i64", f.times(row, width)))
 
-        def make(index: Value, lanes: int, altered: Value) -> Value:
-            at = f.plus(base, f.times(index, columns))
-            bits = b.load(kind, b.offset(source, kind, at), lanes=lanes)
+        def bits(index: Value, lanes: int) -> Value:
+            return b.load(kind, b.offset(source, kind, f.plus(base, f.times(index, columns))), lanes=lanes)
+
+        def make(index: Value, lanes: int, carried: list[Value]) -> list[Value]:
+            disorder, before, altered = carried
+            own = bits(index, lanes)
+            key = items.keys.of(b, own)
             place = b.integer("add", b.splat(index, lanes), b.steps("i64", lanes))
-            parts, found = items.of(bits, place)
-            self._put(parts, first, f.plus(f.times(row, length), index))
-            return altered if found is None else b.integer("or", altered, found)
+            self._put(items.of(key, place), first, f.plus(f.times(row, length), index))
+            if self.order.ambiguous:
+                altered = b.integer("or", altered, items.keys.altered(b, own, key))
+            return [b.integer("or", disorder, b.icmp("ugt", self._moved(before, key), key)), key, altered]
 
-        altered = self._pieces(begin, f.least(f.plus(begin, size), length), make)
-        if self.order.ambiguous:
-            at = b.offset(flags, "i8", f.plus(f.times(row, pieces), piece))
-            b.store(b.convert("zext", altered, "i8"), at)
+        no = b.constant("i1", 0)
+        before = b.intrinsic("smax", f.minus(begin, 1), f.integer(0))
+        start = [no, items.keys.of(b, bits(before, 1)), no]
+        disorder, _, altered = self._pieces(begin, f.least(f.plus(begin, size), length), make, start)
+        note = b.select(disorder, b.constant("i8", _DISORDER), b.constant("i8", 0))
+        note = b.integer("or", note, b.convert("zext", altered, "i8"))
+        b.store(note, b.offset(notes, "i8", f.plus(f.times(row, pieces), piece)))
         steps.end()
+
+    def _moved(self, before: Value, key: Value) -> Value:
+        """For each lane the key of the one before; that before the first is the last of the vector before."""
+        lanes = key.lanes
+        if lanes == 1:
+            return before
+        mask = ", ".join(f"i32 {lanes - 1 + lane}" for lane in range(lanes))
+        return self.b.emit(f"shufflevector {before}, {key}, <{lanes} x i32> <{mask}>", key.element, lanes)
 
     def finish(self) -> None:
         """Write the elements or the places of the items of a piece of a row."""
         f, b = self.f, self.b
-        (first, second, state, target), words = f.table(4, 4)
-        length, columns, _, size = words
+        (first, second, state, target), (length, columns, pieces, size, width) = f.table(4, 5)
         items = Items(b, self.order, self.radix.low)
         steps = f.loop(f.begin, f.end)
-        row, base, piece = self._piece(steps.index, *words)
-        buffer = self._buffer(b.load("i64", self._state(state, row, 1)), first, second)
+        row, base, piece = self._piece(steps.index, length, columns, pieces)
+        last = f.minus(f.times(f.plus(row, 1), width), 1)
+        buffer = self._buffer(b.load("i64", b.offset(state, "i64", last)), first, second)
         begin = f.times(piece, size)
 
-        def write(index: Value, lanes: int, nothing: Value) -> Value:
+        def write(index: Value, lanes: int, carried: list[Value]) -> list[Value]:
             result = items.result(self._get(buffer, f.plus(f.times(row, length), index), lanes))
             b.store(result, b.offset(target, items.memory, f.plus(base, f.times(index, columns))))
-            return nothing
+            return carried
 
-        self._pieces(begin, f.least(f.plus(begin, size), length), write)
+        self._pieces(begin, f.least(f.plus(begin, size), length), write, [])
         steps.end()
 
     def restore(self) -> None:
         """Put zeros and NaN of a row in place as they are, if a piece of it has any that keys do not tell."""
         f, b = self.f, self.b
-        (source, target, flags), (length, columns, pieces, _) = f.table(3, 4)
+        (source, target, notes), (length, columns, pieces) = f.table(3, 3)
         keys = Keys(self.order.type, self.order.descending)
         steps = f.loop(f.begin, f.end)
-        looks = f.loop(0, pieces, 1, [b.constant("i8", 0)])
-        flag = b.load("i8", b.offset(flags, "i8", f.plus(f.times(steps.index, pieces), looks.index)))
-        (found,) = looks.end(b.integer("or", looks.values[0], flag))
-        with f.when(b.icmp("ne", found, b.constant("i8", 0))):
+        with f.when(self._noted(_ALTERED, notes, steps.index, pieces)):
             base = self._base(*f.split(steps.index, columns), length, columns)
             places = [b.offset(address, keys.element, base) for address in (source, target)]
             b.do(f"call void @{restore(keys, b)}({', '.join(map(str, (*places, length, columns)))})")
         steps.end()
 
-    def _piece(
-        self, step: Value, length: Value, columns: Value, pieces: Value, size: Value
-    ) -> tuple[Value, Value, Value]:
+    def _piece(self, step: Value, length: Value, columns: Value, pieces: Value) -> tuple[Value, Value, Value]:
         """The row of a step, where the row begins in memory, and the piece of it; neighbouring rows come first."""
         f = self.f
         rest, column = f.split(step, columns)
@@ -108,112 +121,123 @@ class _Writer:
     def _base(self, outer: Value, column: Value, length: Value, columns: Value) -> Value:
         return self.f.plus(self.f.times(outer, self.f.times(length, columns)), column)
 
-    def _pieces(self, begin: Value, end: Value, body: Callable[[Value, int, Value], Value]) -> Value:
-        """Run a body on vectors where elements follow one another, then on single elements; any of what it gives."""
+    def _pieces(
+        self,
+        begin: Value,
+        end: Value,
+        body: Callable[[Value, int, list[Value]], list[Value]],
+        carried: list[Value],
+    ) -> list[Value]:
+        """Run a body on vectors where elements follow one another, then on single elements.
+
+        Of what it carries a bit is whether any lane has it, and a number is that of the last lane.
+        """
         f, b = self.f, self.b
-        found = b.constant("i1", 0)
         lanes = 1 if self.radix.beside else 512 // max(WIDTH[self.radix.item], 32)
         if lanes > 1:
             whole = f.minus(end, b.integer("urem", f.minus(end, begin), f.integer(lanes)))
-            vectors = f.loop(begin, whole, lanes, [b.constant("i1", 0, lanes)])
-            (some,) = vectors.end(body(vectors.index, lanes, vectors.values[0]))
-            found, begin = b.any(some), whole
-        rest = f.loop(begin, end, 1, [found])
-        return rest.end(body(rest.index, 1, rest.values[0]))[0]
+            vectors = f.loop(begin, whole, lanes, [b.splat(value, lanes) for value in carried])
+            held = vectors.end(*body(vectors.index, lanes, vectors.values))
+            carried = [b.any(value) if value.element == "i1" else b.extract(value, lanes - 1) for value in held]
+            begin = whole
+        rest = f.loop(begin, end, 1, carried)
+        return rest.end(*body(rest.index, 1, rest.values))
+
+    def _noted(self, what: int, notes: Value, row: Value, pieces: Value) -> Value:
+        """Whether something is noted of any piece of a row."""
+        f, b = self.f, self.b
+        looks = f.loop(0, pieces, 1, [b.constant("i8", 0)])
+        note = b.load("i8", b.offset(notes, "i8", f.plus(f.times(row, pieces), looks.index)))
+        (found,) = looks.end(b.integer("or", looks.values[0], note))
+        return b.icmp("ne", b.integer("and", found, b.constant("i8", what)), b.constant("i8", 0))
 
     # Digits ----------------------------------------------------------------------------------------------------
 
     def count(self) -> None:
         """Count the values of a digit in a block."""
         f, b = self.f, self.b
-        (first, second, state, counts), words = f.table(4, 5)
-        length, blocks, size, shift, values = words
+        (first, second, state, notes, counts), words = f.table(5, 8)
+        length, pieces, width, number, blocks, size, shift, values = words
         steps = f.loop(f.begin, f.end)
         row, block = f.split(steps.index, blocks)
-        buffer = self._buffer(b.load("i64", self._state(state, row, 1)), first, second)
-        own = b.offset(counts, self.counter, f.times(steps.index, values))
-        lanes = 512 // self.radix.counter
-        clear = f.loop(0, values, lanes)
-        b.store(b.constant(self.counter, 0, lanes), b.offset(own, self.counter, clear.index))
-        clear.end()
+        with f.when(self._noted(_DISORDER, notes, row, pieces)):
+            now = b.offset(state, "i64", f.plus(f.times(row, width), number))
+            buffer = self._buffer(b.load("i64", now), first, second)
+            own = b.offset(counts, self.counter, f.times(steps.index, values))
+            self._vectors(values, [own], lambda _: b.constant(self.counter, 0, self.lanes))
 
-        def body(index: Value) -> None:
-            place = b.offset(own, self.counter, self._digit(self._get(buffer, index, 1), shift, values))
-            b.store(b.integer("add", b.load(self.counter, place), b.constant(self.counter, 1)), place)
+            def body(index: Value) -> None:
+                place = b.offset(own, self.counter, self._digit(self._get(buffer, index, 1), shift, values))
+                b.store(b.integer("add", b.load(self.counter, place), b.constant(self.counter, 1)), place)
 
-        self._items(row, block, length, size, body)
-        steps.end()
-
-    def place(self) -> None:
-        """Replace the counts of a row by where the items go, unless all have one value of the digit."""
-        f, b, lanes = self.f, self.b, 512 // self.radix.counter
-        (state, counts), (length, blocks, values) = f.table(2, 3)
-        totals = b.alloca(self.counter, values)
-        steps = f.loop(f.begin, f.end)
-        row = steps.index
-        own = b.offset(counts, self.counter, f.times(f.times(row, blocks), values))
-
-        def vectors(block: Value, change: Callable[[Value, Value], None]) -> None:
-            """Run a change on the totals and the counts of a block, vector by vector."""
-            loop = f.loop(0, values, lanes)
-            at = b.offset(own, self.counter, f.plus(f.times(block, values), loop.index))
-            change(b.offset(totals, self.counter, loop.index), at)
-            loop.end()
-
-        def clear(total: Value, _: Value) -> None:
-            b.store(b.constant(self.counter, 0, lanes), total)
-
-        def add(total: Value, count: Value) -> None:
-            sums = [b.load(self.counter, address, lanes=lanes) for address in (total, count)]
-            b.store(b.integer("add", *sums), total)
-
-        def exchange(total: Value, count: Value) -> None:
-            before, more = (b.load(self.counter, address, lanes=lanes) for address in (total, count))
-            b.store(before, count)
-            b.store(b.integer("add", before, more), total)
-
-        vectors(f.integer(0), clear)
-        each = f.loop(0, blocks)
-        vectors(each.index, add)
-        each.end()
-        everything = b.convert("trunc", length, self.counter)
-        running = f.loop(0, values, 1, [b.constant(self.counter, 0), b.constant("i1", 0)])
-        place = b.offset(totals, self.counter, running.index)
-        total = b.load(self.counter, place)
-        b.store(running.values[0], place)
-        same = b.integer("or", running.values[1], b.icmp("eq", total, everything))
-        _, same = running.end(b.integer("add", running.values[0], total), same)
-        each = f.loop(0, blocks)
-        vectors(each.index, exchange)
-        each.end()
-        was, now = self._state(state, row, 0), self._state(state, row, 1)
-        buffer = b.load("i64", now)
-        b.store(buffer, was)
-        b.store(b.select(same, buffer, f.minus(f.integer(1), buffer)), now)
+            self._items(row, block, length, size, body)
         steps.end()
 
     def move(self) -> None:
-        """Move the items of a block to where they go."""
+        """Move the items of a block to where they go, unless the row is in order or shares the digit."""
         f, b = self.f, self.b
-        (first, second, state, counts), words = f.table(4, 5)
-        length, blocks, size, shift, values = words
+        (first, second, state, notes, counts), words = f.table(5, 8)
+        length, pieces, width, number, blocks, size, shift, values = words
+        places, totals = b.alloca(self.counter, values), b.alloca(self.counter, values)
         steps = f.loop(f.begin, f.end)
         row, block = f.split(steps.index, blocks)
-        was, now = (b.load("i64", self._state(state, row, k)) for k in range(2))
-        source, target = self._buffer(was, first, second), self._buffer(now, first, second)
-        own = b.offset(counts, self.counter, f.times(steps.index, values))
-        start = f.times(row, length)
+        now = b.offset(state, "i64", f.plus(f.times(row, width), number))
+        was, following = b.load("i64", now), b.offset(now, "i64", f.integer(1))
+        with f.when(b.icmp("eq", block, f.integer(0))):
+            b.store(was, following)
+        with f.when(self._noted(_DISORDER, notes, row, pieces)):
+            row_counts = b.offset(counts, self.counter, f.times(f.times(row, blocks), values))
+            same = self._placed(places, totals, row_counts, values, block, blocks, length)
+            with f.when(b.icmp("eq", same, b.constant("i1", 0))):
+                other = f.minus(f.integer(1), was)
+                with f.when(b.icmp("eq", block, f.integer(0))):
+                    b.store(other, following)
+                source, target = self._buffer(was, first, second), self._buffer(other, first, second)
+                start = f.times(row, length)
 
-        def body(index: Value) -> None:
-            parts = self._get(source, index, 1)
-            at = b.offset(own, self.counter, self._digit(parts, shift, values))
-            place = b.load(self.counter, at)
-            b.store(b.integer("add", place, b.constant(self.counter, 1)), at)
-            self._put(parts, target, f.plus(start, b.convert("zext", place, "i64")))
+                def body(index: Value) -> None:
+                    parts = self._get(source, index, 1)
+                    at = b.offset(places, self.counter, self._digit(parts, shift, values))
+                    place = b.load(self.counter, at)
+                    b.store(b.integer("add", place, b.constant(self.counter, 1)), at)
+                    self._put(parts, target, f.plus(start, b.convert("zext", place, "i64")))
 
-        with f.when(b.icmp("ne", was, now)):
-            self._items(row, block, length, size, body)
+                self._items(row, block, length, size, body)
         steps.end()
+
+    def _placed(
+        self, places: Value, totals: Value, counts: Value, values: Value, block: Value, blocks: Value, length: Value
+    ) -> Value:
+        """Find where the items of a block go, by the value of the digit; whether all of the row have one value."""
+        f, b, counter = self.f, self.b, self.counter
+
+        def add(target: Value, begin: Value | int, end: Value) -> None:
+            """Add the counts of some blocks."""
+            each = f.loop(begin, end)
+            more = b.offset(counts, counter, f.times(each.index, values))
+            self._vectors(values, [target, target, more], lambda held: b.integer("add", *held))
+            each.end()
+
+        self._vectors(values, [places], lambda _: b.constant(counter, 0, self.lanes))
+        add(places, 0, block)
+        self._vectors(values, [totals, places], lambda held: held[0])
+        add(totals, block, blocks)
+        everything = b.convert("trunc", length, counter)
+        running = f.loop(0, values, 1, [b.constant(counter, 0), b.constant("i1", 0)])
+        lesser, same = running.values
+        total = b.load(counter, b.offset(totals, counter, running.index))
+        own = b.offset(places, counter, running.index)
+        b.store(b.integer("add", lesser, b.load(counter, own)), own)
+        same = b.integer("or", same, b.icmp("eq", total, everything))
+        return running.end(b.integer("add", lesser, total), same)[1]
+
+    def _vectors(self, values: Value, arrays: list[Value], compute: Callable[[list[Value]], Value]) -> None:
+        """Fill the first of some arrays, one number a value of the digit, from the others."""
+        b = self.b
+        loop = self.f.loop(0, values, self.lanes)
+        target, *sources = (b.offset(array, self.counter, loop.index) for array in arrays)
+        b.store(compute([b.load(self.counter, source, lanes=self.lanes) for source in sources]), target)
+        loop.end()
 
     def _digit(self, parts: list[Value], shift: Value, values: Value) -> Value:
         b, key = self.b, parts[0]
@@ -236,10 +260,6 @@ class _Writer:
         rest.end()
 
     # Memory ----------------------------------------------------------------------------------------------------
-
-    def _state(self, state: Value, row: Value, which: int) -> Value:
-        """Where the number of a buffer is kept: that which a row was in, and that which it is in now."""
-        return self.b.offset(state, "i64", self.f.plus(self.f.times(row, 2), which))
 
     def _buffer(self, number: Value, first: Value, second: Value) -> Value:
         return self.b.select(self.b.icmp("eq", number, self.f.integer(0)), first, second)

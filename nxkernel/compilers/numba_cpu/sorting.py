@@ -19,7 +19,7 @@ _ROOM = 1 << 18
 _BLOCK, _BLOCKS = 1 << 15, 64
 #: Elements that become items at a time.
 _PIECE = 1 << 12
-#: Bits of a digit at the most; for rows that are shorter than `_LONG` it is fewer.
+#: Bits of a digit at the most: fewer in short rows, and for wide items, which would go to too much memory at a time.
 _DIGIT, _SHORT_DIGIT, _LONG = 11, 8, 1 << 14
 #: Elements of a row up to which 32 bits hold their places and counts.
 _COUNTED = 1 << 31
@@ -124,8 +124,6 @@ class Radix:
 
     def symbol(self, kernel: str) -> str:
         """The name of one of the kernels; types share those to which they are alike."""
-        if kernel == "place":
-            return name_of("radix", kernel, self.counter)
         if kernel in ("count", "move"):
             return name_of("radix", kernel, self.counter, self.item, self.paired)
         return name_of("radix", kernel, self)
@@ -203,13 +201,14 @@ def comparisons(length: int) -> int:
 def _by_digits(radix: Radix, rows: _Rows) -> Routine:
     length, count = rows.length, rows.count
     bits = radix.order.type.bits
-    passes = ceil_div(bits, _DIGIT if length >= _LONG else _SHORT_DIGIT)
+    passes = ceil_div(bits, _DIGIT if length >= _LONG and radix.size < 8 else _SHORT_DIGIT)
     digit = ceil_div(bits, passes)
     blocks = min(_BLOCKS, ceil_div(length, _BLOCK))
     block = ceil_div(length, blocks)
     pieces = ceil_div(length, _PIECE)
+    width = passes + 1
     scratch = _Scratch()
-    state, flags = scratch.take(16 * count), scratch.take(count * pieces)
+    state, notes = scratch.take(8 * width * count), scratch.take(count * pieces)
     counts = scratch.take(count * blocks * (radix.counter // 8 << digit))
     second = scratch.take(count * length * radix.size)
     # Items that are as wide as what is written, in the same order, need no memory of their own.
@@ -222,19 +221,17 @@ def _by_digits(radix: Radix, rows: _Rows) -> Routine:
         title = f"{rows.what} by {passes} digits: {kernel}"
         return Launch(radix.symbol(kernel), functools.partial(radix.text, kernel), memory, words, steps, work, title)
 
-    of_pieces = (length, rows.columns, pieces, _PIECE)
-    launches = [launch("spread", (source, first, state, flags), of_pieces, count * pieces, _PIECE)]
+    of_pieces = (length, rows.columns, pieces, _PIECE, width)
+    launches = [launch("spread", (source, first, state, notes), of_pieces, count * pieces, _PIECE)]
     for number in range(passes):
-        words = (length, blocks, block, radix.low + digit * number, 1 << digit)
-        memory = (first, second, state, counts)
-        launches += [
-            launch("count", memory, words, count * blocks, 3 * block),
-            launch("place", (state, counts), (length, blocks, 1 << digit), count, blocks << digit),
-            launch("move", memory, words, count * blocks, 6 * block),
-        ]
+        words = (length, pieces, width, number, blocks, block, radix.low + digit * number, 1 << digit)
+        memory = (first, second, state, notes, counts)
+        launches.append(launch("count", memory, words, count * blocks, 3 * block))
+        launches.append(launch("move", memory, words, count * blocks, 6 * block))
     launches.append(launch("finish", (first, second, state, target), of_pieces, count * pieces, _PIECE))
     if radix.order.ambiguous:
-        launches.append(launch("restore", (source, target, flags), of_pieces, count, pieces))
+        words = (length, rows.columns, pieces)
+        launches.append(launch("restore", (source, target, notes), words, count, pieces))
     return Routine(tuple(launches), scratch.bytes)
 
 
