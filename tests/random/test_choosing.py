@@ -100,6 +100,36 @@ def test_choice_of_all_without_replacement_is_a_shuffle():
     assert following.to_list() == expected.to_list()
 
 
+P = nx.f32([0.1, 0.2, 0.3, 0.15, 0.25])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda key: nx.random.shuffle(key, nx.iota((5, 3))),
+        lambda key: nx.random.shuffle(key, nx.iota(3000)),
+        lambda key: nx.random.shuffle(key, nx.iota((20, 30)), axis=1, independent=True),
+        lambda key: nx.random.choice(key, nx.iota((5, 3)), samples=9, axis=0),
+        lambda key: nx.random.choice(key, nx.iota((5, 3)), samples=3, axis=0, replace=False),
+        lambda key: nx.random.choice(key, nx.iota(5), P, samples=1000),
+        lambda key: nx.random.choice(key, nx.iota(5), P, samples=4, replace=False),
+    ],
+)
+def test_compiled_draws_are_those_of_the_evaluator(draw):
+    expected, key = draw(KEY)
+    found, following = nx.jit(draw)(KEY)
+    np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
+    assert following.to_list() == key.to_list()
+
+
+def test_keys_along_vectorized_axes():
+    keys = nx.random.split(KEY, parts=3)
+    shuffled, following = nx.random.shuffle(nx.vectorize(keys, "key"), nx.iota(6))
+    alone = [nx.random.shuffle(keys[i], nx.iota(6)) for i in range(3)]
+    assert nx.devectorize(shuffled).to_list() == [one.to_list() for one, _ in alone]
+    assert nx.devectorize(following).to_list() == [key.to_list() for _, key in alone]
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 13])
 def test_bisection(size):
     random = np.random.default_rng(size)

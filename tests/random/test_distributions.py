@@ -165,6 +165,32 @@ def test_parameters_give_shape_and_type():
     assert nx.random.uniform(KEY, nx.f16(0.0), nx.u8(3))[0].type == "f16"
 
 
+@pytest.mark.parametrize("name", ["bits", "randint", "uniform", "normal", "gumbel"])
+def test_keys_along_vectorized_axes(name):
+    """Every entry draws what its key draws alone."""
+    keys = nx.random.split(KEY, parts=3)
+
+    def draw(key):
+        return getattr(nx.random, name)(key, *PARAMETERS[name], shape=(4, 2))
+
+    alone = [draw(keys[i]) for i in range(3)]
+    for function in (draw, nx.jit(draw)):
+        drawn, following = function(nx.vectorize(keys, "key"))
+        assert (drawn.vectorized_axes, drawn.shape) == ((("key", 3),), (4, 2))
+        expected = [one.to_numpy() for one, _ in alone]
+        np.testing.assert_allclose(nx.devectorize(drawn).to_numpy(), expected, rtol=1e-5, atol=1e-6)
+        assert nx.devectorize(following).to_list() == [key.to_list() for _, key in alone]
+
+
+def test_parameters_along_vectorized_axes():
+    means = nx.vectorize(nx.f32([0.0, 100.0]), "mean")
+    drawn, following = nx.random.normal(KEY, means, 1.0, shape=(3,))
+    assert (drawn.vectorized_axes, drawn.shape) == ((("mean", 2),), (3,))
+    assert (following.vectorized_axes, following.shape) == ((), (2,))
+    alone = nx.random.normal(KEY, 0.0, 1.0, shape=(3,))[0].to_numpy()
+    np.testing.assert_allclose(nx.devectorize(drawn).to_numpy(), [alone, alone + 100], rtol=1e-5)
+
+
 # Distributions ---------------------------------------------------------------------------------------------------
 
 

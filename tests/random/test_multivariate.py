@@ -40,7 +40,7 @@ def test_compiled_samples_are_those_of_the_evaluator():
     np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS[:2])
+@pytest.mark.parametrize("method", METHODS)
 def test_compiled_factors(method):
     factor = nx.jit(lambda covariance: _factor(covariance, method))(COVARIANCE).to_numpy()
     np.testing.assert_allclose(factor @ factor.T, COVARIANCE, atol=1e-12)
