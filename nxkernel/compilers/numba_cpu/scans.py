@@ -12,7 +12,7 @@ import math
 from nxkernel.compilers.numba_cpu.cumulative import Scan
 from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
 from nxkernel.compilers.numba_cpu.frame import Frame
-from nxkernel.compilers.numba_cpu.ir import Value
+from nxkernel.compilers.numba_cpu.ir import WIDTH, Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
 from nxkernel.compilers.numba_cpu.squares import turned
 from nxkernel.types import Type, bool_, f32, limits
@@ -80,11 +80,11 @@ class _Writer:
         text = parts[0].text if lanes == 1 else f"<{', '.join(map(str, parts))}>"
         return Value(self.register, lanes, text)
 
-    def get(self, index: Value, mask: Value | None) -> Value:
+    def get(self, index: Value, mask: Value | None, lanes: int = 0) -> Value:
         """A vector of the source, in registers' form."""
         address = self.b.offset(self.source, self.memory, index)
         if mask is None:
-            value = self.b.load(self.memory, address, lanes=self.lanes)
+            value = self.b.load(self.memory, address, lanes=lanes or self.lanes)
         else:
             value = self.b.masked_load(self.memory, address, mask)
         return self.e.from_memory(value, self.scan.type)
@@ -181,8 +181,33 @@ class _Rows(_Writer):
         turns.end(self.combine(turns.values[0], inside))
 
     def totals(self, group: Value, *words: Value) -> None:
+        if not self.scan.type.is_float or self.scan.name in ("max", "min"):
+            self._totals_in_any_order(group, *words)
+            return
         self._locate(group, *words)
         self.hold(self.f.times(group, self.lanes), self._block(self.f.integer(0), None))
+
+    def _totals_in_any_order(self, group: Value, *words: Value) -> None:
+        """The same where the order makes no difference: each block by whole vectors."""
+        f, (length, lines, cut, size, _) = self.f, words
+        first, wide = f.times(group, self.lanes), 512 // WIDTH[self.register]
+        each = f.loop(first, f.least(f.plus(first, self.lanes), lines))
+        row, block = f.split(each.index, cut)
+        begin = f.times(block, size)
+        left = f.minus(length, begin)
+        count = f.least(size, left)
+        start = f.plus(f.times(row, length), f.minus(left, count) if self.scan.backwards else begin)
+        whole = f.minus(count, self.b.integer("urem", count, f.integer(wide)))
+        vectors = f.loop(0, whole, wide, [self.identity(wide)])
+        (total,) = vectors.end(self.combine(vectors.values[0], self.get(f.plus(start, vectors.index), None, wide)))
+        while total.lanes > 1:
+            half = total.lanes // 2
+            low, high = (self.b.shuffle(total, list(range(at, at + half))) for at in (0, half))
+            total = self.combine(low, high)
+        rest = f.loop(whole, count, 1, [total])
+        (total,) = rest.end(self.combine(rest.values[0], self.get(f.plus(start, rest.index), None, 1)))
+        self.hold(each.index, total)
+        each.end()
 
     def apply(self, group: Value, *words: Value) -> None:
         self._locate(group, *words)
