@@ -1,0 +1,140 @@
+"""Recording the bodies of primitives: what they use from outside becomes parameters of their graphs."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel import primitives as p
+from nxkernel.compilers import interface
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, parameter
+from nxkernel.graph.tracing import BodyTrace, Trace, trace_body
+from nxkernel.primitives import Spec
+from nxkernel.types import f32
+
+SCALAR = Spec(f32, (), ())
+PAIR = [("element", SCALAR), ("accumulated", SCALAR)]
+
+
+def traced(function, inputs=PAIR):
+    return trace_body("body", function, inputs, lambda result: [result])
+
+
+def names(graph):
+    return [node.params["name"] for node in graph.parameters]
+
+
+def run(graph, *numbers):
+    """What the evaluator makes of a body."""
+    (found,) = interface.get("evaluator").compile(graph).run([np.float32(number) for number in numbers])
+    return float(found)
+
+
+def test_a_body_of_its_inputs_alone():
+    graph, captured = traced(lambda x, acc: acc * 2.0 + x)
+    assert (names(graph), captured, graph.name) == (["element", "accumulated"], [], "body")
+    assert run(graph, 3, 10) == 23
+
+
+def test_numbers_stay_in_the_body():
+    graph, captured = traced(lambda x, acc: nx.max(x, 0.5))
+    assert captured == []
+    assert run(graph, -3, 10) == 0.5
+
+
+def test_tensors_from_outside_become_parameters_once_each_in_order():
+    first, second = nx.tensor(3.0, type="f32"), nx.tensor(5.0, type="f32")
+    graph, captured = traced(lambda x, acc: (acc * first + x * second) - first)
+    assert [value is expected for value, expected in zip(captured, (first, second), strict=True)] == [True, True]
+    assert names(graph) == ["element", "accumulated", "outside", "outside"]
+    assert [node.params["index"] for node in graph.parameters] == [0, 1, 2, 3]
+    assert run(graph, 2, 10, 3, 5) == 37
+
+
+def test_nodes_of_the_trace_outside_become_parameters():
+    with Trace(capture=None) as outer:
+        x = parameter(0, "x", SCALAR)
+        doubled = x * 2.0
+        before = outer.nodes
+        graph, captured = traced(lambda element, acc: acc + element * doubled)
+        assert tracing.current() is outer
+        assert outer.nodes == before
+    assert len(captured) == 1
+    assert captured[0] is doubled
+    assert all(node.primitive is p.parameter for node in graph.parameters)
+    assert run(graph, 3, 1, 4) == 13
+
+
+def test_constants_from_outside_stay_constants():
+    with Trace(capture=None):
+        number = nx.broadcast(2.5, ())
+        kind = number.primitive if type(number) is Expr else None
+        graph, captured = traced(lambda x, acc: x * number + acc)
+    assert len(captured) == (0 if kind is p.constant else 1)
+    assert run(graph, 2, 1, *[2.5] * len(captured)) == 6
+
+
+def test_a_body_may_give_what_is_from_outside():
+    outside = nx.tensor(7.0, type="f32")
+    graph, captured = traced(lambda x, acc: outside)
+    assert captured[0] is outside
+    assert graph.outputs == [graph.parameters[2]]
+    assert run(graph, 0, 0, 7) == 7
+
+
+def test_bodies_within_bodies():
+    inner = []
+
+    def outer(x, acc):
+        inner.append(traced(lambda y, more: y * acc + more * scale + x))
+        return x * scale
+
+    scale = nx.tensor(3.0, type="f32")
+    graph, captured = traced(outer)
+    (inside, used) = inner[0]
+    assert len(captured) == 1
+    assert captured[0] is scale
+    assert used[0] is graph.parameters[1]
+    assert used[1] is scale
+    assert used[2] is graph.parameters[0]
+    assert names(inside) == ["element", "accumulated", "outside", "outside", "outside"]
+    assert run(inside, 2, 5, 10, 3, 100) == 135
+    assert run(graph, 2, 5, 3) == 6
+
+
+def test_no_trace_is_left_where_a_body_fails():
+    def failing(x, acc):
+        raise ZeroDivisionError
+
+    with Trace(capture=None) as outer:
+        with pytest.raises(ZeroDivisionError):
+            traced(failing)
+        assert tracing.current() is outer
+    assert tracing.current() is None
+
+
+def test_leaves_are_asked_for_while_the_body_is_traced():
+    seen = []
+
+    def leaves(result):
+        seen.append(type(tracing.current()))
+        return [result + 1.0]
+
+    graph, _ = trace_body("body", lambda x, acc: x * acc, PAIR, leaves)
+    assert seen == [BodyTrace]
+    assert run(graph, 3, 4) == 13
+
+
+def test_primitives_with_several_results_are_tuples_of_parts():
+    x = parameter(0, "x", Spec(f32, (3, 3), (None, None)))
+    with Trace(capture=None) as trace:
+        q, r = trace.record(p.qr, (x,), {"mode": "reduced"})
+    assert [part.primitive for part in (q, r)] == [p.elem, p.elem]
+    assert q.operands == r.operands
+    assert (q.params, r.params, trace.nodes) == ({"index": 0}, {"index": 1}, 1)
+
+
+def test_nodes_know_the_line_that_made_them():
+    graph, _ = traced(lambda x, acc: x * acc)
+    (product,) = graph.outputs
+    assert product.source.file == __file__
