@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import maps
 from nxkernel.compilers.loops import Op
@@ -13,6 +14,9 @@ from nxkernel.types import Type
 
 if TYPE_CHECKING:
     from nxkernel.compilers.nesting import Builder
+
+#: Primitives that read so.
+READS = frozenset([p.dynamic_slice, p.gather])
 
 
 def sliced(builder: Builder, node: Expr, map_: Map, section: Any, starts: list[int]) -> int:

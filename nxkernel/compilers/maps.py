@@ -14,6 +14,9 @@ from nxkernel.graph.expr import Expr
 Entry = tuple[int, tuple[tuple[int, int], ...]]
 Map = tuple[Entry, ...]
 
+#: Primitives that are only another map of their operand; a reshape is where it keeps the axes longer than one.
+VIEWS = frozenset([p.broadcast, p.transpose, p.slice_, p.windows, p.reshape])
+
 _NOWHERE: Entry = (0, ())
 
 
@@ -61,10 +64,7 @@ def axes_of(map_: Map) -> set[int]:
 
 def is_view(node: Expr) -> bool:
     """Whether a node is only another map of its operand."""
-    primitive = node.primitive
-    if primitive in (p.broadcast, p.transpose, p.slice_, p.windows):
-        return True
-    return primitive is p.reshape and keeps_axes(node)
+    return node.primitive in VIEWS and (node.primitive is not p.reshape or keeps_axes(node))
 
 
 def keeps_axes(node: Expr) -> bool:

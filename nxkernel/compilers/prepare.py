@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nxkernel import primitives as p
@@ -62,12 +62,8 @@ def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[
             current = _reduction(current)
         elif node.primitive is p.dot:
             current = _dot(current, blas)
-        elif node.primitive is p.conv:
-            current = _conv(current)
-        elif node.primitive is p.reverse:
-            current = _reverse(current)
-        elif node.primitive is p.scatter:
-            current = _scatter(current)
+        elif node.primitive in REWRITES:
+            current = REWRITES[node.primitive](current)
         new[id(node)] = current
         made = [current]
         while made:
@@ -322,3 +318,7 @@ def _anonymous(node: Expr) -> Expr:
     if not any(node.names):
         return node
     return make(p.reshape, node, shape=node.shape, names=unnamed(node.shape), source=node.source)
+
+
+#: Other primitives that are rewritten; a scatter only where its numbers are narrow.
+REWRITES: dict[Primitive, Callable[[Expr], Expr]] = {p.conv: _conv, p.reverse: _reverse, p.scatter: _scatter}

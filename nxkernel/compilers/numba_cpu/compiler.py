@@ -9,22 +9,15 @@ from typing import NoReturn
 import numpy as np
 
 from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.fusion import WHOLE
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.numba_cpu import (
-    cumulative,  # noqa: F401 - registers its routines
-    host,
-    libraries,
-    program,
-    runtime,
-    store,
-)
+from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store
+from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.program import Program
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
 from nxkernel.compilers.plan import Plan, Step, Whole, plan
-from nxkernel.compilers.prepare import prepare
+from nxkernel.compilers.prepare import partial, prepare
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order
@@ -74,18 +67,17 @@ def _routine(node: Expr) -> tuple[Routine, int]:
 def _check(graph: Graph) -> None:
     """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
     for node in post_order(graph.outputs):
-        if node.primitive.family in WHOLE and node.primitive not in ROUTINES:
+        if node.primitive.family not in ARITHMETIC and lowering_of(node.primitive) is None:
             _refuse(node)
 
 
-def _check_elements(nodes: Sequence[Expr]) -> None:
-    """As `_check`, for the element-wise primitives of a nest that is about to be lowered."""
-    from nxkernel.compilers.numba_cpu.operations import lowered
-
+def _check_arithmetic(nodes: Sequence[Expr]) -> None:
+    """As `_check`, for the arithmetic of a nest that is about to be lowered."""
     for node in nodes:
-        if node.primitive.family == "elementwise":
+        if node.primitive.family in ARITHMETIC:
             of_complex = any(value.type.is_complex for value in (node, *node.operands[:1]))
-            if node.primitive.name not in lowered(of_complex):
+            primitive = node.params["reduce"] if node.primitive is partial else node.primitive
+            if lowering_of(primitive, of_complex) is None:
                 _refuse(node)
 
 
@@ -174,7 +166,7 @@ def _counted(count: int, what: str) -> str:
 def _lowered(nest: Nest, nodes: Sequence[Expr] = ()) -> str:
     from nxkernel.compilers.numba_cpu.lower import lower
 
-    _check_elements(nodes)
+    _check_arithmetic(nodes)
     return str(lower(nest))
 
 

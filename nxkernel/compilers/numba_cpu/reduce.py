@@ -9,8 +9,18 @@ from nxkernel import types
 from nxkernel.compilers.loops import Reduce
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Value
-from nxkernel.compilers.numba_cpu.operations import Emitter
+from nxkernel.compilers.numba_cpu.operations import Emitter, lowered
 from nxkernel.compilers.numba_cpu.pairs import Register, elements, parts, whole
+
+#: What joins two partial results of each reduction.
+_JOINS = {"sum": "add", "product": "multiply", "reduce_max": "max", "reduce_min": "min"}
+_ARGUMENTS, _LOGIC = frozenset(["argmax", "argmin"]), frozenset(["all", "any"])
+
+
+def reductions(complex: bool = False) -> frozenset[str]:
+    """The names of the reductions that have code, for real or for complex numbers."""
+    joined = [name for name, primitive in _JOINS.items() if primitive in lowered(complex)]
+    return frozenset(["reduce", *joined, *_LOGIC, *(() if complex else _ARGUMENTS)])
 
 
 class Accumulator:
@@ -27,8 +37,8 @@ class Accumulator:
     def __init__(self, emitter: Emitter, reduce: Reduce, lanes: int, index: str = "") -> None:
         self.e, self.reduce, self.lanes = emitter, reduce, lanes
         register = REGISTER[reduce.type]
-        self.arg = reduce.name in ("argmax", "argmin")
-        self.logic = reduce.name in ("all", "any")
+        self.arg = reduce.name in _ARGUMENTS
+        self.logic = reduce.name in _LOGIC
         # A row on the stack cannot hold single bits, so truth is carried as bytes.
         self.elements = [register, index] if self.arg else ["i8"] if self.logic else elements(reduce.type)
         self.width = len(self.elements)
@@ -74,8 +84,7 @@ class Accumulator:
             return self._better(left, right)
         if self.logic:
             return [e.b.integer("and" if name == "all" else "or", left[0], right[0])]
-        primitive = {"sum": "add", "product": "multiply", "reduce_max": "max", "reduce_min": "min"}[name]
-        return parts(e.apply(primitive, type_, [whole(left), whole(right)], None))
+        return parts(e.apply(_JOINS[name], type_, [whole(left), whole(right)], None))
 
     def _later(self, held: list[Value], fed: list[Value]) -> list[Value]:
         """As `_better` where what is fed comes after what is held in every lane, so that ties are decided already."""
