@@ -12,6 +12,10 @@ from nxkernel.operand import VectorizedSpec, axes_text
 from nxkernel.tensor.printing import number
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+#: The type column stands no further right than after so many characters; longer lines have their type at their end.
+COLUMN = 88
+#: The body of an operation stands in its line up to this length, below it beyond.
+_BODY = 40
 
 
 def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ()) -> str:
@@ -28,7 +32,9 @@ def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ())
     -------
     str
         The type of the result; the parameters; the captured tensors; then each operation with its operands, its
-        static parameters and its type, operands before users. Constants stand where they are used.
+        static parameters and its type, operands before users. Constants stand where they are used. A function that is
+        part of an operation, such as that of a fold, stands below it unless it is short: ``{a, b -> d}`` says what it
+        is given and gives.
 
     Examples
     --------
@@ -55,11 +61,14 @@ def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ())
     order = post_order([*outputs, *parameters])
     names = variable_names(order)
     inputs = sorted((node for node in order if node.primitive is primitives.parameter), key=_input_order)
-    rows = [(_input(node, names), node) for node in inputs]
-    rows += [(_operation(node, names), node) for node in order if node.primitive.family != "leaf"]
-    rows += [(_operand(node, names), node) for node in outputs if node.primitive is primitives.constant]
-    width = max((len(left) for left, _ in rows), default=0) + 3
-    lines = [*head, "", "Nx.Defn.Expr", *(f"{left:{width}}{kind(node)}" for left, node in rows)]
+    rows = [(_input(node, names), kind(node)) for node in inputs]
+    for node in order:
+        if node.primitive.family != "leaf":
+            rows.append((_operation(node, names), kind(node)))
+            rows += [(f"    {step}", type_) for step, type_ in body_steps(node)]
+    rows += [(_operand(node, names), kind(node)) for node in outputs if node.primitive is primitives.constant]
+    width = column(left for left, _ in rows)
+    lines = [*head, "", "Nx.Defn.Expr", *(f"{left:{width}}   {right}" for left, right in rows)]
     if len(outputs) > 1:
         lines.append(f"({', '.join(_operand(node, names) for node in outputs)})")
     return "#Nx.Tensor<\n" + "\n".join(f"  {line}" for line in lines) + "\n>"
@@ -97,6 +106,31 @@ def variable_names(order: Iterable[Expr]) -> dict[Expr, str]:
     return names
 
 
+def column(texts: Iterable[str]) -> int:
+    """The width of a column of texts; those that are far longer than others reach into the next one."""
+    return max((len(text) for text in texts if len(text) <= COLUMN), default=0)
+
+
+def static_text(node: Expr) -> str:
+    """The static parameters of a node as the graph shows them, such as ``axes=[0], keep_axes=False``."""
+    shown = {key: value for key, value in node.params.items() if key not in ("names", "spec")}
+    return ", ".join(f"{key}={_parameter(key, value)}" for key, value in shown.items())
+
+
+def body_steps(node: Expr) -> list[tuple[str, str]]:
+    """The steps of the function that is part of a node, and their types; nothing where its line has them."""
+    graph = next((value for value in node.params.values() if isinstance(value, Graph)), None)
+    if graph is None or len(_in_line(graph)) <= _BODY:
+        return []
+    order, names = _inside(graph)
+    return [(_operation(step, names), kind(step)) for step in order]
+
+
+def constant_text(node: Expr) -> str:
+    """The number that a constant has in each element."""
+    return number(node.params["value"], node.type)
+
+
 def _letters(place: int) -> str:
     text = ""
     while True:
@@ -117,29 +151,41 @@ def _input(node: Expr, names: dict[Expr, str]) -> str:
 
 
 def _operation(node: Expr, names: dict[Expr, str]) -> str:
-    parts = [_operand(operand, names) for operand in node.operands]
-    parts += [f"{key}={_parameter(key, value)}" for key, value in node.params.items() if key != "names"]
-    return f"{names[node]} = {node.primitive.name} {', '.join(parts)}".rstrip()
+    parts = [*(_operand(operand, names) for operand in node.operands), static_text(node)]
+    return f"{names[node]} = {node.primitive.name} {', '.join(filter(None, parts))}".rstrip()
 
 
 def _operand(node: Expr, names: dict[Expr, str]) -> str:
     if node.primitive is primitives.constant:
-        return number(node.params["value"], node.type)
+        return constant_text(node)
     return names[node]
+
+
+def _inside(graph: Graph) -> tuple[list[Expr], dict[Expr, str]]:
+    """The operations of a function that is part of a node, and their names, beginning with what it is given."""
+    order = post_order(graph.outputs)
+    names = variable_names(dict.fromkeys([*graph.parameters, *order]))
+    return [node for node in order if node.primitive.family != "leaf"], names
+
+
+def _in_line(graph: Graph) -> str:
+    order, names = _inside(graph)
+    steps = [_operation(node, names) for node in order] or [_operand(node, names) for node in graph.outputs]
+    return "{" + "; ".join(steps) + "}"
 
 
 def _parameter(key: str, value: Any) -> str:
     """A static parameter as a person would write it: shapes as tuples, other sequences as lists, types as names."""
     if isinstance(value, Graph):
-        (output,), order = value.outputs, post_order(value.outputs)
-        inner = variable_names(dict.fromkeys([*value.parameters, *order]))
-        steps = [_operation(node, inner) for node in order if node.primitive.family != "leaf"]
-        return "{" + "; ".join(steps or [_operand(output, inner)]) + "}"
+        text, (_, names) = _in_line(value), _inside(value)
+        if len(text) <= _BODY:
+            return text
+        given, found = (", ".join(_operand(node, names) for node in part) for part in (value.parameters, value.outputs))
+        return f"{{{given} -> {found}}}"
     if isinstance(value, tuple) and key != "shape":
-        return f"[{', '.join(_parameter(key, item) if not _is_entry(item) else repr(item) for item in value)}]"
+        # How much is added at the ends of an axis is a tuple of its own, as people write it.
+        return f"[{', '.join(repr(each) if key in _OF_ENDS else _parameter(key, each) for each in value)}]"
     return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
-def _is_entry(value: Any) -> bool:
-    """Whether a tuple is one entry of a list, such as the (low, high, interior) of a padding."""
-    return isinstance(value, tuple) and len(value) == 3 and all(isinstance(item, int) for item in value)
+_OF_ENDS = ("config", "padding")

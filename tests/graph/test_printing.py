@@ -102,6 +102,62 @@ def test_a_graph_of_vectorized_values_says_so_above(record):
     ]
 
 
+def halved(element, so_far):
+    return nx.max(element * 0.5, so_far) + nx.exp(-so_far)
+
+
+def test_a_long_body_stands_below_its_operation(record):
+    found = record(lambda x: nx.tanh(nx.reduce(x, 0.0, halved, axes=[1])), nx.template((2, 3), "f32"))
+    assert repr(found).splitlines()[4:-1] == [
+        "  parameter a:0                                                                f32[2][3]",
+        '  b = reduce a, 0.0, axes=[1], keep_axes=False, body={a, b -> g}, type="f32"   f32[2]',
+        "      c = multiply a, 0.5                                                      f32",
+        "      d = max c, b                                                             f32",
+        "      e = negate b                                                             f32",
+        "      f = exp e                                                                f32",
+        "      g = add d, f                                                             f32",
+        "  c = tanh b                                                                   f32[2]",
+    ]
+
+
+def test_a_short_body_stands_in_its_line(record):
+    found = record(
+        lambda x, k: nx.reduce(x, 0.0, lambda a, b: a * k + b), nx.template((2,), "f32"), nx.template((), "f32")
+    )
+    assert "body={d = multiply a, c; e = add d, b}" in repr(found)
+    found = record(lambda x: nx.reduce(x, 0.0, lambda a, b: a), nx.template((2,), "f32"))
+    assert "body={a}" in repr(found)
+
+
+def test_a_long_line_does_not_push_the_types_of_others_away(record):
+    found = record(
+        lambda x, k: nx.tanh(nx.conv(x, k, padding="same")),
+        nx.template((1, 2, 8, 8), "f32"),
+        nx.template((4, 2, 3, 3), "f32"),
+    )
+    assert repr(found).splitlines()[4:-1] == [
+        "  parameter a:0   f32[1][2][8][8]",
+        "  parameter b:1   f32[4][2][3][3]",
+        "  c = conv a, b, padding=[(1, 1), (1, 1)], strides=[1, 1], input_dilation=[1, 1], kernel_dilation=[1, 1], "
+        "feature_groups=1, batch_groups=1   f32[1][4][8][8]",
+        "  d = tanh c      f32[1][4][8][8]",
+    ]
+
+
+def test_several_results_are_taken_one_by_one(record):
+    found = record(lambda x: nx.linalg.qr(x), nx.template((4, 3), "f32"))
+    assert print_graph(found).splitlines()[1:-1] == [
+        "  (f32[4][3], f32[3][3])",
+        "  ",
+        "  Nx.Defn.Expr",
+        "  parameter a:0              f32[4][3]",
+        '  b = qr a, mode="reduced"   tuple2',
+        "  c = elem b, index=0        f32[4][3]",
+        "  d = elem b, index=1        f32[3][3]",
+        "  (c, d)",
+    ]
+
+
 def test_a_graph_shows_parameters_that_nothing_reads():
     x, y = (parameter(place, name, nx.template((2,), "f32").spec) for place, name in enumerate("xy"))
     graph = Graph("f", [x, y], [y], lambda leaves: leaves[0])
