@@ -57,7 +57,7 @@ def walk(kernel: Kernel, fusion: Fusion) -> Walk:
     inner = [a for a in sizes if a in kernel.reduce]
     outer = [a for a in sizes if a not in kernel.reduce]
     reads = _reads(kernel, fusion)
-    tiled = None if kernel.block or 0 in kernel.space else _tiled(kernel, fusion, reads, outer, inner, sizes)
+    tiled = None if kernel.block else _tiled(kernel, fusion, reads, outer, inner, sizes)
     if tiled is not None:
         return tiled
     best = _lane_axis(reads, outer, inner, sizes)
@@ -116,7 +116,7 @@ def _tiled(
     def worth(axis: int) -> float:
         """How much of the memory read vectors along an axis get for one instruction each."""
         n = sizes[axis]
-        full = n / (shapes.ceil_div(n, lanes) * lanes)
+        full = n / (max(shapes.ceil_div(n, lanes), 1) * lanes)
         return full * sum(
             {1: 1.0, 2: SECOND}.get(steps[axis], STRIDED) * shapes.size(node.shape)
             for node, steps in reads
