@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.compilers.numba_cpu.algorithms import SCANS
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.frame import name_of
 from nxkernel.compilers.numba_cpu.ir import WIDTH
@@ -148,4 +149,5 @@ class _Kernels:
 
     def _launch(self, kernel: str, memory: tuple[Memory, ...], steps: int, work: int, title: str) -> Launch:
         text = functools.partial(self.scan.text, kernel)
-        return Launch(self.scan.symbol(kernel), text, memory, self.words, steps, work, f"{self.what}, {title}")
+        title = f"{self.what}, {title}"
+        return Launch(self.scan.symbol(kernel), text, memory, self.words, steps, work, title, SCANS[kernel])

@@ -45,6 +45,8 @@ class Launch:
         What one step costs, in simple instructions.
     title : str
         What it does, for people.
+    source : str
+        How it does that, in the words of Python; empty where nobody wrote it down.
     """
 
     symbol: str
@@ -54,6 +56,7 @@ class Launch:
     count: int
     work: int
     title: str
+    source: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from nxkernel import primitives as p
+from nxkernel.compilers.numba_cpu.algorithms import DIGITS, NETWORK
 from nxkernel.compilers.numba_cpu.frame import name_of
 from nxkernel.compilers.numba_cpu.routines import Launch, Memory, Routine, routine
 from nxkernel.graph.expr import Expr
@@ -184,7 +185,8 @@ def _by_network(network: Network, rows: _Rows) -> Routine:
     work = comparisons(length) * 4 + 4 * network.lanes * length
     memory: tuple[Memory, ...] = (("operand", 0), ("result", 0))
     title = f"{rows.what} by a network of comparisons"
-    return Routine((Launch(network.symbol, network.text, memory, words, _lines(network, rows), work, title),))
+    launch = Launch(network.symbol, network.text, memory, words, _lines(network, rows), work, title, NETWORK)
+    return Routine((launch,))
 
 
 def top(length: int) -> int:
@@ -219,7 +221,8 @@ def _by_digits(radix: Radix, rows: _Rows) -> Routine:
 
     def launch(kernel: str, memory: tuple[Memory, ...], words: tuple[int, ...], steps: int, work: int) -> Launch:
         title = f"{rows.what} by {passes} digits: {kernel}"
-        return Launch(radix.symbol(kernel), functools.partial(radix.text, kernel), memory, words, steps, work, title)
+        text = functools.partial(radix.text, kernel)
+        return Launch(radix.symbol(kernel), text, memory, words, steps, work, title, DIGITS[kernel])
 
     of_pieces = (length, rows.columns, pieces, _PIECE, width)
     launches = [launch("spread", (source, first, state, notes), of_pieces, count * pieces, _PIECE)]

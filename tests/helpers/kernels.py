@@ -1,0 +1,25 @@
+"""Kernels written by hand in tests: made with a frame, compiled, and run on arrays."""
+
+import ctypes
+
+import numpy as np
+
+from nxkernel.compilers.numba_cpu import store
+from nxkernel.compilers.numba_cpu.frame import Frame, name_of
+
+
+def run(write, arrays, words=(), steps=1):
+    """Run a kernel on arrays.
+
+    `write(frame, pointers, words)` writes its body. It runs the steps from 0 in two calls, if there are several.
+    """
+    frame = Frame("kernel")
+    write(frame, *frame.table(len(arrays), len(words)))
+    text = frame.finish()
+    symbol = name_of("test", text)
+    address, _ = store.native(symbol, lambda: text.replace("@kernel", "@" + symbol))
+    kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
+    table = np.array([array.ctypes.data for array in arrays] + list(words), dtype=np.int64)
+    for begin, end in [(0, steps // 2), (steps // 2, steps)]:
+        first, count, step = (np.array([n], dtype=np.int64) for n in (begin, end - begin, 1))
+        kernel(first.ctypes.data, count.ctypes.data, step.ctypes.data, table.ctypes.data)
