@@ -15,7 +15,7 @@ sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is 
 
 from benchmarks import children, process_memory, programs, suite, table, timing  # noqa: E402
 from benchmarks.__main__ import quoted, report  # noqa: E402
-from benchmarks.work import Goal, Outcome, Settings, Work  # noqa: E402
+from benchmarks.work import BETTER, Goal, Outcome, Settings, Work  # noqa: E402
 
 QUICK = Settings(seconds=0.0, rounds=2, repeats=1)
 
@@ -167,10 +167,17 @@ class TestPrograms:
 class TestSuite:
     def test_covers_the_goals(self):
         goals = {work.name: work.goals for work in suite.WORKS}
-        assert len(goals) == len(suite.WORKS) == 25
+        assert len(goals) == len(suite.WORKS) == 40
         assert goals["exp(x) * x + 1, 4 M float32"] == (Goal(0.75, "JAX"),)
         assert goals["argmax over rows of 4096 × 1000 float32"] == (Goal(0.1, "JAX"), Goal(1.2, "NumPy"))
+        assert goals["sort of 1 M float32"] == (Goal(1.0, BETTER),)
         assert goals["first call in a new process, warm disk cache"] == (Goal(0.2, "cold"),)
+
+    def test_the_better_of_the_peers(self):
+        work = next(work for work in suite.WORKS if work.name == "sort of 1 M float32")
+        assert work.outcome({"nxkernel": 3.0, "JAX": 4.0, "NumPy": 2.0}).ratio(BETTER) == 1.5
+        assert work.outcome({"nxkernel": 3.0, "JAX": 4.0}).met()
+        assert work.outcome({"nxkernel": 3.0}).met() is None
 
     def test_chosen_by_pattern(self):
         assert [work.name for work in suite.chosen("^(softmax|dot)")] == [
