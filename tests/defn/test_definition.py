@@ -176,8 +176,7 @@ def test_the_number_of_arguments():
 
 def test_arrays_that_hold_no_numbers():
     assert error(NxTypeError, add, np.array(["a"])) == (
-        "an array of dtype <U1 is no tensor (argument a).\n"
-        '  x.astype("float64") reads numbers out of text.'
+        'an array of dtype <U1 is no tensor (argument a).\n  x.astype("float64") reads numbers out of text.'
     )
     assert error(NxValueError, add, (1, 2**63)) == (
         "the integer 9223372036854775808 does not fit into 64 bits (argument a[1]).\n  Write it as a float."
