@@ -82,8 +82,7 @@ def test_errors():
     with pytest.raises(NxTypeError) as raised:
         leaves.spec_of(np.array(["a"]), "names")
     assert str(raised.value) == (
-        "an array of dtype <U1 is no tensor (argument names).\n"
-        '  x.astype("float64") reads numbers out of text.'
+        'an array of dtype <U1 is no tensor (argument names).\n  x.astype("float64") reads numbers out of text.'
     )
     with pytest.raises(NxValueError) as raised:
         leaves.spec_of(2**63)
