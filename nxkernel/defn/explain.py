@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from nxkernel import primitives as p
+from nxkernel.compilers import wholes
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.defn import places
 from nxkernel.defn.arguments import Arguments, Parts
 from nxkernel.defn.cache import Difference, Program, difference
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
 from nxkernel.defn.wording import counted
-from nxkernel.graph.expr import Expr, Graph
-from nxkernel.graph.printing import variable_names
+from nxkernel.graph.expr import Expr, Graph, node_with
+from nxkernel.graph.printing import (
+    body_steps,
+    column,
+    constant_text,
+    print_graph,
+    static_text,
+    variable_names,
+)
 from nxkernel.graph.traverse import post_order
+from nxkernel.operand import VectorizedSpec
 
 Closest = tuple[Program, Difference] | None
 
@@ -157,9 +165,12 @@ def view(name: str, program: Program) -> CompilationView:
     """A program as data for display."""
     executable = program.executable
     graph = executable.graph
+    values = list(map(node_with, graph.outputs, program.specs))
+    # The names of the printed graph; the order in which people think of a call.
+    names = variable_names(post_order([*graph.outputs, *graph.parameters]))
     order = post_order([*graph.parameters, *graph.outputs])
-    names = variable_names(order)
     kernels_of = _kernels_of(executable.kernels, order)
+    specs = _vectorized(program, graph)
     outputs = set(map(id, graph.outputs))
     return CompilationView(
         function=name,
@@ -167,47 +178,73 @@ def view(name: str, program: Program) -> CompilationView:
         compiler=program.compiler,
         reason=program.reason,
         nodes=tuple(
-            _node(node, names, kernels_of.get(id(node), ()), id(node) in outputs) for node in _named(order, names)
+            _node(node, names, specs.get(node, _spec(node)), kernels_of.get(node, ()), id(node) in outputs)
+            for node in order
         ),
-        kernels=tuple(_kernel(number, kernel) for number, kernel in enumerate(executable.kernels)),
+        kernels=tuple(_kernel(number, kernel, names) for number, kernel in enumerate(executable.kernels)),
         calls=program.calls,
         cell=program.where,
-        text=repr(graph),
+        text=print_graph(values, graph.parameters),
         trace_ms=program.trace_ms,
         lower_ms=executable.lower_ms,
         native_ms=executable.native_ms,
     )
 
 
-def _named(order: Sequence[Expr], names: dict[Expr, str]) -> list[Expr]:
-    return [node for node in order if node in names or node.primitive is p.constant]
+def _vectorized(program: Program, graph: Graph) -> dict[Expr, str]:
+    """The specs of arguments, captured tensors and results that have vectorized axes."""
+    found = {
+        node: str(spec) for node, spec in zip(graph.outputs, program.specs, strict=True) if type(spec) is VectorizedSpec
+    }
+    for node in graph.parameters:
+        role = "captured" if node.params["captured"] else "argument"
+        _, text = program.parts.get(f"{role} {node.params['name']}", (None, ""))
+        if text.startswith("vectorized"):
+            found[node] = text
+    return found
 
 
-def _kernels_of(kernels: Sequence[KernelRecord], order: Sequence[Expr]) -> dict[int, tuple[int, ...]]:
-    table: dict[int, tuple[int, ...]] = {}
+def _kernels_of(kernels: Sequence[KernelRecord], order: Sequence[Expr]) -> dict[Expr, tuple[int, ...]]:
+    """Which kernels compute each node; what needs no work of its own stands with those that read it, or its operand."""
+    table: dict[Expr, set[int]] = {node: set() for node in order}
+    readers: dict[Expr, list[Expr]] = {node: [] for node in order}
+    for node in order:
+        for operand in node.operands:
+            readers[operand].append(node)
     for number, kernel in enumerate(kernels):
         for node in kernel.nodes:
-            table[id(node)] = (*table.get(id(node), ()), number)
-    return table
+            if node in table and node.primitive.family != "leaf":
+                table[node].add(number)
+    for node in reversed(order):
+        if not table[node] and node.primitive.family in ("creation", "shape"):
+            table[node].update(*(table[reader] for reader in readers[node]))
+    for node in order:
+        if not table[node] and node.primitive.family in ("tuple", "shape"):
+            table[node].update(*(table[operand] for operand in node.operands))
+    return {node: tuple(sorted(numbers)) for node, numbers in table.items()}
 
 
 def _identity(node: Expr, names: dict[Expr, str]) -> str:
     return names.get(node) or f"constant {id(node)}"
 
 
-def _node(node: Expr, names: dict[Expr, str], kernels: tuple[int, ...], output: bool) -> NodeView:
+def _spec(node: Expr) -> str:
+    return f"({', '.join(map(str, node.spec))})" if type(node.spec) is tuple else str(node.spec)
+
+
+def _node(node: Expr, names: dict[Expr, str], spec: str, kernels: tuple[int, ...], output: bool) -> NodeView:
     source = node.source
-    role, label, detail = "operation", node.primitive.name, _detail(node)
+    role, label, detail = "operation", node.primitive.name, static_text(node)
     if node.primitive is p.parameter:
         role = "captured" if node.params["captured"] else "argument"
         label, detail = node.params["name"], ""
     elif node.primitive is p.constant:
-        role, label, detail = "constant", repr(node.params["value"]), ""
+        role, label, detail = "constant", constant_text(node), ""
     return NodeView(
         id=_identity(node, names),
         label=label,
         detail=detail,
-        spec=str(node.spec),
+        spec=spec,
         role=role,
         operands=tuple(_identity(operand, names) for operand in node.operands),
         kernels=kernels,
@@ -215,20 +252,28 @@ def _node(node: Expr, names: dict[Expr, str], kernels: tuple[int, ...], output: 
         cell=places.name_of(source.file) if source else "",
         line=source.line if source else 0,
         code=places.code_at(source.file, source.line) if source else "",
+        body=tuple(_table(body_steps(node))),
     )
 
 
-def _detail(node: Expr) -> str:
-    shown = {key: value for key, value in node.params.items() if key not in ("spec", "names")}
-    return ", ".join(f"{key}={_plain(value)}" for key, value in shown.items())
+def _table(rows: Sequence[tuple[str, str]]) -> Iterable[str]:
+    width = column(left for left, _ in rows)
+    return (f"{left:{width}}   {right}" for left, right in rows)
 
 
-def _plain(value: Any) -> str:
-    return repr(list(value)) if isinstance(value, tuple) else str(value)
-
-
-def _kernel(number: int, kernel: KernelRecord) -> KernelView:
+def _kernel(number: int, kernel: KernelRecord, names: dict[Expr, str]) -> KernelView:
+    texts = kernel.texts
+    meaning = [text for node in kernel.nodes if (text := _in_numpy(node, names))]
+    if meaning and "Numba source" not in texts:
+        texts = {"NumPy": lambda: "\n".join(meaning), **texts}
     return KernelView(
         number, kernel.kind, kernel.title, kernel.symbol, kernel.origin, kernel.milliseconds, kernel.moved,
-        kernel.operations, kernel.texts,
+        kernel.operations, texts,
     )  # fmt: skip
+
+
+def _in_numpy(node: Expr, names: dict[Expr, str]) -> str:
+    """A whole operation as a statement, with the names of the printed graph; nothing for other nodes."""
+    given = [constant_text(o) if o.primitive is p.constant else names.get(o, "x") for o in node.operands]
+    text = wholes.in_numpy(node, given)
+    return text and f"{names.get(node, 'y')} = {text}"

@@ -19,7 +19,8 @@ class NodeView:
     detail : str
         Its static parameters, such as ``axes=[0]``; the value of a constant.
     spec : str
-        Type and shape, such as ``f32[2][3]``.
+        Type and shape, such as ``f32[2][3]``; in brackets those of all results where there are several. Arguments and
+        returned values have their vectorized axes.
     role : str
         ``"argument"``, ``"captured"``, ``"constant"`` or ``"operation"``.
     operands : tuple of str
@@ -34,6 +35,8 @@ class NodeView:
         The line there, from 1.
     code : str
         That line's text.
+    body : tuple of str
+        The steps of the function that is part of it, as in a fold; empty where `detail` has them.
     """
 
     id: str
@@ -47,6 +50,7 @@ class NodeView:
     cell: str = ""
     line: int = 0
     code: str = ""
+    body: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,8 @@ class KernelView:
     index : int
         Its place in the program.
     kind : str
-        What it is in a word or two: ``"map"``, ``"rows"``, ``"columns"``, ``"matrix product"``.
+        What it is in a word or two: ``"map"``, ``"rows"``, ``"columns"``, ``"tiles"``, ``"matrix product"``, or a whole
+        operation such as ``"sort"``.
     title : str
         One line: kind, number of reads and writes, loop sizes.
     symbol : str
@@ -72,7 +77,8 @@ class KernelView:
     operations : int
         Arithmetic operations in one run.
     texts : dict
-        Name of a form (``"Numba source"``, ``"LLVM"``, ``"assembly"``) to a function that gives its text.
+        Name of a form (``"Numba source"``, ``"LLVM"``, ``"assembly"``, for whole operations ``"NumPy"``) to a function
+        that gives its text.
     """
 
     index: int

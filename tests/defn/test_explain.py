@@ -167,6 +167,71 @@ def test_views(f):
     assert "tanh" in kernel.texts["Numba source"]()
 
 
+def test_views_name_nodes_as_the_printed_graph_does():
+    f = nx.jit(lambda t, u: (nx.linalg.qr(t)[1], nx.exp(u) * 0.1 + t), compiler="numba_cpu")
+    f(np.eye(2, dtype="f4"), ONE[:1])
+    (view,) = f.compilations()
+    rows = [line.split() for line in view.text.splitlines()]
+    for node in view.nodes:
+        if node.role == "operation":
+            assert [node.id, "=", node.label] in [row[:3] for row in rows]
+    assert [node.label for node in view.nodes if node.role == "constant"] == ["0.1"]
+
+
+def test_views_of_several_results():
+    f = nx.jit(lambda t: nx.linalg.qr(t)[1], compiler="numba_cpu")
+    f(np.eye(2, dtype="f4"))
+    (view,) = f.compilations()
+    shown = [(node.id, node.label, node.detail, node.spec, node.kernels) for node in view.nodes]
+    assert shown == [
+        ("a", "t", "", "f32[2][2]", ()),
+        ("b", "qr", 'mode="reduced"', "(f32[2][2], f32[2][2])", (0,)),
+        ("c", "elem", "index=1", "f32[2][2]", (0,)),
+    ]
+    (kernel,) = view.kernels
+    assert [(form, text()) for form, text in kernel.texts.items()] == [
+        ("NumPy", "b = np.linalg.qr(a, mode='reduced')"),
+    ]
+
+
+def test_views_of_folds():
+    f = nx.jit(lambda t: nx.reduce(t, 0.0, lambda a, b: nx.max(a * 0.5, b) + nx.exp(-b)), compiler="numba_cpu")
+    f(ONE)
+    (view,) = f.compilations()
+    (fold,) = [node for node in view.nodes if node.label == "reduce"]
+    assert fold.detail == 'axes=[0], keep_axes=False, body={a, b -> g}, type="f32"'
+    assert fold.body == (
+        "c = multiply a, 0.5   f32",
+        "d = max c, b          f32",
+        "e = negate b          f32",
+        "f = exp e             f32",
+        "g = add d, f          f32",
+    )
+
+
+def test_what_needs_no_work_stands_with_what_reads_it():
+    f = nx.jit(lambda t: nx.sum(nx.iota((3,), type="f32") * nx.reshape(t, (3,))), compiler="numba_cpu")
+    f(ONE.reshape(1, 3))
+    (view,) = f.compilations()
+    assert {node.label: node.kernels for node in view.nodes} == {
+        "t": (), "iota": (0,), "reshape": (0,), "multiply": (0,), "sum": (0,),
+    }  # fmt: skip
+
+
+def test_vectorized_values_in_views():
+    rows = nx.vectorize(nx.iota((2, 3), type="f32"), "x")
+    f = nx.jit(lambda t, u: nx.tanh(t["w"]) * u + rows)
+    f({"w": rows}, ONE)
+    (view,) = f.compilations()
+    assert [(node.label, node.spec) for node in view.nodes if node.operands == () or node.output] == [
+        ("t['w']", "vectorized[x: 2] f32[3]"),
+        ("u", "f32[3]"),
+        ("rows", "vectorized[x: 2] f32[3]"),
+        ("add", "vectorized[x: 2] f32[3]"),
+    ]
+    assert view.text.splitlines()[1:3] == ["  vectorized[x: 2]", "  f32[3]"]
+
+
 def test_captured_arrays_in_views():
     weights = ONE.copy()
     f = nx.jit(lambda t: t * weights)
