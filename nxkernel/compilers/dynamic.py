@@ -19,17 +19,23 @@ if TYPE_CHECKING:
 READS = frozenset([p.dynamic_slice, p.gather])
 
 
+def walked(node: Expr, map_: Map) -> tuple[int, dict[int, int]]:
+    """Offset and stride of each nest axis, in elements, of such a read, apart from what is computed."""
+    strides = maps.row_strides(node.operands[0].shape)
+    if node.primitive is p.gather:
+        rest = [stride for axis, stride in enumerate(strides) if axis not in node.params["axes"]]
+        return maps.linear(map_[len(node.operands[1].shape) :], rest)
+    steps = [stride * step for stride, step in zip(strides, node.params["strides"], strict=True)]
+    return maps.linear(map_, steps)
+
+
 def sliced(builder: Builder, node: Expr, map_: Map, section: Any, starts: list[int]) -> int:
     """A load whose offset is computed: each start is clamped so that the slice fits."""
     operand = node.operands[0]
     strides = maps.row_strides(operand.shape)
     most = [n - length for n, length in zip(operand.shape, node.params["lengths"], strict=True)]
     total = offset_of(builder, section, list(zip(node.operands[1:], starts, most, strides, strict=True)))
-    moved = tuple(
-        (start * step, tuple((axis, move * step) for axis, move in moves))
-        for (start, moves), step in zip(map_, node.params["strides"], strict=True)
-    )
-    offset, steps = maps.linear(moved, strides)
+    offset, steps = walked(node, map_)
     raw = builder.raw(builder.fusion.buffer_of(operand), node.type, "read", offset, steps)
     return section.emit(Op("load", node.type, () if total is None else (total,), raw))
 
@@ -41,11 +47,10 @@ def gathered(builder: Builder, node: Expr, map_: Map, section: Any, indices: lis
     places = [(index, number) for index, number in zip(node.operands[1:], indices, strict=True)]
     parts = [(*place, operand.shape[axis] - 1, strides[axis]) for place, axis in zip(places, axes, strict=True)]
     total = offset_of(builder, section, parts)
-    rank = len(node.operands[1].shape)
-    rest = [stride for axis, stride in enumerate(strides) if axis not in axes]
-    offset, steps = maps.linear(map_[rank:], rest)
+    offset, steps = walked(node, map_)
     raw = builder.raw(builder.fusion.buffer_of(operand), node.type, "read", offset, steps)
-    return section.emit(Op("gather" if builder.along_lanes(map_[:rank]) else "load", node.type, (total,), raw))
+    apart = builder.along_lanes(map_[: len(node.operands[1].shape)])
+    return section.emit(Op("gather" if apart else "load", node.type, (total,), raw))
 
 
 def offset_of(builder: Builder, section: Any, parts: list[tuple[Expr, int, int, int]]) -> int | None:

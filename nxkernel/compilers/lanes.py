@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.compilers import maps
+from nxkernel.compilers import dynamic, maps
 from nxkernel.compilers.fusion import Fusion, Kernel
+from nxkernel.compilers.maps import Map
 from nxkernel.graph.expr import Expr
 
 #: Length of a last axis up to which vectors run on into the axis before it.
@@ -71,9 +73,11 @@ def _reads(kernel: Kernel, fusion: Fusion) -> list[tuple[Expr, dict[int, int]]]:
     """What a kernel reads from memory, with how far each axis moves it."""
     found = []
     for anchor in kernel.anchors:
-        for node, map_ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):
+        inside: set[tuple[Expr, Map]] = set()
+        for node, map_ in fusion.reach(anchor, fusion.start(anchor, kernel), inside):
             if map_ is not None and fusion.home.get(fusion.buffer_of(node)) is not kernel:
                 found.append((node, maps.linear(map_, maps.row_strides(node.shape))[1]))
+        found += [(node, dynamic.walked(node, map_)[1]) for node, map_ in inside if node.primitive in dynamic.READS]
     return found
 
 
@@ -117,7 +121,8 @@ def _tiled(
         """How much of the memory read vectors along an axis get for one instruction each."""
         n = sizes[axis]
         full = n / (max(shapes.ceil_div(n, lanes), 1) * lanes)
-        return full * sum(
+        # Exact, as the order in which a set is walked must not decide.
+        return full * math.fsum(
             {1: 1.0, 2: SECOND}.get(steps[axis], STRIDED) * shapes.size(node.shape)
             for node, steps in reads
             if steps.get(axis)
