@@ -144,3 +144,13 @@ class Operand:
         return (self[index] for index in range(len(self)))
 
     __hash__ = None
+
+
+class Proxy:
+    """Something that stands for an operand wherever one is asked for, such as an array that is assigned into."""
+
+    __slots__ = ()
+
+    def __nx_operand__(self) -> Operand:
+        """The operand that it stands for now."""
+        raise NotImplementedError

@@ -45,7 +45,7 @@ class Primitive:
         How graphs print it.
     family : str
         ``elementwise``, ``reduction``, ``shape``, ``creation``, ``contraction``, ``indexing``, ``cumulative``,
-        ``sorting``, ``library``, ``tuple`` or ``leaf``; compilers go by it.
+        ``sorting``, ``library``, ``control``, ``tuple`` or ``leaf``; compilers go by it.
     rule : callable
         ``rule(*specs, **params)`` gives the :class:`Spec` of the result, or a tuple of them.
     """
@@ -415,6 +415,20 @@ qr = primitive("qr", "library", _qr)
 eigh = primitive("eigh", "library", _eigh)
 """Eigenvalues in ascending order and eigenvectors in columns."""
 svd = primitive("svd", "library", _svd)
+
+
+def _while(*operands: Spec, condition: Any, body: Any, state: int) -> tuple[Spec, ...]:
+    return operands[:state]
+
+
+def _cond(predicate: Spec, *captured: Spec, then: Any, otherwise: Any) -> tuple[Spec, ...]:
+    return tuple([output.spec for output in then.outputs])
+
+
+while_ = primitive("while", "control", _while)
+"""A loop: ``condition`` and ``body`` are graphs of all operands, of which the first, as many as ``state``, change."""
+cond = primitive("cond", "control", _cond)
+"""A choice: ``then`` and ``otherwise`` are graphs of the operands after the first, a scalar that decides."""
 
 elem = primitive("elem", "tuple", _elem)
 """One of the results of a primitive that has several."""

@@ -227,6 +227,26 @@ def merge_number(type_: Type, number: Any) -> Type:
     )
 
 
+def merge_weak(type_: Type, weak: Type) -> Type:
+    """The type of an operation between a tensor and a traced value that stands for a Python number of some kind.
+
+    Examples
+    --------
+    >>> merge_weak(f64, s64), merge_weak(s8, s64), merge_weak(s8, f32)
+    ('f64', 's8', 'f32')
+    """
+    if weak.is_complex:
+        return merge(type_, c64)
+    if weak.is_float:
+        return f32 if type_.is_integer else type_
+    return weak if type_ is bool_ else type_
+
+
+def is_of_numbers(type_: Type) -> bool:
+    """Whether Python numbers have this type when nothing else decides."""
+    return type_ in (s64, f32, c64)
+
+
 def _widening(type_: Type, number: int) -> list[Type]:
     """The integer types to try for a number beside `type_`, narrowest first."""
     signed = [t for t in (s8, s16, s32, s64) if t.bits >= type_.bits]

@@ -1,8 +1,14 @@
 """What primitives do to data. :data:`MEANING` has every primitive but ``parameter``."""
 
-from nxkernel.backends import arrays, libraries, numpy, threefry
+from nxkernel.backends import arrays, graphs, libraries, numpy, threefry
 from nxkernel.backends.numpy import Meaning
 from nxkernel.primitives import Primitive
 
 #: What each primitive does to NumPy arrays.
-MEANING: dict[Primitive, Meaning] = {**numpy.MEANING, **arrays.MEANING, **libraries.MEANING, **threefry.MEANING}
+MEANING: dict[Primitive, Meaning] = {
+    **numpy.MEANING,
+    **arrays.MEANING,
+    **libraries.MEANING,
+    **threefry.MEANING,
+    **graphs.MEANING,
+}

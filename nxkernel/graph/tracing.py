@@ -12,8 +12,24 @@ from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, parameter
 from nxkernel.operand import entry_spec
 from nxkernel.primitives import Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
+from nxkernel.types import is_of_numbers
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class Cell:
+    """A place for a value that changes while a function is traced, such as an array that is assigned into.
+
+    Parameters
+    ----------
+    name : str
+        For messages.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str = "") -> None:
+        self.name = name
 
 
 class Trace:
@@ -23,14 +39,23 @@ class Trace:
     ----------
     capture : callable
         Gives the node that stands for a tensor that the function uses without having been passed it.
+
+    Attributes
+    ----------
+    cells : dict
+        What is in each cell now.
+    weak : set
+        Nodes that stand for Python numbers: like those, they take the type of what they are combined with.
     """
 
-    __slots__ = ("capture", "nodes", "previous")
+    __slots__ = ("capture", "cells", "nodes", "previous", "weak")
 
     def __init__(self, capture: Callable[[Any], Expr]) -> None:
         self.capture = capture
         self.nodes = 0
         self.previous: Trace | None = None
+        self.cells: dict[Cell, Expr] = {}
+        self.weak: set[Expr] = set()
 
     def __enter__(self) -> Trace:
         self.previous, _state.trace = _state.trace, self
@@ -43,6 +68,18 @@ class Trace:
         """The node that stands for an operand; tensors are captured."""
         return operand if type(operand) is Expr else self.capture(operand)
 
+    def read(self, cell: Cell) -> Expr:
+        """What is in a cell."""
+        return self.cells[cell]
+
+    def write(self, cell: Cell, node: Expr) -> None:
+        """Put something else into a cell, of the same type and shape."""
+        self.cells[cell] = node
+
+    def knows(self, cell: Cell) -> bool:
+        """Whether a cell was made here."""
+        return cell in self.cells
+
     def sees_vectors(self, operand: Any) -> bool:
         """Whether it goes over the vectorized axes of an operand; the body of a primitive sees one entry of them."""
         return True
@@ -53,6 +90,8 @@ class Trace:
         spec = primitive.rule(*[node.spec for node in nodes], **params)
         self.nodes += 1
         node = self._made(Expr(primitive, nodes, params, spec, user_line()))
+        if self.weak and primitive.family == "elementwise":
+            self._weaken(node)
         if type(spec) is not tuple:
             return node
         return tuple(
@@ -62,23 +101,62 @@ class Trace:
     def _made(self, node: Expr) -> Expr:
         return node
 
+    def _weaken(self, node: Expr) -> None:
+        """What is computed of Python numbers alone stands for one too."""
+        weak = [operand in self.weak for operand in node.operands if operand.primitive is not constant]
+        if weak and all(weak) and is_of_numbers(node.spec.type):
+            self.weak.add(node)
+
 
 class BodyTrace(Trace):
     """A run of a function that becomes part of a primitive: values from outside turn into parameters of its graph.
 
     Attributes
     ----------
+    inputs : list of Expr
+        The parameters that it was given.
     captured : list
         The tensors or nodes from outside that it uses, in the order of the parameters that stand for them.
+    entered : dict
+        For each cell from outside that it uses, the parameter for what was in it.
+    written : set
+        The cells from outside that it wrote to.
     """
 
-    __slots__ = ("_own", "_stand_ins", "captured")
+    __slots__ = ("_own", "_stand_ins", "captured", "entered", "inputs", "written")
 
     def __init__(self) -> None:
         super().__init__(self._lift)
+        self.inputs: list[Expr] = []
         self.captured: list[Any] = []
+        self.entered: dict[Cell, Expr] = {}
+        self.written: set[Cell] = set()
         self._own: set[Expr] = set()
         self._stand_ins: dict[int, Expr] = {}
+
+    @property
+    def lifted(self) -> list[Expr]:
+        """The parameters for what is captured."""
+        return [self._stand_ins[id(value)] for value in self.captured]
+
+    def read(self, cell: Cell) -> Expr:
+        """What is in a cell; what was in it outside is a parameter."""
+        if cell not in self.cells:
+            outside = self.previous.read(cell)
+            self.cells[cell] = self.entered[cell] = self._parameter(cell.name or "outside", outside.spec)
+        return self.cells[cell]
+
+    def write(self, cell: Cell, node: Expr) -> None:
+        """Put something else into a cell."""
+        if cell not in self.cells and self.previous.knows(cell):
+            self.read(cell)
+        if cell in self.entered:
+            self.written.add(cell)
+        self.cells[cell] = node
+
+    def knows(self, cell: Cell) -> bool:
+        """Whether a cell was made here or outside."""
+        return super().knows(cell) or self.previous.knows(cell)
 
     def node(self, operand: Any) -> Expr:
         """As for any trace; nodes of other traces get parameters."""
@@ -93,12 +171,18 @@ class BodyTrace(Trace):
     def _lift(self, value: Any) -> Expr:
         found = self._stand_ins.get(id(value))
         if found is None:
-            found = self._stand_ins[id(value)] = self.input("outside", entry_spec(value.spec))
+            found = self._stand_ins[id(value)] = self._parameter("outside", entry_spec(value.spec))
             self.captured.append(value)
+            if type(value) is Expr and self.previous is not None and value in self.previous.weak:
+                self.weak.add(found)
         return found
 
     def input(self, name: str, spec: Spec) -> Expr:
-        """A new parameter, after those that there are."""
+        """A parameter that is given; all of them are made before anything else."""
+        self.inputs.append(self._parameter(name, spec))
+        return self.inputs[-1]
+
+    def _parameter(self, name: str, spec: Spec) -> Expr:
         place = sum(node.primitive is parameter_ for node in self._own)
         return self._made(parameter(place, name, spec))
 
@@ -135,8 +219,7 @@ def trace_body(
     with BodyTrace() as trace:
         parameters = [trace.input(label, spec) for label, spec in inputs]
         outputs = [trace.node(leaf) for leaf in leaves(function(*parameters))]
-    lifted = [trace._stand_ins[id(value)] for value in trace.captured]
-    return Graph(name, [*parameters, *lifted], outputs, list), trace.captured
+    return Graph(name, [*parameters, *trace.lifted], outputs, list), trace.captured
 
 
 class _State(threading.local):
@@ -149,6 +232,12 @@ _state = _State()
 def current() -> Trace | None:
     """The trace that is active in this thread."""
     return _state.trace
+
+
+def weak(value: Any) -> bool:
+    """Whether a traced value stands for a Python number."""
+    trace = _state.trace
+    return trace is not None and bool(trace.weak) and type(value) is Expr and value in trace.weak
 
 
 _inside: dict[str, bool] = {}

@@ -13,7 +13,7 @@ from nxkernel.backends.numpy import Number, cast_number, number_of
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
-from nxkernel.operand import Operand, entry_spec
+from nxkernel.operand import Operand, Proxy, entry_spec
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.tensor.incoming import array_of_numbers
 from nxkernel.tensor.tensor import Template, Tensor
@@ -78,7 +78,7 @@ def is_number(value: Any) -> bool:
 
 def is_operand(value: Any) -> bool:
     """Whether :func:`operand` takes the value: a tensor, number, array, list, or what offers NumPy an array."""
-    return isinstance(value, Operand | list | tuple | np.ndarray | np.generic) or (
+    return isinstance(value, Operand | Proxy | list | tuple | np.ndarray | np.generic) or (
         is_number(value) or hasattr(value, "__array__")
     )
 
@@ -95,6 +95,8 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
     """
     if isinstance(value, Operand):
         return value
+    if isinstance(value, Proxy):
+        return value.__nx_operand__()
     if is_number(value):
         return filled(value, types.infer(value), ())
     if isinstance(value, list | tuple):
@@ -198,18 +200,32 @@ def together(left: Any, right: Any) -> tuple[Operand, Operand, Type]:
             type_ = types.merge(types.infer(left), types.infer(right))
             return filled(left, type_, ()), filled(right, type_, ()), type_
         left = operand(left, "left")
-        type_ = types.merge_number(left.spec.type, right)
+        type_ = _merged_number(left, right)
         return left, _beside(right, type_, left.spec.shape), type_
     if is_number(left):
         right = operand(right, "right")
-        type_ = types.merge_number(right.spec.type, left)
+        type_ = _merged_number(right, left)
         return _beside(left, type_, right.spec.shape), right, type_
     left, right = operand(left, "left"), operand(right, "right")
-    type_ = types.merge(left.spec.type, right.spec.type)
+    type_ = merged(left, right)
     if left.spec.shape != right.spec.shape:
         shape = shapes.broadcast_shapes(left.spec.shape, right.spec.shape)
         left, right = spread(left, shape), spread(right, shape)
     return left, right, type_
+
+
+def _merged_number(value: Operand, number: Number) -> Type:
+    if tracing.weak(value):
+        return types.merge(value.spec.type, types.infer(number))
+    return types.merge_number(value.spec.type, number)
+
+
+def merged(left: Operand, right: Operand) -> Type:
+    """The type that two operands merge to; one that stands for a Python number takes that of the other."""
+    weak = tracing.weak(left), tracing.weak(right)
+    if weak[0] is weak[1]:
+        return types.merge(left.spec.type, right.spec.type)
+    return types.merge_weak(*((right.spec.type, left.spec.type) if weak[0] else (left.spec.type, right.spec.type)))
 
 
 def elementwise(primitive: Primitive, left: Any, right: Any, type_rule: TypeRule | None = None) -> Tensor | Expr:

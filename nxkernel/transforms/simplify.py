@@ -37,8 +37,8 @@ def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
         node_ = node
         if any(a is not b for a, b in zip(operands, node.operands, strict=True)):
             node_ = Expr(node.primitive, operands, node.params, node.spec, node.source)
-        if "body" in node.params:
-            params = {**node.params, "body": simplify(node.params["body"])}
+        if any(type(value) is Graph for value in node.params.values()):
+            params = {key: simplify(v) if type(v) is Graph else v for key, v in node.params.items()}
             node_ = Expr(node.primitive, operands, params, node.spec, node.source)
         key = _key(node_)
         found = seen.get(key)

@@ -1,0 +1,299 @@
+"""Loops and choices that run with the program: functions are traced into graphs of their own, over flat values.
+
+What people call, with containers and names, is in :mod:`nxkernel.defn.control_flow`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import shapes, types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, Graph, parameter
+from nxkernel.graph.tracing import BodyTrace
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.primitives import Spec
+from nxkernel.types import Type
+
+#: Tensors, traced values and Python numbers; numbers are weak in types.
+Leaves = Sequence[Any]
+#: Makes an error: for which part of the state or of the results, and the two specs that disagree.
+Disagreement = Callable[[int, Spec, Spec], Exception]
+
+
+def run_while(
+    initial: Leaves,
+    condition: Callable[[list[Expr]], Any],
+    body: Callable[[list[Expr]], Leaves],
+    names: Sequence[str],
+    disagreement: Disagreement | None = None,
+) -> list[Any]:
+    """A loop that runs with the program.
+
+    Parameters
+    ----------
+    initial : sequence of tensors, traced values and numbers
+        The state before the loop. Python numbers take the type that the first turn gives them.
+    condition : callable
+        Of the state's nodes; gives a scalar.
+    body : callable
+        Of the state's nodes; gives the next state. What it writes to cells is state too. It may be called several times,
+        until the types of numbers are found.
+    names : sequence of str
+        What each part of the state is called.
+    disagreement : callable, optional
+        Makes the error for a part whose type or shape changes.
+
+    Returns
+    -------
+    list
+        The state after the loop.
+
+    Raises
+    ------
+    NxTypeError
+        When a part of the state changes its type or shape, or the condition is no scalar.
+    """
+    refuse = disagreement or (lambda place, before, after: _changed(names[place], before, after))
+    open_ = [is_number(value) or tracing.weak(value) for value in initial]
+    weak = list(open_)
+    given = [operand(value, name) for value, name in zip(initial, names, strict=True)]
+    while True:
+        inputs = [(name, value.spec) for name, value in zip(names, given, strict=True)]
+        turn = BodyTrace()
+        with turn:
+            state = _inputs(turn, inputs, weak)
+            found = [value if is_number(value) else operand(value) for value in body(state)]
+            wanted = [
+                _next_type(before.type, after) if may_change else before.type
+                for before, after, may_change in zip(given, found, open_, strict=True)
+            ]
+            weak = [was and (is_number(after) or tracing.weak(after)) for was, after in zip(weak, found, strict=True)]
+            settled = all(before.type is type_ for before, type_ in zip(given, wanted, strict=True))
+            if settled:
+                after = [_as_before(k, value, given[k].spec, refuse) for k, value in enumerate(found)]
+                outputs = [turn.node(value) for value in after]
+                break
+        given = [convert(value, type_) for value, type_ in zip(given, wanted, strict=True)]
+    ask = BodyTrace()
+    with ask:
+        answer = ask.node(scalar(condition(_inputs(ask, inputs, weak)), "the condition of a loop"))
+    if ask.written:
+        raise NxTypeError("the condition of a loop assigns into an array: do that in the body of the loop")
+    written = [cell for cell in turn.entered if cell in turn.written]
+    first = [*given, *(tracing.current().read(cell) for cell in written)]
+    parts = [_Part(ask, [answer]), _Part(turn, [*outputs, *(turn.cells[cell] for cell in written)])]
+    (asked, turned), outside = _joined(parts, len(given), written, ["condition", "body"])
+    results = apply(p.while_, *first, *outside, condition=asked, body=turned, state=len(first)) if first else ()
+    for cell, value in zip(written, results[len(given) :], strict=True):
+        tracing.current().write(cell, value)
+    return list(results[: len(given)])
+
+
+def choose(
+    predicate: Any,
+    then: Callable[[], Leaves],
+    otherwise: Callable[[], Leaves],
+    disagreement: Disagreement | None = None,
+) -> list[Any]:
+    """One of two functions' results, by a scalar that only the running program knows.
+
+    Parameters
+    ----------
+    predicate : scalar tensor
+    then, otherwise : callable
+        Give as many leaves each. Types are merged and shapes broadcast; numbers are weak in types. A number or object
+        that both give stays what it is.
+    disagreement : callable, optional
+        Makes the error for results whose shapes do not fit.
+
+    Returns
+    -------
+    list
+    """
+    refuse = disagreement or (lambda place, one, other: _disagree(f"result {place}", one, other))
+    predicate = scalar(predicate, "the condition of a choice")
+    traces, found = (BodyTrace(), BodyTrace()), []
+    for trace, function in zip(traces, (then, otherwise), strict=True):
+        with trace:
+            found.append(list(function()))
+            # What one side made, the other one's trace does not know.
+            found[-1] = [(value, not is_number(value) and tracing.weak(value)) for value in found[-1]]
+    if len(found[0]) != len(found[1]):
+        raise NxTypeError(f"the two sides of a choice give {len(found[0])} and {len(found[1])} values")
+    kept: dict[int, Any] = {}
+    for place, ((one, _), (other, _)) in enumerate(zip(*found, strict=True)):
+        if one is other or (is_number(one) and is_number(other) and _same_number(one, other)):
+            kept[place] = one
+    open_places = [place for place in range(len(found[0])) if place not in kept]
+    specs, weak = [], []
+    for place in open_places:
+        (one, weak_one), (other, weak_other) = found[0][place], found[1][place]
+        specs.append(_common(place, one, other, weak_one, weak_other, refuse))
+        weak.append(all(w or is_number(value) for value, w in (found[0][place], found[1][place])))
+    written = list(dict.fromkeys(cell for trace in traces for cell in trace.entered if cell in trace.written))
+    parts = []
+    for trace, values in zip(traces, found, strict=True):
+        with trace:
+            outputs = [
+                trace.node(_fitted(values[place][0], spec)) for place, spec in zip(open_places, specs, strict=True)
+            ]
+            outputs += [trace.read(cell) for cell in written]
+        parts.append(_Part(trace, outputs))
+    graphs, outside = _joined(parts, 0, (), ["then", "otherwise"])
+    results = apply(p.cond, predicate, *outside, then=graphs[0], otherwise=graphs[1]) if parts[0].outputs else ()
+    trace = tracing.current()
+    for cell, value in zip(written, results[len(specs) :], strict=True):
+        trace.write(cell, value)
+    for value, is_weak in zip(results, weak, strict=False):
+        if trace is not None and is_weak and types.is_of_numbers(value.type):
+            trace.weak.add(value)
+    made = dict(zip(open_places, results, strict=False))
+    return [kept[place] if place in kept else made[place] for place in range(len(found[0]))]
+
+
+class _Part:
+    """A trace and what its graph gives."""
+
+    def __init__(self, trace: BodyTrace, outputs: list[Expr]) -> None:
+        self.trace, self.outputs = trace, outputs
+
+
+def _joined(
+    parts: Sequence[_Part], count: int, written: Sequence[Any], names: Sequence[str]
+) -> tuple[list[Graph], list[Any]]:
+    """Graphs with the same parameters: inputs, written cells, and what any of them takes from outside; and the latter."""
+    outside: dict[Any, Any] = {}
+    tables = []
+    for part in parts:
+        trace = part.trace
+        table: dict[Any, Expr] = dict(enumerate(trace.inputs))
+        table |= dict(trace.entered)
+        for cell in trace.entered:
+            if cell not in written:
+                outside.setdefault(cell, tracing.current().read(cell))
+        for value, node in zip(trace.captured, trace.lifted, strict=True):
+            key = ("value", id(value))
+            table[key] = node
+            outside.setdefault(key, value)
+        tables.append(table)
+    graphs = []
+    for part, table, name in zip(parts, tables, names, strict=True):
+        parameters = []
+        for place, key in enumerate([*range(count), *written, *outside]):
+            node = table.get(key)
+            if node is None:
+                like = next(other[key] for other in tables if key in other)
+                node = parameter(place, like.params["name"], like.spec)
+            node.params["index"] = place
+            parameters.append(node)
+        graphs.append(Graph(name, parameters, part.outputs, list))
+    return graphs, list(outside.values())
+
+
+def _inputs(trace: BodyTrace, inputs: Sequence[tuple[str, Spec]], weak: Sequence[bool]) -> list[Expr]:
+    nodes = [trace.input(*each) for each in inputs]
+    trace.weak.update(node for node, is_weak in zip(nodes, weak, strict=True) if is_weak)
+    return nodes
+
+
+def scalar(value: Any, what: str) -> Operand:
+    """A predicate: one number, which counts as true where it is not zero.
+
+    Raises
+    ------
+    NxTypeError
+        For a tensor with axes.
+    """
+    value = operand(value)
+    if value.shape:
+        raise NxTypeError(
+            message(
+                f"{what} is one number, got a tensor of type {value.spec}.",
+                "nx.any(t) asks for one that is true, nx.all(t) for all of them.",
+                "nx.select(t, a, b) chooses for each element.",
+            )
+        )
+    if value.type in (types.u8, types.bool_):
+        return value
+    zero = filled(0, value.type, ())
+    return apply(p.not_equal, value, zero)
+
+
+def _next_type(before: Type, after: Any) -> Type:
+    """The type of a part of the state that began as a number, as one more turn gives it."""
+    if is_number(after):
+        return types.merge(before, types.infer(after))
+    return after.type if before is after.type else _settled(before, after)
+
+
+def _settled(before: Type, after: Operand) -> Type:
+    if tracing.weak(after) or not types.is_of_numbers(before):
+        return types.merge(before, after.type)
+    return types.merge_weak(after.type, before)
+
+
+def _as_before(place: int, value: Any, spec: Spec, refuse: Disagreement) -> Operand:
+    """A part of the state after a turn, as it must be: of the same type and shape."""
+    if is_number(value):
+        type_ = types.merge_number(spec.type, value)
+        if type_ is spec.type and not spec.shape:
+            return filled(value, type_, ())
+        raise refuse(place, spec, Spec(types.infer(value), (), ()))
+    if value.type is not spec.type and tracing.weak(value):
+        if types.merge_weak(spec.type, value.type) is spec.type:
+            value = convert(value, spec.type)
+    if value.type is not spec.type or value.shape != spec.shape:
+        raise refuse(place, spec, value.spec)
+    if value.names != spec.names:
+        return apply(p.reshape, value, shape=spec.shape, names=spec.names)
+    return value
+
+
+def _common(place: int, one: Any, other: Any, weak_one: bool, weak_other: bool, refuse: Disagreement) -> Spec:
+    """What the results of both sides become."""
+    specs = [Spec(types.infer(v), (), ()) if is_number(v) else operand(v).spec for v in (one, other)]
+    weak = [is_number(one) or weak_one, is_number(other) or weak_other]
+    if weak[0] is weak[1]:
+        type_ = types.merge(specs[0].type, specs[1].type)
+    else:
+        type_ = types.merge_weak(*(spec.type for spec in (specs[::-1] if weak[0] else specs)))
+    try:
+        shape = shapes.broadcast_shapes(specs[0].shape, specs[1].shape)
+    except Exception:
+        raise refuse(place, *specs) from None
+    named = [spec for spec in specs if len(spec.shape) == len(shape)]
+    names = named[0].names
+    for spec in named[1:]:
+        names = shapes.merge_names(names, spec.names)
+    return Spec(type_, shape, names)
+
+
+def _fitted(value: Any, spec: Spec) -> Operand:
+    if is_number(value):
+        return filled(value, spec.type, spec.shape, spec.names)
+    value = spread(convert(operand(value), spec.type), spec.shape, spec.names)
+    if value.names != spec.names:
+        return apply(p.reshape, value, shape=spec.shape, names=spec.names)
+    return value
+
+
+def _same_number(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and repr(one) == repr(other)
+
+
+def _changed(name: str, before: Spec, after: Spec) -> Exception:
+    return NxTypeError(
+        message(
+            f"a loop keeps the type and shape of {name!r}, which was {before} and is {after} after one turn.",
+            f"Convert it before the loop or in it, such as nx.as_type({name}, {str(before.type)!r}).",
+        )
+    )
+
+
+def _disagree(name: str, one: Spec, other: Spec) -> Exception:
+    return NxTypeError(f"the two sides of a choice disagree about {name}: {one} and {other}")
