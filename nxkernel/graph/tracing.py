@@ -8,10 +8,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, parameter
 from nxkernel.operand import entry_spec
 from nxkernel.primitives import Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
+from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import is_of_numbers
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -46,9 +49,11 @@ class Trace:
         What is in each cell now.
     weak : set
         Nodes that stand for Python numbers: like those, they take the type of what they are combined with.
+    memory : dict
+        What those who trace want to remember from one body to the next, in the outermost trace.
     """
 
-    __slots__ = ("capture", "cells", "nodes", "previous", "weak")
+    __slots__ = ("capture", "cells", "memory", "nodes", "previous", "weak")
 
     def __init__(self, capture: Callable[[Any], Expr]) -> None:
         self.capture = capture
@@ -56,6 +61,7 @@ class Trace:
         self.previous: Trace | None = None
         self.cells: dict[Cell, Expr] = {}
         self.weak: set[Expr] = set()
+        self.memory: dict[Any, Any] = {}
 
     def __enter__(self) -> Trace:
         self.previous, _state.trace = _state.trace, self
@@ -63,6 +69,23 @@ class Trace:
 
     def __exit__(self, *_: object) -> None:
         _state.trace = self.previous
+
+    @property
+    def outermost(self) -> Trace:
+        """The trace that this one is a part of, or itself."""
+        trace = self
+        while trace.previous is not None:
+            trace = trace.previous
+        return trace
+
+    def stands_for_number(self, value: Any) -> bool:
+        """Whether a value that was made here or outside stands for a Python number."""
+        trace: Trace | None = self
+        while trace is not None:
+            if value in trace.weak:
+                return True
+            trace = trace.previous
+        return False
 
     def node(self, operand: Any) -> Expr:
         """The node that stands for an operand; tensors are captured."""
@@ -143,7 +166,7 @@ class BodyTrace(Trace):
         """What is in a cell; what was in it outside is a parameter."""
         if cell not in self.cells:
             outside = self.previous.read(cell)
-            self.cells[cell] = self.entered[cell] = self._parameter(cell.name or "outside", outside.spec)
+            self.cells[cell] = self.entered[cell] = self.parameter(cell.name or "outside", outside.spec)
         return self.cells[cell]
 
     def write(self, cell: Cell, node: Expr) -> None:
@@ -169,20 +192,23 @@ class BodyTrace(Trace):
         return type(operand) is VectorizedExpr and operand.node in self._own
 
     def _lift(self, value: Any) -> Expr:
+        if isinstance(value, np.ndarray):
+            value = Tensor.from_numpy(value) if self.previous is None else self.previous.capture(value)
         found = self._stand_ins.get(id(value))
         if found is None:
-            found = self._stand_ins[id(value)] = self._parameter("outside", entry_spec(value.spec))
+            found = self._stand_ins[id(value)] = self.parameter("outside", entry_spec(value.spec))
             self.captured.append(value)
-            if type(value) is Expr and self.previous is not None and value in self.previous.weak:
+            if type(value) is Expr and self.previous is not None and self.previous.stands_for_number(value):
                 self.weak.add(found)
         return found
 
     def input(self, name: str, spec: Spec) -> Expr:
         """A parameter that is given; all of them are made before anything else."""
-        self.inputs.append(self._parameter(name, spec))
+        self.inputs.append(self.parameter(name, spec))
         return self.inputs[-1]
 
-    def _parameter(self, name: str, spec: Spec) -> Expr:
+    def parameter(self, name: str, spec: Spec) -> Expr:
+        """A parameter, of which the one who traces takes care."""
         place = sum(node.primitive is parameter_ for node in self._own)
         return self._made(parameter(place, name, spec))
 
@@ -236,8 +262,12 @@ def current() -> Trace | None:
 
 def weak(value: Any) -> bool:
     """Whether a traced value stands for a Python number."""
-    trace = _state.trace
-    return trace is not None and bool(trace.weak) and type(value) is Expr and value in trace.weak
+    trace = _state.trace if type(value) is Expr else None
+    while trace is not None:
+        if trace.weak and value in trace.weak:
+            return True
+        trace = trace.previous
+    return False
 
 
 _inside: dict[str, bool] = {}

@@ -21,6 +21,8 @@ from nxkernel.types import Type
 
 #: Tensors, traced values and Python numbers; numbers are weak in types.
 Leaves = Sequence[Any]
+#: In a state: nothing yet. It starts as zeros of the type and shape that the first turn gives.
+UNKNOWN = object()
 #: Makes an error: for which part of the state or of the results, and the two specs that disagree.
 Disagreement = Callable[[int, Spec, Spec], Exception]
 
@@ -37,7 +39,8 @@ def run_while(
     Parameters
     ----------
     initial : sequence of tensors, traced values and numbers
-        The state before the loop. Python numbers take the type that the first turn gives them.
+        The state before the loop. Python numbers take the type that the first turn gives them. The functions get None
+        for what is :data:`UNKNOWN`.
     condition : callable
         Of the state's nodes; gives a scalar.
     body : callable
@@ -59,29 +62,45 @@ def run_while(
         When a part of the state changes its type or shape, or the condition is no scalar.
     """
     refuse = disagreement or (lambda place, before, after: _changed(names[place], before, after))
-    open_ = [is_number(value) or tracing.weak(value) for value in initial]
+    unknown = [value is UNKNOWN for value in initial]
+    open_ = [value is UNKNOWN or is_number(value) or tracing.weak(value) for value in initial]
     weak = list(open_)
-    given = [operand(value, name) for value, name in zip(initial, names, strict=True)]
+    given = [None if value is UNKNOWN else operand(value, name) for value, name in zip(initial, names, strict=True)]
     while True:
-        inputs = [(name, value.spec) for name, value in zip(names, given, strict=True)]
         turn = BodyTrace()
         with turn:
-            state = _inputs(turn, inputs, weak)
+            state = [
+                None if value is None else _input(turn, name, value.spec, is_weak)
+                for name, value, is_weak in zip(names, given, weak, strict=True)
+            ]
             found = [value if is_number(value) else operand(value) for value in body(state)]
             wanted = [
-                _next_type(before.type, after) if may_change else before.type
+                None if before is None else _next_type(before.type, after) if may_change else before.type
                 for before, after, may_change in zip(given, found, open_, strict=True)
             ]
             weak = [was and (is_number(after) or tracing.weak(after)) for was, after in zip(weak, found, strict=True)]
-            settled = all(before.type is type_ for before, type_ in zip(given, wanted, strict=True))
+            settled = all(before is None or before.type is type_ for before, type_ in zip(given, wanted, strict=True))
             if settled:
-                after = [_as_before(k, value, given[k].spec, refuse) for k, value in enumerate(found)]
+                specs = [
+                    _spec(after) if value is None else value.spec for value, after in zip(given, found, strict=True)
+                ]
+                after = [_as_before(k, value, specs[k], refuse) for k, value in enumerate(found)]
                 outputs = [turn.node(value) for value in after]
+                turn.inputs = [
+                    _input(turn, name, spec, is_weak) if node is None else node
+                    for node, name, spec, is_weak in zip(state, names, specs, weak, strict=True)
+                ]
                 break
-        given = [convert(value, type_) for value, type_ in zip(given, wanted, strict=True)]
+        given = [None if value is None else convert(value, type_) for value, type_ in zip(given, wanted, strict=True)]
+    given = [
+        filled(0, spec.type, spec.shape, spec.names) if value is None else value
+        for value, spec in zip(given, specs, strict=True)
+    ]
     ask = BodyTrace()
     with ask:
-        answer = ask.node(scalar(condition(_inputs(ask, inputs, weak)), "the condition of a loop"))
+        ask.inputs = [_input(ask, *each) for each in zip(names, specs, weak, strict=True)]
+        state = [None if hidden else node for node, hidden in zip(ask.inputs, unknown, strict=True)]
+        answer = ask.node(scalar(condition(state), "the condition of a loop"))
     if ask.written:
         raise NxTypeError("the condition of a loop assigns into an array: do that in the body of the loop")
     written = [cell for cell in turn.entered if cell in turn.written]
@@ -99,6 +118,7 @@ def choose(
     then: Callable[[], Leaves],
     otherwise: Callable[[], Leaves],
     disagreement: Disagreement | None = None,
+    pair: Callable[[Any, Any], tuple[Leaves, Leaves]] | None = None,
 ) -> list[Any]:
     """One of two functions' results, by a scalar that only the running program knows.
 
@@ -110,6 +130,8 @@ def choose(
         that both give stays what it is.
     disagreement : callable, optional
         Makes the error for results whose shapes do not fit.
+    pair : callable, optional
+        Makes the leaves of both sides out of what the two functions gave, when both have run.
 
     Returns
     -------
@@ -120,9 +142,14 @@ def choose(
     traces, found = (BodyTrace(), BodyTrace()), []
     for trace, function in zip(traces, (then, otherwise), strict=True):
         with trace:
-            found.append(list(function()))
-            # What one side made, the other one's trace does not know.
-            found[-1] = [(value, not is_number(value) and tracing.weak(value)) for value in found[-1]]
+            found.append(function())
+    if pair is not None:
+        found = pair(*found)
+    # What one side made, the other one's trace does not know.
+    found = [
+        [(value, type(value) is Expr and trace.stands_for_number(value)) for value in leaves]
+        for trace, leaves in zip(traces, found, strict=True)
+    ]
     if len(found[0]) != len(found[1]):
         raise NxTypeError(f"the two sides of a choice give {len(found[0])} and {len(found[1])} values")
     kept: dict[int, Any] = {}
@@ -195,10 +222,15 @@ def _joined(
     return graphs, list(outside.values())
 
 
-def _inputs(trace: BodyTrace, inputs: Sequence[tuple[str, Spec]], weak: Sequence[bool]) -> list[Expr]:
-    nodes = [trace.input(*each) for each in inputs]
-    trace.weak.update(node for node, is_weak in zip(nodes, weak, strict=True) if is_weak)
-    return nodes
+def _input(trace: BodyTrace, name: str, spec: Spec, weak: bool) -> Expr:
+    node = trace.parameter(name, spec)
+    if weak:
+        trace.weak.add(node)
+    return node
+
+
+def _spec(value: Any) -> Spec:
+    return Spec(types.infer(value), (), ()) if is_number(value) else value.spec
 
 
 def scalar(value: Any, what: str) -> Operand:
@@ -256,7 +288,7 @@ def _as_before(place: int, value: Any, spec: Spec, refuse: Disagreement) -> Oper
 
 def _common(place: int, one: Any, other: Any, weak_one: bool, weak_other: bool, refuse: Disagreement) -> Spec:
     """What the results of both sides become."""
-    specs = [Spec(types.infer(v), (), ()) if is_number(v) else operand(v).spec for v in (one, other)]
+    specs = [_spec(v if is_number(v) else operand(v)) for v in (one, other)]
     weak = [is_number(one) or weak_one, is_number(other) or weak_other]
     if weak[0] is weak[1]:
         type_ = types.merge(specs[0].type, specs[1].type)
