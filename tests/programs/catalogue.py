@@ -1,0 +1,40 @@
+"""All programs of the collection."""
+
+import calculus
+import checksums
+import factorizations
+import filters
+import fluids
+import fractals
+import images
+import networks
+import orders
+import particles
+import products
+import sparse
+import statistics_by_hand
+import stencils
+import tables
+import transforms
+import tridiagonal
+
+KINDS = {
+    "stencils": stencils,
+    "factorizations": factorizations,
+    "products": products,
+    "tridiagonal": tridiagonal,
+    "particles": particles,
+    "fractals": fractals,
+    "sparse": sparse,
+    "checksums": checksums,
+    "fluids": fluids,
+    "networks": networks,
+    "filters": filters,
+    "tables": tables,
+    "transforms": transforms,
+    "images": images,
+    "orders": orders,
+    "calculus": calculus,
+    "statistics": statistics_by_hand,
+}
+PROGRAMS = [program for kind in KINDS.values() for program in kind.PROGRAMS]
