@@ -39,8 +39,8 @@ def run_while(
     Parameters
     ----------
     initial : sequence of tensors, traced values and numbers
-        The state before the loop. Python numbers take the type that the first turn gives them. The functions get None
-        for what is :data:`UNKNOWN`.
+        The state before the loop. Python numbers take the type and the shape that the first turn gives them. The
+        functions get None for what is :data:`UNKNOWN`.
     condition : callable
         Of the state's nodes; gives a scalar.
     body : callable
@@ -75,11 +75,11 @@ def run_while(
             ]
             found = [value if is_number(value) else operand(value) for value in body(state)]
             wanted = [
-                None if before is None else _next_type(before.type, after) if may_change else before.type
+                None if before is None else _next_spec(before.spec, after) if may_change else before.spec
                 for before, after, may_change in zip(given, found, open_, strict=True)
             ]
             weak = [was and (is_number(after) or tracing.weak(after)) for was, after in zip(weak, found, strict=True)]
-            settled = all(before is None or before.type is type_ for before, type_ in zip(given, wanted, strict=True))
+            settled = all(before is None or before.spec == spec for before, spec in zip(given, wanted, strict=True))
             if settled:
                 specs = [
                     _spec(after) if value is None else value.spec for value, after in zip(given, found, strict=True)
@@ -91,7 +91,10 @@ def run_while(
                     for node, name, spec, is_weak in zip(state, names, specs, weak, strict=True)
                 ]
                 break
-        given = [None if value is None else convert(value, type_) for value, type_ in zip(given, wanted, strict=True)]
+        given = [
+            None if value is None else spread(convert(value, spec.type), spec.shape, spec.names)
+            for value, spec in zip(given, wanted, strict=True)
+        ]
     given = [
         filled(0, spec.type, spec.shape, spec.names) if value is None else value
         for value, spec in zip(given, specs, strict=True)
@@ -256,11 +259,12 @@ def scalar(value: Any, what: str) -> Operand:
     return apply(p.not_equal, value, zero)
 
 
-def _next_type(before: Type, after: Any) -> Type:
-    """The type of a part of the state that began as a number, as one more turn gives it."""
+def _next_spec(before: Spec, after: Any) -> Spec:
+    """Type and shape of a part of the state that began as a number, as one more turn gives it."""
     if is_number(after):
-        return types.merge(before, types.infer(after))
-    return after.type if before is after.type else _settled(before, after)
+        return Spec(types.merge(before.type, types.infer(after)), before.shape, before.names)
+    type_ = before.type if before.type is after.type else _settled(before.type, after)
+    return Spec(type_, before.shape, before.names) if before.shape else Spec(type_, after.shape, after.names)
 
 
 def _settled(before: Type, after: Operand) -> Type:

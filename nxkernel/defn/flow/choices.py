@@ -1,0 +1,258 @@
+"""`if`, conditional expressions, `and`, `or` and `not` in definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import types
+from nxkernel.defn.flow import sites, variables
+from nxkernel.defn.flow.unassigned import Unassigned
+from nxkernel.defn.flow.variables import MismatchError, is_traced, known
+from nxkernel.defn.flow.watching import Watch
+from nxkernel.errors import NxError, NxTypeError
+from nxkernel.ops import comparison, control
+from nxkernel.ops.dispatch import is_number, operand
+from nxkernel.primitives import Spec
+
+Side = Callable[..., Any]
+
+
+def if_(condition: Any, then: Side, otherwise: Side, values: tuple, names: Sequence[str], site: Any) -> tuple:
+    """An `if`: the variables that its sides assign, as they are after it.
+
+    Parameters
+    ----------
+    condition : scalar
+        Where it is known, its side is traced and the other one is not.
+    then, otherwise : callable
+        Called with `values`; return these variables' new values.
+    values : tuple
+    names : sequence of str
+    site : Site
+    """
+    if not is_traced(condition):
+        return (then if known(condition) else otherwise)(*values)
+    return _Choice(site, names, values, (then, otherwise)).made(condition, then, otherwise)
+
+
+def if_return(condition: Any, then: Side, otherwise: Side, site: Any) -> Any:
+    """An `if` whose sides return from the function: what is returned."""
+    return _one(condition, then, otherwise, "what is returned", site)
+
+
+def if_exp(condition: Any, then: Side, otherwise: Side, site: Any) -> Any:
+    """``then if condition else otherwise``, of functions that give the two values."""
+    return _one(condition, then, otherwise, "its value", site)
+
+
+def _one(condition: Any, then: Side, otherwise: Side, name: str, site: Any) -> Any:
+    if not is_traced(condition):
+        return (then if known(condition) else otherwise)()
+    choice = _Choice(site, (name,), (), (then, otherwise))
+    return choice.made(condition, lambda: (then(),), lambda: (otherwise(),))[0]
+
+
+def and_(left: Side, right: Side, site: Any = None) -> Any:
+    """``left and right`` of functions that give the two; the second is asked where the first does not decide."""
+    first = left()
+    if not is_traced(first):
+        return right() if known(first) else first
+    second = right()
+    if _is_truth(second) and not is_traced(second):
+        return first if known(second) else False
+    if _is_truth(first) and _is_truth(second):
+        return comparison.logical_and(_scalar(first, "and", site), _scalar(second, "and", site))
+    return if_exp(first, lambda: second, lambda: first, site)
+
+
+def or_(left: Side, right: Side, site: Any = None) -> Any:
+    """``left or right`` of functions that give the two; the second is asked where the first does not decide."""
+    first = left()
+    if not is_traced(first):
+        return first if known(first) else right()
+    second = right()
+    if _is_truth(second) and not is_traced(second):
+        return True if known(second) else first
+    if _is_truth(first) and _is_truth(second):
+        return comparison.logical_or(_scalar(first, "or", site), _scalar(second, "or", site))
+    return if_exp(first, lambda: first, lambda: second, site)
+
+
+def not_(value: Any, site: Any = None) -> Any:
+    """``not value``."""
+    if not is_traced(value):
+        return not known(value)
+    return comparison.logical_not(_scalar(value, "not", site))
+
+
+def _is_truth(value: Any) -> bool:
+    """Whether a value is of the type that comparisons give."""
+    if isinstance(value, bool):
+        return True
+    return variables.is_value(value) and operand(value).type in (types.u8, types.bool_)
+
+
+def _scalar(value: Any, word: str, site: Any) -> Any:
+    return predicate(value, f"what stands beside `{word}`", site)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What one side of a choice gave."""
+
+    results: tuple
+    structures: list[tuple]
+    leaves: list[Any]
+    #: For each leaf whether it stands for a Python number.
+    weak: list[bool]
+
+
+class _Choice:
+    """One choice that the running program makes."""
+
+    def __init__(self, site: Any, names: Sequence[str], values: Sequence[Any], sides: tuple[Side, Side]) -> None:
+        self._site, self._names, self._values, self._sides = site, names, values, sides
+        self._runs: list[_Run] = []
+        self._common: list[tuple] = []
+        self._paths: list[str] = []
+        self._paired: tuple[list[Any], list[Any]] = ([], [])
+
+    def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
+        """The variables after the choice."""
+        predicate(condition, "the condition of this `if`", self._site)
+        chosen = control.choose(
+            condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
+        )
+        supply = iter(chosen)
+        return tuple([self._result(place, supply) for place in range(len(self._names))])
+
+    def _run(self, side: Side) -> None:
+        given = [_copied(value) if variables.is_mutable(value) else value for value in self._values]
+        watch = Watch(self._sides)
+        results = list(side(*given))
+        self._refuse_changes(watch)
+        leaves: list[Any] = []
+        structures = [variables.take_apart(value, leaves) for value in results]
+        for place, value in enumerate(given):
+            if results[place] is value:
+                # A copy that was changed in place stands for the original.
+                results[place] = self._values[place]
+        weak = [not is_number(leaf) and variables.is_weak(leaf) for leaf in leaves]
+        self._runs.append(_Run(tuple(results), structures, leaves, weak))
+
+    def _refuse_changes(self, watch: Watch) -> None:
+        changed = watch.changed()
+        if not changed:
+            return
+        watch.undo()
+        name, held = changed[0]
+        raise sites.error(
+            NxTypeError,
+            f"this `if` changes `{name}`, a Python {type(held).__name__}, and only the running program knows its "
+            "condition.",
+            *sites.shown(self._site),
+            f"Assign tensors in it, and change `{name}` before or after it.",
+        )
+
+    def _pair(self, *_: Any) -> tuple[list[Any], list[Any]]:
+        one, other = self._runs
+        supplies = iter(zip(one.leaves, one.weak, strict=True)), iter(zip(other.leaves, other.weak, strict=True))
+        for place, name in enumerate(self._names):
+            structures = one.structures[place], other.structures[place]
+            own = [
+                [next(supply) for _ in range(variables.count(structure))]
+                for structure, supply in zip(structures, supplies, strict=True)
+            ]
+            if one.results[place] is other.results[place] and not variables.is_mutable(one.results[place]):
+                self._common.append((variables.HELD, one.results[place], ()))
+                continue
+            try:
+                common = variables.fit(*structures, name, self._missing)
+            except MismatchError as found:
+                raise self._unlike(found, *own) from None
+            self._common.append(common)
+            picked = [
+                variables.leaves_of(structure, iter(leaves), common)
+                for structure, leaves in zip(structures, own, strict=True)
+            ]
+            for path, (left, weak), (right, weak_right) in zip(variables.paths(common, name), *picked, strict=True):
+                if not (weak or weak_right):
+                    self._check_kinds(path, left, right)
+                self._paths.append(path)
+                self._paired[0].append(left)
+                self._paired[1].append(right)
+        return self._paired
+
+    def _result(self, place: int, supply: Iterator[Any]) -> Any:
+        made = variables.rebuild(self._common[place], supply)
+        one, other = (run.results[place] for run in self._runs)
+        if one is other and variables.is_mutable(one):
+            return variables.write_back(one, made)
+        return made
+
+    def _missing(self, name: str, side: int) -> Unassigned:
+        return Unassigned(name, self._site, ("the side where its condition holds", "the `else` side")[side])
+
+    # Errors ----------------------------------------------------------------------------------------------------
+
+    def _check_kinds(self, path: str, one: Any, other: Any) -> None:
+        """Tensors of whole numbers and of fractions do not become one type without a word; numbers do."""
+        if types.follows_numpy() or is_number(one) or is_number(other):
+            return
+        kinds = one.type, other.type
+        if types.u8 in kinds or types.bool_ in kinds or kinds[0].is_integer is kinds[1].is_integer:
+            return
+        rows = self._rows(one, other, str(one.spec), str(other.spec))
+        place = 0 if kinds[0].is_integer else 1
+        code, wanted = sites.assigned(rows[place], path), types.merge(*kinds)
+        raise self._disagree(path, rows, f'convert one, e.g. nx.as_type({code}, "{wanted}").')
+
+    def _disagreement(self, place: int, one: Spec, other: Spec) -> NxError:
+        """The error for shapes that do not fit."""
+        rows = self._rows(*(side[place] for side in self._paired), str(one), str(other))
+        return self._disagree(self._paths[place], rows, "give them one shape, e.g. with nx.broadcast(t, shape).")
+
+    def _unlike(self, found: MismatchError, one: list[Any], other: list[Any]) -> NxError:
+        leaves = [[leaf for leaf, _ in side] for side in (one, other)]
+        texts = [variables.described(part, iter(side)) for part, side in zip(found.parts, leaves, strict=True)]
+        rows = self._rows(*(side[0] if side else None for side in leaves), *texts)
+        return self._disagree(found.path, rows, "make them the same kind of thing on both sides.")
+
+    def _rows(self, one: Any, other: Any, text: str, text_other: str) -> list[sites.Place]:
+        return [
+            sites.place_of(value, self._begin(side), said)
+            for side, value, said in zip(self._sides, (one, other), (text, text_other), strict=True)
+        ]
+
+    def _begin(self, side: Side) -> tuple[str, int]:
+        """Where a side begins, for what was not made in it."""
+        code = getattr(side, "__code__", None)
+        return self._site[0], self._site[1] if code is None else code.co_firstlineno
+
+    def _disagree(self, path: str, rows: list[sites.Place], hint: str) -> NxError:
+        shown = path if " " in path else f"`{path}`"
+        what = f"the branches of this `if` disagree about {shown}."
+        why = f"Both become one value in the compiled program: {hint}"
+        return sites.error(NxTypeError, what, *sites.table(rows), why)
+
+
+def _copied(value: Any) -> Any:
+    leaves: list[Any] = []
+    structure = variables.take_apart(value, leaves)
+    return variables.rebuild(structure, iter(leaves))
+
+
+def predicate(condition: Any, what: str, site: Any) -> Any:
+    """A condition as an operand; what is not a single number is refused with its place."""
+    found = operand(condition)
+    if found.vectorized_axes:
+        problem = f"{what} has vectorized axes: it is {found.spec}."
+        hint = "Each entry would go its own way: nx.select(condition, a, b) chooses for each."
+    elif found.shape:
+        problem = f"{what} is one number, got {found.spec}."
+        hint = "nx.any(t) asks for one that is true, nx.all(t) for all of them; nx.select(t, a, b) chooses for each."
+    else:
+        return found
+    raise sites.error(NxTypeError, problem, *([] if site is None else sites.shown(site)), hint)

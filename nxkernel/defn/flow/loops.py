@@ -1,0 +1,211 @@
+"""`while` and `for` in definitions: loops of the compiled program, or written out where something static is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from nxkernel.defn.flow import sites, unrolling
+from nxkernel.defn.flow.choices import if_, not_, predicate
+from nxkernel.defn.flow.sequences import Counted, Range, counted
+from nxkernel.defn.flow.state import Plan, State, plan
+from nxkernel.defn.flow.unassigned import is_unassigned
+from nxkernel.defn.flow.unrolling import MustUnrollError
+from nxkernel.defn.flow.variables import is_traced, is_value, known
+from nxkernel.errors import NxTypeError, TracedValueError
+from nxkernel.ops import comparison
+from nxkernel.ops.dispatch import is_number
+
+Body = Callable[..., tuple]
+#: What can be mended by unrolling a loop.
+_STATIC = (TracedValueError, MustUnrollError)
+
+
+def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[str], site: Any) -> tuple:
+    """A `while`: its variables, as they are after it.
+
+    Parameters
+    ----------
+    test : callable
+        Gives the condition for values of the variables.
+    body : callable
+        Gives their next values.
+    values : tuple
+        Their values before the loop.
+    names : sequence of str
+    site : Site
+    """
+    begin = test(*values)
+    if not is_traced(begin) and not known(begin):
+        return values
+    found = plan(site, names)
+    if not found.unroll or is_traced(begin):
+        try:
+            return _native_while(test, body, values, names, site, found)
+        except _STATIC as error:
+            if is_traced(begin):
+                raise unrolling.told(error, site) from None
+            reason = error
+            found.unroll = True
+    else:
+        reason = None
+    return _unrolled_while(test, body, values, site, reason)
+
+
+def _native_while(
+    test: Callable[..., Any], body: Body, values: tuple, names: Sequence[str], site: Any, found: Plan
+) -> tuple:
+    def ask(_: Sequence[Any], variables: tuple) -> Any:
+        answer = test(*variables)
+        if not is_traced(answer):
+            raise MustUnrollError("its condition does not depend on what the loop computes")
+        return predicate(answer, "the condition of this `while`", site)
+
+    state = State(site, names, values, found, (test, body))
+    return state.run((), ask, lambda _, variables: ((), body(*variables)))[1]
+
+
+def _unrolled_while(test: Callable[..., Any], body: Body, values: tuple, site: Any, reason: Exception | None) -> tuple:
+    turns = 0
+    while True:
+        go_on = test(*values)
+        if is_traced(go_on):
+            if reason is not None:
+                raise unrolling.told(reason, site)
+            raise sites.error(
+                NxTypeError,
+                "this `while` is written out while it is traced, and its condition is not known then.",
+                *sites.shown(site),
+                "Make what it asks for an option, or a tensor from the start.",
+            )
+        if not known(go_on):
+            unrolling.note(site, turns, reason)
+            return values
+        turns += 1
+        if turns > unrolling.MOST:
+            raise unrolling.too_long(site, reason)
+        values = body(*values)
+
+
+def for_(
+    iterable: Any, body: Body, values: tuple, names: Sequence[str], site: Any, *, broken: int | None = None
+) -> tuple:
+    """A `for`: its variables, as they are after it.
+
+    Parameters
+    ----------
+    iterable : object
+        A range, tensor or array makes a loop of the compiled program; anything else is written out.
+    body : callable
+        Gives the next values of the variables; the first one it is called with is the item.
+    values : tuple
+        Their values before the loop.
+    names : sequence of str
+    site : Site
+    broken : int, optional
+        The place of the variable that tells whether the loop was left by `break`.
+    """
+    sequence = counted(iterable)
+    if sequence is None:
+        return _unrolled_for(iterable, body, values, names, site, broken, None)
+    if isinstance(sequence, range):
+        sequence = Range(sequence.start, sequence.stop, sequence.step)
+    length = sequence.length
+    if not is_traced(length) and int(length) <= 0:
+        return values
+    found, reason = plan(site, names), None
+    if not found.unroll or is_traced(length):
+        try:
+            return _native_for(sequence, length, body, values, names, site, broken, found)
+        except _STATIC as error:
+            if is_traced(length) or int(length) > unrolling.MOST:
+                raise unrolling.told(error, site) from None
+            reason, found.unroll = error, True
+    return _unrolled_for(_static(sequence), body, values, names, site, broken, reason)
+
+
+def _static(sequence: Counted) -> Any:
+    if isinstance(sequence, Range):
+        return range(*map(int, (sequence.start, sequence.stop, sequence.step)))
+    return sequence
+
+
+def _native_for(
+    sequence: Counted,
+    length: Any,
+    body: Body,
+    values: tuple,
+    names: Sequence[str],
+    site: Any,
+    broken: int | None,
+    found: Plan,
+) -> tuple:
+    # A range with a static step is counted by its own numbers, anything else by places.
+    direct = isinstance(sequence, Range) and not is_traced(sequence.step)
+    start, step = (sequence.start, int(sequence.step)) if direct else (0, 1)
+    stop = sequence.stop if direct else length
+    given: list[Any] = []
+
+    def item(count: Any) -> Any:
+        return count if direct else sequence.item(count)
+
+    def ask(counts: Sequence[Any], variables: tuple) -> Any:
+        go_on = comparison.less(counts[0], stop) if step > 0 else comparison.greater(counts[0], stop)
+        if broken is None:
+            return go_on
+        return comparison.logical_and(go_on, not_(variables[broken - 1], site))
+
+    def turn(counts: Sequence[Any], variables: tuple) -> tuple[tuple, tuple]:
+        given[:] = [item(counts[0])]
+        first, *rest = body(given[0], *variables)
+        if first is not given[0]:
+            found.keeps_target = True
+        return (counts[0] + step,), ((first, *rest) if found.keeps_target else tuple(rest))
+
+    state = State(site, names, values, found, (body,), target=True)
+    (count,), after = state.run((start,), ask, turn)
+    if found.keeps_target:
+        return after
+    last = item(count - step)
+    if is_traced(length) and (is_number(values[0]) or is_value(values[0])):
+        last = if_(comparison.greater(length, 0), lambda: (last,), lambda: (values[0],), (), names[:1], site)[0]
+    elif is_traced(length) and not is_unassigned(values[0]):
+        last = values[0]
+    return (last, *after)
+
+
+def _unrolled_for(
+    iterable: Any,
+    body: Body,
+    values: tuple,
+    names: Sequence[str],
+    site: Any,
+    broken: int | None,
+    reason: Exception | None,
+) -> tuple:
+    turns = 0
+    for item in _items(iterable):
+        left = False if broken is None else values[broken]
+        if not is_traced(left):
+            if known(left):
+                break
+            values = body(item, *values[1:])
+        else:
+            values = if_(
+                left,
+                lambda *before: before,
+                lambda _, *before, item=item: body(item, *before),
+                values,
+                names,
+                site,
+            )
+        turns += 1
+        if turns > unrolling.MOST:
+            raise unrolling.too_long(site, reason)
+    if reason is not None:
+        unrolling.note(site, turns, reason)
+    return values
+
+
+def _items(iterable: Any) -> Iterator[Any]:
+    return iter(iterable)

@@ -1,0 +1,56 @@
+"""Where a construct stands in the user's code, and how errors show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from nxkernel.defn import places
+from nxkernel.defn.refusals import pointer as shown
+from nxkernel.errors import NxError, message
+from nxkernel.graph.expr import Expr
+
+__all__ = ["Place", "assigned", "error", "name", "place_of", "shown", "table"]
+
+
+class Place(NamedTuple):
+    """A line of code and what is said about it."""
+
+    file: str
+    line: int
+    said: str
+
+
+def name(site: Any) -> str:
+    """The file or cell and the line, as in messages."""
+    return f"{places.name_of(site[0])}, line {site[1]}"
+
+
+def table(rows: Sequence[Place]) -> list[str]:
+    """Lines of code one below the other, with what is said about each at the right."""
+    lefts = [f"{name(row)}:  {places.code_at(row.file, row.line)}".rstrip(" :") for row in rows]
+    width = max(map(len, lefts))
+    return [f"{left:<{width}}   {row.said}" for left, row in zip(lefts, rows, strict=True)]
+
+
+def place_of(value: Any, otherwise: Any, said: str) -> Place:
+    """The line that made a traced value; that of a site for what has none."""
+    node = getattr(value, "node", value)
+    source = node.source if type(node) is Expr else None
+    if source is None:
+        return Place(otherwise[0], otherwise[1], said)
+    return Place(source.file, source.line, said)
+
+
+def assigned(row: Place, variable: str) -> str:
+    """What a line assigns to a variable, or the variable where it is no plain assignment."""
+    found = re.fullmatch(rf"{re.escape(variable)}\s*=\s*([^=].*)", places.code_at(row.file, row.line))
+    return found[1].strip() if found else variable
+
+
+def error(kind: Callable[[str], NxError], what: str, *lines: str) -> NxError:
+    """An error that says by itself which lines of the user's it is about."""
+    made = kind(message(what, *lines))
+    made.pointed_out = True
+    return made

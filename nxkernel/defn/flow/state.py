@@ -1,0 +1,295 @@
+"""The variables of a loop as the state of a loop of the compiled program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from nxkernel import types
+from nxkernel.defn.flow import sites, variables
+from nxkernel.defn.flow.unassigned import is_unassigned
+from nxkernel.defn.flow.unrolling import MustUnrollError
+from nxkernel.defn.flow.watching import Watch
+from nxkernel.errors import NxError, NxTypeError
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.operand import Proxy
+from nxkernel.ops import control
+from nxkernel.ops.dispatch import is_number
+from nxkernel.primitives import Spec
+
+#: Of leaves and of values of the variables: gives the condition, or the next ones of both.
+Ask = Callable[[Sequence[Any], tuple], Any]
+Turn = Callable[[Sequence[Any], tuple], tuple[Sequence[Any], tuple]]
+
+
+class Plan:
+    """What is known of a loop from tracing it before: how its variables are held.
+
+    Attributes
+    ----------
+    opened : set of str
+        Variables that began as arrays that are assigned into, or as containers of numbers, and are made anew in turns.
+    sizes : dict
+        How many leaves a variable has that is first assigned in the loop.
+    unroll : bool
+        Whether the loop must be written out.
+    keeps_target : bool
+        Whether the body assigns to the variable that goes over the items.
+    """
+
+    def __init__(self) -> None:
+        self.opened: set[str] = set()
+        self.sizes: dict[str, int] = {}
+        self.unroll = self.keeps_target = False
+
+    def snapshot(self) -> tuple:
+        """Compares equal when nothing new was found."""
+        return (len(self.opened), tuple(self.sizes.items()), self.keeps_target)
+
+
+def plan(site: Any, names: Sequence[str]) -> Plan:
+    """What this trace knows of a loop."""
+    trace = tracing.current()
+    if trace is None:
+        return Plan()
+    return trace.outermost.memory.setdefault(("loop", tuple(site), tuple(names)), Plan())
+
+
+class _AgainError(Exception):
+    """The plan has changed."""
+
+
+class _Variable:
+    """A variable in the state of a loop."""
+
+    def __init__(self, name: str, value: Any, found: Plan, target: bool = False) -> None:
+        self.name, self.value = name, value
+        self.leaves: list[Any] = []
+        self.structure: tuple | None = None
+        self.result: tuple | None = None
+        self.copied = False
+        # What goes over the items is given anew in each turn, whatever was in it.
+        self.fresh = target or is_unassigned(value)
+        self.held = not self.fresh and name not in found.opened and _can_hold(value)
+        if self.fresh:
+            self.size = found.sizes.get(name, 1)
+            self.leaves = [control.UNKNOWN] * self.size
+        elif not self.held:
+            self.structure = variables.take_apart(value, self.leaves)
+            self.size = len(self.leaves)
+        else:
+            self.size = 0
+
+    def in_turn(self, nodes: Sequence[Any]) -> Any:
+        """The value that the body sees."""
+        if self.held or self.fresh:
+            return self.value
+        self.given = variables.rebuild(self.structure, iter(nodes))
+        return self.given
+
+    def after_turn(self, value: Any, found: Plan, before: Sequence[Any]) -> list[Any]:
+        """The leaves of what the body gave."""
+        if self.held:
+            if not variables.same(self.value, value):
+                if _can_open(self.value, value):
+                    found.opened.add(self.name)
+                    raise _AgainError
+                raise MustUnrollError(f"`{self.name}` {_texts(self.value, value)}")
+            return []
+        leaves: list[Any] = []
+        self.result = variables.take_apart(value, leaves)
+        if self.fresh:
+            if len(leaves) != self.size:
+                found.sizes[self.name] = len(leaves)
+                raise _AgainError
+            return leaves
+        self.copied = variables.is_mutable(self.value) and value is self.given
+        try:
+            variables.fit(self.structure, self.result, self.name, _no_value)
+        except variables.MismatchError as mismatch:
+            raise MustUnrollError(f"`{mismatch.path}` {_texts(self.value, value)}") from None
+        self.unchanged = len(leaves) == 1 and leaves[0] is before[0]
+        return leaves
+
+    def after_loop(self, leaves: Sequence[Any]) -> Any:
+        """The value after the loop."""
+        if self.held:
+            return self.value
+        if not self.fresh and self.unchanged and is_number(self.value):
+            return self.value
+        made = variables.rebuild(self._last(), iter(leaves))
+        return variables.write_back(self.value, made) if self.copied else made
+
+    def _last(self) -> tuple:
+        return self.result if self.fresh else variables.fit(self.structure, self.result, self.name, _no_value)
+
+
+def _no_value(path: str, side: int) -> Any:
+    raise MustUnrollError(f"`{path}` has a value on some ways only")
+
+
+def _can_hold(value: Any) -> bool:
+    """Whether a value may stay as it is in the loop, until it turns out that it does not."""
+    if isinstance(value, Proxy):
+        return True
+    return not (is_number(value) or variables.is_value(value) or variables.has_values(value))
+
+
+def _can_open(before: Any, after: Any) -> bool:
+    """Whether a value that was held can be part of what the program changes."""
+    if isinstance(before, Proxy):
+        return variables.is_value(after) or is_number(after)
+    one: list[Any] = []
+    structures = variables.take_apart(before, one), variables.take_apart(after, [])
+    try:
+        variables.fit(*structures, "", _no_value)
+    except (variables.MismatchError, MustUnrollError):
+        return False
+    return bool(one)
+
+
+def _texts(before: Any, after: Any) -> str:
+    found = []
+    for value in (before, after):
+        leaves: list[Any] = []
+        structure = variables.take_apart(value, leaves)
+        found.append(variables.described(structure, iter(leaves)))
+    return f"is {found[0]} before a turn and {found[1]} after it"
+
+
+class State:
+    """The variables of one loop.
+
+    Parameters
+    ----------
+    site : Site
+    names : sequence of str
+    values : sequence
+        Before the loop.
+    found : Plan
+    functions : iterable of callable
+        What runs in a turn.
+    target : bool
+        Whether the first variable goes over items; it is part of the state where the plan says so.
+    """
+
+    def __init__(
+        self,
+        site: Any,
+        names: Sequence[str],
+        values: Sequence[Any],
+        found: Plan,
+        functions: Iterable[Callable[..., Any]],
+        target: bool = False,
+    ) -> None:
+        self._site, self._names, self._values, self._plan = site, names, values, found
+        self._functions, self._target = tuple(functions), target
+
+    def run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
+        """Run the loop; returns leaves and variables after it.
+
+        Parameters
+        ----------
+        counts : sequence
+            Leaves beside the variables.
+        ask, turn : callable
+        """
+        while True:
+            before = self._plan.snapshot()
+            try:
+                return self._run(counts, ask, turn)
+            except _AgainError:
+                if self._plan.snapshot() == before:
+                    raise sites.error(
+                        NxTypeError,
+                        "this loop assigns values of another structure in each turn.",
+                        *sites.shown(self._site),
+                        "Keep what it computes in tensors of one type and shape.",
+                    ) from None
+
+    def _run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
+        extra = len(counts)
+        held = [
+            _Variable(name, value, self._plan, self._target and place == 0)
+            for place, (name, value) in enumerate(zip(self._names, self._values, strict=True))
+        ]
+        target = held[0] if self._target else None
+        if target is not None and not self._plan.keeps_target:
+            held = held[1:]
+        initial = [*counts, *(leaf for variable in held for leaf in variable.leaves)]
+        paths = [*["counter"] * extra, *(path for variable in held for path in _paths(variable))]
+        found: list[Any] = []
+
+        def values_of(nodes: Sequence[Any]) -> tuple:
+            supply = iter(nodes[extra:])
+            values = [v.in_turn([next(supply) for _ in range(v.size)]) for v in held]
+            return tuple(values[1:] if target in held else values)
+
+        def one_turn(nodes: Sequence[Any]) -> list[Any]:
+            keeps = self._plan.keeps_target
+            watch = Watch(self._functions, [(v.name, v.value) for v in held if v.held])
+            try:
+                after, results = turn(nodes[:extra], values_of(nodes))
+                if self._plan.keeps_target is not keeps:
+                    raise _AgainError
+                self._look_for_changes(watch, held)
+                leaves, place = list(after), extra
+                for variable, result in zip(held, results, strict=True):
+                    leaves += variable.after_turn(result, self._plan, nodes[place : place + variable.size])
+                    place += variable.size
+            except BaseException:
+                watch.undo()
+                raise
+            found[:] = leaves
+            return leaves
+
+        def changed(place: int, before: Spec, after: Spec) -> NxError:
+            return self._changed(paths[place], initial[place], found[place], before, after)
+
+        results = control.run_while(
+            initial, lambda nodes: ask(nodes[:extra], values_of(nodes)), one_turn, paths, changed
+        )
+        supply = iter(results[extra:])
+        after = tuple([v.after_loop([next(supply) for _ in range(v.size)]) for v in held])
+        return list(results[:extra]), after
+
+    def _look_for_changes(self, watch: Watch, held: Sequence[_Variable]) -> None:
+        """Python's own lists, dicts and objects do not change in a loop of the program."""
+        changed = watch.changed()
+        if not changed:
+            return
+        watch.undo()
+        values = {id(variable.value): variable for variable in held if variable.held}
+        for name, value in changed:
+            variable = values.get(id(value))
+            if variable is None or variable.name in self._plan.opened:
+                raise MustUnrollError(f"it changes `{name}`, a Python {type(value).__name__}")
+            self._plan.opened.add(variable.name)
+        raise _AgainError
+
+    def _changed(self, path: str, before: Any, after: Any, spec: Spec, spec_after: Spec) -> NxError:
+        """The error for a variable whose type or shape a turn changes."""
+        what = "type" if spec.type is not spec_after.type else "shape"
+        if types.follows_numpy():
+            raise MustUnrollError(f"`{path}` is {spec} before a turn and {spec_after} after it")
+        rows = [
+            sites.place_of(before, self._site, f"{spec} before a turn"),
+            sites.place_of(after, self._site, f"{spec_after} after it"),
+        ]
+        if what == "shape":
+            hint = f"Give `{path}` its full shape before the loop, and put parts into it: nx.put_slice(t, [i], part)."
+        else:
+            wider = types.merge(spec.type, spec_after.type)
+            if wider is spec.type or not isinstance(before, Expr):
+                code = sites.assigned(rows[1], path)
+                hint = f'Convert it in the loop, e.g. nx.as_type({code}, "{spec.type}").'
+            else:
+                hint = f'Convert it before the loop, e.g. {path} = nx.as_type({path}, "{wider}").'
+        return sites.error(NxTypeError, f"this loop changes the {what} of `{path}`.", *sites.table(rows), hint)
+
+
+def _paths(variable: _Variable) -> list[str]:
+    if variable.fresh:
+        return [variable.name] * variable.size
+    return variables.paths(variable.structure, variable.name) if variable.structure else []

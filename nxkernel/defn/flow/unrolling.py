@@ -1,0 +1,64 @@
+"""Loops that are written out while they are traced: why, how far, and what is said about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nxkernel.defn.flow import sites
+from nxkernel.errors import NxError, NxTypeError
+from nxkernel.graph import tracing
+
+#: The most turns that are written out.
+MOST = 10_000
+_NOTES = "notes"
+
+
+class MustUnrollError(Exception):
+    """A loop cannot be one of the compiled program; the text says why, after the words "because"."""
+
+
+def reason(error: Exception) -> str:
+    """Why a loop is not one of the compiled program."""
+    if isinstance(error, MustUnrollError):
+        return str(error)
+    what = str(error).partition("\n")[0].partition(" asks for the data")[0]
+    what = what[:1].lower() + what[1:]
+    return f"{what} needs a value in it that is known while it is traced"
+
+
+def note(site: Any, turns: int, error: Exception | None) -> None:
+    """Have the event of the program that is being traced say that a loop was written out."""
+    trace = tracing.current()
+    if trace is None or error is None:
+        return
+    notes = trace.outermost.memory.setdefault(_NOTES, {})
+    notes[tuple(site)] = f"{sites.name(site)}: this loop is written out {turns} times: {reason(error)}"
+
+
+def notes(trace: tracing.Trace) -> tuple[str, ...]:
+    """What was noted in a trace."""
+    return tuple(trace.outermost.memory.get(_NOTES, {}).values())
+
+
+def told(error: Exception, site: Any) -> Exception:
+    """The error for a loop that would have to be written out and cannot be."""
+    if not isinstance(error, MustUnrollError):
+        return error
+    return sites.error(
+        NxTypeError,
+        f"this loop cannot be compiled: {error}.",
+        *sites.shown(site),
+        "Give it a number of turns that is known while it is traced, such as that of an option or of a shape, or "
+        "keep what it computes in tensors of one type and shape.",
+    )
+
+
+def too_long(site: Any, error: Exception | None) -> NxError:
+    """The error for a loop that would be written out without end."""
+    why = "" if error is None else f" because {reason(error)}"
+    return sites.error(
+        NxTypeError,
+        f"this loop is written out while it is traced{why}, and takes more than {MOST} turns.",
+        *sites.shown(site),
+        "What it changes must be tensors, for it to become a loop of the compiled program.",
+    )

@@ -1,0 +1,267 @@
+"""Variables taken apart into what the running program changes and what stays as it is, and put together again."""
+
+from __future__ import annotations
+
+import dataclasses
+import types as python
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.defn.containers import sorted_keys
+from nxkernel.defn.flow.unassigned import is_unassigned
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import TracedValue
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.dispatch import is_number, operand
+from nxkernel.primitives import Spec, constant
+
+#: Kinds of parts of a structure, which is (kind, detail, children).
+LEAF, HELD, NONE = "leaf", "held", "unassigned"
+_CONSTANTS = (str, bytes, int, float, complex, bool, python.NoneType, python.EllipsisType, range, np.dtype)
+
+
+def is_value(value: Any) -> bool:
+    """Whether something is a tensor, an array or a traced value, so not a plain Python number."""
+    return isinstance(value, Operand | Proxy | np.ndarray | np.generic)
+
+
+def is_traced(value: Any) -> bool:
+    """Whether only the running program knows a value."""
+    if isinstance(value, Proxy):
+        value = value.__nx_operand__()
+    return isinstance(value, TracedValue) and getattr(value, "primitive", None) is not constant
+
+
+def known(value: Any) -> Any:
+    """A condition or number that is known while tracing, as Python's own where it is a constant of the graph."""
+    if isinstance(value, Proxy):
+        value = value.__nx_operand__()
+    if isinstance(value, TracedValue) and not value.shape:
+        return value.params["value"]
+    return value
+
+
+def has_values(value: Any) -> bool:
+    """Whether a container has tensors, arrays or traced values somewhere in it."""
+    if is_unassigned(value):
+        return False
+    return is_value(value) or any(map(has_values, _children(value) or ()))
+
+
+def _children(value: Any) -> list[Any] | None:
+    """The members of a container; None for what is none."""
+    if is_unassigned(value):
+        return None
+    if isinstance(value, tuple | list):
+        return list(value)
+    if type(value) is dict:
+        return [value[key] for key in sorted_keys(value)]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name) for field in dataclasses.fields(value)]
+    return None
+
+
+def take_apart(value: Any, leaves: list[Any]) -> tuple:
+    """Append what can change in a value to `leaves`; returns its structure.
+
+    Traced arrays are read, so this is to be called in the trace that they belong to.
+    """
+    if is_unassigned(value):
+        return (NONE, value, ())
+    if is_number(value) or is_value(value):
+        leaves.append(value if is_number(value) else plain(value))
+        return (LEAF, value if isinstance(value, Proxy) else None, ())
+    inner = _children(value)
+    if inner is None:
+        return (HELD, value, ())
+    children = tuple([take_apart(member, leaves) for member in inner])
+    if isinstance(value, tuple):
+        return ("named" if hasattr(value, "_fields") else "tuple", type(value), children)
+    if isinstance(value, list):
+        return ("list", None, children)
+    if isinstance(value, dict):
+        return ("dict", tuple(sorted_keys(value)), children)
+    return ("dataclass", type(value), children)
+
+
+def plain(value: Any) -> Operand:
+    """A tensor or traced value; vectorized axes are refused."""
+    found = operand(value)
+    if found.vectorized_axes:
+        raise NxTypeError(
+            message(
+                f"a value with vectorized axes cannot be the state or the result of control flow: {found.spec}.",
+                "nx.devectorize(t) makes them plain axes; nx.select(condition, a, b) works for each entry.",
+            )
+        )
+    return found
+
+
+def rebuild(structure: tuple, leaves: Iterator[Any]) -> Any:
+    """The value of a structure over new leaves; arrays that are assigned into are made anew."""
+    kind, detail, children = structure
+    if kind == LEAF:
+        leaf = next(leaves)
+        return leaf if detail is None or leaf is detail else detail.__nx_like__(leaf)
+    if kind in (HELD, NONE):
+        return detail
+    members = [rebuild(child, leaves) for child in children]
+    if kind == "list":
+        return members
+    if kind == "tuple":
+        return tuple(members)
+    if kind == "named":
+        return detail(*members)
+    if kind == "dict":
+        return dict(zip(detail, members, strict=True))
+    made = object.__new__(detail)
+    for field, member in zip(dataclasses.fields(detail), members, strict=True):
+        object.__setattr__(made, field.name, member)
+    return made
+
+
+def write_back(original: Any, new: Any) -> Any:
+    """Give a list, dict or object that was changed its new contents, for everybody who holds it."""
+    if isinstance(original, list):
+        original[:] = new
+    elif isinstance(original, dict):
+        original.clear()
+        original.update(new)
+    else:
+        for field in dataclasses.fields(original):
+            object.__setattr__(original, field.name, getattr(new, field.name))
+    return original
+
+
+def is_mutable(value: Any) -> bool:
+    """Whether a container can be changed in place."""
+    return isinstance(value, list) or type(value) is dict or (_children(value) is not None and _is_open_object(value))
+
+
+def _is_open_object(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not value.__dataclass_params__.frozen
+
+
+def count(structure: tuple) -> int:
+    """How many leaves a structure has."""
+    kind, _, children = structure
+    return 1 if kind == LEAF else sum(map(count, children))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same for the program: one object, or equal constants."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, types.Type):
+        return one == other
+    return isinstance(one, _CONSTANTS) and repr(one) == repr(other)
+
+
+class MismatchError(Exception):
+    """Two values of one variable have different structures."""
+
+    def __init__(self, path: str, one: tuple, other: tuple) -> None:
+        super().__init__(path)
+        self.path, self.parts = path, (one, other)
+
+
+def fit(one: tuple, other: tuple, path: str, missing: Callable[[str, int], Any]) -> tuple:
+    """The structure that two values have in common; what only one of them has is unassigned.
+
+    Parameters
+    ----------
+    missing : callable
+        Makes what stands for a part that the first (0) or the second (1) does not have, from its path.
+
+    Raises
+    ------
+    MismatchError
+    """
+    if NONE in (one[0], other[0]):
+        return (NONE, missing(path, 0 if one[0] == NONE else 1), ()) if one[0] != other[0] else one
+    if one[0] == LEAF == other[0]:
+        return (LEAF, one[1] if one[1] is not None else other[1], ())
+    if one[0] == HELD == other[0]:
+        if same(one[1], other[1]):
+            return one
+        raise MismatchError(path, one, other)
+    alike = one[0] == other[0] and one[0] not in (LEAF, HELD) and len(one[2]) == len(other[2])
+    if not alike or (one[1] is not other[1] and one[1] != other[1]):
+        raise MismatchError(path, one, other)
+    labels = _labels(one)
+    children = [fit(a, b, f"{path}{label}", missing) for a, b, label in zip(one[2], other[2], labels, strict=True)]
+    return (one[0], one[1], tuple(children))
+
+
+def paths(structure: tuple, path: str) -> list[str]:
+    """How a person would write each leaf of a variable."""
+    if structure[0] == LEAF:
+        return [path]
+    if structure[0] in (HELD, NONE):
+        return []
+    labels = _labels(structure)
+    return [inner for child, label in zip(structure[2], labels, strict=True) for inner in paths(child, path + label)]
+
+
+def _labels(structure: tuple) -> list[str]:
+    kind, detail, children = structure
+    if kind == "dict":
+        return [f"[{key!r}]" for key in detail]
+    if kind == "named":
+        return [f".{field}" for field in detail._fields]
+    if kind == "dataclass":
+        return [f".{field.name}" for field in dataclasses.fields(detail)]
+    return [f"[{place}]" for place in range(len(children))]
+
+
+def leaves_of(structure: tuple, leaves: Iterator[Any], wanted: tuple) -> list[Any]:
+    """Of the leaves of a structure those that are in a common one too, in order."""
+    if wanted[0] == NONE:
+        for _ in range(count(structure)):
+            next(leaves)
+        return []
+    if structure[0] == LEAF:
+        return [next(leaves)]
+    found = []
+    for child, inner in zip(structure[2], wanted[2], strict=True):
+        found += leaves_of(child, leaves, inner)
+    return found
+
+
+def described(structure: tuple, leaves: Iterator[Any]) -> str:
+    """A value for a message: its type, or what it is."""
+    kind, detail, children = structure
+    if kind == LEAF:
+        return str(spec_of(next(leaves)))
+    if kind == HELD:
+        if isinstance(detail, _CONSTANTS):
+            return repr(detail)
+        return getattr(detail, "__name__", None) or type(detail).__name__
+    if kind == NONE:
+        return "no value"
+    inner = [described(child, leaves) for child in children]
+    if kind == "dict":
+        return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(detail, inner, strict=True)) + "}"
+    if kind == "list":
+        return f"[{', '.join(inner)}]"
+    if kind == "tuple":
+        return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
+    return f"{detail.__name__}({', '.join(inner)})"
+
+
+def spec_of(leaf: Any) -> Spec:
+    """Type, shape and names of a leaf."""
+    return Spec(types.infer(leaf), (), ()) if is_number(leaf) else leaf.spec
+
+
+def is_weak(leaf: Any) -> bool:
+    """Whether a leaf is a Python number or stands for one."""
+    return is_number(leaf) or tracing.weak(leaf)

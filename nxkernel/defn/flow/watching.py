@@ -1,0 +1,109 @@
+"""What a body changes in Python's own objects while it is traced: noticed, and undone."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from nxkernel.defn.states import installed
+from nxkernel.operand import Operand, Proxy
+
+#: How many objects are looked at, and how deep they lie; beyond, changes go unnoticed.
+_MOST, _DEEPEST = 4096, 4
+_SKIPPED = (str, bytes, int, float, complex, type(None), type, types.ModuleType, Operand, Proxy)
+
+
+class Watch:
+    """The lists, dicts, sets and objects that functions reach, as they are now.
+
+    Parameters
+    ----------
+    functions : iterable of callable
+        Their closures and the globals that they name are watched.
+    values : iterable of (str, object)
+        Watched too, under these names.
+    """
+
+    def __init__(self, functions: Iterable[Callable[..., Any]], values: Iterable[tuple[str, Any]] = ()) -> None:
+        #: Each object with its name and a copy of what is in it.
+        self._kept: dict[int, tuple[str, Any, Any]] = {}
+        self._seen: set[int] = set()
+        self._room = _MOST
+        for name, value in values:
+            self._add(name, value, 0)
+        for function in functions:
+            self._add_function(function)
+
+    def changed(self) -> list[tuple[str, Any]]:
+        """The objects whose contents are not what they were, with the names that they go by."""
+        return [(name, held) for name, held, copy in self._kept.values() if not _as_before(held, copy)]
+
+    def undo(self) -> None:
+        """Put back what was in them."""
+        for _, held, copy in self._kept.values():
+            if not _as_before(held, copy):
+                _restore(held, copy)
+
+    def _add_function(self, function: Any) -> None:
+        function = getattr(function, "__func__", function)
+        if not isinstance(function, types.FunctionType) or id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        code = function.__code__
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            if name != "__nx__":
+                self._add(name, value, 0)
+        for name in code.co_names:
+            if name in function.__globals__:
+                self._add(name, function.__globals__[name], 0)
+
+    def _add(self, name: str, value: Any, depth: int) -> None:
+        if isinstance(value, _SKIPPED) or id(value) in self._seen or depth > _DEEPEST or self._room <= 0:
+            return
+        if isinstance(value, types.FunctionType | types.MethodType):
+            if not installed(value):
+                self._add_function(value)
+            return
+        self._seen.add(id(value))
+        self._room -= 1
+        if isinstance(value, list):
+            self._kept[id(value)] = (name, value, list(value))
+            members = value
+        elif isinstance(value, dict):
+            self._kept[id(value)] = (name, value, dict(value))
+            members = list(value.values())
+        elif isinstance(value, set):
+            self._kept[id(value)] = (name, value, set(value))
+            return
+        elif isinstance(value, tuple):
+            members = value
+        elif isinstance(getattr(value, "__dict__", None), dict) and not installed(value):
+            self._kept[id(value)] = (name, value, dict(value.__dict__))
+            members = list(value.__dict__.values())
+        else:
+            return
+        for member in members:
+            self._add(name, member, depth + 1)
+
+
+def _as_before(held: Any, copy: Any) -> bool:
+    if isinstance(held, list):
+        return len(held) == len(copy) and all(now is then for now, then in zip(held, copy, strict=True))
+    if isinstance(held, set):
+        return held == copy
+    now = held if isinstance(held, dict) else held.__dict__
+    return len(now) == len(copy) and all(key in now and now[key] is value for key, value in copy.items())
+
+
+def _restore(held: Any, copy: Any) -> None:
+    if isinstance(held, list):
+        held[:] = copy
+        return
+    contents = held if isinstance(held, dict | set) else held.__dict__
+    contents.clear()
+    contents.update(copy)
