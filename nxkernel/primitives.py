@@ -85,7 +85,7 @@ def _same(first: Spec, *others: Spec) -> Spec:
 
 
 def _predicate(*operands: Spec) -> Spec:
-    return _same(*operands)._replace(type=types.u8)
+    return _same(*operands)._replace(type=types.predicate())
 
 
 def _real(operand: Spec) -> Spec:
@@ -240,7 +240,7 @@ def _reduce(operand: Spec, *, axes: tuple[int, ...], keep_axes: bool) -> Spec:
 
 
 def _reduce_predicate(operand: Spec, *, axes: tuple[int, ...], keep_axes: bool) -> Spec:
-    return _reduce(operand, axes=axes, keep_axes=keep_axes)._replace(type=types.u8)
+    return _reduce(operand, axes=axes, keep_axes=keep_axes)._replace(type=types.predicate())
 
 
 def _arg_reduce(operand: Spec, *, axis: int, keep_axis: bool, tie_break: str, type: Type) -> Spec:

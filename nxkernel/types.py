@@ -1,13 +1,17 @@
 """The types of tensors: their names, their widths, and how two of them become one.
 
 The rules are those of Nx (see :func:`merge` and :func:`merge_number`); ``bool`` is added for NumPy's sake and
-counts as ``u8`` in arithmetic.
+counts as ``u8`` in arithmetic. While NumPy's rules are asked for (:func:`promotion`), all functions here follow those.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextlib
+import functools
 import math
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import ml_dtypes
@@ -131,8 +135,50 @@ def normalize(type_: Any) -> Type:
         ) from None
 
 
+class _Rules(threading.local):
+    numpy = False
+
+
+_rules = _Rules()
+
+
+@contextlib.contextmanager
+def promotion(rules: str) -> Iterator[None]:
+    """Follow other rules for a while, in this thread.
+
+    Parameters
+    ----------
+    rules : {"nx", "numpy"}
+
+    Examples
+    --------
+    >>> with promotion("numpy"):
+    ...     infer(1.5), merge(s64, f32), to_floating(s64)
+    ('f64', 'f64', 'f64')
+    """
+    if rules not in ("nx", "numpy"):
+        raise NxTypeError(message(f'promotion is "nx" or "numpy", got {rules!r}.', "They name the rules of types."))
+    before, _rules.numpy = _rules.numpy, rules == "numpy"
+    try:
+        yield
+    finally:
+        _rules.numpy = before
+
+
+def follows_numpy() -> bool:
+    """Whether types follow NumPy's rules now."""
+    return _rules.numpy
+
+
+def predicate() -> Type:
+    """The type of comparisons and tests: u8, and bool by NumPy's rules."""
+    return bool_ if _rules.numpy else u8
+
+
 def infer(number: Any) -> Type:
     """The type that a Python number has when nothing else decides: s64, f32, c64, and u8 for booleans."""
+    if _rules.numpy:
+        return _numpy_infer(number)
     if isinstance(number, bool | np.bool_):
         return u8
     if isinstance(number, int):
@@ -184,6 +230,8 @@ def merge(left: Type, right: Type) -> Type:
     left, right = normalize(left), normalize(right)
     if left is right:
         return left
+    if _rules.numpy:
+        return _numpy_merge(left, right)
     if _RANK[left.kind] < _RANK[right.kind]:
         left, right = right, left
     if left.kind == right.kind:
@@ -210,6 +258,8 @@ def merge_number(type_: Type, number: Any) -> Type:
     ('u8', 'u16', 's16', 'f32')
     """
     type_ = normalize(type_)
+    if _rules.numpy:
+        return _numpy_merge_number(type_, number)
     if isinstance(number, builtins.complex):
         return merge(type_, c64)
     if isinstance(number, builtins.float):
@@ -235,6 +285,8 @@ def merge_weak(type_: Type, weak: Type) -> Type:
     >>> merge_weak(f64, s64), merge_weak(s8, s64), merge_weak(s8, f32)
     ('f64', 's8', 'f32')
     """
+    if _rules.numpy:
+        return _numpy_merge_kind(type_, weak)
     if weak.is_complex:
         return merge(type_, c64)
     if weak.is_float:
@@ -244,7 +296,42 @@ def merge_weak(type_: Type, weak: Type) -> Type:
 
 def is_of_numbers(type_: Type) -> bool:
     """Whether Python numbers have this type when nothing else decides."""
-    return type_ in (s64, f32, c64)
+    return type_ in (bool_, s64, f64, c128) if _rules.numpy else type_ in (s64, f32, c64)
+
+
+def _numpy_infer(number: Any) -> Type:
+    for kind, type_ in ((bool | np.bool_, bool_), (int, s64), (builtins.float, f64), (builtins.complex, c128)):
+        if isinstance(number, kind):
+            return type_
+    raise NxTypeError(f"{number!r} is no number")
+
+
+@functools.cache
+def _numpy_merge(left: Type, right: Type) -> Type:
+    return _BY_DTYPE[np.promote_types(left.dtype, right.dtype)]
+
+
+def _numpy_merge_kind(type_: Type, weak: Type) -> Type:
+    """NumPy's rule for a type beside a Python number, of which only the kind counts."""
+    if weak.is_complex:
+        return c128 if type_.is_integer else to_complex(type_)
+    if weak.is_float:
+        return f64 if type_.is_integer else type_
+    return s64 if type_ is bool_ and weak is not bool_ else type_
+
+
+def _numpy_merge_number(type_: Type, number: Any) -> Type:
+    found = _numpy_merge_kind(type_, _numpy_infer(number))
+    if found.is_integer and found is not bool_:
+        low, high = limits(found)
+        if not low <= number <= high:
+            raise NxTypeError(
+                message(
+                    f"the Python integer {number} is outside of {found}, which goes from {low} to {high}.",
+                    "By NumPy's rules a Python number takes the array's type; convert the array first.",
+                )
+            )
+    return found
 
 
 def _widening(type_: Type, number: int) -> list[Type]:
@@ -277,14 +364,18 @@ def greatest(type_: Type) -> int | builtins.float:
 
 
 def to_floating(type_: Type) -> Type:
-    """The type of a function that gives fractions: integers become f32."""
+    """The type of a function that gives fractions: integers become f32, by NumPy's rules f64."""
     type_ = normalize(type_)
-    return f32 if type_.is_integer else type_
+    if type_.is_integer:
+        return f64 if _rules.numpy else f32
+    return type_
 
 
 def to_aggregate(type_: Type) -> Type:
     """The type of a sum or product: integers take 64 bits and keep their sign."""
     type_ = normalize(type_)
+    if type_ is bool_ and _rules.numpy:
+        return s64
     if type_.kind in ("u", "bool"):
         return u64
     return s64 if type_.kind == "s" else type_
@@ -295,7 +386,7 @@ def to_complex(type_: Type) -> Type:
     type_ = normalize(type_)
     if type_.is_complex:
         return type_
-    return c128 if type_ is f64 else c64
+    return c128 if type_ is f64 or (_rules.numpy and type_.is_integer) else c64
 
 
 def to_real(type_: Type) -> Type:

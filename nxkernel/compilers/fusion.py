@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from nxkernel import primitives as p
 from nxkernel import shapes
-from nxkernel.compilers import dynamic, maps, matmul, pieces
+from nxkernel.compilers import dynamic, maps, matmul, pieces, scalars
 from nxkernel.compilers.maps import Map
 from nxkernel.compilers.pieces import Store
 from nxkernel.compilers.prepare import partial
@@ -27,7 +27,7 @@ _COSTLY = {
     p.threefry2x32: 80,
 }
 #: Families whose primitives are whole operations: they read and write memory, apart from any nest.
-WHOLE = frozenset(["cumulative", "sorting", "library"])
+WHOLE = frozenset(["cumulative", "sorting", "library", "control"])
 #: Work from which a value that several nests need is computed once and kept.
 KEEP_FROM = 8
 
@@ -112,13 +112,33 @@ class Fusion:
     kernels : list of Kernel
         In no particular order; :mod:`nxkernel.compilers.plan` sorts them.
     home : dict
-        The kernel that computes each anchor; library calls, pieces and parameters have none.
+        The kernel that computes each anchor; library calls, pieces, single numbers and parameters have none.
+    scalars : set of Expr
+        What the program computes by itself, between the kernels.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr
+    inline : bool
+        Whether the program computes single numbers by itself.
+    in_place : frozenset of Expr
+        The updates that are written into the memory of what they update.
+    kept : frozenset of Expr
+        Values that are in memory whatever it costs.
     """
 
-    def __init__(self, outputs: Sequence[Expr]) -> None:
+    def __init__(
+        self,
+        outputs: Sequence[Expr],
+        inline: bool = False,
+        in_place: frozenset[Expr] = frozenset(),
+        kept: frozenset[Expr] = frozenset(),
+    ) -> None:
         self.outputs = list(outputs)
         self.order = post_order(outputs)
         self.users = users(self.order)
+        self.inline, self.in_place, self.kept = inline, in_place, kept
+        self.scalars = scalars.inline(self.order) if inline else set()
         self.home: dict[Expr, Kernel] = {}
         self._computed: dict[Expr, dict[Kernel, set[Map]]] = {}
         self.anchors = self._first_anchors()
@@ -166,7 +186,7 @@ class Fusion:
             if family in ("reduction", "contraction", "tuple") or node.primitive in pieces.PIECES:
                 anchors.add(node)
             elif family in WHOLE:
-                anchors.update(node.operands)
+                anchors.update(operand for operand in node.operands if not self._is_literal(operand, node))
                 if type(node.spec) is not tuple:
                     anchors.add(node)
             if node.primitive is p.dot:
@@ -175,6 +195,11 @@ class Fusion:
                 anchors.add(node.operands[1])
             elif node.primitive in dynamic.READS:
                 anchors.add(node.operands[0])
+        for node in self.scalars:
+            anchors.add(node)
+            anchors.update(scalars.reads_of(node))
+        anchors |= self.kept
+        anchors.update(pieces.target(node) for node in self.in_place if node.primitive in pieces.PIECES)
         self.anchors = anchors = {self._below(anchor) for anchor in anchors}
         for node in self.order:
             operand = node.operands[0] if node.operands else None
@@ -190,6 +215,19 @@ class Fusion:
                     operand = operand.operands[0]
                 anchors.add(operand)
         return {anchor for anchor in anchors if anchor.primitive is not p.parameter}
+
+    def _is_literal(self, operand: Expr, user: Expr) -> bool:
+        """Whether an operand of a loop or choice is a number that the program has by itself."""
+        return operand.primitive is p.constant and user.primitive.family == "control" and scalars.is_single(operand)
+
+    def stores_element(self, node: Expr) -> bool:
+        """Whether an update in place is a store of one element by the program itself."""
+        return (
+            self.inline
+            and node in self.in_place
+            and node.primitive in pieces.PIECES
+            and scalars.is_single(node.operands[1])
+        )
 
     def _costs(self) -> dict[Expr, int]:
         """What computing each value from memory costs for one element, counting at most a thousand."""
@@ -279,6 +317,8 @@ class Fusion:
         for node in self.order:
             if node.primitive.family in WHOLE:
                 self._waits[node] = self._kernels_of([(operand, ()) for operand in node.operands])
+            elif node in self.scalars:
+                self._waits[node] = self._kernels_of([(value, ()) for value in scalars.reads_of(node)])
             elif node.primitive is p.elem:
                 self._waits[node] = self._waits[node.operands[0]]
             elif node not in self.anchors or node.primitive is p.parameter:
@@ -405,8 +445,11 @@ class Fusion:
     def _pieces(self, node: Expr) -> None:
         """A buffer that is written in pieces: one kernel for each, after the one before."""
         waits: set[Kernel] = set()
+        if self.stores_element(node):
+            self._waits[node] = self._kernels_of([(value, ()) for value in node.operands])
+            return
         previous: Kernel | None = None
-        for store in pieces.stores(node):
+        for store in pieces.stores(node, node in self.in_place):
             kernel = Kernel(store.value.shape, stores=[store])
             kernel.needs = self._kernels_of(self.reach_store(store))
             if previous is not None:

@@ -201,7 +201,7 @@ class Builder:
         if node.primitive is p.constant:
             self.constants.append((node.params["value"], node.type))
             return section.emit(Op("const", node.type, (), len(self.constants) - 1))
-        extra = node.operands[0].type if node.primitive in _BY_OPERAND else node.params.get("word")
+        extra = node.operands[0].type if node.primitive in BY_OPERAND else node.params.get("word")
         return section.emit(Op(node.primitive.name, node.type, tuple(args), extra))
 
     @staticmethod
@@ -382,7 +382,7 @@ class _Shaped:
 
 
 #: Primitives whose code depends on the type of what they are given.
-_BY_OPERAND = frozenset(
+BY_OPERAND = frozenset(
     (p.as_type, p.bitcast, p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal)
     + (p.logical_and, p.logical_or, p.logical_xor, p.logical_not, p.is_nan, p.is_infinity, p.select, p.absolute)
     + (p.real, p.imag, p.phase)

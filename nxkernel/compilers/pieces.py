@@ -60,24 +60,40 @@ class Store:
     in_order: bool = False
 
 
-def stores(node: Expr) -> list[Store]:
-    """The pieces of a buffer, in the order in which they are written."""
+def stores(node: Expr, in_place: bool = False) -> list[Store]:
+    """The pieces of a buffer, in the order in which they are written.
+
+    Parameters
+    ----------
+    node : Expr
+    in_place : bool
+        Whether an update is written into the memory of what it updates, so that the rest of it is there already.
+    """
+    return _stores(node)[in_place:]
+
+
+def target(node: Expr) -> Expr | None:
+    """What an update updates."""
+    return node.operands[0] if node.primitive in (p.put_slice, p.scatter) else None
+
+
+def _stores(node: Expr) -> list[Store]:
     strides = maps.row_strides(node.shape)
     if node.primitive is p.concatenate:
         return _concatenated(node, strides)
     if node.primitive is p.pad:
         return _padded(node, strides)
-    target, value, *indices = node.operands
+    base, value, *indices = node.operands
     if node.primitive is p.put_slice:
-        room = [n - length for n, length in zip(target.shape, value.shape, strict=True)]
+        room = [n - length for n, length in zip(base.shape, value.shape, strict=True)]
         places = tuple(At(*place) for place in zip(indices, room, strides, strict=True))
-        return [Store(target, node, 0, strides), Store(value, node, 0, strides, places)]
+        return [Store(base, node, 0, strides), Store(value, node, 0, strides, places)]
     axes = node.params["axes"]
     places = tuple(At(index, node.shape[axis] - 1, strides[axis]) for index, axis in zip(indices, axes, strict=True))
     rest = tuple(stride for axis, stride in enumerate(strides) if axis not in axes)
     steps = (0,) * len(indices[0].shape) + rest
     return [
-        Store(target, node, 0, strides),
+        Store(base, node, 0, strides),
         Store(value, node, 0, steps, places, node.params["combine"], bool(indices[0].shape)),
     ]
 

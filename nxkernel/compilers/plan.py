@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel import shapes, types
-from nxkernel.compilers import matmul
+from nxkernel import types
+from nxkernel.compilers import matmul, pieces, scalars, updates
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.fusion import WHOLE, Fusion, Kernel
 from nxkernel.compilers.matmul import Product
+from nxkernel.compilers.memory import placed
 from nxkernel.compilers.nesting import Builder
-from nxkernel.graph.expr import Expr
+from nxkernel.compilers.rooms import rooms
+from nxkernel.graph.expr import Expr, Graph
 from nxkernel.primitives import Spec
-
-#: Buffers begin at multiples of this, so that vectors do not straddle cache lines.
-ALIGNMENT = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +40,65 @@ class Whole:
     scratch: Expr | None
 
 
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """One element that the program computes by itself.
+
+    Parameters
+    ----------
+    node : Expr
+    """
+
+    node: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class ElementStore:
+    """One element that the program writes into an array by itself.
+
+    Parameters
+    ----------
+    node : Expr
+        The update, which is in the memory of what it updates.
+    """
+
+    node: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Control:
+    """A loop or a choice.
+
+    Parameters
+    ----------
+    node : Expr
+    results : tuple of (Expr or None)
+        The values that it computes; None for one that nobody needs.
+    parts : tuple of Plan
+        Of a loop its condition and its body, of a choice its two sides.
+    shared : tuple of (int or None)
+        For each result the operand whose memory it takes over.
+    scratch : Expr or None
+        Memory that only it uses.
+    """
+
+    node: Expr
+    results: tuple[Expr | None, ...]
+    parts: tuple[Plan, ...]
+    shared: tuple[int | None, ...]
+    scratch: Expr | None
+
+
 @dataclass(eq=False)
 class Step:
-    """A loop nest, a product of matrices or a whole operation, what it reads and what it writes."""
+    """Something that the program does, what it reads and what it writes."""
 
-    work: Bound | Product | Whole
+    work: Bound | Product | Whole | Scalar | ElementStore | Control
     reads: list[Expr]
     writes: list[Expr]
     after: list[Step] = field(default_factory=list)
+    #: Steps that read what this one writes over, and the update that it is.
+    before: dict[Step, Expr] = field(default_factory=dict)
 
 
 @dataclass
@@ -57,101 +107,307 @@ class Plan:
 
     Parameters
     ----------
+    graph : Graph or None
+        Of which it is the plan; None for that of a whole program.
     steps : list of Step
         In the order in which they run.
     place : dict
-        For each value in memory: ``("input", i)``, ``("output", j)`` or ``("work", offset)``.
-    outputs : list of int
-        For each output of the graph, which of the allocated arrays it is in.
+        For each value in memory: ``("input", i)``, ``("output", j)`` or ``("work", offset)``; ``("number", k)`` for one
+        that the program keeps by itself.
+    outputs : list of tuple
+        Where each output of the graph is: ``("output", j)``, or in a loop or choice ``("input", i)``.
     arrays : list of Expr
         For each array to allocate, the value in it (a reshape of what is computed, at most).
     workspace : int
         Bytes of the memory for values that are no outputs.
+    origin : dict
+        For each node that was rewritten, the node that it came from.
     """
 
+    graph: Graph | None
     steps: list[Step]
     place: dict[Expr, tuple[str, int]]
-    outputs: list[int]
+    outputs: list[tuple[str, int]]
     arrays: list[Expr]
     workspace: int
+    origin: dict[Expr, Expr]
+
+    @property
+    def overwritten(self) -> set[int]:
+        """The inputs in whose memory outputs are made."""
+        return {
+            self.place[node][1]
+            for step in self.steps
+            for node in step.writes
+            if self.place.get(node, ("", 0))[0] == "input"
+        }
 
 
 #: What a compiler says of a whole operation: how it runs it, and how many bytes it needs besides.
 Routines = Callable[[Expr], tuple[Any, int]]
+#: Rewrites the outputs of a graph before its plan is made, and tells where new nodes came from.
+Prepare = Callable[..., tuple[list[Expr], dict[Expr, Expr]]]
 
 
-def plan(outputs: Sequence[Expr], routines: Routines) -> Plan:
-    """The plan for a prepared graph.
+class _Waiting(Exception):
+    """Two steps wait for each other because of updates in place."""
+
+    def __init__(self, update: Expr) -> None:
+        self.update = update
+
+
+class Planner:
+    """Makes plans.
 
     Parameters
     ----------
-    outputs : sequence of Expr
     routines : callable
         Gives the compiler's routine for a whole operation, and the bytes of memory that it needs besides.
+    prepare : callable
+        Rewrites the outputs of a graph; with ``own=False`` they may be inputs.
     """
-    fusion = Fusion(outputs)
-    owners = [fusion.buffer_of(output) for output in outputs]
-    results = list(dict.fromkeys(owners))
-    number = {result: index for index, result in enumerate(results)}
-    steps = _ordered(_steps(fusion, results, routines))
-    place, workspace = _Memory(steps, results).placed()
-    for node in fusion.order:
-        if node.primitive is p.parameter:
-            place[node] = ("input", node.params["index"])
-    for result, index in number.items():
-        place[result] = ("output", index)
-    for node in fusion.order:
-        owner = fusion.buffer_of(node)
-        if owner is not node and owner in place:
-            place[node] = place[owner]
-    shown = dict(zip(reversed(owners), reversed(outputs), strict=True))
-    arrays = [shown[result] for result in results]
-    return Plan(steps, place, [number[owner] for owner in owners], arrays, workspace)
+
+    def __init__(self, routines: Routines, prepare: Prepare) -> None:
+        self.routines, self.prepare = routines, prepare
+        self._parts: dict[Expr, tuple[Plan, ...]] = {}
+
+    def program(self, outputs: Sequence[Expr]) -> Plan:
+        """The plan of a whole program, whose inputs belong to the caller."""
+        prepared, origin = self.prepare(outputs)
+        return self._plan(None, prepared, origin, set(), inline=False)
+
+    def part(self, graph: Graph, writable: Sequence[int]) -> Plan:
+        """The plan of a part of a loop or choice, which may write into some of its inputs."""
+        prepared, origin = self.prepare(graph.outputs, own=False)
+        parameters = {graph.parameters[place] for place in writable}
+        return self._plan(graph, prepared, origin, parameters, inline=True)
+
+    # One graph -------------------------------------------------------------------------------------------------
+
+    def _plan(
+        self, graph: Graph | None, outputs: list[Expr], origin: dict[Expr, Expr], writable: set[Expr], inline: bool
+    ) -> Plan:
+        plain = Fusion(outputs)
+        control = [node for node in plain.order if node.primitive.family == "control"]
+        inline = inline or bool(control)
+        for node in control:
+            self._parts[node] = self._parts_of(node)
+        shared = updates.candidates(plain.order, outputs, plain.users, writable, self._shares)
+        while True:
+            try:
+                return _Laying(self, graph, outputs, origin, inline, shared).plan()
+            except _Waiting as waiting:
+                del shared[waiting.update]
+
+    def _parts_of(self, node: Expr) -> tuple[Plan, ...]:
+        params = node.params
+        if node.primitive is p.while_:
+            arrays = [k for k in range(params["state"]) if not scalars.is_single(node.operands[k])]
+            return self.part(params["condition"], []), self.part(params["body"], arrays)
+        places = [k for k, operand in enumerate(node.operands[1:]) if not scalars.is_single(operand)]
+        return self.part(params["then"], places), self.part(params["otherwise"], places)
+
+    def _shares(self, node: Expr) -> dict[int, int]:
+        """Which results of a loop or choice could be in the memory of which operands."""
+        parts = self._parts[node]
+        if node.primitive is p.while_:
+            return {k: k for k in range(node.params["state"]) if not scalars.is_single(node.operands[k])}
+        found: dict[int, int] = {}
+        written = parts[0].overwritten | parts[1].overwritten
+        for result, (one, other) in enumerate(zip(parts[0].outputs, parts[1].outputs, strict=True)):
+            if one == other and one[0] == "input" and one[1] in written:
+                found[result] = one[1] + 1
+        return found
 
 
-def _steps(fusion: Fusion, results: list[Expr], routines: Routines) -> list[Step]:
-    kept = set(results)
-    for kernel in fusion.kernels:
-        for anchor in kernel.anchors:
-            for node, _ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):
-                owner = fusion.buffer_of(node)
-                if fusion.home.get(owner) is not kernel:
-                    kept.add(owner)
-        for store in kernel.stores:
-            kept.update(fusion.buffer_of(node) for node, _ in fusion.reach_store(store))
-    steps: dict[object, Step] = {}
-    for node in fusion.order:
+class _Laying:
+    """Steps and memory for one choice of updates in place."""
+
+    def __init__(
+        self,
+        planner: Planner,
+        graph: Graph | None,
+        outputs: list[Expr],
+        origin: dict[Expr, Expr],
+        inline: bool,
+        shared: dict[Expr, Expr],
+    ) -> None:
+        self.planner, self.graph, self.outputs, self.origin = planner, graph, outputs, origin
+        self.shared = dict(shared)
+        kept = set()
+        for node, old in shared.items():
+            if node.primitive in pieces.PIECES and not (inline and scalars.is_single(node.operands[1])):
+                kept.update(updates.apart(node, old, self.root))
+        self.fusion = Fusion(outputs, inline, frozenset(shared), frozenset(kept))
+
+    def root(self, node: Expr) -> Expr:
+        """The value whose memory another one is in."""
+        while node in self.shared:
+            node = self.shared[node]
+        return node
+
+    def plan(self) -> Plan:
+        fusion = self.fusion
+        owners = [fusion.buffer_of(output) for output in self.outputs]
+        roots = [self.root(owner) for owner in owners]
+        own = list(dict.fromkeys(root for root in roots if self.graph is None or root.primitive is not p.parameter))
+        number = {root: index for index, root in enumerate(own)}
+        steps = self._ordered(self._steps(list(dict.fromkeys(owners))))
+        place, workspace = placed(steps, own, self.root, fusion.scalars)
+        for node in fusion.order:
+            if node.primitive is p.parameter:
+                place[node] = ("input", node.params["index"])
+        for root, index in number.items():
+            place[root] = ("output", index)
+        for node in fusion.order:
+            owner = self.root(fusion.buffer_of(node))
+            if owner is not node and owner in place:
+                place[node] = place[owner]
+        shown = dict(zip(reversed(roots), reversed(self.outputs), strict=True))
+        return Plan(
+            self.graph,
+            steps,
+            place,
+            [place[root] for root in roots],
+            [shown[root] for root in own],
+            workspace,
+            self.origin,
+        )
+
+    # Steps -----------------------------------------------------------------------------------------------------
+
+    def _steps(self, results: list[Expr]) -> list[Step]:
+        fusion, kept = self.fusion, set(results)
+        for kernel in fusion.kernels:
+            for anchor in kernel.anchors:
+                for node, _ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):
+                    owner = fusion.buffer_of(node)
+                    if fusion.home.get(owner) is not kernel:
+                        kept.add(owner)
+            for store in kernel.stores:
+                kept.update(fusion.buffer_of(node) for node, _ in fusion.reach_store(store))
+        steps: dict[object, Step] = {}
+        for node in fusion.order:
+            step = self._step(node)
+            if step is not None:
+                kept.update(step.reads)
+                steps[node] = step
+        for kernel in fusion.kernels:
+            if kernel.stores or any(anchor in kept for anchor in kernel.anchors):
+                steps[kernel] = _nest_step(fusion, kernel, kept)
+        for kernel in fusion.kernels:
+            if kernel.stores:
+                steps[kernel].after = [steps[other] for other in kernel.needs if other.stores and other in steps]
+        made = list(steps.values())
+        self._readers_first(made)
+        return made
+
+    def _step(self, node: Expr) -> Step | None:
+        """The step of a node that is no part of a nest."""
+        fusion = self.fusion
         if node.primitive is p.dot:
             axes = matmul.axes_of(node)
             bases = dict(zip(node.operands, map(fusion.memory_of, node.operands, axes), strict=True))
             product = matmul.product(node, bases.__getitem__)
-            reads = [fusion.buffer_of(product.left.base), fusion.buffer_of(product.right.base)]
-            kept.update(reads)
-            steps[node] = Step(product, reads, [node])
-        elif node.primitive.family in WHOLE:
-            reads = [fusion.buffer_of(operand) for operand in node.operands]
-            kept.update(reads)
-            steps[node] = _whole_step(node, reads, fusion.users[node], routines)
-    for kernel in fusion.kernels:
-        if not kernel.stores and not any(anchor in kept for anchor in kernel.anchors):
-            continue
-        steps[kernel] = _nest_step(fusion, kernel, kept)
-    for kernel in fusion.kernels:
-        if kernel.stores:
-            steps[kernel].after = [steps[other] for other in kernel.needs if other.stores and other in steps]
-    return list(steps.values())
+            return Step(product, [fusion.buffer_of(product.left.base), fusion.buffer_of(product.right.base)], [node])
+        if node in fusion.scalars:
+            return Step(Scalar(node), [fusion.buffer_of(value) for value in scalars.reads_of(node)], [node])
+        if fusion.stores_element(node):
+            reads = [fusion.buffer_of(value) for value in node.operands[1:] if value.primitive is not p.constant]
+            return Step(ElementStore(node), reads, [node])
+        if node.primitive.family == "control":
+            return self._control_step(node)
+        if node.primitive.family in WHOLE:
+            return self._whole_step(node)
+        return None
+
+    def _results(self, node: Expr) -> tuple[Expr | None, ...]:
+        if type(node.spec) is not tuple:
+            return (node,)
+        parts = {user.params["index"]: user for user in self.fusion.users[node]}
+        return tuple(parts.get(index) for index in range(len(node.spec)))
+
+    def _whole_step(self, node: Expr) -> Step:
+        results = self._results(node)
+        routine, size = self.planner.routines(node)
+        scratch = _room(size)
+        writes = [result for result in (*results, scratch) if result is not None]
+        reads = [self.fusion.buffer_of(operand) for operand in node.operands]
+        return Step(Whole(node, results, routine, scratch), reads, writes)
+
+    def _control_step(self, node: Expr) -> Step:
+        results, parts = self._results(node), self.planner._parts[node]
+        shared: list[int | None] = [None] * len(results)
+        places = self.planner._shares(node)
+        for index, result in enumerate(results):
+            if result in self.shared:
+                shared[index] = places[index]
+        scratch = _room(rooms(node, results, parts, shared).size)
+        writes = [result for result in (*results, scratch) if result is not None]
+        anchors = self.fusion.anchors
+        held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in anchors]
+        reads = [self.fusion.buffer_of(operand) for operand in held]
+        return Step(Control(node, results, parts, tuple(shared), scratch), reads, writes)
+
+    def _readers_first(self, steps: list[Step]) -> None:
+        """What reads a value runs before an update in place writes over it."""
+        readers: dict[Expr, list[Step]] = {}
+        writers: dict[Expr, list[Step]] = {}
+        for step in steps:
+            for node in step.reads:
+                readers.setdefault(node, []).append(step)
+            for node in step.writes:
+                writers.setdefault(node, []).append(step)
+        for node, old in self.shared.items():
+            base = self.fusion.buffer_of(old)
+            for step in writers.get(node, ()):
+                for other in (*readers.get(base, ()), *writers.get(base, ())):
+                    if other is not step:
+                        step.before[other] = node
+
+    @staticmethod
+    def _ordered(steps: list[Step]) -> list[Step]:
+        """Steps so that each follows those that write what it reads."""
+        writers: dict[Expr, list[Step]] = {}
+        for step in steps:
+            for node in step.writes:
+                writers.setdefault(node, []).append(step)
+        order: list[Step] = []
+        done: set[Step] = set()
+        waiting: set[Step] = set()
+        for root in steps:
+            stack = [root]
+            while stack:
+                step = stack[-1]
+                waits = [w for node in step.reads for w in writers.get(node, ()) if w is not step]
+                waits += [*step.after, *step.before]
+                missing = [w for w in waits if w not in done]
+                if step in done or not missing:
+                    stack.pop()
+                    if step not in done:
+                        done.add(step)
+                        order.append(step)
+                    continue
+                if any(w in waiting for w in missing):
+                    _resolve(stack, missing)
+                waiting.add(step)
+                stack.extend(missing)
+        return order
 
 
-def _whole_step(node: Expr, reads: list[Expr], users: list[Expr], routines: Routines) -> Step:
-    if type(node.spec) is tuple:
-        parts = {user.params["index"]: user for user in users}
-        results = tuple(parts.get(index) for index in range(len(node.spec)))
-    else:
-        results = (node,)
-    routine, size = routines(node)
-    scratch = Expr(p.constant, (), {}, Spec(types.u8, (size,), (None,))) if size else None
-    writes = [result for result in (*results, scratch) if result is not None]
-    return Step(Whole(node, results, routine, scratch), reads, writes)
+def _resolve(stack: list[Step], missing: list[Step]) -> None:
+    """Of steps that wait for each other, say which update in place is to blame."""
+    chain = [*stack, *missing]
+    for step in reversed(chain):
+        for other, update in step.before.items():
+            if other in chain:
+                raise _Waiting(update)
+    raise AssertionError("two steps of a plan wait for each other")
+
+
+def _room(size: int) -> Expr | None:
+    """A value that stands for so many bytes of memory."""
+    return Expr(p.constant, (), {}, Spec(types.u8, (size,), (None,))) if size else None
 
 
 def _nest_step(fusion: Fusion, kernel: Kernel, kept: set[Expr]) -> Step:
@@ -161,107 +417,3 @@ def _nest_step(fusion: Fusion, kernel: Kernel, kept: set[Expr]) -> Step:
     reads = [o for o, role in zip(owners, roles, strict=True) if role == "read"]
     writes = [o for o, role in zip(owners, roles, strict=True) if role == "write"]
     return Step(bound, reads, writes)
-
-
-def _ordered(steps: list[Step]) -> list[Step]:
-    """Steps so that each follows those that write what it reads."""
-    writers: dict[Expr, list[Step]] = {}
-    for step in steps:
-        for node in step.writes:
-            writers.setdefault(node, []).append(step)
-    order: list[Step] = []
-    done: set[Step] = set()
-    waiting: set[Step] = set()
-    for root in steps:
-        stack = [root]
-        while stack:
-            step = stack[-1]
-            waits = [w for node in step.reads for w in writers.get(node, ()) if w is not step] + step.after
-            missing = [w for w in waits if w not in done]
-            if step in done or not missing:
-                stack.pop()
-                if step not in done:
-                    done.add(step)
-                    order.append(step)
-                continue
-            if any(w in waiting for w in missing):
-                raise AssertionError("two steps of a plan wait for each other")
-            waiting.add(step)
-            stack.extend(missing)
-    return order
-
-
-class _Memory:
-    """Finds a place for each value that is no input: outputs have their arrays, the rest shares a workspace."""
-
-    def __init__(self, steps: list[Step], results: list[Expr]) -> None:
-        self.steps, self.results = steps, results
-        self.first: dict[Expr, int] = {}
-        self.last: dict[Expr, int] = {}
-        for time, step in enumerate(steps):
-            for node in step.writes:
-                self.first.setdefault(node, time)
-                self.last[node] = time
-            for node in step.reads:
-                self.last[node] = time
-
-    def placed(self) -> tuple[dict[Expr, tuple[str, int]], int]:
-        """Where values live, and the size of the workspace."""
-        place: dict[Expr, tuple[str, int]] = {}
-        outputs = {node: index for index, node in enumerate(self.results)}
-        taken: list[tuple[int, int, int, int]] = []  # first, last, offset, end
-        borrowed: dict[int, list[tuple[int, int]]] = {}
-        total = 0
-        values = [node for node in self.first if node not in outputs]
-        for node in sorted(values, key=lambda n: (-_bytes(n), self.first[n])):
-            first, last, size = self.first[node], self.last[node], _bytes(node)
-            index = self._in_output(node, outputs, borrowed)
-            if index is not None:
-                borrowed.setdefault(index, []).append((first, last))
-                place[node] = ("output", index)
-                continue
-            size = shapes.ceil_div(max(size, 1), ALIGNMENT) * ALIGNMENT
-            offset = 0
-            for _, _, begin, end in sorted((t for t in taken if t[0] <= last and first <= t[1]), key=lambda t: t[2]):
-                if offset + size <= begin:
-                    break
-                offset = max(offset, end)
-            taken.append((first, last, offset, offset + size))
-            total = max(total, offset + size)
-            place[node] = ("work", offset)
-        return place, total
-
-    def _in_output(self, node: Expr, outputs: dict[Expr, int], borrowed: dict[int, list]) -> int | None:
-        """An output whose array is free while a value lives: written afterwards, or over it element by element."""
-        for output, index in outputs.items():
-            begin = self.first.get(output)
-            if begin is None or _bytes(output) < _bytes(node):
-                continue
-            free = begin > self.last[node] or (begin == self.last[node] and self._over(self.steps[begin], node, output))
-            clear = all(self.last[node] < a or b < self.first[node] for a, b in borrowed.get(index, ()))
-            if free and clear:
-                return index
-        return None
-
-    @staticmethod
-    def _over(step: Step, old: Expr, new: Expr) -> bool:
-        """Whether a step reads each element of `old` only where it writes the element of `new` in its place."""
-        bound = step.work
-        if not isinstance(bound, Bound) or bound.nest.kind != "map" or old.type.size != new.type.size:
-            return False
-        memory = [bound.nest.buffers[number] for number in bound.nest.memory]
-        mine = [k for k, (owner, _) in enumerate(bound.buffers) if owner is old]
-        others = [k for k, (owner, _) in enumerate(bound.buffers) if owner is new]
-        if len(mine) != 1 or len(others) != 1 or len(step.writes) != 1:
-            return False
-        (a,), (b,) = mine, others
-        if any(
-            op.name in ("load", "gather") and op.args and op.extra == bound.nest.memory[a] for op in bound.nest.ops()
-        ):
-            return False
-        whole = all(not set("0s2") & set(memory[k].strides) for k in (a, b))
-        return whole and bound.nest.outer == 0 and bound.buffers[a][1] == bound.buffers[b][1] == 0
-
-
-def _bytes(node: Expr) -> int:
-    return shapes.size(node.shape) * node.type.size

@@ -43,7 +43,9 @@ def make(primitive: Primitive, *operands: Expr, source: Any = None, **params: An
     return Expr(primitive, operands, params, primitive.rule(*[o.spec for o in operands], **params), source)
 
 
-def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[Expr], dict[Expr, Expr]]:
+def prepare(
+    outputs: Sequence[Expr], blas: frozenset[types.Type], own: bool = True
+) -> tuple[list[Expr], dict[Expr, Expr]]:
     """Rewritten outputs, and for each new node the node of the given graph that it came from.
 
     Parameters
@@ -51,6 +53,8 @@ def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[
     outputs : sequence of Expr
     blas : frozenset of Type
         The types for which a library multiplies matrices; products of others become loops.
+    own : bool
+        Whether an output that is an input must be a copy of it.
     """
     new: dict[int, Expr] = {}
     origin: dict[Expr, Expr] = {}
@@ -71,7 +75,7 @@ def prepare(outputs: Sequence[Expr], blas: frozenset[types.Type]) -> tuple[list[
             if one not in origin:
                 origin[one] = node
                 made.extend(one.operands)
-    return [_own(new[id(output)]) for output in outputs], origin
+    return [_own(new[id(output)]) if own else new[id(output)] for output in outputs], origin
 
 
 def _own(output: Expr) -> Expr:

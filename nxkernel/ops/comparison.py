@@ -70,7 +70,7 @@ def _test(primitive: Primitive, what: str, result: str) -> Any:
     def function(tensor: Any) -> Tensor | Expr:
         tensor = operand(tensor, "tensor")
         if tensor.type.is_integer:
-            return filled_like(0, types.u8, tensor)
+            return filled_like(0, types.predicate(), tensor)
         return apply(primitive, tensor)
 
     example = f"nx.{primitive.name}([1.0, np.nan, -np.inf]).to_list()"

@@ -237,8 +237,10 @@ def elementwise(primitive: Primitive, left: Any, right: Any, type_rule: TypeRule
 
 
 def arithmetic(type_: Type) -> Type:
-    """The type that arithmetic gives: bool counts as u8."""
-    return types.u8 if type_ is types.bool_ else type_
+    """The type that arithmetic gives: bool counts as u8, and as a whole number by NumPy's rules."""
+    if type_ is types.bool_:
+        return types.s64 if types.follows_numpy() else types.u8
+    return type_
 
 
 def whole(name: str) -> TypeRule:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel.errors import NxTypeError, message
-from nxkernel.operand import Operand
+from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import (
     borders,
     comparison,
@@ -119,7 +119,8 @@ def _operator(function: Callable, swapped: bool = False, refuse: tuple = (str, b
     """A binary operator; other classes get their turn, and text and None the error of the function."""
 
     def method(self: Operand, other: Any) -> Any:
-        if not is_operand(other) and not isinstance(other, refuse):
+        # An array that is assigned into has operators of its own, which give such arrays.
+        if isinstance(other, Proxy) or (not is_operand(other) and not isinstance(other, refuse)):
             return NotImplemented
         return function(other, self) if swapped else function(self, other)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -16,7 +17,7 @@ from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, stor
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.program import Program
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
-from nxkernel.compilers.plan import Plan, Step, Whole, plan
+from nxkernel.compilers.plan import Control, ElementStore, Plan, Planner, Scalar, Step, Whole
 from nxkernel.compilers.prepare import partial, prepare
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph
@@ -35,12 +36,11 @@ class NumbaCpu:
         """A native program for a graph that has been simplified."""
         begin = time.perf_counter()
         _check(graph)
-        outputs, origin = prepare(graph.outputs, _BLAS)
-        laid = plan(outputs, _routine)
+        laid = _planner().program(graph.outputs)
         text = program.write(laid, len(graph.parameters))
         lowered = time.perf_counter()
-        kernels = [record for step in laid.steps for record in _kernels(step, origin)]
-        address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text))
+        kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan.origin)]
+        address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
         done = time.perf_counter()
         return CpuExecutable(graph, laid, text, address, kernels, 1e3 * (lowered - begin), 1e3 * (done - lowered))
 
@@ -48,15 +48,24 @@ class NumbaCpu:
 def foresee(graph: Graph) -> list[tuple[str, str]]:
     """The kernels that compiling a graph would need: what each is, and where its code would come from."""
     _check(graph)
-    outputs, _ = prepare(graph.outputs, _BLAS)
     found = []
-    for step in plan(outputs, _routine).steps:
+    for step in [step for plan in _all_plans(_planner().program(graph.outputs)) for step in plan.steps]:
         if isinstance(step.work, Bound):
             found.append((_title(step, step.work), store.whereabouts(step.work.nest.key)))
         elif isinstance(step.work, Whole):
             launches = [launch for launch in step.work.routine.launches if isinstance(launch, Launch)]
             found += [(launch.title, store.whereabouts(launch.symbol)) for launch in launches]
     return found
+
+
+def _planner() -> Planner:
+    return Planner(_routine, functools.partial(prepare, blas=_BLAS))
+
+
+def _all_plans(plan: Plan) -> list[Plan]:
+    """A plan and those of the loops and choices in it."""
+    inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
+    return [plan, *(found for part in inner for found in _all_plans(part))]
 
 
 def _routine(node: Expr) -> tuple[Routine, int]:
@@ -67,6 +76,11 @@ def _routine(node: Expr) -> tuple[Routine, int]:
 def _check(graph: Graph) -> None:
     """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
     for node in post_order(graph.outputs):
+        if node.primitive.family == "control":
+            for part in node.params.values():
+                if isinstance(part, Graph):
+                    _check(part)
+            continue
         if node.primitive.family not in ARITHMETIC and lowering_of(node.primitive) is None:
             _refuse(node)
 
@@ -94,7 +108,7 @@ def _refuse(node: Expr) -> NoReturn:
 
 def _needs(text: Program) -> None:
     runtime.prepare()
-    if text.calls:
+    if text.calls or text.loops:
         host.provide()
     for type_ in text.libraries:
         libraries.provide(type_)
@@ -104,6 +118,8 @@ def _kernels(step: Step, origin: dict[Expr, Expr]) -> list[KernelRecord]:
     """Get the native code of a step, and say what it is."""
     if isinstance(step.work, Product):
         return [_library_record(step.work, origin)]
+    if isinstance(step.work, Scalar | ElementStore | Control):
+        return []
     if isinstance(step.work, Whole):
         return [_whole_record(step, launch, origin) for launch in step.work.routine.launches]
     return [_nest_record(step, origin)]
@@ -227,11 +243,11 @@ class CpuExecutable:
         self.lower_ms, self.native_ms = lower_ms, native_ms
         self.symbol = text.symbol
         launch = runtime.callable_program(address, text.params)
-        self.launch = host.raising(launch) if text.calls else launch
+        self.launch = host.raising(launch) if text.calls or text.loops else launch
         self._calls = text.calls
         self._shapes = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace
-        self._results = [(index, node.shape) for index, node in zip(plan.outputs, graph.outputs, strict=True)]
+        self._results = [(index, node.shape) for (_, index), node in zip(plan.outputs, graph.outputs, strict=True)]
         #: Whether the program has exactly one array to allocate, which is its one output.
         self.single = self._shapes[0] if len(self._results) == 1 and not plan.workspace else None
 

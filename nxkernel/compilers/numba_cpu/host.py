@@ -86,10 +86,21 @@ def _answer(number: int, table: ctypes.Array) -> None:
         _failures.first = error
 
 
+@ctypes.CFUNCTYPE(ctypes.c_int64)
+def _signals() -> int:
+    """Let Python's signal handlers run; 1 when one of them raised, or something went wrong before."""
+    try:
+        ctypes.pythonapi.PyErr_CheckSignals()
+    except BaseException as error:
+        _failures.first = _failures.first or error
+    return int(_failures.first is not None)
+
+
 @functools.cache
 def provide() -> None:
-    """Make ``nxk_host`` known to code that is loaded from now on."""
+    """Make ``nxk_host`` and ``nxk_signals`` known to code that is loaded from now on."""
     loader.define_symbol("nxk_host", ctypes.cast(_answer, ctypes.c_void_p).value)
+    loader.define_symbol("nxk_signals", ctypes.cast(_signals, ctypes.c_void_p).value)
 
 
 def raising(launch: Callable[..., bool]) -> Callable[..., bool]:

@@ -93,9 +93,9 @@ class Builder:
         signature = ", ".join(f"{kind} %{parameter}" for parameter, kind in parameters)
         self._head = f"define {linkage + ' ' if linkage else ''}{result} @{name}({signature}) {attributes}".rstrip()
         self._lines: list[str] = []
+        self._rooms: list[str] = []
         self._count = 0
         self.block = "entry"
-        self._lines.append("entry:")
 
     # Text ------------------------------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class Builder:
 
     def finish(self) -> None:
         """Close the function and hand its text to the module."""
-        self.module.functions.append("\n".join([self._head + " {", *self._lines, "}"]))
+        self.module.functions.append("\n".join([self._head + " {", "entry:", *self._rooms, *self._lines, "}"]))
         self.module.defined.add(self.name)
 
     # Constants and lanes ---------------------------------------------------------------------------------------
@@ -288,6 +288,15 @@ class Builder:
         """Room on the stack for so many elements, aligned for vectors."""
         count = count if isinstance(count, Value) else self.constant("i64", count)
         return self.emit(f"alloca {element}, {count}, align 64", "ptr", 1)
+
+    def room(self, element: str, count: int, *, zero: bool = False) -> Value:
+        """Room on the stack as `alloca` gives it, taken once when the function begins, wherever it is asked for."""
+        self._count += 1
+        name = f"%v{self._count}"
+        self._rooms.append(f"  {name} = alloca {element}, i64 {count}, align 64")
+        if zero:
+            self._rooms.append(f"  store {element} 0, ptr {name}")
+        return Value("ptr", 1, name)
 
     def masked_load(self, element: str, address: Value, mask: Value) -> Value:
         """Consecutive elements, one for each lane of the mask; those outside of it are zero and are not read."""

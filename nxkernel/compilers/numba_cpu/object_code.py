@@ -18,10 +18,16 @@ class _Library(AOTCodeLibrary):
     def _optimize_functions(self, ll_module: llvm.ModuleRef) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
+    loops = False
+
     def _optimize_final_module(self) -> None:
-        builder = llvm.create_pass_builder(self._codegen._tm, llvm.create_pipeline_tuning_options(speed_level=1))
-        passes = llvm.create_new_module_pass_manager()
-        passes.add_always_inliner_pass()
+        level = 3 if self.loops else 1
+        builder = llvm.create_pass_builder(self._codegen._tm, llvm.create_pipeline_tuning_options(speed_level=level))
+        if self.loops:
+            passes = builder.getModulePassManager()
+        else:
+            passes = llvm.create_new_module_pass_manager()
+            passes.add_always_inliner_pass()
         passes.run(self._final_module, builder)
 
 
@@ -48,7 +54,7 @@ _codegen: _Codegen | None = None
 
 
 @global_compiler_lock
-def compile_object(text: str, name: str, *, libraries: tuple = ()) -> bytes:
+def compile_object(text: str, name: str, *, libraries: tuple = (), loops: bool = False) -> bytes:
     """Object code for a module of LLVM IR.
 
     Parameters
@@ -59,6 +65,8 @@ def compile_object(text: str, name: str, *, libraries: tuple = ()) -> bytes:
         The name of the library, for messages.
     libraries : tuple
         Numba code libraries to link in, such as that of a function of the user's.
+    loops : bool
+        Whether LLVM is to optimize loops; those of kernels are optimal as they are written.
 
     Returns
     -------
@@ -69,6 +77,7 @@ def compile_object(text: str, name: str, *, libraries: tuple = ()) -> bytes:
     if _codegen is None:
         _codegen = _Codegen("nxkernel")
     library = _codegen.create_library(name)
+    library.loops = loops
     for other in libraries:
         library.add_linking_library(other)
     library.add_llvm_module(llvm.parse_assembly(text))

@@ -1,4 +1,4 @@
-"""The program of a graph: one native function that runs its kernels and library calls in order.
+"""The program of a graph: one native function that runs its kernels and library calls in order, and its loops.
 
 ``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit
 words: the state of the thread pool, then for each step its offsets, sizes, strides and constants. The text has no
@@ -8,20 +8,25 @@ number that depends on a shape, so that a new shape is a new table for the same 
 from __future__ import annotations
 
 import hashlib
-import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from nxkernel import shapes
-from nxkernel.backends.numpy import cast_number
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.numba_cpu import host, libraries, runtime, threads
+from nxkernel.compilers.numba_cpu.constants import bits
+from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
+from nxkernel.compilers.numba_cpu.operations import Emitter
 from nxkernel.compilers.numba_cpu.routines import HostCall
-from nxkernel.compilers.plan import Plan, Whole
+from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar, Step, Whole
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
+
+_POINTERS, _PARAMS = Value("ptr", 1, "%pointers"), Value("ptr", 1, "%params")
+_NAME = "nxp_unnamed"
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Program:
         The types of which it multiplies matrices.
     calls : tuple of host.Call
         What it asks Python for; they must live as long as the program may run.
+    loops : bool
+        Whether it has loops of its own, which LLVM is to optimize, and which may be interrupted.
     """
 
     symbol: str
@@ -46,97 +53,211 @@ class Program:
     params: np.ndarray
     libraries: frozenset[Type]
     calls: tuple[host.Call, ...]
+    loops: bool
 
 
-class _Writer:
-    def __init__(self, plan: Plan, inputs: int) -> None:
-        self.plan = plan
-        self.inputs, self.workspace = inputs, inputs + len(plan.arrays)
-        self.lines: list[str] = []
-        self.words: list[int] = [threads.STATE.ctypes.data]
-        self.declared: dict[str, str] = {}
+#: Gives the address of something at the place in the program where it is called.
+Address = Callable[[], Value]
+
+
+class Writer:
+    """What all parts of a program have in common: its text, its words, and what it refers to.
+
+    Attributes
+    ----------
+    b : Builder
+    e : Emitter
+    state : Value
+        The address of the thread pool's state.
+    loops : bool
+        Whether the program has loops of its own.
+    """
+
+    def __init__(self) -> None:
+        self.module = Module()
+        signature = [("pointers", "ptr"), ("params", "ptr noalias readonly")]
+        self.b = Builder(self.module, _NAME, "void", signature, attributes="nounwind")
+        self.e = Emitter(self.b, inline=True)
+        self.words: list[int] = []
         self.libraries: set[Type] = set()
         self.calls: list[host.Call] = []
-        self.count = 0
+        self.loops = False
+        self._seen: Value | None = None
+        self.state = self.word(threads.STATE.ctypes.data, "ptr")
 
-    def name(self) -> str:
-        self.count += 1
-        return f"%t{self.count}"
-
-    def emit(self, text: str) -> str:
-        name = self.name()
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def word(self, value: int, kind: str = "i64") -> str:
+    def word(self, value: int, kind: str = "i64") -> Value:
         """A word of the table, read where it is needed."""
-        place = self.emit(f"getelementptr i64, ptr %params, i64 {len(self.words)}")
+        place = self.b.offset(_PARAMS, "i64", self.integer(len(self.words)))
         self.words.append(value)
-        return self.emit(f"load {kind}, ptr {place}")
+        return self.b.load(kind, place, invariant=True)
 
-    def pointer(self, node: Expr, offset: int) -> str:
-        """The address of a value's memory, `offset` bytes on."""
-        kind, where = self.plan.place[node]
-        index = {"input": where, "output": self.inputs + where, "work": self.workspace}[kind]
-        base = self.emit(f"load ptr, ptr {self.emit(f'getelementptr ptr, ptr %pointers, i64 {index}')}")
-        moved = self.word(offset + (where if kind == "work" else 0))
-        return self.emit(f"getelementptr i8, ptr {base}, i64 {moved}")
+    def constant(self, number: complex, type_: Type) -> Value:
+        """A number as memory holds it, out of the table."""
+        return self.word(bits(number, type_))
 
-    def nest(self, bound: Bound) -> None:
-        words = [word if isinstance(word, int) else _bits(*word) for word in bound.words]
-        # Steps that must follow each other are no work worth sharing.
-        self.run(bound.nest.key, bound.buffers, words, bound.count, 0 if bound.in_order else bound.work)
-        self.declared[bound.nest.key] = f"declare void @{bound.nest.key}(ptr, ptr, ptr, ptr)"
+    def integer(self, number: int) -> Value:
+        """A constant of 64 bits."""
+        return self.b.constant("i64", number)
 
-    def run(self, kernel: str, buffers: list[tuple[Expr, int]], words: list[int], count: int, work: int) -> None:
-        """Fill a table with the addresses of buffers and with words, and run a kernel on it; no work is not shared."""
-        table = self.table(buffers, len(words))
-        number, grain = self.word(count), self.word(max(1, runtime.WORTH_SHARING // work if work else count))
-        first = self.emit(f"getelementptr i64, ptr %params, i64 {len(self.words)}")
-        rest = self.emit(f"getelementptr i64, ptr {table}, i64 {len(buffers)}")
-        self.words += words
-        self.lines.append(
-            f"  call void @llvm.memcpy.p0.p0.i64(ptr {rest}, ptr {first}, i64 {8 * len(words)}, i1 false)"
+    def further(self, base: Value, offset: Value) -> Value:
+        """An address so many bytes on."""
+        return self.b.offset(base, "i8", offset)
+
+    def pointer(self, index: int) -> Value:
+        """One of the addresses that the program is given."""
+        return self.b.load("ptr", self.b.offset(_POINTERS, "ptr", self.integer(index)), invariant=True)
+
+    def copy(self, target: Value, source: Value, size: int) -> None:
+        """Copy bytes."""
+        self.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
+        self.b.do(f"call void @llvm.memcpy.p0.p0.i64({target}, {source}, {self.word(size)}, i1 false)")
+
+    def seen(self) -> Value:
+        """Where the program keeps when it last looked at the clock for an interrupt."""
+        if self._seen is None:
+            self._seen = self.b.room("i64", 1, zero=True)
+        return self._seen
+
+    def finish(self) -> Program:
+        """The program."""
+        self.b.do("ret void")
+        self.b.finish()
+        helpers = [libraries.matmul_text(type_) for type_ in sorted(self.libraries)]
+        helpers += [libraries.control_text()] if self.libraries else []
+        text = "\n".join([str(self.module), *helpers, ""])
+        symbol = f"nxp_{hashlib.sha256(text.encode()).hexdigest()[:40]}"
+        words = np.array([word - (1 << 64) if word >= 1 << 63 else word for word in self.words], dtype=np.int64)
+        return Program(
+            symbol, text.replace(_NAME, symbol), words, frozenset(self.libraries), tuple(self.calls), self.loops
         )
-        self.lines.append(f"  call void @nxk_run(ptr @{kernel}, i64 {number}, i64 {grain}, ptr {table}, ptr %state)")
-        self.declared["nxk_run"] = "declare void @nxk_run(ptr, i64, i64, ptr, ptr)"
-        self.declared["memcpy"] = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
 
-    def table(self, buffers: list[tuple[Expr, int]], words: int) -> str:
+
+class Scope:
+    """Writes the steps of one plan: of the program, or of a part of a loop or choice.
+
+    Parameters
+    ----------
+    writer : Writer
+    plan : Plan
+    inputs, outputs : sequence of callable
+        Give their addresses.
+    work : callable
+        Gives the address of the workspace.
+    """
+
+    def __init__(
+        self, writer: Writer, plan: Plan, inputs: Sequence[Address], outputs: Sequence[Address], work: Address
+    ) -> None:
+        self.w, self.b, self.plan = writer, writer.b, plan
+        self.inputs, self.outputs, self.work = inputs, outputs, work
+        self.numbers: dict[int, Value] = {}
+
+    def run(self) -> None:
+        """Write all steps."""
+        for step in self.plan.steps:
+            self.step(step)
+
+    def step(self, step: Step) -> None:
+        """Write one step."""
+        work = step.work
+        if isinstance(work, Bound):
+            self._nest(work)
+        elif isinstance(work, Product):
+            self._product(work)
+        elif isinstance(work, Whole):
+            self._whole(work)
+        elif isinstance(work, Scalar):
+            self._numbers().scalar(work.node)
+        elif isinstance(work, ElementStore):
+            self._numbers().store(work.node)
+        elif isinstance(work, Control):
+            from nxkernel.compilers.numba_cpu.control import write_control
+
+            write_control(self, work)
+
+    def _numbers(self):
+        from nxkernel.compilers.numba_cpu.inline import Inline
+
+        return Inline(self)
+
+    # Addresses -------------------------------------------------------------------------------------------------
+
+    def address(self, node: Expr) -> Value:
+        """Where a value is."""
+        kind, where = self.plan.place[node]
+        if kind == "number":
+            if where not in self.numbers:
+                self.numbers[where] = self.b.room("i8", max(node.type.size, 8))
+            return self.numbers[where]
+        if kind == "work":
+            return self.w.further(self.work(), self.w.word(where))
+        return self.at((kind, where))
+
+    def at(self, place: tuple[str, int]) -> Value:
+        """The address of an input or output."""
+        kind, where = place
+        return self.inputs[where]() if kind == "input" else self.outputs[where]()
+
+    # Steps -----------------------------------------------------------------------------------------------------
+
+    def _nest(self, bound: Bound) -> None:
+        words = [word if isinstance(word, int) else bits(*word) for word in bound.words]
+        # Steps that must follow each other are no work worth sharing.
+        self._run(bound.nest.key, bound.buffers, words, bound.count, 0 if bound.in_order else bound.work)
+        self._declare_kernel(bound.nest.key)
+
+    def _declare_kernel(self, symbol: str) -> None:
+        self.w.module.declare(symbol, "void", ["ptr"] * 4)
+
+    def _run(self, kernel: str, buffers: Sequence[tuple[Expr, int]], words: list[int], count: int, work: int) -> None:
+        """Fill a table with the addresses of buffers and with words, and run a kernel on it; no work is not shared."""
+        w, b = self.w, self.b
+        table = self._table(buffers, len(words))
+        number, grain = w.word(count), w.word(max(1, runtime.WORTH_SHARING // work if work else count))
+        if words:
+            first = b.offset(_PARAMS, "i64", w.integer(len(w.words)))
+            rest = b.offset(table, "i64", w.integer(len(buffers)))
+            w.words += words
+            w.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
+            b.do(f"call void @llvm.memcpy.p0.p0.i64({rest}, {first}, i64 {8 * len(words)}, i1 false)")
+        w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
+        b.do(f"call void @nxk_run(ptr @{kernel}, {number}, {grain}, {table}, {w.state})")
+
+    def _table(self, buffers: Sequence[tuple[Expr, int]], words: int) -> Value:
         """A table on the stack with the addresses of buffers, and room for words behind them."""
-        table = self.name()
-        self.lines.insert(0, f"  {table} = alloca [{len(buffers) + words} x i64], align 64")
+        w, b = self.w, self.b
+        table = b.room("i64", len(buffers) + words)
         for place, (owner, offset) in enumerate(buffers):
-            address = self.pointer(owner, offset)
-            self.lines.append(f"  store ptr {address}, ptr {self.emit(f'getelementptr i64, ptr {table}, i64 {place}')}")
+            address = w.further(self.address(owner), w.word(offset))
+            b.store(address, b.offset(table, "i64", w.integer(place)))
         return table
 
-    def whole(self, whole: Whole) -> None:
+    def _whole(self, whole: Whole) -> None:
         for launch in whole.routine.launches:
             if isinstance(launch, HostCall):
-                self.host(launch, whole)
+                self._host(launch, whole)
                 continue
-            memory = [self.memory(whole, *place) for place in launch.memory]
-            self.run(launch.symbol, memory, list(launch.words), launch.count, launch.work)
-            self.declared[launch.symbol] = f"declare void @{launch.symbol}(ptr, ptr, ptr, ptr)"
+            memory = [self._memory(whole, *place) for place in launch.memory]
+            self._run(launch.symbol, memory, list(launch.words), launch.count, launch.work)
+            self._declare_kernel(launch.symbol)
 
     @staticmethod
-    def memory(whole: Whole, kind: str, number: int) -> tuple[Expr, int]:
+    def _memory(whole: Whole, kind: str, number: int) -> tuple[Expr, int]:
         if kind == "scratch":
             return whole.scratch, number
         return (whole.node.operands[number] if kind == "operand" else whole.results[number]), 0
 
-    def host(self, launch: HostCall, whole: Whole) -> None:
+    def _host(self, launch: HostCall, whole: Whole) -> None:
         results = [result for result in whole.results if result is not None]
         specs = [result.spec if result is not None else None for result in whole.results]
         call = host.Call(launch.run, [operand.spec for operand in whole.node.operands], specs)
-        self.calls.append(call)
-        table = self.table([(node, 0) for node in (*whole.node.operands, *results)], 0)
-        self.lines.append(f"  call void @nxk_host(i64 {self.word(call.number)}, ptr {table})")
-        self.declared["nxk_host"] = "declare void @nxk_host(i64, ptr)"
+        self.w.calls.append(call)
+        table = self._table([(node, 0) for node in (*whole.node.operands, *results)], 0)
+        self.w.module.declare("nxk_host", "void", ["i64", "ptr"])
+        self.b.do(f"call void @nxk_host({self.w.word(call.number)}, {table})")
 
-    def product(self, product: Product) -> None:
-        self.libraries.add(product.type)
+    def _product(self, product: Product) -> None:
+        self.w.libraries.add(product.type)
         rows, columns = libraries.tiles(product)
         down, across = shapes.ceil_div(product.rows, rows), shapes.ceil_div(product.columns, columns)
         words = [product.rows, product.columns, product.depth]
@@ -144,27 +265,9 @@ class _Writer:
         words += [rows, columns, down, across]
         work = 2 * rows * columns * product.depth // 8
         memory = [(node, 0) for node in (product.left.base, product.right.base, product.node)]
-        self.lines.append("  call void @nxk_blas_alone(ptr %state)")
-        self.run(f"nxk_matmul_{product.type}", memory, words, product.batch * down * across, work)
-        self.lines.append("  call void @nxk_blas_back(ptr %state)")
-
-    def text(self, symbol: str) -> str:
-        head = [
-            f"define void @{symbol}(ptr %pointers, ptr %params) nounwind {{",
-            "entry:",
-            "  %state = load ptr, ptr %params",
-        ]
-        helpers = [libraries.matmul_text(type_) for type_ in sorted(self.libraries)]
-        helpers += [libraries.control_text()] if self.libraries else []
-        return "\n".join([*head, *self.lines, "  ret void", "}", *self.declared.values(), *helpers, ""])
-
-
-def _bits(number: complex, type_: Type) -> int:
-    """A constant of a kernel as the 64-bit word that it reads."""
-    value = cast_number(number, type_)
-    if type_.bits == 16 and type_.is_float:
-        value = value.astype(np.float32)
-    return struct.unpack("<q", value.tobytes().ljust(8, b"\0"))[0]
+        self.b.do(f"call void @nxk_blas_alone({self.w.state})")
+        self._run(f"nxk_matmul_{product.type}", memory, words, product.batch * down * across, work)
+        self.b.do(f"call void @nxk_blas_back({self.w.state})")
 
 
 def write(plan: Plan, inputs: int) -> Program:
@@ -176,15 +279,14 @@ def write(plan: Plan, inputs: int) -> Program:
     inputs : int
         How many arrays it takes before those that it writes.
     """
-    writer = _Writer(plan, inputs)
-    for step in plan.steps:
-        if isinstance(step.work, Bound):
-            writer.nest(step.work)
-        elif isinstance(step.work, Whole):
-            writer.whole(step.work)
-        else:
-            writer.product(step.work)
-    digest = hashlib.sha256(writer.text("program").encode()).hexdigest()[:40]
-    symbol = f"nxp_{digest}"
-    words = np.array(writer.words, dtype=np.int64)
-    return Program(symbol, writer.text(symbol), words, frozenset(writer.libraries), tuple(writer.calls))
+    writer = Writer()
+
+    def given(index: int) -> Address:
+        return lambda: writer.pointer(index)
+
+    workspace = inputs + len(plan.arrays)
+    scope = Scope(
+        writer, plan, [given(k) for k in range(inputs)], [given(k) for k in range(inputs, workspace)], given(workspace)
+    )
+    scope.run()
+    return writer.finish()

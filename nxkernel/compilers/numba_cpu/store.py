@@ -13,7 +13,9 @@ _lock = threading.Lock()
 _building: dict[str, threading.Event] = {}
 
 
-def native(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None = None) -> tuple[int, str]:
+def native(
+    symbol: str, text: Callable[[], str], needs: Callable[[], None] | None = None, *, loops: bool = False
+) -> tuple[int, str]:
     """The address of a native function and where its code came from.
 
     Parameters
@@ -24,6 +26,8 @@ def native(symbol: str, text: Callable[[], str], needs: Callable[[], None] | Non
         Gives the LLVM IR of a module that defines it; called only when it must be compiled.
     needs : callable, optional
         Called before the code is loaded, to make the symbols known that it refers to.
+    loops : bool, optional
+        Whether LLVM is to optimize loops in it.
 
     Returns
     -------
@@ -42,20 +46,20 @@ def native(symbol: str, text: Callable[[], str], needs: Callable[[], None] | Non
                 break
         building.wait()
     try:
-        return _make(symbol, text, needs)
+        return _make(symbol, text, needs, loops)
     finally:
         with _lock:
             _building.pop(symbol).set()
 
 
-def _make(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None) -> tuple[int, str]:
+def _make(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None, loops: bool) -> tuple[int, str]:
     if needs is not None:
         needs()
     code, origin = disk_cache.read(symbol), "disk"
     if code is None:
         from nxkernel.compilers.numba_cpu.object_code import compile_object
 
-        code, origin = compile_object(text(), symbol), "compiled"
+        code, origin = compile_object(text(), symbol, loops=loops), "compiled"
         disk_cache.write(symbol, code)
     address = loader.load(code, symbol)
     with _lock:

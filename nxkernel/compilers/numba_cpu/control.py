@@ -1,0 +1,204 @@
+"""Loops and choices of a program: their parts run on memory that changes places instead of being copied."""
+
+from __future__ import annotations
+
+from nxkernel import primitives as p
+from nxkernel.compilers import scalars
+from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.matmul import Product
+from nxkernel.compilers.memory import bytes_of
+from nxkernel.compilers.numba_cpu.inline import Inline
+from nxkernel.compilers.numba_cpu.ir import Value
+from nxkernel.compilers.numba_cpu.polling import Poll
+from nxkernel.compilers.numba_cpu.program import Address, Scope
+from nxkernel.compilers.plan import Control, Plan, Whole
+from nxkernel.compilers.rooms import rooms, turn
+from nxkernel.graph.expr import Expr
+
+
+def write_control(scope: Scope, control: Control) -> None:
+    """Write a loop or a choice."""
+    (_Loop if control.node.primitive is p.while_ else _Choice)(scope, control).write()
+
+
+class _Parts:
+    def __init__(self, scope: Scope, control: Control) -> None:
+        self.scope, self.w, self.b = scope, scope.w, scope.b
+        self.control, self.node, self.results = control, control.node, control.results
+        self.shared = control.shared
+        self.rooms = rooms(self.node, self.results, control.parts, self.shared)
+
+    def scratch(self, offset: int) -> Value:
+        return self.w.further(self.scope.address(self.control.scratch), self.w.word(offset))
+
+    def work(self) -> Value:
+        return self.scratch(self.rooms.work)
+
+    def given(self, operand: Expr) -> Address:
+        """Where an operand is for all parts: arrays as they are, single numbers apart from any array."""
+        if scalars.is_single(operand):
+            room = self.b.room("i8", 16)
+            inline = Inline(self.scope)
+            inline.keep(inline.value(operand), operand.type, room)
+            return lambda: room
+        address = self.scope.address(operand)
+        return lambda: address
+
+    def home(self, index: int, operand: Expr | None) -> Value:
+        """Where a result that is an array comes to be."""
+        if self.shared[index] is not None:
+            return self.scope.address(operand)
+        if self.results[index] is not None:
+            return self.scope.address(self.results[index])
+        return self.scratch(self.rooms.homes[index])
+
+    def copy_one(self, target: Value, source: Value, node: Expr) -> None:
+        """Copy a single element."""
+        kind = f"i{8 * node.type.size}"
+        self.b.store(self.b.load(kind, source), target)
+
+
+class _Loop(_Parts):
+    def write(self) -> None:
+        b, w = self.b, self.w
+        condition, body = self.control.parts
+        w.loops = True
+        count = self.node.params["state"]
+        state, captured = self.node.operands[:count], self.node.operands[count:]
+        changes = turn(body, count)
+        inputs: list[Address] = []
+        homes: dict[int, Value] = {}
+        pointers: dict[tuple[str, int], Value] = {}
+        for index, operand in enumerate(state):
+            if scalars.is_single(operand):
+                inputs.append(self.given(operand))
+                continue
+            home = homes[index] = self.home(index, operand)
+            if self.shared[index] is None:
+                w.copy(home, self.scope.address(operand), bytes_of(operand))
+            inputs.append(self._variable(pointers, ("input", index), home))
+        inputs += [self.given(operand) for operand in captured]
+        outputs: list[Address] = []
+        for number, array in enumerate(body.arrays):
+            if number in self.rooms.fresh:
+                outputs.append(self._variable(pointers, ("output", number), self.scratch(self.rooms.fresh[number])))
+            else:
+                room = b.room("i8", 16)
+                outputs.append(lambda room=room: room)
+        answer = b.room("i8", 16)
+        asked = Scope(w, condition, inputs, [lambda: answer], self.work)
+        turned = Scope(w, body, inputs, outputs, self.work)
+        head, inside, done = b.label("while"), b.label("turn"), b.label("after")
+        poll = Poll(w, heavy=_is_heavy(body))
+        b.branch(head)
+        b.start(head)
+        asked.run()
+        truth = Inline(asked).truth(condition.graph.outputs[0].type, asked.at(condition.outputs[0]))
+        b.branch_if(truth, inside, done)
+        b.start(inside)
+        turned.run()
+        self._next(turned, body, count, changes, pointers)
+        poll.write()
+        b.branch(head)
+        b.start(done)
+        for index in changes.tangled:
+            self.w.copy(self.scratch(self.rooms.spare[index]), inputs[index](), bytes_of(state[index]))
+        for index, operand in enumerate(state):
+            if index in changes.tangled:
+                self.w.copy(homes[index], self.scratch(self.rooms.spare[index]), bytes_of(operand))
+            elif index in homes and ("input", index) in changes.moves:
+                self._bring_home(inputs[index](), homes[index], bytes_of(operand))
+            elif index not in homes and self.results[index] is not None:
+                self.copy_one(self.scope.address(self.results[index]), inputs[index](), operand)
+
+    def _variable(self, pointers: dict[tuple[str, int], Value], buffer: tuple[str, int], address: Value) -> Address:
+        """A place that may be another one after each turn."""
+        room = pointers[buffer] = self.b.room("ptr", 1)
+        self.b.store(address, room)
+        return lambda: self.b.load("ptr", room)
+
+    def _next(self, turned: Scope, body: Plan, count: int, changes, pointers: dict) -> None:
+        """Make what a turn gave the state of the next one."""
+        b = self.b
+        for source, target in changes.copies:
+            self.w.copy(turned.at(target), turned.at(source), self._size(body, target))
+        before = {buffer: b.load("ptr", pointers[buffer]) for buffer in changes.moves.values()}
+        for buffer, other in changes.moves.items():
+            b.store(before[other], pointers[buffer])
+        singles = [index for index in range(count) if ("input", index) not in pointers]
+        kinds = [f"i{8 * body.graph.parameters[index].type.size}" for index in singles]
+        values = [
+            b.load(kind, turned.at(body.outputs[index]))
+            for index, kind in zip(singles, kinds, strict=True)
+            if body.outputs[index] != ("input", index)
+        ]
+        moved = [index for index in singles if body.outputs[index] != ("input", index)]
+        for index, value in zip(moved, values, strict=True):
+            b.store(value, turned.at(("input", index)))
+
+    @staticmethod
+    def _size(body: Plan, buffer: tuple[str, int]) -> int:
+        kind, number = buffer
+        return bytes_of(body.graph.parameters[number] if kind == "input" else body.arrays[number])
+
+    def _bring_home(self, address: Value, home: Value, size: int) -> None:
+        """Copy an array that the last turn left in another buffer."""
+        b = self.b
+        away, there = b.label("away"), b.label("home")
+        b.branch_if(b.icmp("ne", address, home), away, there)
+        b.start(away)
+        self.w.copy(home, address, size)
+        b.branch(there)
+        b.start(there)
+
+
+class _Choice(_Parts):
+    def write(self) -> None:
+        b = self.b
+        self.w.loops = True
+        predicate, *operands = self.node.operands
+        given = [self.given(operand) for operand in operands]
+        homes: list[Value] = []
+        for index, spec in enumerate(self.node.spec):
+            if scalars.is_single(Expr(p.constant, (), {}, spec)):
+                homes.append(b.room("i8", 16))
+            else:
+                place = self.shared[index]
+                homes.append(self.home(index, None if place is None else self.node.operands[place]))
+        inline = Inline(self.scope)
+        truth = inline.e.truth(inline.value(predicate))
+        sides, done = [b.label("then"), b.label("otherwise")], b.label("chosen")
+        b.branch_if(truth, *sides)
+        for label, plan in zip(sides, self.control.parts, strict=True):
+            b.start(label)
+            self._side(plan, operands, given, homes)
+            b.branch(done)
+        b.start(done)
+        for result, home, spec in zip(self.results, homes, self.node.spec, strict=True):
+            one = Expr(p.constant, (), {}, spec)
+            if result is not None and scalars.is_single(one):
+                self.copy_one(self.scope.address(result), home, one)
+
+    def _side(self, plan: Plan, operands: list[Expr], given: list[Address], homes: list[Value]) -> None:
+        inputs = list(given)
+        for place in sorted(plan.overwritten & set(self.rooms.copies)):
+            copy = self.scratch(self.rooms.copies[place])
+            self.w.copy(copy, given[place](), bytes_of(operands[place]))
+            inputs[place] = lambda copy=copy: copy
+        first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
+        outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]
+        side = Scope(self.w, plan, inputs, outputs, self.work)
+        side.run()
+        for index, where in enumerate(plan.outputs):
+            one = Expr(p.constant, (), {}, self.node.spec[index])
+            if where[0] == "output" and first[where] == index:
+                continue
+            if scalars.is_single(one):
+                self.copy_one(homes[index], side.at(where), one)
+            elif self.shared[index] is None or where != ("input", self.shared[index] - 1):
+                self.w.copy(homes[index], side.at(where), bytes_of(one))
+
+
+def _is_heavy(plan: Plan) -> bool:
+    """Whether a turn runs kernels or loops, beside which a look at the clock is nothing."""
+    return any(isinstance(step.work, Bound | Product | Whole | Control) for step in plan.steps)

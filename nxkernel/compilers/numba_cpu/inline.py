@@ -1,0 +1,129 @@
+"""Single elements as instructions of a program: arithmetic, and elements read from arrays and written to them."""
+
+from __future__ import annotations
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.compilers import pieces, scalars
+from nxkernel.compilers.nesting import BY_OPERAND
+from nxkernel.compilers.numba_cpu import pairs
+from nxkernel.compilers.numba_cpu.constants import bits
+from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
+from nxkernel.compilers.numba_cpu.ir import Value
+from nxkernel.compilers.numba_cpu.pairs import Pair, Register
+from nxkernel.compilers.scalars import Offset, Term
+from nxkernel.graph.expr import Expr
+from nxkernel.types import Type
+
+#: Integers up to this are written into the code: steps of loops, neighbours of elements.
+SMALL = 8
+
+
+class Inline:
+    """Writes what a program computes by itself.
+
+    Parameters
+    ----------
+    scope : Scope
+        Where values are.
+    """
+
+    def __init__(self, scope) -> None:
+        self.scope, self.w, self.b, self.e = scope, scope.w, scope.b, scope.w.e
+
+    def scalar(self, node: Expr) -> None:
+        """Compute an element, and keep it."""
+        if node.primitive.family == "elementwise":
+            values = [self.value(operand) for operand in node.operands]
+            extra = node.operands[0].type if node.primitive in BY_OPERAND else node.params.get("word")
+            value = self.e.apply(node.primitive.name, node.type, values, extra)
+        elif node.primitive is p.iota:
+            value = self.literal(0, node.type)
+        else:
+            value = self.element(node)
+        self.keep(value, node.type, self.scope.address(node))
+
+    def element(self, node: Expr) -> Register:
+        """An element that is read out of an array."""
+        found = scalars.element_of(node)
+        if found.base.primitive is p.constant:
+            return self.literal(found.base.params["value"], node.type)
+        return self.load(node.type, self.place(self.scope.address(found.base), node.type, found.offset))
+
+    def store(self, node: Expr) -> None:
+        """Write an element into the array that an update is in."""
+        (store,) = pieces.stores(node, in_place=True)
+        terms = [Term(place.index, place.most, place.stride) for place in store.places]
+        address = self.place(self.scope.address(node), node.type, Offset(store.offset, terms))
+        value = self.value(store.value)
+        if store.combine == "add":
+            value = self.e.apply("add", node.type, [self.load(node.type, address), value], None)
+        self.keep(value, node.type, address)
+
+    # Values ----------------------------------------------------------------------------------------------------
+
+    def value(self, node: Expr) -> Register:
+        """A single element that is known, or kept somewhere."""
+        if node.primitive is p.constant:
+            return self.literal(node.params["value"], node.type)
+        return self.load(node.type, self.scope.address(node))
+
+    def literal(self, number: complex, type_: Type) -> Register:
+        """A number; small integers are part of the code, others are read out of the table."""
+        if type_.is_complex:
+            number, real = complex(number), types.to_real(type_)
+            return Pair(self._literal(number.real, real), self._literal(number.imag, real))
+        return self._literal(number, type_)
+
+    def _literal(self, number: float, type_: Type) -> Value:
+        element = REGISTER[type_]
+        if element.startswith("i") and abs(number) <= SMALL:
+            return self.b.constant(element, int(number))
+        return self.w.word(bits(number, type_), element)
+
+    def load(self, type_: Type, address: Value) -> Register:
+        """An element in memory."""
+        if type_.is_complex:
+            return pairs.load_one(self.b, type_, address)
+        return self.e.from_memory(self.b.load(MEMORY[type_], address), type_)
+
+    def keep(self, value: Register, type_: Type, address: Value) -> None:
+        """Put an element into memory."""
+        value = self.e.to_memory(value, type_)
+        if isinstance(value, Pair):
+            second = self.b.offset(address, value.element, self.w.integer(1))
+            self.b.store(value.re, address)
+            self.b.store(value.im, second)
+        else:
+            self.b.store(value, address)
+
+    def truth(self, type_: Type, address: Value) -> Value:
+        """Whether an element in memory is anything but zero, as one bit."""
+        return self.e.truth(self.load(type_, address))
+
+    # Places ----------------------------------------------------------------------------------------------------
+
+    def place(self, base: Value, type_: Type, offset: Offset) -> Value:
+        """The address of an element of an array."""
+        total = self.w.word(offset.fixed) if offset.fixed else None
+        for term in offset.terms:
+            if term.most == 0 or term.stride == 0:
+                continue
+            index = self.clamped(term)
+            if term.stride != 1:
+                index = self.b.integer("mul", index, self.w.word(term.stride))
+            total = index if total is None else self.b.integer("add", total, index)
+        return base if total is None else self.b.offset(base, MEMORY[type_], total)
+
+    def clamped(self, term: Term) -> Value:
+        """An index as 64 bits, moved to where there are elements."""
+        type_, most = term.index.type, self.w.word(term.most)
+        index = self.value(term.index)
+        if type_ is types.u64:
+            return self.b.intrinsic("umin", index, most)
+        index = self.e.number(index, type_)
+        if index.element != "i64":
+            index = self.b.convert("sext" if type_.kind == "s" else "zext", index, "i64")
+        if type_.kind == "s":
+            index = self.b.intrinsic("smax", index, self.w.integer(0))
+        return self.b.intrinsic("smin", index, most)

@@ -1,0 +1,140 @@
+"""Expressions: calls, indexing, choices and logic go through the runtime; the order of evaluation stays Python's."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from nxkernel.defn import refusals
+
+#: The runtime, `slice`, and what refuses an assignment that would be lost: free variables of rewritten functions.
+RUNTIME, SLICE, LOST = "__nx__", "__nx_slice__", "__nx_lost__"
+
+_ATOMS = ast.Name | ast.Constant
+
+
+def load(name: str) -> ast.Name:
+    """A variable that is read."""
+    return ast.Name(name, ast.Load())
+
+
+def store(name: str) -> ast.Name:
+    """A variable that is assigned."""
+    return ast.Name(name, ast.Store())
+
+
+def runtime(name: str, *arguments: ast.expr) -> ast.Call:
+    """A call of a function of the runtime."""
+    return ast.Call(ast.Attribute(load(RUNTIME), name, ast.Load()), list(arguments), [])
+
+
+def thunk(body: ast.expr) -> ast.Lambda:
+    """A function of no arguments, for what may not be evaluated."""
+    return function([], body)
+
+
+def function(names: list[str], body: ast.expr) -> ast.Lambda:
+    """A lambda."""
+    return ast.Lambda(ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, []), body)
+
+
+class Expressions(ast.NodeTransformer):
+    """Rewrites expressions in place.
+
+    Parameters
+    ----------
+    file, name : str
+        Of the function, for messages.
+    fresh : callable
+        Makes names.
+    """
+
+    def __init__(self, file: str, name: str, fresh: Callable[[str], str]) -> None:
+        self.file, self.name, self.fresh = file, name, fresh
+
+    def site(self, node: ast.AST) -> ast.Constant:
+        """The place of a node as a constant of the program."""
+        return ast.Constant(tuple(refusals.site(self.file, self.name, node)))
+
+    def later(self, node: ast.expr) -> ast.Lambda:
+        """An expression that is rewritten and evaluated by a function of its own, or not at all."""
+        for each in ast.walk(node):
+            if isinstance(each, ast.NamedExpr):
+                raise refusals.walrus(self.file, self.name, each)
+        return ast.copy_location(thunk(self.visit(node)), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """``f(x)``."""
+        is_super = isinstance(node.func, ast.Name) and node.func.id == "super"
+        self.generic_visit(node)
+        if not is_super:
+            node.func = ast.copy_location(runtime("fn", node.func), node.func)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """``x[k]``."""
+        if not isinstance(node.ctx, ast.Load):
+            return self.generic_visit(node)
+        return ast.copy_location(runtime("get_item", self.visit(node.value), self.key(node.slice)), node)
+
+    def key(self, node: ast.expr) -> ast.expr:
+        """What stands in brackets, as a value."""
+        if isinstance(node, ast.Slice):
+            parts = [ast.Constant(None) if part is None else self.visit(part) for part in (node.lower, node.upper)]
+            if node.step is not None:
+                parts.append(self.visit(node.step))
+            return ast.copy_location(ast.Call(load(SLICE), parts, []), node)
+        if isinstance(node, ast.Tuple):
+            node.elts = list(map(self.key, node.elts))
+            return node
+        return self.visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        """``x if c else y``."""
+        made = runtime(
+            "if_exp", self.visit(node.test), self.later(node.body), self.later(node.orelse), self.site(node)
+        )
+        return ast.copy_location(made, node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        """``a and b or c``."""
+        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        *first, last = [self.later(value) for value in node.values]
+        for each in reversed(first):
+            made = runtime(name, each, last)
+            last = ast.copy_location(thunk(made), node)
+        return ast.copy_location(made, node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        """``not a``."""
+        self.generic_visit(node)
+        return ast.copy_location(runtime("not_", node.operand), node) if isinstance(node.op, ast.Not) else node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        """``a < b < c``, in which `b` is evaluated once, and `c` only where ``a < b``."""
+        if len(node.ops) == 1:
+            return self.generic_visit(node)
+        left, operands = self.visit(node.left), list(node.comparators)
+        for each in (inner for operand in operands[1:] for inner in ast.walk(operand)):
+            if isinstance(each, ast.NamedExpr):
+                raise refusals.walrus(self.file, self.name, each)
+        return self._chain(left, node.ops, [self.visit(operand) for operand in operands], node)
+
+    def _chain(
+        self, left: ast.expr, operations: list[ast.cmpop], operands: list[ast.expr], near: ast.Compare
+    ) -> ast.expr:
+        (operation, *later), (right, *rest) = operations, operands
+        if not later:
+            return ast.copy_location(ast.Compare(left, [operation], [right]), near)
+        names, values = [], []
+        if not (isinstance(left, _ATOMS) and isinstance(right, _ATOMS)):
+            # What is evaluated before goes first.
+            for operand in (left, right):
+                names.append(self.fresh("operand"))
+                values.append(operand)
+            left, right = map(load, names)
+        first = ast.copy_location(ast.Compare(left, [operation], [right]), near)
+        right_again = ast.Constant(right.value) if isinstance(right, ast.Constant) else load(right.id)
+        both = runtime("and_", thunk(first), thunk(self._chain(right_again, later, rest, near)))
+        made = ast.Call(function(names, both), values, []) if names else both
+        return ast.copy_location(made, near)

@@ -1,0 +1,164 @@
+"""Which names code reads and binds, as Python's scopes have it; and new names that clash with none."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from nxkernel.defn.syntax.sources import parameters
+
+_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+
+class Fresh:
+    """Makes names that a function does not use yet.
+
+    Parameters
+    ----------
+    used : iterable of str
+    """
+
+    def __init__(self, used: Iterable[str]) -> None:
+        self._used = set(used)
+
+    def __call__(self, stem: str) -> str:
+        """A name such as ``then_1``."""
+        number = 1
+        while f"{stem}_{number}" in self._used:
+            number += 1
+        self._used.add(f"{stem}_{number}")
+        return f"{stem}_{number}"
+
+
+def mentioned(tree: ast.AST) -> set[str]:
+    """All identifiers of a tree that are names of variables anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(bound_by(node))
+    return found
+
+
+def bound_by(alias: ast.alias) -> str:
+    """The name that an import binds."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def reads(node: ast.AST | list) -> set[str]:
+    """The names that code reads, those of functions written in it included, unless they are its own.
+
+    ``a += 1`` reads `a`, and ``a[k] = v`` does too.
+    """
+    found: set[str] = set()
+    _read(node, found)
+    return found
+
+
+def _read(node: ast.AST | list, found: set[str]) -> None:
+    if isinstance(node, list):
+        for each in node:
+            _read(each, found)
+    elif isinstance(node, ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+    elif isinstance(node, ast.Lambda | ast.FunctionDef):
+        for outside in _outside(node):
+            _read(outside, found)
+        found |= free(node)
+    elif isinstance(node, _COMPREHENSIONS):
+        first, *rest = node.generators
+        _read(first.iter, found)
+        inner: set[str] = set()
+        for part in (first.target, *first.ifs, *rest, *_results(node)):
+            _read(part, inner)
+        found |= inner - {name for generator in node.generators for name in stored(generator.target)}
+    else:
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+        for child in ast.iter_child_nodes(node):
+            _read(child, found)
+
+
+def _results(node: ast.AST) -> list[ast.AST]:
+    return [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+
+
+def _outside(node: ast.Lambda | ast.FunctionDef) -> list[ast.AST]:
+    """What of a function is evaluated where it is made."""
+    return [
+        *node.args.defaults,
+        *(default for default in node.args.kw_defaults if default is not None),
+        *getattr(node, "decorator_list", ()),
+    ]
+
+
+def free(function: ast.Lambda | ast.FunctionDef) -> set[str]:
+    """The names that a function reads and does not bind."""
+    if isinstance(function, ast.Lambda):
+        return reads(function.body) - set(parameters(function)) - set(stores([function.body]))
+    return reads(function.body) - locals_of(function)
+
+
+def locals_of(function: ast.FunctionDef) -> set[str]:
+    """The variables of a function."""
+    return set(parameters(function)) | set(stores(function.body))
+
+
+def stores(nodes: list[ast.AST]) -> dict[str, None]:
+    """The names that statements bind in the function that they are in, in order."""
+    found: dict[str, None] = {}
+    for node in own(nodes):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found[node.id] = None
+        elif isinstance(node, ast.FunctionDef):
+            found[node.name] = None
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found.update((bound_by(alias), None) for alias in node.names)
+    return found
+
+
+def stored(target: ast.expr) -> list[str]:
+    """The names that a target binds."""
+    return list(stores([target]))
+
+
+def updates(nodes: list[ast.AST]) -> dict[str, None]:
+    """The names that ``a[k] = v`` gives a new value, in order, whether they are variables of the function or not."""
+    found: dict[str, None] = {}
+    for node in own(nodes):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            base = node.value
+            while isinstance(base, ast.Subscript):
+                base = base.value
+            if isinstance(base, ast.Name):
+                found[base.id] = None
+    return found
+
+
+def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes that are evaluated in the same scope, in order; of comprehensions, only what ``:=`` binds."""
+    for node in nodes:
+        if isinstance(node, _COMPREHENSIONS):
+            yield from (each.target for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
+            continue
+        yield node
+        if isinstance(node, ast.Lambda | ast.FunctionDef):
+            yield from own(_outside(node))
+        else:
+            yield from own(ast.iter_child_nodes(node))
+
+
+def functions_in(nodes: Iterable[ast.AST]) -> Iterator[ast.Lambda | ast.FunctionDef]:
+    """The outermost functions that are written in code, wherever they stand."""
+    for node in nodes:
+        if isinstance(node, ast.Lambda | ast.FunctionDef):
+            yield node
+            yield from functions_in(_outside(node))
+        else:
+            yield from functions_in(ast.iter_child_nodes(node))

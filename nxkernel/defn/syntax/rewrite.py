@@ -1,0 +1,301 @@
+"""Statements: blocks become functions that take and return the variables that live on, and the runtime calls them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from nxkernel.defn.syntax import names as naming
+from nxkernel.defn.syntax.assignments import Assignments
+from nxkernel.defn.syntax.expressions import Expressions, load, runtime, store, thunk
+from nxkernel.defn.syntax.jumps import straighten
+from nxkernel.defn.syntax.liveness import Liveness
+
+def rewrite(tree: ast.FunctionDef | ast.Lambda, file: str, fresh: Callable[[str], str]) -> ast.FunctionDef | ast.Lambda:
+    """Rewrite a function.
+
+    Parameters
+    ----------
+    tree : ast.FunctionDef or ast.Lambda
+        Prepared; it is changed.
+    file : str
+    fresh : callable
+        Makes names that the function does not use.
+
+    Returns
+    -------
+    ast.FunctionDef or ast.Lambda
+        Without decorators and defaults.
+    """
+    if isinstance(tree, ast.Lambda):
+        body = Expressions(file, "<lambda>", fresh).visit(tree.body)
+        made: ast.FunctionDef | ast.Lambda = ast.Lambda(_bare(tree.args), body)
+    else:
+        made = _def(tree.name, _bare(tree.args), _Function(tree, file, fresh).rewritten())
+    return ast.fix_missing_locations(ast.copy_location(made, tree))
+
+
+def _bare(arguments: ast.arguments) -> ast.arguments:
+    """Parameters without defaults: a function is made with those of the original."""
+    arguments.defaults = []
+    arguments.kw_defaults = [None] * len(arguments.kwonlyargs)
+    return arguments
+
+
+def _def(name: str, arguments: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
+    made = ast.FunctionDef(name, arguments, body, [], None)
+    made.type_params = []
+    return made
+
+
+class _Function:
+    """Rewrites the body of one function.
+
+    Attributes
+    ----------
+    shared : set of str
+        Its variables that functions written in it read: they stay variables of the function itself, in which its blocks
+        assign them, so that whoever reads them sees what is assigned last.
+    """
+
+    def __init__(self, tree: ast.FunctionDef, file: str, fresh: Callable[[str], str]) -> None:
+        self.file, self.name, self.fresh = file, tree.name, fresh
+        self.expressions = Expressions(file, tree.name, fresh)
+        self.parameters = naming.parameters(tree)
+        self.body = straighten(tree.body, fresh)
+        self.locals = {*self.parameters, *naming.stores(self.body)}
+        self.shared = self.locals & {name for inner in naming.functions_in(self.body) for name in naming.free(inner)}
+        self.assignments = Assignments(self.expressions, self.locals)
+        self.declared: dict[str, None] = {}
+
+    def rewritten(self) -> list[ast.stmt]:
+        """The new body."""
+        Liveness(self.body)
+        # A variable that only blocks assign has to be one of the function first; which ones is known at the end.
+        text = self.body[:1] if ast.get_docstring(ast.FunctionDef(body=self.body)) is not None else []
+        made = self.block(self.body[len(text) :], {*self.parameters, *self.shared})
+        before = [self.unassigned(name, self.body[0]) for name in self.declared if name not in self.parameters]
+        return [*text, *before, *made]
+
+    def assigned(self, block: Iterable[ast.stmt]) -> list[str]:
+        """The variables that a block gives other values, in order."""
+        block = list(block)
+        both = {**naming.stores(block), **naming.updates(block)}
+        return [name for name in both if name in self.locals]
+
+    def block(self, statements: list[ast.stmt], bound: set[str]) -> list[ast.stmt]:
+        """Rewrite statements; `bound` is which variables have a value, and is brought up to date."""
+        made: list[ast.stmt] = []
+        for statement in statements:
+            begin = len(made)
+            made += self.statement(statement, bound)
+            for new in made[begin:]:
+                if not hasattr(new, "lineno"):
+                    ast.copy_location(new, statement)
+                ast.fix_missing_locations(new)
+        return made or [ast.copy_location(ast.Pass(), statements[0])] if statements else []
+
+    def statement(self, statement: ast.stmt, bound: set[str]) -> list[ast.stmt]:
+        """Rewrite a statement."""
+        if isinstance(statement, ast.If):
+            return self.returning(statement, bound) if statement.returns else self.choice(statement, bound)
+        if isinstance(statement, ast.While):
+            return self.while_(statement, bound)
+        if isinstance(statement, ast.For):
+            return self.for_(statement, bound)
+        if isinstance(statement, ast.FunctionDef):
+            bound.add(statement.name)
+            return [self.nested(statement)]
+        if isinstance(statement, ast.Assert):
+            text = thunk(ast.Constant(None)) if statement.msg is None else self.expressions.later(statement.msg)
+            site = self.expressions.site(statement.test)
+            return [ast.Expr(runtime("assert_", self.expressions.visit(statement.test), text, site))]
+        if isinstance(statement, ast.Delete):
+            return self.delete(statement)
+        bound.update(naming.stores([statement]))
+        return self.assignments.statement(statement)
+
+    def nested(self, statement: ast.FunctionDef) -> ast.FunctionDef:
+        """A function written in the function; what is decorated is left to its decorators."""
+        statement.decorator_list = [self.expressions.visit(each) for each in statement.decorator_list]
+        arguments = statement.args
+        arguments.defaults = [self.expressions.visit(each) for each in arguments.defaults]
+        arguments.kw_defaults = [each and self.expressions.visit(each) for each in arguments.kw_defaults]
+        if not statement.decorator_list:
+            statement.body = _Function(statement, self.file, self.fresh).rewritten()
+        return statement
+
+    def delete(self, statement: ast.Delete) -> list[ast.stmt]:
+        """``del a`` leaves a variable without a value."""
+        made = []
+        for target in statement.targets:
+            for each in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
+                if isinstance(each, ast.Name):
+                    made.append(self.unassigned(each.id, each))
+                else:
+                    made.append(ast.copy_location(ast.Delete([self.expressions.generic_visit(each)]), statement))
+        return made
+
+    def unassigned(self, name: str, near: ast.AST) -> ast.stmt:
+        """``a = __nx__.unassigned("a")``."""
+        made = ast.Assign([store(name)], runtime("unassigned", ast.Constant(name)))
+        return ast.fix_missing_locations(ast.copy_location(made, near))
+
+    def bind(self, wanted: Iterable[str], bound: set[str], near: ast.AST) -> list[ast.stmt]:
+        """Give those variables something that have no value yet."""
+        missing = [name for name in wanted if name not in bound]
+        bound.update(missing)
+        return [self.unassigned(name, near) for name in missing]
+
+    # Blocks as functions ---------------------------------------------------------------------------------------
+
+    def function(
+        self,
+        stem: str,
+        state: list[str],
+        kept: list[str],
+        body: Callable[[set[str]], list[ast.stmt]],
+        assigned: Iterable[str],
+        bound: set[str],
+        near: ast.AST,
+    ) -> ast.FunctionDef:
+        """A function of the variables of `state` that begins with those of `kept` as they are where it is made."""
+        parameters, entered = [], []
+        for name in [*state, *kept]:
+            if name in self.shared:
+                parameters.append(self.fresh(name))
+                entered.append(ast.Assign([store(name)], load(parameters[-1])))
+            else:
+                parameters.append(name)
+        arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, list(map(load, kept)))
+        outer = [name for name in dict.fromkeys([*state, *kept, *assigned]) if name in self.shared]
+        self.declared.update(dict.fromkeys(outer))
+        inside = (bound - set(assigned)) | {*state, *kept} | self.shared
+        block = [*([ast.Nonlocal(outer)] if outer else []), *entered, *body(inside)]
+        return ast.copy_location(_def(self.fresh(stem), arguments, block), near)
+
+    def results(self, state: list[str]) -> list[ast.stmt]:
+        """``return a, b``."""
+        return [ast.Return(ast.Tuple(list(map(load, state)), ast.Load()))]
+
+    def taken(self, state: list[str], call: ast.Call) -> ast.stmt:
+        """``a, b = …``."""
+        return ast.Assign([ast.Tuple(list(map(store, state)), ast.Store())], call) if state else ast.Expr(call)
+
+    def handed(self, state: list[str]) -> list[ast.expr]:
+        """The values of the variables of the state, and their names."""
+        return [
+            ast.Tuple(list(map(load, state)), ast.Load()),
+            ast.Constant(tuple(state)),
+        ]
+
+    # Constructs ------------------------------------------------------------------------------------------------
+
+    def choice(self, statement: ast.If, bound: set[str]) -> list[ast.stmt]:
+        """An `if` that goes on behind."""
+        state = [name for name in self.assigned([*statement.body, *statement.orelse]) if name in statement.live]
+        sides = self.sides(statement, state, bound)
+        before, functions = sides
+        call = runtime(
+            "if_",
+            self.expressions.visit(statement.test),
+            *(load(each.name) for each in functions),
+            *self.handed(state),
+            self.expressions.site(statement.test),
+        )
+        return [*before, *functions, self.taken(state, call)]
+
+    def returning(self, statement: ast.If, bound: set[str]) -> list[ast.stmt]:
+        """An `if` of which both sides end the function."""
+        before, functions = self.sides(statement, None, bound)
+        call = runtime(
+            "if_return",
+            self.expressions.visit(statement.test),
+            *(load(each.name) for each in functions),
+            self.expressions.site(statement.test),
+        )
+        return [*before, *functions, ast.Return(call)]
+
+    def sides(
+        self, statement: ast.If, state: list[str] | None, bound: set[str]
+    ) -> tuple[list[ast.stmt], list[ast.FunctionDef]]:
+        # The test is evaluated where the functions are made, and may bind names.
+        bound.update(naming.stores([statement.test]))
+        before = self.bind(state or (), bound, statement)
+        functions = []
+        sides = [
+            ("then", statement.body, statement.live_body),
+            ("else", statement.orelse, statement.live_orelse),
+        ]
+        for stem, block, live in sides:
+            assigned = self.assigned(block)
+            kept = [name for name in assigned if name in live and name not in (state or ())]
+            before += self.bind(kept, bound, statement)
+
+            def body(inside: set[str], block: list[ast.stmt] = block) -> list[ast.stmt]:
+                made = self.block(block, inside)
+                return made if state is None else [*made, *self.results(state)]
+
+            near = block[0] if block else statement
+            functions.append(self.function(stem, state or [], kept, body, assigned, bound, near))
+        return before, functions
+
+    def while_(self, statement: ast.While, bound: set[str]) -> list[ast.stmt]:
+        """A `while`."""
+        assigned = self.assigned(statement.body)
+        state = [name for name in assigned if name in statement.live_turn]
+        before = self.bind(state, bound, statement)
+        asked = self.expressions.visit(statement.test)
+        if statement.broken is not None:
+            goes_on = runtime("not_", load(statement.broken))
+            endless = isinstance(asked, ast.Constant) and asked.value
+            asked = goes_on if endless else runtime("and_", thunk(goes_on), thunk(asked))
+        test = self.function("test", state, [], lambda _: [ast.Return(asked)], (), bound, statement.test)
+        body = self.function(
+            "body",
+            state,
+            [],
+            lambda inside: [*self.block(statement.body, inside), *self.results(state)],
+            assigned,
+            bound,
+            statement.body[0],
+        )
+        call = runtime(
+            "while_", load(test.name), load(body.name), *self.handed(state), self.expressions.site(statement.test)
+        )
+        return [*before, test, body, self.taken(state, call)]
+
+    def for_(self, statement: ast.For, bound: set[str]) -> list[ast.stmt]:
+        """A `for`."""
+        assigned = self.assigned(statement.body)
+        target, first = statement.target, []
+        if isinstance(target, ast.Name):
+            item, shown = target.id, target.id
+        else:
+            item, shown = self.fresh("item"), ast.unparse(target)
+            first = self.assignments.assign([target], load(item))
+            assigned = [*naming.stores([target]), *assigned]
+            self.locals.add(item)
+        assigned = list(dict.fromkeys(assigned))
+        state = [item, *(name for name in assigned if name != item and name in statement.live_turn)]
+        # What a target binds is read after the loop, or not at all outside of the turn.
+        state += [name for name in assigned if name not in state and name in statement.live]
+        before = self.bind(state, bound, statement)
+
+        def turn(inside: set[str]) -> list[ast.stmt]:
+            inside.update(naming.stores([target]))
+            return [*first, *self.block(statement.body, inside), *self.results(state)]
+
+        body = self.function("body", state, [], turn, assigned, bound, statement.body[0])
+        values, _ = self.handed(state)
+        call = runtime(
+            "for_",
+            self.expressions.visit(statement.iter),
+            load(body.name),
+            values,
+            ast.Constant((shown, *state[1:])),
+            self.expressions.site(statement.iter),
+        )
+        if statement.broken is not None:
+            call.keywords = [ast.keyword("broken", ast.Constant(state.index(statement.broken)))]
+        return [*before, body, self.taken(state, call)]

@@ -1,0 +1,121 @@
+"""From a function to the syntax tree of its source, at the lines where it stands."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import types
+import warnings
+from collections.abc import Iterator
+
+Function = ast.FunctionDef | ast.Lambda
+
+
+def tree_of(code: types.CodeType) -> Function | None:
+    """The syntax tree of a function.
+
+    Parameters
+    ----------
+    code : types.CodeType
+        Of the function.
+
+    Returns
+    -------
+    ast.FunctionDef or ast.Lambda or None
+        None when there is no source, or another one than the function was made of.
+    """
+    file = code.co_filename
+    linecache.checkcache(file)
+    lines = linecache.getlines(file)
+    if not 0 < code.co_firstlineno <= len(lines):
+        return None
+    if code.co_name != "<lambda>":
+        found = _block(lines, code.co_firstlineno)
+        if found is not None and _is_of(found, code):
+            return found
+    try:
+        whole = _whole("".join(lines))
+    except SyntaxError:
+        return None
+    fitting = [node for node in ast.walk(whole) if isinstance(node, Function) and _is_of(node, code)]
+    if code.co_name == "<lambda>":
+        fitting = [node for node in fitting if _holds(node, code)]
+    return min(fitting, key=_extent, default=None)
+
+
+def _block(lines: list[str], first: int) -> ast.FunctionDef | None:
+    """The function whose first line, or first decorator, is a line; only its own lines are parsed."""
+    start = lines[first - 1]
+    indent = len(start) - len(start.lstrip())
+    head = "if 1:\n" if indent else ""
+    for end in _ends(lines, first, indent):
+        try:
+            tree = _parsed(head + "".join(lines[first - 1 : end]))
+        except SyntaxError:
+            continue
+        node = tree.body[0].body[0] if head else tree.body[0]
+        ast.increment_lineno(node, first - (2 if head else 1))
+        return node if isinstance(node, ast.FunctionDef) else None
+    return None
+
+
+def _ends(lines: list[str], first: int, indent: int) -> Iterator[int]:
+    """The lines before which a block may end: those with no more indentation than its first line."""
+    for number in range(first, len(lines)):
+        text = lines[number].lstrip()
+        if text and not text.startswith("#") and len(lines[number]) - len(text) <= indent:
+            yield number
+    yield len(lines)
+
+
+@functools.lru_cache(maxsize=8)
+def _whole(text: str) -> ast.Module:
+    return _parsed(text)
+
+
+def _parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        # Python told about them when it compiled the function itself.
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def parameters(node: Function) -> list[str]:
+    """The names of a function's parameters, in the order of ``co_varnames``."""
+    given = node.args
+    found = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    found += [extra for extra in (given.vararg, given.kwarg) if extra is not None]
+    return [each.arg for each in found]
+
+
+def _is_of(node: Function, code: types.CodeType) -> bool:
+    """Whether a function of the source may be the one that was compiled."""
+    first = min([node.lineno, *(mark.lineno for mark in getattr(node, "decorator_list", ()))])
+    if first != code.co_firstlineno or getattr(node, "name", "<lambda>") != code.co_name:
+        return False
+    names = parameters(node)
+    # Python writes the names of a class's private parameters with the class's name before them.
+    if [name.rpartition("__")[2] for name in names] != [
+        name.rpartition("__")[2] for name in code.co_varnames[: len(names)]
+    ]:
+        return False
+    return all(line is None or line <= node.end_lineno for _, _, line in code.co_lines())
+
+
+def _holds(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Whether all that code does stands in the body of a lambda."""
+    body = node.body
+    begin, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+    placed = False
+    for line, end_line, column, end_column in code.co_positions():
+        if None in (line, end_line, column, end_column) or column == end_column:
+            continue
+        placed = True
+        if not (begin <= (line, column) and (end_line, end_column) <= end):
+            return False
+    return placed
+
+
+def _extent(node: ast.AST) -> tuple[int, int]:
+    return (node.end_lineno - node.lineno, node.end_col_offset - node.col_offset)

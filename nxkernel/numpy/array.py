@@ -1,0 +1,448 @@
+"""Arrays that are assigned into while a function is traced, with NumPy's reference semantics, and its scalars.
+
+An :class:`Array` shows a part of a place in memory (a :class:`~nxkernel.graph.tracing.Cell` of the trace): views read what
+is there now and write through. A :class:`Scalar` is what NumPy gives for one element: a value that does not change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.tracing import Cell
+from nxkernel.numpy import keys, picking
+from nxkernel.numpy.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, is_view, reshaped
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.dispatch import convert, filled, is_number, operand, spread
+from nxkernel.shapes import broadcast_shapes, spreads, text
+from nxkernel.types import Type
+
+Shape = tuple[int, ...]
+
+
+class Value(Proxy):
+    """What arrays, scalars and parts of arrays have in common; NumPy's functions become its methods on import."""
+
+    __slots__ = ()
+    __array_priority__ = 2000
+    __hash__ = object.__hash__
+
+    shape: Any
+    type: Type
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the elements, as NumPy's."""
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The size of an element in bytes."""
+        return self.type.size
+
+    @property
+    def nbytes(self) -> Any:
+        """The size of all elements in bytes."""
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise NxTypeError("len() of a scalar: it has no axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        for place in range(len(self)):
+            yield self[place]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.__nx_operand__()!r})"
+
+    def __bool__(self) -> bool:
+        return bool(self.__nx_operand__())
+
+    def __int__(self) -> int:
+        return int(self.__nx_operand__())
+
+    def __float__(self) -> float:
+        return float(self.__nx_operand__())
+
+    def __complex__(self) -> complex:
+        return complex(self.__nx_operand__())
+
+    def __index__(self) -> int:
+        return self.__nx_operand__().__index__()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self.__nx_operand__().__array__()
+        return np.array(array, dtype=dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from nxkernel.numpy.twins import run_ufunc
+
+        return run_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        from nxkernel.numpy.twins import twin
+
+        return twin(function)(*args, **kwargs)
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        import nxkernel.numpy
+
+        return nxkernel.numpy
+
+    def tolist(self) -> Any:
+        """The elements as Python numbers; a traced array has none yet."""
+        node = self.__nx_operand__()
+        return node.to_list() if node.shape else node.to_number()
+
+
+class Scalar(Value):
+    """One number, as NumPy's scalars are: it does not change.
+
+    Parameters
+    ----------
+    node : tensor or traced value
+        Without axes.
+    """
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Operand) -> None:
+        self.node = node
+
+    shape = ()
+
+    @property
+    def type(self) -> Type:
+        """The type, such as ``"f64"``."""
+        return self.node.type
+
+    def __nx_operand__(self) -> Operand:
+        return self.node
+
+    def __nx_like__(self, value: Operand) -> Value:
+        return wrap(value)
+
+    def __getitem__(self, key: Any) -> Value:
+        return self if key == () else Array.of(self.node)[key]
+
+
+class Root:
+    """A place in memory: a cell of the trace that is active, or a tensor where none is.
+
+    Parameters
+    ----------
+    value : tensor or traced value
+        What is there first.
+    """
+
+    __slots__ = ("cell", "shape", "type", "value")
+
+    def __init__(self, value: Operand, name: str = "") -> None:
+        self.shape, self.type = value.shape, value.type
+        self.cell, self.value = Cell(name), None
+        trace = tracing.current()
+        if trace is None:
+            self.value = value
+        else:
+            trace.write(self.cell, trace.node(value))
+
+    def read(self) -> Operand:
+        """What is there now."""
+        trace = tracing.current()
+        if trace is not None and trace.knows(self.cell):
+            return trace.read(self.cell)
+        if self.value is None:
+            raise TracedValueError(
+                message(
+                    f"an array {self.type}{text(self.shape)} is used after its definition was traced.",
+                    "It was probably stored in a global, a list or an attribute: return it from the definition instead.",
+                )
+            )
+        return self.value
+
+    def write(self, value: Operand) -> None:
+        """Put something else there."""
+        trace = tracing.current()
+        if trace is None and self.value is not None:
+            self.value = value
+        elif trace is not None and trace.knows(self.cell):
+            trace.write(self.cell, trace.node(value))
+        else:
+            raise NxTypeError(
+                message(
+                    f"an array {self.type}{text(self.shape)} from outside of the definition is assigned into.",
+                    "Pass it as an argument and return the changed array.",
+                )
+            )
+
+
+class Array(Value):
+    """An array that is assigned into, or a view of one.
+
+    Parameters
+    ----------
+    root : Root
+        Where its elements are.
+    steps : tuple of Step
+        What it shows of them.
+    writeable : bool
+        Whether it may be assigned into.
+    """
+
+    __slots__ = ("root", "shape", "steps", "type", "writeable")
+
+    def __init__(self, root: Root, steps: tuple[Step, ...] = (), writeable: bool = True) -> None:
+        self.root, self.steps = root, steps
+        self.shape = steps[-1].shape if steps else root.shape
+        self.type = root.type
+        for step in steps:
+            self.type = step.type(self.type)
+        self.writeable = writeable and all(step.writeable for step in steps)
+
+    @classmethod
+    def of(cls, value: Operand, name: str = "") -> Array:
+        """A new array with the elements of a value."""
+        return cls(Root(reshaped(value, value.shape), name))
+
+    def __nx_operand__(self) -> Operand:
+        value = self.root.read()
+        for step in self.steps:
+            value = step.read(value)
+        return value
+
+    def __nx_like__(self, value: Operand) -> Array:
+        """Another array, with these elements."""
+        return Array.of(value)
+
+    def view(self, step: Step) -> Array:
+        """What a step shows of this array."""
+        if self.steps:
+            joined = self.steps[-1].then(step) if isinstance(self.steps[-1], Index) else None
+            if joined is not None:
+                return Array(self.root, (*self.steps[:-1], joined), self.writeable)
+        return Array(self.root, (*self.steps, step), self.writeable)
+
+    def assign(self, value: Any) -> None:
+        """Put other elements into this array, broadcast to its shape and converted to its type."""
+        if not self.writeable:
+            raise NxValueError(
+                message("this array is read-only: a diagonal, or repeated elements.", "Assign into a copy of it.")
+            )
+        value = fitted(value, self.shape, self.type)
+        whole = self.root.read()
+        seen = []
+        for step in self.steps:
+            seen.append(whole)
+            whole = step.read(whole) if step is not self.steps[-1] else whole
+        for step, before in zip(reversed(self.steps), reversed(seen), strict=True):
+            value = step.put(before, value)
+        self.root.write(value)
+
+    def shows_same(self, other: Array) -> bool:
+        """Whether another view shows the same elements."""
+        return (
+            self.root is other.root
+            and len(self.steps) == len(other.steps)
+            and all(keys.same_step(one, two) for one, two in zip(self.steps, other.steps, strict=True))
+        )
+
+    def __getitem__(self, key: Any) -> Any:
+        return get(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        put(self, key, value)
+
+    @property
+    def T(self) -> Array:  # noqa: N802 - NumPy's name
+        """The array with its axes in reverse order, a view."""
+        return self.transposed(tuple(reversed(range(self.ndim))))
+
+    @property
+    def mT(self) -> Array:  # noqa: N802 - NumPy's name
+        """The transposed matrices of the last two axes, a view."""
+        if self.ndim < 2:
+            raise NxValueError(f".mT transposes matrices, got {self.ndim} axes")
+        return self.transposed((*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))
+
+    def transposed(self, axes: Shape) -> Array:
+        """A view with axes in another order."""
+        return self.view(Transpose(self.shape, axes)) if axes != tuple(range(self.ndim)) else self.view_all()
+
+    def view_all(self) -> Array:
+        """A view of all elements."""
+        return Array(self.root, self.steps, self.writeable)
+
+    def with_shape(self, shape: Shape) -> Array:
+        """The elements in another shape: a view where NumPy gives one, otherwise a new array."""
+        if is_view(self.root.shape, self.steps, self.shape, shape):
+            return self.view(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
+        return Array.of(reshaped(self.__nx_operand__(), shape))
+
+    def spread_to(self, shape: Shape) -> Array:
+        """A read-only view that repeats elements."""
+        return self.view(Broadcast(shape))
+
+    def diagonal_of(self, offset: int, axes: tuple[int, int]) -> Array:
+        """A read-only view of a diagonal."""
+        return self.view(Diagonal(self.shape, offset, axes))
+
+    @property
+    def real(self) -> Array:
+        """The real parts, a view."""
+        return self.view(ComplexPart(self.shape, False)) if self.type.is_complex else self.view_all()
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real.assign(value)
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts, a view; zeros that are read-only where numbers are real."""
+        if self.type.is_complex:
+            return self.view(ComplexPart(self.shape, True))
+        return Array(Root(filled(0, self.type, self.shape)), writeable=False)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag.assign(value)
+
+    @property
+    def flat(self) -> Array:
+        """All elements along one axis."""
+        return self.with_shape((self.size,))
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        from nxkernel.numpy.shaping import resize
+
+        self.assign(reshaped(operand(resize(value, (self.size,))), self.shape))
+
+
+def wrap(value: Operand) -> Value:
+    """A tensor or traced value as NumPy's functions give it: a scalar, or a new array."""
+    return Array.of(value) if value.shape else Scalar(value)
+
+
+def as_value(value: Any) -> Value:
+    """What a person passed as an array or scalar: lists and numbers by NumPy's rules."""
+    if isinstance(value, Value):
+        return value
+    if isinstance(value, list | tuple):
+        return Array.of(stacked(value))
+    return wrap(operand(value))
+
+
+def stacked(value: Any) -> Operand:
+    """Nested lists as one tensor, with NumPy's type; traced values may be among the numbers."""
+    if not isinstance(value, list | tuple):
+        return operand(value)
+    if not any(map(_holds_traced, value)):
+        return operand(np.array(value))
+    from nxkernel.numpy.joining import join_new
+
+    return join_new([stacked(part) if isinstance(part, list | tuple) else part for part in value], 0)
+
+
+def _holds_traced(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_traced, value))
+    return isinstance(value, Operand | Proxy)
+
+
+def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
+    """A value as it is put into a place of a shape and type."""
+    if is_number(value):
+        return filled(value, type_, shape)
+    value = operand(as_value(value))
+    while len(value.shape) > len(shape) and value.shape[0] == 1:
+        value = reshaped(value, value.shape[1:])
+    if not spreads(value.shape, shape):
+        raise NxValueError(
+            message(
+                f"cannot assign {text(value.shape) or 'a scalar'} to a part of the shape {text(shape) or '()'}.",
+                "Axes are aligned from the last one; sizes must be equal, or 1 in what is assigned.",
+            )
+        )
+    return spread(convert(value, type_), shape)
+
+
+def get(array: Array, key: Any) -> Any:
+    """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
+    parsed = keys.parse(key, array.shape)
+    view = array if parsed.basic is None else array.view(parsed.basic)
+    if parsed.stretches or parsed.mask is not None:
+        from nxkernel.numpy import parts
+
+        return parts.taken(view, parsed)
+    if parsed.picks:
+        from nxkernel.numpy import parts
+
+        if parts.any_part(parsed.picks.values()):
+            return parts.picked(view, parsed)
+        return wrap(picking.read(operand(view), parsed.picks, parsed.front))
+    return Scalar(operand(view)) if parsed.is_element else view
+
+
+def put(array: Array, key: Any, value: Any) -> None:
+    """``array[key] = value``."""
+    parsed = keys.parse(key, array.shape)
+    view = array if parsed.basic is None else array.view(parsed.basic)
+    if parsed.stretches or parsed.mask is not None:
+        from nxkernel.numpy import parts
+
+        parts.assign(view, parsed, value)
+        return
+    if parsed.picks:
+        from nxkernel.numpy import parts
+
+        if parts.any_part([*parsed.picks.values(), value]):
+            parts.put_picked(view, parsed, value)
+            return
+        whole = operand(view)
+        shape = picking.shape(whole.shape, parsed.picks, parsed.front)
+        view.assign(picking.put(whole, parsed.picks, parsed.front, fitted(value, shape, view.type)))
+        return
+    if isinstance(value, Array) and value.shows_same(view):
+        return
+    view.assign(value)
+
+
+def common_shape(*values: Value) -> Shape:
+    """The shape that values broadcast to."""
+    shape: Shape = ()
+    for value in values:
+        shape = broadcast_shapes(shape, value.shape)
+    return shape
+
+
+def type_of(dtype: Any, otherwise: Type) -> Type:
+    """The type that a ``dtype=`` argument stands for; Python's ``float`` is f64 there."""
+    if dtype is None:
+        return otherwise
+    if isinstance(dtype, type | str | np.dtype) and not isinstance(dtype, Type):
+        return types.normalize(np.dtype(dtype))
+    return types.normalize(dtype)
+
+
+def install(cls: type, table: dict[str, Callable[..., Any]]) -> None:
+    """Functions as methods of a class."""
+    for name, function in table.items():
+        setattr(cls, name, function)

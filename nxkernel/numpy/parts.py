@@ -1,0 +1,490 @@
+"""Parts of arrays whose length only the running program knows: ``x[i:j]`` with traced bounds.
+
+Such a part is kept as the whole axis with the place where the part begins and its length: element-wise functions
+compute all of the axis, reductions and assignments look only at what is inside. Parts that begin at equal places stay
+where they are; others are moved to the place of the first.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy import bounds, keys, picking
+from nxkernel.numpy.array import Array, Scalar, Value, as_value, wrap
+from nxkernel.numpy.keys import Parsed, Stretch, as_number
+from nxkernel.numpy.views import Along, Index, reshaped
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.shapes import normalize_axis, text, unnamed
+from nxkernel.types import Type, s64
+
+Shape = tuple[int, ...]
+Stretches = tuple[Stretch | None, ...]
+
+
+class Part(Value):
+    """A part of an array, of which at least one axis has a length that only the running program knows.
+
+    Parameters
+    ----------
+    base : Array
+        With the whole of these axes.
+    stretches : tuple of (Stretch or None)
+        For each axis which part of it, None for an axis of known size.
+    """
+
+    __slots__ = ("base", "stretches")
+    stretched = True
+
+    def __init__(self, base: Array, stretches: Stretches) -> None:
+        self.base, self.stretches = base, stretches
+
+    @property
+    def type(self) -> Type:
+        """The type of the elements."""
+        return self.base.type
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The size of each axis, a traced number where only the running program knows it."""
+        sizes = zip(self.base.shape, self.stretches, strict=True)
+        return tuple([size if stretch is None else number(stretch.length) for size, stretch in sizes])
+
+    @property
+    def size(self) -> Any:
+        """The number of elements, a traced number."""
+        count: Any = 1
+        for size in self.shape:
+            count = size if isinstance(count, int) and count == 1 else count * size
+        return count
+
+    @property
+    def T(self) -> Part:  # noqa: N802 - NumPy's name
+        """The part with its axes in reverse order."""
+        return Part(self.base.T, self.stretches[::-1])
+
+    @property
+    def real(self) -> Part:
+        """The real parts."""
+        return Part(self.base.real, self.stretches)
+
+    @property
+    def imag(self) -> Part:
+        """The imaginary parts."""
+        return Part(self.base.imag, self.stretches)
+
+    def __len__(self) -> int:
+        if self.stretches[0] is None:
+            return self.base.shape[0]
+        self._refuse("len() as a number that is known now")
+
+    def __nx_operand__(self) -> Operand:
+        self._refuse("this use of it")
+
+    def __nx_like__(self, value: Operand) -> Value:
+        return wrap(value)
+
+    def _refuse(self, what: str) -> NoReturn:
+        sizes = "".join(
+            f"[{size if stretch is None else f'at most {size}'}]"
+            for size, stretch in zip(self.base.shape, self.stretches, strict=True)
+        )
+        raise NxTypeError(
+            message(
+                f"a part {self.type}{sizes} of an array has a length that only the running program knows: {what} "
+                "is not possible.",
+                "Sums and other reductions, products, element-wise functions and assignments take such parts.",
+                "Masked, the shape stays: np.where((k >= i) & (k < j), x, 0) with k = np.arange(len(x)).",
+            )
+        )
+
+    def __getitem__(self, key: Any) -> Any:
+        inner, stretches = self._translated(key)
+        found = self.base[inner]
+        if not any(stretches):
+            return found
+        own = found.stretches if isinstance(found, Part) else (None,) * found.ndim
+        base = found.base if isinstance(found, Part) else found
+        return Part(base, tuple([one or other for one, other in zip(stretches, own, strict=True)]))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        inner, stretches = self._translated(key)
+        if any(stretches):
+            assign_part(self[key], value)
+        else:
+            self.base[inner] = value
+
+    def _translated(self, key: Any) -> tuple[tuple[Any, ...], list[Stretch | None]]:
+        """The key for the whole axes, and which parts it leaves of the axes of the result."""
+        entries = list(key) if isinstance(key, tuple) else [key]
+        used = sum(entry is not None and entry is not Ellipsis for entry in entries)
+        gap = [builtins.slice(None)] * (self.ndim - used)
+        place = next((k for k, entry in enumerate(entries) if entry is Ellipsis), len(entries))
+        entries[place : place + 1] = gap
+        inner: list[Any] = []
+        stretches: list[Stretch | None] = []
+        axis = 0
+        for entry in entries:
+            if entry is None:
+                inner.append(None)
+                stretches.append(None)
+                continue
+            stretch, size = self.stretches[axis], self.base.shape[axis]
+            axis += 1
+            if stretch is None:
+                inner.append(entry)
+                if isinstance(entry, builtins.slice):
+                    stretches.append(None)
+            elif isinstance(entry, builtins.slice):
+                backwards, left = _within(entry, stretch, size)
+                inner.append(builtins.slice(None, None, -1) if backwards else builtins.slice(None))
+                stretches.append(left)
+            else:
+                inner.append(_place_within(entry, stretch))
+        return tuple(inner), stretches
+
+
+def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, Stretch]:
+    """A slice of a part: whether it goes backwards, and which part of the axis, in its new direction, it leaves."""
+    step = 1 if entry.step is None else keys.known_number(entry.step)
+    if step not in (1, -1) or (step == -1 and (entry.start, entry.stop) != (None, None)):
+        raise NxTypeError(
+            message("a slice of a part has the step 1, or is [::-1].", "Take the slice of the whole array instead.")
+        )
+    if step == -1:
+        end = _plus(stretch.offset, stretch.length)
+        return True, Stretch(_plus(size, end, minus=True), stretch.length)
+    low = _end(entry.start, stretch.length, 0)
+    high = _end(entry.stop, stretch.length, stretch.length)
+    length = _plus(high, low, minus=True)
+    if bounds.interval(length)[0] is None or bounds.interval(length)[0] < 0:
+        length = apply(p.maximum, as_number(length), as_number(0))
+    return False, Stretch(_plus(stretch.offset, low), length)
+
+
+def _end(end: Any, length: Any, otherwise: Any) -> Any:
+    """A bound of a slice of a part, inside of it."""
+    if end is None:
+        return otherwise
+    known = keys.known_number(end)
+    if known == 0:
+        return 0
+    if known is not None and known > 0 and (bounds.interval(length)[0] or 0) >= known:
+        return known
+    end, length = as_number(operand(end)) if known is None else as_number(known), as_number(length)
+    low = bounds.interval(end)[0]
+    if low is None or low < 0:
+        end = apply(p.select, apply(p.less, end, as_number(0)), apply(p.add, end, length), end)
+        end = apply(p.maximum, end, as_number(0))
+    return apply(p.minimum, end, length)
+
+
+def _place_within(entry: Any, stretch: Stretch) -> Any:
+    """An index into a part as one into the whole axis."""
+    known = keys.known_number(entry) if not is_array(entry) else None
+    if known is not None:
+        return _plus(stretch.offset, known if known >= 0 else _plus(stretch.length, known))
+    value = as_value(entry)
+    if isinstance(value, Part):
+        return as_value(stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)) + value
+    place = convert(operand(value), s64)
+    low = bounds.interval(place)[0]
+    if low is None or low < 0:
+        length, zero = (spread(as_number(number), place.shape) for number in (stretch.length, 0))
+        place = apply(p.select, apply(p.less, place, zero), apply(p.add, place, length), place)
+    offset = spread(as_number(stretch.offset), place.shape)
+    return apply(p.add, place, offset)
+
+
+def is_array(value: Any) -> bool:
+    """Whether an index has axes."""
+    return isinstance(value, list) or bool(getattr(value, "shape", ()))
+
+
+def _plus(a: Any, b: Any, minus: bool = False) -> Any:
+    if isinstance(b, int) and b == 0:
+        return a
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b if minus else a + b
+    if isinstance(a, int) and a == 0 and not minus:
+        return b
+    return apply(p.subtract if minus else p.add, as_number(a), as_number(b))
+
+
+def number(length: Any) -> Any:
+    """A length as people see it: a number, or a traced one that counts as a Python number."""
+    if isinstance(length, int):
+        return length
+    trace = tracing.current()
+    if trace is not None and type(length) is Expr:
+        trace.weak.add(length)
+    return Scalar(length)
+
+
+def any_part(values: Iterable[Any]) -> bool:
+    """Whether one of some values is a part of traced length."""
+    return any(isinstance(value, Part) for value in values)
+
+
+def mask(stretches: Stretches, shape: Shape) -> Operand:
+    """Which elements of the whole axes are inside, in a shape."""
+    inside = None
+    for axis, stretch in enumerate(stretches):
+        if stretch is None:
+            continue
+        place = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
+        end = spread(as_number(_plus(stretch.offset, stretch.length)), shape)
+        here = apply(p.less, place, end)
+        if not isinstance(stretch.offset, int) or stretch.offset:
+            first = apply(p.greater_equal, place, spread(as_number(stretch.offset), shape))
+            here = apply(p.logical_and, first, here)
+        inside = here if inside is None else apply(p.logical_and, inside, here)
+    return inside
+
+
+def _aligned(value: Value, targets: Sequence[tuple[Stretch, int] | None]) -> Value:
+    """The whole axes of a value, moved so that its parts begin where those of the targets do."""
+    base, stretches = (value.base, value.stretches) if isinstance(value, Part) else (value, (None,) * value.ndim)
+    data = operand(base)
+    for axis, target in enumerate(targets[len(targets) - len(stretches) :]):
+        size, own = data.shape[axis], stretches[axis]
+        if target is None or (own is None and size == 1):
+            continue
+        own = own or Stretch(0, size)
+        wanted, length = target
+        if isinstance(own.length, int) and isinstance(wanted.length, int) and own.length != wanted.length:
+            raise NxValueError(f"parts of {own.length} and {wanted.length} elements do not fit together")
+        if size != length or not bounds.same(own.offset, wanted.offset):
+            data = _moved(data, axis, _plus(own.offset, wanted.offset, minus=True), length)
+    return base if data is operand(base) else wrap(data)
+
+
+def _moved(data: Operand, axis: int, by: Any, size: int) -> Operand:
+    """An axis of another size, whose element k is what was at k + by; outside of the axis its nearest end."""
+    if isinstance(by, int) and by >= 0 and by + size <= data.shape[axis]:
+        along = [Along(by, size) if k == axis else Along(0, n) for k, n in enumerate(data.shape)]
+        return Index(data.shape, tuple(along), tuple(range(len(along)))).read(data)
+    places = apply(p.iota, type=s64, shape=(size,), names=(None,), axis=0)
+    places = apply(p.add, places, spread(as_number(by), (size,)))
+    return picking.read(data, {axis: places}, False)
+
+
+def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """An element-wise function of parts, arrays and numbers: it computes all of the axes."""
+    values = [value if is_number(value) else as_value(value) for value in inputs]
+    rank = max(value.ndim for value in values if not is_number(value))
+    targets = targets_of([value for value in values if isinstance(value, Part)], rank)
+    found = function(*[value if is_number(value) else _aligned(value, targets) for value in values])
+    stretches = tuple([None if target is None else target[0] for target in targets])
+    if isinstance(found, tuple):
+        return tuple([Part(value, stretches) for value in found])
+    return Part(found, stretches)
+
+
+def targets_of(parts: Sequence[Part], rank: int) -> list[tuple[Stretch, int] | None]:
+    """For each axis of what parts broadcast to: where the first of them begins, and the size of the whole axis."""
+    targets: list[tuple[Stretch, int] | None] = [None] * rank
+    for part in parts:
+        for axis, stretch in enumerate(part.stretches, start=rank - part.ndim):
+            if stretch is not None and targets[axis] is None:
+                targets[axis] = stretch, part.base.shape[axis - rank]
+    return targets
+
+
+def reduced(
+    function: Callable[..., Operand], part: Part, axes: Shape, keep_axes: bool, *more: Any
+) -> Value:
+    """A reduction of a part: of the whole axes where a mask holds.
+
+    Parameters
+    ----------
+    function : callable
+        Of the value, the axes, whether they stay, and a mask of what counts, or None.
+    part : Part
+    axes : tuple of int
+    keep_axes : bool
+    """
+    data = operand(part.base)
+    looked_at = tuple([stretch if axis in axes else None for axis, stretch in enumerate(part.stretches)])
+    inside = mask(looked_at, data.shape) if any(looked_at) else None
+    found = wrap(function(data, axes, keep_axes, inside, *more))
+    rest: list[Stretch | None] = []
+    for axis, stretch in enumerate(part.stretches):
+        if axis not in axes:
+            rest.append(stretch)
+        elif keep_axes:
+            rest.append(None)
+    return Part(found, tuple(rest)) if any(rest) else found
+
+
+def first_place(part: Part, axis: int | None, found: Value) -> Value:
+    """A place in the whole axis as one in the part: what argmin and argmax give."""
+    if axis is None and part.ndim > 1:
+        part._refuse("the place of an element among all of several axes")
+    stretch = part.stretches[0 if axis is None else axis]
+    if stretch is None or (isinstance(stretch.offset, int) and stretch.offset == 0):
+        return found
+    offset = stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)
+    return found - offset
+
+
+def matmul(left: Any, right: Any) -> Any:
+    """Products of vectors and matrices with parts: outside of a part there are zeros."""
+    left, right = as_value(left), as_value(right)
+    if not 0 < left.ndim <= 2 or not 0 < right.ndim <= 2:
+        (left if isinstance(left, Part) else right)._refuse("a product of more than two axes")
+    inner = left.ndim - 1, 0 if right.ndim == 1 else right.ndim - 2
+    sides = [_parts_of(left), _parts_of(right)]
+    at = [sides[k][1][inner[k]] for k in (0, 1)]
+    data = [operand(base) for base, _ in sides]
+    if any(at):
+        size, target = data[0].shape[inner[0]], at[0] or Stretch(0, data[0].shape[inner[0]])
+        own = at[1] or Stretch(0, data[1].shape[inner[1]])
+        if data[1].shape[inner[1]] != size or not bounds.same(own.offset, target.offset):
+            data[1] = _moved(data[1], inner[1], _plus(own.offset, target.offset, minus=True), size)
+        known = target if at[0] else Stretch(target.offset, own.length)
+        data = [_zeroed(value, axis, known) for value, axis in zip(data, inner, strict=True)]
+    from nxkernel.numpy.products import product
+
+    found = wrap(product(data[0], data[1], [inner[0]], [inner[1]]))
+    rest = [
+        stretch
+        for (_, stretches), skip in zip(sides, inner, strict=True)
+        for axis, stretch in enumerate(stretches)
+        if axis != skip
+    ]
+    return Part(found, tuple(rest)) if any(rest) else found
+
+
+def _parts_of(value: Value) -> tuple[Value, Stretches]:
+    return (value.base, value.stretches) if isinstance(value, Part) else (value, (None,) * value.ndim)
+
+
+def _zeroed(data: Operand, axis: int, stretch: Stretch) -> Operand:
+    stretches = tuple([stretch if k == axis else None for k in range(len(data.shape))])
+    return apply(p.select, mask(stretches, data.shape), data, filled(0, data.type, data.shape))
+
+
+def flipped(part: Part, axis: int | Sequence[int] | None) -> Part:
+    """A part backwards along axes."""
+    places = range(part.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    wanted = {normalize_axis(place, part.base.shape) for place in places}
+    return part[tuple(slice(None, None, -1) if k in wanted else slice(None) for k in range(part.ndim))]
+
+
+def taken(view: Array, parsed: Parsed) -> Any:
+    """What a key with traced bounds or with a mask shows of an array."""
+    if parsed.mask is not None:
+        from nxkernel.numpy.selected import Selected
+
+        return Selected(view, parsed.mask, parsed.mask_axis)
+    if parsed.picks:
+        raise NxTypeError(message("indices in arrays beside a slice with traced bounds.", "Index in two steps."))
+    return Part(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
+
+
+def assign(view: Array, parsed: Parsed, value: Any) -> None:
+    """Assign to what a key with traced bounds or with a mask shows of an array."""
+    target = taken(view, parsed)
+    if isinstance(target, Part):
+        assign_part(target, value)
+    else:
+        target.assign(value)
+
+
+def assign_part(target: Part, value: Any) -> None:
+    """Put other elements into a part."""
+    if isinstance(value, Part) and _shows_same(target, value):
+        return
+    whole = operand(target.base)
+    if not is_number(value):
+        value = as_value(value)
+        if value.ndim > target.ndim:
+            raise NxValueError(f"cannot assign {value.ndim} axes to a part with {target.ndim}")
+        value = _aligned(value, targets_of([target], target.ndim))
+    from nxkernel.numpy.array import fitted
+
+    new = fitted(value, whole.shape, whole.type)
+    target.base.assign(apply(p.select, mask(target.stretches, whole.shape), new, whole))
+
+
+def _shows_same(one: Part, other: Part) -> bool:
+    return one.base.shows_same(other.base) and all(
+        (a is None and b is None)
+        or (a is not None and b is not None and bounds.same(a.offset, b.offset) and bounds.same(a.length, b.length))
+        for a, b in zip(one.stretches, other.stretches, strict=True)
+    )
+
+
+def picked(view: Array, parsed: Parsed) -> Part:
+    """Elements at indices that are parts: as many as those."""
+    picks, stretches, rank = _aligned_picks(view, parsed)
+    found = picking.read(operand(view), picks, parsed.front)
+    position = 0 if parsed.front else min(picks)
+    rest: list[Stretch | None] = [None] * (len(found.shape) - rank)
+    return Part(wrap(found), tuple(rest[:position] + stretches + rest[position:]))
+
+
+def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], list[Stretch | None], int]:
+    values = {axis: as_value(indices) for axis, indices in parsed.picks.items()}
+    rank = max(value.ndim for value in values.values())
+    targets = targets_of([value for value in values.values() if isinstance(value, Part)], rank)
+    picks = {
+        axis: keys.traced_place(operand(_aligned(value, targets)), view.shape[axis])
+        if isinstance(value, Part)
+        else operand(_aligned(value, targets))
+        for axis, value in values.items()
+    }
+    return picks, [None if target is None else target[0] for target in targets], rank
+
+
+def put_picked(view: Array, parsed: Parsed, value: Any) -> None:
+    """Assign to elements at indices that are parts: what is outside of those goes to a place that is cut off again."""
+    picks, stretches, rank = _aligned_picks(view, parsed)
+    if not any(stretches):
+        raise NxTypeError(
+            message(
+                "a part of traced length is assigned to indices of known number.",
+                f"The indices have the shape {text(picking.shape(view.shape, picks, True)[:rank])}.",
+            )
+        )
+    whole = operand(view)
+    indices = picking.together(picks)
+    inside = mask(tuple(stretches), indices[0].shape)
+    first = next(iter(picks))
+    size = whole.shape[first]
+    indices[0] = apply(p.select, inside, indices[0], filled(size, types.s64, indices[0].shape))
+    shape = picking.shape(whole.shape, picks, parsed.front)
+    if not is_number(value):
+        position = 0 if parsed.front else min(picks)
+        rest: list[Any] = [None] * (len(shape) - rank)
+        like = [None if s is None else (s, n) for s, n in zip(stretches, indices[0].shape, strict=True)]
+        value = _aligned(as_value(value), rest[:position] + like + rest[position:])
+    from nxkernel.numpy.array import fitted
+
+    config = tuple([(0, 1 if axis == first else 0, 0) for axis in range(len(whole.shape))])
+    longer = apply(p.pad, whole, filled(0, whole.type, ()), config=config)
+    places = dict(zip(picks, indices, strict=True))
+    longer = picking.put(longer, places, parsed.front, fitted(value, shape, whole.type))
+    along = tuple([Along(0, size) for size in whole.shape])
+    view.assign(Index(longer.shape, along, tuple(range(len(along)))).read(longer))
+
+
+def with_shape(part: Part, shape: Any) -> Part:
+    """A part in another shape, where that only adds or removes axes of size 1."""
+    wanted = list(shape) if isinstance(shape, tuple | list) else [shape]
+    kept = [stretch for stretch, size in zip(part.stretches, part.base.shape, strict=True) if stretch or size != 1]
+    if len(kept) == 1 and kept[0] is not None and sum(size != 1 or is_array(size) for size in wanted) <= 1:
+        size = max(part.base.shape) if len(part.base.shape) > 1 else part.base.shape[0]
+        ones = [isinstance(size, int) and size == 1 for size in wanted]
+        new = tuple([1 if one else size for one in ones])
+        base = Array.of(reshaped(operand(part.base), new))
+        return Part(base, tuple([None if one else kept[0] for one in ones]))
+    part._refuse("a reshape")

@@ -1,0 +1,201 @@
+"""Elements that a mask picks, ``x[mask]``: how many they are only the running program knows, so all are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from nxkernel import primitives as p
+from nxkernel.errors import NxTypeError, message
+from nxkernel.numpy import bounds, picking
+from nxkernel.numpy.array import Array, Value, as_value, fitted, wrap
+from nxkernel.numpy.parts import number
+from nxkernel.numpy.views import reshaped
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.shapes import text
+from nxkernel.types import Type, s64
+
+Shape = tuple[int, ...]
+
+
+class Selected(Value):
+    """What a mask picks of an array.
+
+    Parameters
+    ----------
+    base : Array
+        All elements.
+    mask : operand
+        Which of them; its axes are those of the array from `axis` on.
+    axis : int
+    """
+
+    __slots__ = ("axis", "base", "mask")
+
+    def __init__(self, base: Array, mask: Operand, axis: int = 0) -> None:
+        self.base, self.mask, self.axis = base, mask, axis
+
+    @property
+    def type(self) -> Type:
+        """The type of the elements."""
+        return self.base.type
+
+    @property
+    def count(self) -> Any:
+        """How many elements of the mask hold, a traced number."""
+        whole = convert(self.mask, s64)
+        return number(apply(p.sum_, whole, axes=tuple(range(len(whole.shape))), keep_axes=False))
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The size of each axis; that of the picked one is traced."""
+        rest = self.base.shape
+        return (*rest[: self.axis], self.count, *rest[self.axis + len(self.mask.shape) :])
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.base.ndim - len(self.mask.shape) + 1
+
+    @property
+    def size(self) -> Any:
+        """The number of elements, a traced number."""
+        count = self.count
+        for size in (*self.shape[: self.axis], *self.shape[self.axis + 1 :]):
+            count = count * size
+        return count
+
+    @property
+    def real(self) -> Selected:
+        """The real parts."""
+        return Selected(self.base.real, self.mask, self.axis)
+
+    @property
+    def imag(self) -> Selected:
+        """The imaginary parts."""
+        return Selected(self.base.imag, self.mask, self.axis)
+
+    @property
+    def whole_mask(self) -> Operand:
+        """The mask in the shape of all elements."""
+        ones = (1,) * self.axis
+        after = self.base.ndim - self.axis - len(self.mask.shape)
+        return spread(reshaped(self.mask, (*ones, *self.mask.shape, *(1,) * after)), self.base.shape)
+
+    def __len__(self) -> int:
+        self._refuse("len() as a number that is known now")
+
+    def __nx_operand__(self) -> Operand:
+        self._refuse("this use of it")
+
+    def __nx_like__(self, value: Operand) -> Value:
+        return wrap(value)
+
+    def __getitem__(self, key: Any) -> Any:
+        if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
+            return self
+        self._refuse("taking a part of it")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        # What a mask picks is a copy, as in NumPy: only all of it can be assigned again, by an in-place operation.
+        if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
+            self.base = self._with(value)
+        else:
+            self._refuse("assigning to a part of it")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise NxTypeError(
+            message(
+                f"what a mask picks of {self.type}{text(self.base.shape)} has a size that only the running program "
+                f"knows: {what} is not possible.",
+                "Reductions, element-wise functions, and x[mask] = ... take it.",
+                "Masked, the shape stays: np.where(mask, x, 0).",
+            )
+        )
+
+    def assign(self, value: Any) -> None:
+        """Put other elements where the mask holds."""
+        self.base.assign(operand(self._with(value)))
+
+    def _with(self, value: Any) -> Array:
+        whole = operand(self.base)
+        if isinstance(value, Selected):
+            self._check(value)
+            value = value.base
+        elif not is_number(value):
+            value = self._in_place(as_value(value))
+        new = fitted(value, whole.shape, whole.type)
+        return wrap(apply(p.select, self.whole_mask, new, whole))
+
+    def _in_place(self, value: Value) -> Value:
+        """Values for the elements that are picked, where those elements are."""
+        after = self.base.ndim - self.axis - len(self.mask.shape)
+        if value.ndim <= after or value.shape[-after - 1] == 1:
+            return value if value.ndim <= after else value[(*[slice(None)] * (value.ndim - after - 1), 0)]
+        if value.ndim > after + 1 or self.axis:
+            self._refuse("assigning an array of this shape")
+        flat = convert(reshaped(self.mask, (_size(self.mask.shape),)), s64)
+        order = apply(p.cumulative_sum, flat, axis=0, reverse=False)
+        order = apply(p.subtract, order, filled(1, s64, order.shape))
+        order = apply(p.maximum, order, filled(0, s64, order.shape))
+        found = picking.read(operand(value), {0: order}, False)
+        return wrap(reshaped(found, self.base.shape))
+
+    def _check(self, other: Selected) -> None:
+        if self.mask.shape != other.mask.shape or self.axis != other.axis or not bounds.same(self.mask, other.mask):
+            raise NxTypeError(
+                message(
+                    "what two masks pick goes together only where they are the same mask.",
+                    "Keep the mask in a variable and use it for both.",
+                    "Masked, the shape stays: np.where(mask, x, 0).",
+                )
+            )
+
+
+def _size(shape: Shape) -> int:
+    size = 1
+    for length in shape:
+        size *= length
+    return size
+
+
+def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """An element-wise function of what one mask picks, and of numbers: it computes all elements."""
+    values = [value if is_number(value) else as_value(value) for value in inputs]
+    first = next(value for value in values if isinstance(value, Selected))
+    whole = []
+    for value in values:
+        if isinstance(value, Selected):
+            first._check(value)
+            whole.append(value.base)
+        elif is_number(value) or value.ndim == 0:
+            whole.append(value)
+        else:
+            whole.append(first._in_place(value))
+    found = function(*whole)
+    if isinstance(found, tuple):
+        return tuple([Selected(value, first.mask, first.axis) for value in found])
+    return Selected(found, first.mask, first.axis)
+
+
+def reduced(function: Callable[..., Operand], value: Selected, axis: int | None, keep_axes: bool) -> Value:
+    """A reduction of what a mask picks: over all of it, or over the axis that the mask makes."""
+    picked = range(value.axis, value.axis + len(value.mask.shape))
+    if axis is not None and axis % value.ndim != value.axis:
+        value._refuse("a reduction along another axis")
+    axes = tuple(range(value.base.ndim)) if axis is None else tuple(picked)
+    if keep_axes:
+        value._refuse("a reduction that keeps its axis")
+    return wrap(function(operand(value.base), axes, False, value.whole_mask))
+
+
+def lifted(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """An element-wise function of anything: arrays, scalars, parts of traced length, what masks pick."""
+    from nxkernel.numpy import parts
+
+    if any(isinstance(value, Selected) for value in inputs):
+        return elementwise(function, inputs)
+    if parts.any_part(inputs):
+        return parts.elementwise(function, inputs)
+    return function(*inputs)

@@ -1,0 +1,224 @@
+"""NumPy's element-wise functions as objects, with ``where=`` and ``out=``, and ``reduce``, ``accumulate``, ``outer`` and ``at``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.numpy import keys, picking
+from nxkernel.numpy.array import Array, Value, as_value, common_shape, fitted, type_of, wrap
+from nxkernel.numpy.selected import lifted
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread, together
+from nxkernel.types import Type
+
+TypeRule = Callable[[Type], Type]
+
+
+class Ufunc:
+    """A function of NumPy's that works element by element.
+
+    Parameters
+    ----------
+    name : str
+        NumPy's name.
+    inputs : int
+        How many arrays it takes.
+    compute : callable
+        Of as many operands of one type and shape; gives an operand, or a tuple of them.
+    rule : callable
+        The type that the operands are converted to, from the type that NumPy merges them to.
+    identity : number, optional
+        What a reduction of nothing gives.
+    """
+
+    def __init__(
+        self, name: str, inputs: int, compute: Callable[..., Any], rule: TypeRule, identity: Any = None
+    ) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.nin, self.identity = inputs, identity
+        self._compute, self._rule = compute, rule
+
+    def __repr__(self) -> str:
+        return f"<ufunc {self.__name__!r}>"
+
+    def __call__(
+        self, *inputs: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: Any = None, **options: Any
+    ) -> Any:
+        """The function of arrays or numbers, broadcast together."""
+        if len(inputs) == self.nin + 1 and out is None:
+            *inputs, out = inputs
+        if len(inputs) != self.nin:
+            raise NxTypeError(f"{self.__name__}() takes {self.nin} arrays, got {len(inputs)}")
+        _check_options(self.__name__, options)
+        given = [value if is_number(value) else as_value(value) for value in inputs]
+        found = lifted(lambda *values: self._on_values(values, dtype), given)
+        return finished(found, out, where, self.__name__)
+
+    def _on_values(self, values: Any, dtype: Any) -> Any:
+        found = self.on_operands(*[value if is_number(value) else operand(value) for value in values], dtype=dtype)
+        return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
+
+    def on_operands(self, *values: Any, dtype: Any = None) -> Any:
+        """The function of operands or numbers, as operands."""
+        if self.nin == 1:
+            value = operand(values[0])
+            return self._compute(convert(value, self._type(value.type, dtype)))
+        left, right, type_ = together(*values)
+        type_ = self._type(type_, dtype)
+        return self._compute(convert(left, type_), convert(right, type_))
+
+    def _type(self, type_: Type, dtype: Any) -> Type:
+        return self._rule(type_) if dtype is None else type_of(dtype, type_)
+
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """Combine all elements along an axis."""
+        from nxkernel.numpy import reductions
+
+        function = reductions.REDUCE.get(self.__name__)
+        if function is not None:
+            options = {"initial": initial} if initial is not None else {}
+            if self.__name__ in ("add", "multiply"):
+                options["dtype"] = dtype
+            return function(array, axis=axis, out=out, keepdims=keepdims, where=where, **options)
+        if self.nin != 2 or where is not True:
+            raise NxValueError(f"{self.__name__}.reduce takes functions of two arrays, and no where=")
+        value = as_value(array)
+        place = axis % value.ndim
+        found = self._folded(value if dtype is None else value.astype(dtype), place)
+        if initial is not None:
+            found = self(initial, found)
+        if keepdims:
+            found = wrap(operand(found))[(*[slice(None)] * place, None)]
+        return finished(found, out, True, self.__name__)
+
+    def _folded(self, value: Value, axis: int) -> Any:
+        size = value.shape[axis]
+        before = (slice(None),) * axis
+        if self.__name__ in _FROM_THE_LEFT:
+            rest = _FROM_THE_LEFT[self.__name__]
+            return self(value[(*before, 0)], rest(value[(*before, slice(1, None))], axis))
+        if self.__name__ not in _ASSOCIATIVE or not size:
+            raise NxTypeError(
+                message(f"{self.__name__}.reduce is not available.", "Write the loop: for k in range(1, len(x)).")
+            )
+        while size > 1:
+            half = size // 2
+            paired = self(value[(*before, slice(0, half))], value[(*before, slice(half, 2 * half))])
+            if size % 2:
+                from nxkernel.numpy.joining import concatenate
+
+                paired = concatenate([paired, value[(*before, slice(2 * half, None))]], axis=axis)
+            value, size = paired, half + size % 2
+        return value[(*before, 0)]
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """All steps of combining the elements along an axis."""
+        from nxkernel.numpy import cumulative
+
+        function = cumulative.ACCUMULATE.get(self.__name__)
+        if function is None:
+            raise NxTypeError(
+                message(
+                    f"{self.__name__}.accumulate is not available: add, multiply, maximum and minimum are.",
+                    "Write the loop: for k in range(1, len(x)): x[k] = ...",
+                )
+            )
+        return function(array, axis=axis, dtype=dtype, out=out)
+
+    def outer(self, a: Any, b: Any, **options: Any) -> Any:
+        """The function of each element of `a` with each of `b`."""
+        a, b = as_value(a), as_value(b)
+        return self(a[(..., *[None] * b.ndim)] if b.ndim and a.ndim else a, b, **options)
+
+    def at(self, a: Any, indices: Any, b: Any = None) -> None:
+        """Apply it in place at indices, once for each time that an index is there."""
+        if not isinstance(a, Array):
+            raise NxTypeError(f"{self.__name__}.at changes an array in place")
+        sign = {"add": 1, "subtract": -1}.get(self.__name__)
+        if sign is None:
+            raise NxTypeError(
+                message(f"{self.__name__}.at is not available: add and subtract are.", "Write the loop over indices.")
+            )
+        parsed = keys.parse(indices, a.shape)
+        if not parsed.picks:
+            a[indices] = self(a[indices], b)
+            return
+        view = a if parsed.basic is None else a.view(parsed.basic)
+        whole = operand(view)
+        updates = fitted(b, picking.shape(whole.shape, parsed.picks, parsed.front), view.type)
+        if sign < 0:
+            updates = apply(p.negate, updates)
+        view.assign(picking.put(whole, parsed.picks, parsed.front, updates, "add"))
+
+    def reduceat(self, *_: Any, **__: Any) -> None:
+        """Refused: the number of parts would be traced."""
+        raise NxTypeError(message(f"{self.__name__}.reduceat is not available.", "Write the loop over the parts."))
+
+
+def _check_options(name: str, options: dict[str, Any]) -> None:
+    for option, value in options.items():
+        if option not in ("order", "subok", "signature", "extobj") or (option == "signature" and value is not None):
+            raise NxTypeError(f"{name}() got an unexpected keyword argument {option!r}")
+
+
+def finished(found: Any, out: Any, where: Any, name: str) -> Any:
+    """A result put into ``out=`` and only where ``where=`` says."""
+    if out is None and where is True:
+        return found
+    results = found if isinstance(found, tuple) else (found,)
+    outs = out if isinstance(out, tuple) else (out,) * len(results)
+    ended = [_put_out(one, into, where, name) for one, into in zip(results, outs, strict=True)]
+    return tuple(ended) if isinstance(found, tuple) else ended[0]
+
+
+def _put_out(found: Any, out: Any, where: Any, name: str) -> Any:
+    if out is not None and not (isinstance(out, Value) and hasattr(out, "__setitem__")):
+        raise NxTypeError(
+            message(f"{name}(out=...) takes an array that is assigned into.", "Arguments of a definition are such arrays.")
+        )
+    if where is not True:
+        mask, value = as_value(where), as_value(found)
+        before = 0 if out is None else out
+        shape = common_shape(mask, value) if out is None else out.shape
+        type_ = value.type
+        sides = [fitted(side, shape, type_) for side in (value, before)]
+        found = wrap(apply(p.select, spread(operand(mask), shape), *sides))
+    if out is None:
+        return found
+    out[...] = found
+    return out
+
+
+def zero_like(value: Operand) -> Operand:
+    """Zeros in the type and shape of an operand."""
+    return filled(0, value.type, value.shape)
+
+
+def _sum_of(value: Value, axis: int) -> Any:
+    from nxkernel.numpy.reductions import sum
+
+    return sum(value, axis=axis)
+
+
+def _product_of(value: Value, axis: int) -> Any:
+    from nxkernel.numpy.reductions import prod
+
+    return prod(value, axis=axis)
+
+
+_FROM_THE_LEFT = {"subtract": _sum_of, "divide": _product_of}
+_ASSOCIATIVE = frozenset(
+    ["bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor", "logaddexp", "logaddexp2", "hypot", "fmax", "fmin"]
+)

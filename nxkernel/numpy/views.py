@@ -1,0 +1,375 @@
+"""Views: which part of an array's memory another array shows, how it is read, and how what is written goes through."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import apply, convert, filled, spread
+from nxkernel.types import Type, s64, to_real
+
+Shape = tuple[int, ...]
+
+
+def reshaped(value: Operand, shape: Shape) -> Operand:
+    """A value in another shape, without names."""
+    if value.shape == shape:
+        return value
+    return apply(p.reshape, value, shape=shape, names=shapes.unnamed(shape))
+
+
+class Step:
+    """One step from what an array has in memory to what a view of it shows.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of what it gives.
+    writeable : bool
+    """
+
+    shape: Shape
+    writeable = True
+
+    def type(self, type_: Type) -> Type:
+        """The type of what it gives."""
+        return type_
+
+    def read(self, whole: Operand) -> Operand:
+        """What it shows of a value."""
+        raise NotImplementedError
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with another part in the place of what this shows of it."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Along:
+    """What is taken along one axis: `count` elements from `start`, every `step`-th, and whether the axis stays."""
+
+    start: Any
+    count: int
+    step: int = 1
+    keep: bool = True
+
+
+@dataclass(frozen=True)
+class Index(Step):
+    """Slices, whole numbers and new axes.
+
+    Parameters
+    ----------
+    before : tuple of int
+        The shape that it is for.
+    along : tuple of Along
+        For each of its axes. Where a start is traced, the step is 1.
+    layout : tuple of (int or None)
+        For each axis of the result which it was, None for a new one.
+    """
+
+    before: Shape
+    along: tuple[Along, ...]
+    layout: tuple[int | None, ...]
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the part."""
+        return tuple([1 if axis is None else self.along[axis].count for axis in self.layout])
+
+    @property
+    def counts(self) -> Shape:
+        """How many elements it takes along each axis."""
+        return tuple([axis.count for axis in self.along])
+
+    def read(self, whole: Operand) -> Operand:
+        """The part."""
+        steps = tuple([axis.step for axis in self.along])
+        lengths = tuple([(axis.count - 1) * abs(axis.step) + 1 if axis.count else 0 for axis in self.along])
+        starts = [axis.start if axis.count else 0 for axis in self.along]
+        if any(isinstance(start, Operand) for start in starts):
+            if any(step < 0 for step in steps):
+                fixed, moving = self._split(lambda axis: not isinstance(axis.start, Operand))
+                return moving.read(fixed.read(whole))
+            part = apply(p.dynamic_slice, whole, *map(_place, starts), lengths=lengths, strides=steps)
+        elif lengths == self.before and set(steps) <= {1}:
+            part = whole
+        else:
+            steps = tuple([step if length else 1 for step, length in zip(steps, lengths, strict=True)])
+            part = apply(p.slice_, whole, starts=tuple(starts), lengths=lengths, strides=steps)
+        return reshaped(part, self.shape)
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with another part."""
+        part = reshaped(part, self.counts)
+        if 0 in self.counts:
+            return whole
+        if any(abs(axis.step) > 1 for axis in self.along):
+            outer, inner = self._split(lambda axis: abs(axis.step) == 1)
+            return outer.put(whole, inner._dilated(outer.read(whole), part))
+        backwards = tuple([place for place, axis in enumerate(self.along) if axis.step < 0])
+        if backwards:
+            part = apply(p.reverse, part, axes=backwards)
+        if self.counts == self.before:
+            return part
+        starts = [axis.start if axis.step > 0 else axis.start - axis.count + 1 for axis in self.along]
+        return apply(p.put_slice, whole, part, *map(_place, starts))
+
+    def _split(self, first: Any) -> tuple[Index, Index]:
+        """Two steps, the first of which takes along the axes for which `first` holds."""
+        one = tuple(
+            [
+                Along(axis.start, axis.count, axis.step) if first(axis) else Along(0, size)
+                for axis, size in zip(self.along, self.before, strict=True)
+            ]
+        )
+        outer = Index(self.before, one, tuple(range(len(one))))
+        two = tuple(
+            [
+                Along(0, axis.count, keep=axis.keep) if first(axis) else Along(axis.start, axis.count, axis.step, axis.keep)
+                for axis in self.along
+            ]
+        )
+        return outer, Index(outer.counts, two, self.layout)
+
+    def _dilated(self, whole: Operand, part: Operand) -> Operand:
+        """A part put to places that lie apart: spread out over the whole, and chosen where it has elements."""
+        backwards = tuple([place for place, axis in enumerate(self.along) if axis.step < 0])
+        if backwards:
+            part = apply(p.reverse, part, axes=backwards)
+        config, mask = [], None
+        for place, axis in enumerate(self.along):
+            step = abs(axis.step)
+            low = axis.start if axis.step > 0 else axis.start - (axis.count - 1) * step
+            config.append((low, whole.shape[place] - low - (axis.count - 1) * step - 1, step - 1))
+            if axis.count < whole.shape[place]:
+                here = _every(whole.shape, place, low, axis.count, step)
+                mask = here if mask is None else apply(p.logical_and, mask, here)
+        zero = filled(0, whole.type, ())
+        return apply(p.select, mask, apply(p.pad, part, zero, config=tuple(config)), whole)
+
+    def then(self, other: Step) -> Step | None:
+        """Both steps as one, where that is one step."""
+        if not isinstance(other, Index):
+            return None
+        along = list(self.along)
+        for place, axis in enumerate(other.along):
+            was = self.layout[place]
+            if was is None:
+                if axis.count != 1:
+                    return None
+                continue
+            one = self.along[was]
+            if isinstance(axis.start, Operand) or isinstance(one.start, Operand):
+                if one.step != 1 or axis.step != 1:
+                    return None
+                start = _sum(one.start, axis.start)
+            else:
+                start = one.start + axis.start * one.step
+            along[was] = Along(start, axis.count, one.step * axis.step, axis.keep)
+        layout = tuple([None if place is None else self.layout[place] for place in other.layout])
+        return Index(self.before, tuple(along), layout)
+
+
+def _sum(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    if isinstance(a, int) and a == 0:
+        return b
+    if isinstance(b, int) and b == 0:
+        return a
+    return apply(p.add, _place(a), _place(b))
+
+
+def _place(start: Any) -> Operand:
+    return filled(start, s64, ()) if isinstance(start, int) else convert(start, s64)
+
+
+def _every(shape: Shape, axis: int, low: int, count: int, step: int) -> Operand:
+    """A mask of the places ``low + k * step`` for k below `count` along an axis."""
+    place = apply(p.iota, type=s64, shape=shape, names=shapes.unnamed(shape), axis=axis)
+
+    def number(value: int) -> Operand:
+        return filled(value, s64, shape)
+
+    after = apply(p.subtract, place, number(low))
+    inside = apply(p.equal, apply(p.remainder, after, number(step)), number(0))
+    inside = apply(p.logical_and, inside, apply(p.greater_equal, after, number(0)))
+    return apply(p.logical_and, inside, apply(p.less_equal, after, number((count - 1) * step)))
+
+
+@dataclass(frozen=True)
+class Transpose(Step):
+    """Axes in another order."""
+
+    before: Shape
+    axes: Shape
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes in the new order."""
+        return tuple([self.before[axis] for axis in self.axes])
+
+    def read(self, whole: Operand) -> Operand:
+        """The transposed value."""
+        return apply(p.transpose, whole, axes=self.axes) if self.axes != tuple(range(len(self.axes))) else whole
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value transposed back."""
+        return apply(p.transpose, part, axes=inverse(self.axes))
+
+
+def inverse(axes: Sequence[int]) -> Shape:
+    """The order that undoes an order of axes."""
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+@dataclass(frozen=True)
+class Reshape(Step):
+    """Another shape for the same elements in C order."""
+
+    before: Shape
+    shape: Shape
+
+    def read(self, whole: Operand) -> Operand:
+        """The value in the new shape."""
+        return reshaped(whole, self.shape)
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value in the old shape."""
+        return reshaped(part, self.before)
+
+
+@dataclass(frozen=True)
+class ComplexPart(Step):
+    """The real or the imaginary part of complex numbers."""
+
+    shape: Shape
+    imaginary: bool
+
+    def type(self, type_: Type) -> Type:
+        """That of the parts."""
+        return to_real(type_)
+
+    def read(self, whole: Operand) -> Operand:
+        """One of the parts."""
+        return apply(p.imag if self.imaginary else p.real, whole)
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """Complex numbers with another part."""
+        if self.imaginary:
+            return apply(p.make_complex, apply(p.real, whole), part)
+        return apply(p.make_complex, part, apply(p.imag, whole))
+
+
+@dataclass(frozen=True)
+class Diagonal(Step):
+    """The elements of two axes whose indices are `offset` apart, along a new last axis; nobody writes to it."""
+
+    before: Shape
+    offset: int
+    axes: tuple[int, int]
+    writeable = False
+
+    @property
+    def shape(self) -> Shape:
+        """The axes that stay, then the diagonal."""
+        rest = [size for axis, size in enumerate(self.before) if axis not in self.axes]
+        return (*rest, self._count)
+
+    @property
+    def _count(self) -> int:
+        rows, columns = (self.before[axis] for axis in self.axes)
+        return max(min(rows + min(self.offset, 0), columns - max(self.offset, 0)), 0)
+
+    def read(self, whole: Operand) -> Operand:
+        """The diagonal."""
+        along = apply(p.iota, type=s64, shape=(self._count,), names=(None,), axis=0)
+        places = {
+            self.axes[0]: _shifted(along, max(-self.offset, 0)),
+            self.axes[1]: _shifted(along, max(self.offset, 0)),
+        }
+        axes = tuple(sorted(self.axes))
+        if not self._count:
+            return filled(0, whole.type, self.shape)
+        found = apply(p.gather, whole, *[places[axis] for axis in axes], axes=axes)
+        rank = len(found.shape)
+        return apply(p.transpose, found, axes=(*range(1, rank), 0)) if rank > 1 else found
+
+
+def _shifted(value: Operand, by: int) -> Operand:
+    return apply(p.add, value, filled(by, s64, value.shape)) if by else value
+
+
+@dataclass(frozen=True)
+class Broadcast(Step):
+    """The same elements repeated along axes; nobody writes to it."""
+
+    shape: Shape
+    writeable = False
+
+    def read(self, whole: Operand) -> Operand:
+        """The repeated value."""
+        return spread(whole, self.shape)
+
+
+def strides_of(shape: Shape, steps: Sequence[Step]) -> Shape | None:
+    """How far apart elements lie along each axis of a view, in elements of memory in C order; None if that is unknown.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of what is in memory.
+    steps : sequence of Step
+    """
+    strides = tuple([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
+    for step in steps:
+        if isinstance(step, Index):
+            along = [stride * axis.step for stride, axis in zip(strides, step.along, strict=True)]
+            strides = tuple([0 if axis is None else along[axis] for axis in step.layout])
+        elif isinstance(step, Transpose):
+            strides = tuple([strides[axis] for axis in step.axes])
+        elif isinstance(step, Reshape):
+            strides = _reshaped_strides(step.before, strides, step.shape)
+        elif isinstance(step, ComplexPart):
+            strides = tuple([2 * stride for stride in strides])
+        else:
+            return None
+    return strides
+
+
+def is_view(shape: Shape, steps: Sequence[Step], before: Shape, after: Shape) -> bool:
+    """Whether NumPy reshapes a view without copying it."""
+    strides = strides_of(shape, steps)
+    return strides is not None and _reshaped_strides(before, strides, after) is not None
+
+
+def _reshaped_strides(before: Shape, strides: Shape, after: Shape) -> Shape | None:
+    """The strides of a new shape for the same memory, found group by group of axes with the same number of elements."""
+    if 0 in before:
+        return (0,) * len(after)
+    old = [(size, stride) for size, stride in zip(before, strides, strict=True) if size != 1]
+    found, place = [0] * len(after), 0
+    while old:
+        axis, stop, count = place, place + 1, after[place]
+        size, taken = old[0][0], 1
+        while count != size:
+            if count < size:
+                count *= after[stop]
+                stop += 1
+            else:
+                size *= old[taken][0]
+                taken += 1
+        group, old = old[:taken], old[taken:]
+        if any(one[1] != other[0] * other[1] for one, other in itertools.pairwise(group)):
+            return None
+        stride, place = group[-1][1], stop
+        for axis in reversed(range(axis, stop)):
+            found[axis], stride = stride, stride * after[axis]
+    return tuple(found)
