@@ -149,7 +149,7 @@ Routines = Callable[[Expr], tuple[Any, int]]
 Prepare = Callable[..., tuple[list[Expr], dict[Expr, Expr]]]
 
 
-class _Waiting(Exception):
+class _WaitingError(Exception):
     """Two steps wait for each other because of updates in place."""
 
     def __init__(self, update: Expr) -> None:
@@ -196,7 +196,7 @@ class Planner:
         while True:
             try:
                 return _Laying(self, graph, outputs, origin, inline, shared).plan()
-            except _Waiting as waiting:
+            except _WaitingError as waiting:
                 del shared[waiting.update]
 
     def _parts_of(self, node: Expr) -> tuple[Plan, ...]:
@@ -401,7 +401,7 @@ def _resolve(stack: list[Step], missing: list[Step]) -> None:
     for step in reversed(chain):
         for other, update in step.before.items():
             if other in chain:
-                raise _Waiting(update)
+                raise _WaitingError(update)
     raise AssertionError("two steps of a plan wait for each other")
 
 

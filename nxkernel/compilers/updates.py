@@ -1,7 +1,7 @@
 """Updates in place: which results take over the memory of what they are made from.
 
-An update of a few elements (``put_slice``, ``scatter``), a loop that changes an array and a choice between changes of one
-give a new value; where nothing reads the old one afterwards, it is written over.
+An update of a few elements (``put_slice``, ``scatter``), a loop that changes an array and a choice between changes of
+one give a new value; where nothing reads the old one afterwards, it is written over.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ def run_while(
     condition : callable
         Of the state's nodes; gives a scalar.
     body : callable
-        Of the state's nodes; gives the next state. What it writes to cells is state too. It may be called several times,
-        until the types of numbers are found.
+        Of the state's nodes; gives the next state. What it writes to cells is state too. It may be called several
+        times, until the types of numbers are found.
     names : sequence of str
         What each part of the state is called.
     disagreement : callable, optional
@@ -196,7 +196,7 @@ class _Part:
 def _joined(
     parts: Sequence[_Part], count: int, written: Sequence[Any], names: Sequence[str]
 ) -> tuple[list[Graph], list[Any]]:
-    """Graphs with the same parameters: inputs, written cells, and what any of them takes from outside; and the latter."""
+    """Graphs with the same parameters (inputs, written cells, what any of them takes from outside), and the latter."""
     outside: dict[Any, Any] = {}
     tables = []
     for part in parts:
@@ -280,9 +280,9 @@ def _as_before(place: int, value: Any, spec: Spec, refuse: Disagreement) -> Oper
         if type_ is spec.type and not spec.shape:
             return filled(value, type_, ())
         raise refuse(place, spec, Spec(types.infer(value), (), ()))
-    if value.type is not spec.type and tracing.weak(value):
-        if types.merge_weak(spec.type, value.type) is spec.type:
-            value = convert(value, spec.type)
+    weak = value.type is not spec.type and tracing.weak(value)
+    if weak and types.merge_weak(spec.type, value.type) is spec.type:
+        value = convert(value, spec.type)
     if value.type is not spec.type or value.shape != spec.shape:
         raise refuse(place, spec, value.spec)
     if value.names != spec.names:

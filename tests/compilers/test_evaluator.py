@@ -8,7 +8,7 @@ import nxkernel as nx
 from compiling import graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
-from nxkernel.compilers import evaluator, interface
+from nxkernel.compilers import interface
 
 
 def run(function, *arrays):
@@ -46,7 +46,7 @@ def test_values_are_dropped_after_their_last_use(monkeypatch):
         most.append(len(alive))
         return result
 
-    monkeypatch.setitem(evaluator.MEANING, p.exp, watched)
+    monkeypatch.setitem(MEANING, p.exp, watched)
 
     def function(x):
         for _ in range(20):

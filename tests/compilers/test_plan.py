@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from compiling import agree, compiled, make, planned, spec
 from nxkernel import primitives as p
-from nxkernel.compilers.plan import ALIGNMENT
+from nxkernel.compilers.memory import ALIGNMENT
 
 
 def places(plan):
@@ -16,7 +16,7 @@ def places(plan):
 
 def test_a_single_step_needs_no_workspace():
     plan = planned(lambda x: nx.exp(x) + 1, spec("f32", 9))
-    assert (len(plan.steps), plan.workspace, plan.outputs) == (1, 0, [0])
+    assert (len(plan.steps), plan.workspace, plan.outputs) == (1, 0, [("output", 0)])
     assert plan.place[plan.steps[0].reads[0]] == ("input", 0)
     assert places(plan) == [("output", 0)]
 
@@ -88,7 +88,7 @@ def test_a_value_is_not_overwritten_by_what_reads_it_elsewhere():
 
 def test_outputs_of_one_value_are_one_array():
     plan = planned(lambda x: (nx.exp(x), nx.reshape(nx.exp(x), (9, 1)), nx.sin(x), nx.exp(x)), spec("f32", 9))
-    assert plan.outputs == [0, 0, 1, 0]
+    assert plan.outputs == [("output", place) for place in (0, 0, 1, 0)]
     assert len(plan.arrays) == 2
 
 

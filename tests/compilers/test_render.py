@@ -249,4 +249,4 @@ def run(plan, given):
         words = [word[1].dtype.type(word[0]) if isinstance(word, tuple) else word for word in bound.words]
         scope[bound.nest.kind](*arrays, *words)
     wanted = {plan.place[node]: node for step in plan.steps for node in step.writes if plan.place[node][0] == "output"}
-    return [memory[wanted["output", index]] for index in plan.outputs]
+    return [memory[wanted[place]] for place in plan.outputs]

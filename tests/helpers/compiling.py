@@ -6,10 +6,8 @@ from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.compilers import interface
 from nxkernel.compilers.nesting import Bound
-from nxkernel.compilers.numba_cpu import libraries
-from nxkernel.compilers.numba_cpu.compiler import _routine
-from nxkernel.compilers.plan import plan
-from nxkernel.compilers.prepare import make, prepare
+from nxkernel.compilers.numba_cpu.compiler import _planner
+from nxkernel.compilers.prepare import make
 from nxkernel.graph.expr import Graph, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.primitives import Spec
@@ -17,8 +15,6 @@ from nxkernel.shapes import unnamed
 from nxkernel.transforms.simplify import simplify
 
 __all__ = ["agree", "both", "compiled", "graph_of", "inputs", "make", "nests", "planned", "spec"]
-
-_BLAS = frozenset(libraries.GEMM)
 
 
 def spec(type_, *shape):
@@ -48,8 +44,7 @@ def compiled(function, *specs):
 
 def planned(function, *specs):
     """The plan of a function: its steps, and where values live."""
-    outputs, _ = prepare(simplify(graph_of(function, *specs)).outputs, _BLAS)
-    return plan(outputs, _routine)
+    return _planner().program(simplify(graph_of(function, *specs)).outputs)
 
 
 def agree(function, *arrays, rtol=0.0, atol=0.0):

@@ -79,7 +79,7 @@ class _Loop(_Parts):
             inputs.append(self._variable(pointers, ("input", index), home))
         inputs += [self.given(operand) for operand in captured]
         outputs: list[Address] = []
-        for number, array in enumerate(body.arrays):
+        for number in range(len(body.arrays)):
             if number in self.rooms.fresh:
                 outputs.append(self._variable(pointers, ("output", number), self.scratch(self.rooms.fresh[number])))
             else:
