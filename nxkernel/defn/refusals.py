@@ -190,6 +190,10 @@ class _Refusing(ast.NodeVisitor):
             return
         if isinstance(node, ast.comprehension) and node.is_async:
             raise refusal(_CONSTRUCTS[ast.Await][1], site(self.file, self.name, node.iter), *_CONSTRUCTS[ast.Await][2])
+        if isinstance(node, ast.While) and node.orelse:
+            for each in ast.walk(node.test):
+                if isinstance(each, ast.NamedExpr):
+                    raise walrus(self.file, self.name, each)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FRAMES:
             raise refusal(
                 f"a definition has no `{node.func.id}`: its variables live in functions that are made of its blocks",
@@ -204,7 +208,8 @@ class _Refusing(ast.NodeVisitor):
 def walrus(file: str, name: str, node: ast.NamedExpr) -> SyntaxRefusal:
     """The error for an assignment inside an expression that may not be evaluated."""
     return refusal(
-        "`:=` cannot stand where it may not be evaluated, after `and` or `or`, in `x if c else y`, in a loop's test",
+        "`:=` cannot stand where it may not be evaluated: after `and` or `or`, in `x if c else y`, or in the test of a "
+        "loop with an `else`",
         site(file, name, node),
         f"Assign before: `{ast.unparse(node.target)} = {ast.unparse(node.value)}`.",
     )

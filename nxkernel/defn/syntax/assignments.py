@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from nxkernel.defn.syntax.expressions import LOST, Expressions, load, runtime, store
+from nxkernel.defn.syntax.expressions import LOST, SLICE, Expressions, load, runtime, store
 
 _SIGNS = {
     ast.Add: "+",
@@ -89,7 +89,7 @@ class Assignments:
         return self.into(target, statement.value, sign)
 
     def into(self, target: ast.Subscript, value: ast.expr, sign: ast.Constant | None = None) -> list[ast.stmt]:
-        """``x[k] = v``, or ``x[k] += v`` with a sign, of which `v` is not rewritten yet."""
+        """``x[k] = v``, where `v` is rewritten already, or ``x[k] += v`` with a sign, where it is not."""
         made: list[ast.stmt] = []
         # The subscripts from the outermost value to the one that is assigned: each new part goes into the one around it.
         chain = [target]
@@ -161,16 +161,16 @@ def _is_plain(key: ast.expr) -> bool:
     if isinstance(key, ast.Tuple):
         return all(map(_is_plain, key.elts))
     is_slice = isinstance(key, ast.Call) and isinstance(key.func, ast.Name) and len(key.args) in (2, 3)
-    return is_slice and key.func.id == "__nx_slice__" and all(map(_is_plain, key.args))
+    return is_slice and key.func.id == SLICE and all(map(_is_plain, key.args))
 
 
 def _is_still(value: ast.expr, target: ast.Subscript) -> bool:
     """Whether a value may be evaluated after the target: nothing that one of them does can change the other."""
-    return _does_nothing(value) or _does_nothing(target.slice) and isinstance(target.value, ast.Name)
-
-
-def _does_nothing(value: ast.expr) -> bool:
-    return not any(isinstance(node, ast.Call | ast.NamedExpr) for node in ast.walk(value))
+    if any(isinstance(node, ast.NamedExpr) for node in ast.walk(value)):
+        return False
+    acting = (ast.Call, ast.Attribute, ast.Subscript, ast.NamedExpr)
+    still = isinstance(target.value, ast.Name) and not any(isinstance(node, acting) for node in ast.walk(target.slice))
+    return still or isinstance(value, ast.Name | ast.Constant)
 
 
 def _again(node: ast.expr) -> ast.expr:

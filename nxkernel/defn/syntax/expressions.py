@@ -99,11 +99,18 @@ class Expressions(ast.NodeTransformer):
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         """``a and b or c``."""
         name = "and_" if isinstance(node.op, ast.And) else "or_"
-        *first, last = [self.later(value) for value in node.values]
+        head, names = node.values[0], []
+        if any(isinstance(each, ast.NamedExpr) for each in ast.walk(head)):
+            # What comes first is evaluated in any case, and may assign where the expression stands.
+            names.append(self.fresh("operand"))
+            head, begin = self.visit(head), thunk(load(names[0]))
+        else:
+            begin = self.later(head)
+        *first, last = [begin, *(self.later(value) for value in node.values[1:])]
         for each in reversed(first):
             made = runtime(name, each, last)
             last = ast.copy_location(thunk(made), node)
-        return ast.copy_location(made, node)
+        return ast.copy_location(ast.Call(function(names, made), [head], []) if names else made, node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """``not a``."""

@@ -120,6 +120,8 @@ class _Jumps:
         made.broken = loop.broken
         flags = dict.fromkeys(name for name in (loop.broken, loop.returned) if name is not None)
         before = [_flag(name, False, statement) for name in flags]
+        if loop.value is not None:
+            before.append(_placed(ast.Delete([ast.Name(loop.value, ast.Del())]), statement))
         after: list[ast.stmt] = []
         returned = loop.returned is not None
         own_break = _jumps(inside, ast.Break)

@@ -20,14 +20,17 @@ class Fresh:
 
     def __init__(self, used: Iterable[str]) -> None:
         self._used = set(used)
+        #: All that it made.
+        self.made: list[str] = []
 
     def __call__(self, stem: str) -> str:
         """A name such as ``then_1``."""
         number = 1
         while f"{stem}_{number}" in self._used:
             number += 1
-        self._used.add(f"{stem}_{number}")
-        return f"{stem}_{number}"
+        self.made.append(f"{stem}_{number}")
+        self._used.add(self.made[-1])
+        return self.made[-1]
 
 
 def mentioned(tree: ast.AST) -> set[str]:
@@ -113,13 +116,8 @@ def locals_of(function: ast.FunctionDef) -> set[str]:
 def stores(nodes: list[ast.AST]) -> dict[str, None]:
     """The names that statements bind in the function that they are in, in order."""
     found: dict[str, None] = {}
-    for node in own(nodes):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found[node.id] = None
-        elif isinstance(node, ast.FunctionDef):
-            found[node.name] = None
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            found.update((bound_by(alias), None) for alias in node.names)
+    for node in nodes:
+        found.update(_changes(node)[0])
     return found
 
 
@@ -131,14 +129,41 @@ def stored(target: ast.expr) -> list[str]:
 def updates(nodes: list[ast.AST]) -> dict[str, None]:
     """The names that ``a[k] = v`` gives a new value, in order, whether they are variables of the function or not."""
     found: dict[str, None] = {}
-    for node in own(nodes):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            base = node.value
-            while isinstance(base, ast.Subscript):
-                base = base.value
-            if isinstance(base, ast.Name):
-                found[base.id] = None
+    for node in nodes:
+        found.update(_changes(node)[1])
     return found
+
+
+def _changes(node: ast.AST) -> tuple[dict[str, None], dict[str, None]]:
+    """What a node binds and updates; statements keep it, as every block around them asks."""
+    found = getattr(node, "changes", None)
+    if found is None:
+        found = ({}, {})
+        if isinstance(node, ast.If | ast.For | ast.While):
+            for part in ast.iter_child_nodes(node):
+                for mine, inner in zip(found, _changes(part), strict=True):
+                    mine.update(inner)
+        else:
+            for each in own([node]):
+                _change(each, *found)
+        node.changes = found
+    return found
+
+
+def _change(node: ast.AST, bound: dict[str, None], updated: dict[str, None]) -> None:
+    if isinstance(node, ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            bound[node.id] = None
+    elif isinstance(node, ast.FunctionDef):
+        bound[node.name] = None
+    elif isinstance(node, ast.Import | ast.ImportFrom):
+        bound.update((bound_by(alias), None) for alias in node.names)
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        base = node.value
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        if isinstance(base, ast.Name):
+            updated[base.id] = None
 
 
 def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:

@@ -11,6 +11,7 @@ from nxkernel.defn.syntax.expressions import Expressions, load, runtime, store, 
 from nxkernel.defn.syntax.jumps import straighten
 from nxkernel.defn.syntax.liveness import Liveness
 
+
 def rewrite(tree: ast.FunctionDef | ast.Lambda, file: str, fresh: Callable[[str], str]) -> ast.FunctionDef | ast.Lambda:
     """Rewrite a function.
 
@@ -32,7 +33,22 @@ def rewrite(tree: ast.FunctionDef | ast.Lambda, file: str, fresh: Callable[[str]
         made: ast.FunctionDef | ast.Lambda = ast.Lambda(_bare(tree.args), body)
     else:
         made = _def(tree.name, _bare(tree.args), _Function(tree, file, fresh).rewritten())
-    return ast.fix_missing_locations(ast.copy_location(made, tree))
+    ast.copy_location(made, tree)
+    locate(made, tree)
+    return made
+
+
+def locate(node: ast.AST, near: ast.AST) -> None:
+    """Give new nodes the place of the one that they are in; what is located already is left."""
+    if "lineno" in node._attributes:
+        if getattr(node, "located", False):
+            return
+        if not hasattr(node, "lineno"):
+            ast.copy_location(node, near)
+        node.located = True
+        near = node
+    for child in ast.iter_child_nodes(node):
+        locate(child, near)
 
 
 def _bare(arguments: ast.arguments) -> ast.arguments:
@@ -72,7 +88,7 @@ class _Function:
         """The new body."""
         Liveness(self.body)
         # A variable that only blocks assign has to be one of the function first; which ones is known at the end.
-        text = self.body[:1] if ast.get_docstring(ast.FunctionDef(body=self.body)) is not None else []
+        text = [each for each in self.body[:1] if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)]
         made = self.block(self.body[len(text) :], {*self.parameters, *self.shared})
         before = [self.unassigned(name, self.body[0]) for name in self.declared if name not in self.parameters]
         return [*text, *before, *made]
@@ -90,9 +106,7 @@ class _Function:
             begin = len(made)
             made += self.statement(statement, bound)
             for new in made[begin:]:
-                if not hasattr(new, "lineno"):
-                    ast.copy_location(new, statement)
-                ast.fix_missing_locations(new)
+                locate(new, statement)
         return made or [ast.copy_location(ast.Pass(), statements[0])] if statements else []
 
     def statement(self, statement: ast.stmt, bound: set[str]) -> list[ast.stmt]:
@@ -111,6 +125,7 @@ class _Function:
             site = self.expressions.site(statement.test)
             return [ast.Expr(runtime("assert_", self.expressions.visit(statement.test), text, site))]
         if isinstance(statement, ast.Delete):
+            bound.update(naming.stores([statement]))
             return self.delete(statement)
         bound.update(naming.stores([statement]))
         return self.assignments.statement(statement)
@@ -139,7 +154,7 @@ class _Function:
     def unassigned(self, name: str, near: ast.AST) -> ast.stmt:
         """``a = __nx__.unassigned("a")``."""
         made = ast.Assign([store(name)], runtime("unassigned", ast.Constant(name)))
-        return ast.fix_missing_locations(ast.copy_location(made, near))
+        return ast.copy_location(made, near)
 
     def bind(self, wanted: Iterable[str], bound: set[str], near: ast.AST) -> list[ast.stmt]:
         """Give those variables something that have no value yet."""
@@ -184,18 +199,14 @@ class _Function:
 
     def handed(self, state: list[str]) -> list[ast.expr]:
         """The values of the variables of the state, and their names."""
-        return [
-            ast.Tuple(list(map(load, state)), ast.Load()),
-            ast.Constant(tuple(state)),
-        ]
+        return [ast.Tuple(list(map(load, state)), ast.Load()), ast.Constant(tuple(state))]
 
     # Constructs ------------------------------------------------------------------------------------------------
 
     def choice(self, statement: ast.If, bound: set[str]) -> list[ast.stmt]:
         """An `if` that goes on behind."""
         state = [name for name in self.assigned([*statement.body, *statement.orelse]) if name in statement.live]
-        sides = self.sides(statement, state, bound)
-        before, functions = sides
+        before, functions = self.sides(statement, state, bound)
         call = runtime(
             "if_",
             self.expressions.visit(statement.test),
@@ -273,17 +284,15 @@ class _Function:
             item, shown = target.id, target.id
         else:
             item, shown = self.fresh("item"), ast.unparse(target)
+            assigned = list(dict.fromkeys([*self.assigned([target]), *assigned]))
             first = self.assignments.assign([target], load(item))
-            assigned = [*naming.stores([target]), *assigned]
-            self.locals.add(item)
-        assigned = list(dict.fromkeys(assigned))
         state = [item, *(name for name in assigned if name != item and name in statement.live_turn)]
-        # What a target binds is read after the loop, or not at all outside of the turn.
-        state += [name for name in assigned if name not in state and name in statement.live]
         before = self.bind(state, bound, statement)
 
+        bound_here = naming.stores([target])
+
         def turn(inside: set[str]) -> list[ast.stmt]:
-            inside.update(naming.stores([target]))
+            inside.update(bound_here)
             return [*first, *self.block(statement.body, inside), *self.results(state)]
 
         body = self.function("body", state, [], turn, assigned, bound, statement.body[0])
