@@ -58,7 +58,7 @@ def as_text(outcomes: Sequence[Outcome]) -> str:
 
 def as_markdown(outcomes: Sequence[Outcome]) -> str:
     """The table for a Markdown page."""
-    rule = ("---", *("--:" for _ in range(5)), "---", "---", "---")
+    rule = ("---", *("--:" for _ in range(1 + 2 * len(PEERS))), "---", "---", "---")
     rows = [HEADER, rule, *map(cells, outcomes)]
     return "\n".join("| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in rows)
 

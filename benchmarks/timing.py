@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,38 @@ from benchmarks.work import Settings
 _IN_A_ROW = 3
 
 
-def once(call: Callable[[], Any]) -> float:
+@dataclass(frozen=True)
+class Prepared:
+    """A call with arguments that are made anew each time, outside of what is timed, since it may write into them.
+
+    Parameters
+    ----------
+    arguments : callable
+        Makes them.
+    function : callable
+        What is timed.
+    results : callable
+        Takes what the function returned and the arguments, gives what the call computed.
+    """
+
+    arguments: Callable[[], list[Any]]
+    function: Callable[..., Any]
+    results: Callable[[Any, list[Any]], tuple[Any, ...]]
+
+    def ready(self) -> Callable[[], Any]:
+        """The call, with fresh arguments."""
+        return functools.partial(self.function, *self.arguments())
+
+    def outcome(self) -> tuple[Any, ...]:
+        """What one call computes."""
+        arguments = self.arguments()
+        return self.results(self.function(*arguments), arguments)
+
+
+def once(call: Callable[[], Any] | Prepared) -> float:
     """Seconds that one call takes, its result dropped afterwards."""
+    if isinstance(call, Prepared):
+        call = call.ready()
     start = time.perf_counter()
     result = call()
     seconds = time.perf_counter() - start
@@ -23,7 +55,7 @@ def once(call: Callable[[], Any]) -> float:
     return seconds
 
 
-def interleaved(calls: dict[str, Callable[[], Any]], settings: Settings) -> dict[str, float]:
+def interleaved(calls: Mapping[str, Callable[[], Any] | Prepared], settings: Settings) -> dict[str, float]:
     """The best time of each call, taken in turns, so that a drift of the machine hits all alike.
 
     Each takes part until it has used its share of the time and had its rounds. A turn is several calls in a row: the

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 #: The one that is measured, and those that it is measured against.
 SUBJECT = "nxkernel"
-PEERS = ("JAX", "NumPy")
+PEERS = ("JAX", "Numba", "NumPy")
 #: What a goal says that is against the fastest of the peers.
 BETTER = "the better"
 

@@ -13,7 +13,18 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is the one under test
 
-from benchmarks import children, process_memory, programs, suite, table, timing  # noqa: E402
+from benchmarks import (  # noqa: E402
+    children,
+    loops,
+    loops_in_jax,
+    loops_in_numba,
+    loops_in_numpy,
+    process_memory,
+    programs,
+    suite,
+    table,
+    timing,
+)
 from benchmarks.__main__ import quoted, report  # noqa: E402
 from benchmarks.work import BETTER, Goal, Outcome, Settings, Work  # noqa: E402
 
@@ -61,19 +72,19 @@ class TestTable:
 
     def test_text(self):
         assert table.as_text(self.ROWS).splitlines() == [
-            "work    nxkernel   JAX  NumPy  ÷ JAX  ÷ NumPy  goal                  met  note",
-            "──────────────────────────────────────────────────────────────────────────────",
-            "a work    500 µs  1 ms   2 ms   0.50     0.25  ≤ 0.75 JAX            yes",
-            "a work     1.5 s   1 s      –   1.50        –  ≤ 1 JAX, ≤ 1.2 NumPy  no",
-            "a work    812 MB     –      –      –        –  ≤ 1000 MB             yes  a|b",
-            "a work         0     –      –      –        –  ≤ 0                   yes",
+            "work    nxkernel   JAX  Numba  NumPy  ÷ JAX  ÷ Numba  ÷ NumPy  goal                  met  note",
+            "──────────────────────────────────────────────────────────────────────────────────────────────",
+            "a work    500 µs  1 ms      –   2 ms   0.50        –     0.25  ≤ 0.75 JAX            yes",
+            "a work     1.5 s   1 s      –      –   1.50        –        –  ≤ 1 JAX, ≤ 1.2 NumPy  no",
+            "a work    812 MB     –      –      –      –        –        –  ≤ 1000 MB             yes  a|b",
+            "a work         0     –      –      –      –        –        –  ≤ 0                   yes",
         ]
 
     def test_markdown(self):
         assert table.as_markdown(self.ROWS[2:3]).splitlines() == [
-            "| work | nxkernel | JAX | NumPy | ÷ JAX | ÷ NumPy | goal | met | note |",
-            "| --- | --: | --: | --: | --: | --: | --- | --- | --- |",
-            "| a work | 812 MB | – | – | – | – | ≤ 1000 MB | yes | a\\|b |",
+            "| work | nxkernel | JAX | Numba | NumPy | ÷ JAX | ÷ Numba | ÷ NumPy | goal | met | note |",
+            "| --- | --: | --: | --: | --: | --: | --: | --: | --- | --- | --- |",
+            "| a work | 812 MB | – | – | – | – | – | – | ≤ 1000 MB | yes | a\\|b |",
         ]
 
     def test_summary(self):
@@ -113,6 +124,17 @@ class TestTiming:
         assert order == [*"aaa", *"bbb", *"aaa", *"bbb"]
         assert set(best) == {"a", "b"}
         assert all(0 <= seconds < 1 for seconds in best.values())
+
+    def test_a_prepared_call_has_arguments_of_its_own(self):
+        kept = np.zeros(2)
+
+        def count(a):
+            a += 1
+
+        call = timing.Prepared(lambda: [kept.copy()], count, lambda returned, arguments: (arguments[0],))
+        assert timing.once(call) < 1
+        timing.check("count", call.outcome(), (np.ones(2),), 0.0)
+        np.testing.assert_array_equal(kept, 0)
 
     def test_check_accepts_what_is_close(self):
         timing.check("x", np.float32([1.0, 2.0000001]), np.float32([1.0, 2.0]), 1e-6)
@@ -167,10 +189,11 @@ class TestPrograms:
 class TestSuite:
     def test_covers_the_goals(self):
         goals = {work.name: work.goals for work in suite.WORKS}
-        assert len(goals) == len(suite.WORKS) == 40
+        assert len(goals) == len(suite.WORKS) == 49
         assert goals["exp(x) * x + 1, 4 M float32"] == (Goal(0.75, "JAX"),)
         assert goals["argmax over rows of 4096 × 1000 float32"] == (Goal(0.1, "JAX"), Goal(1.2, "NumPy"))
         assert goals["sort of 1 M float32"] == (Goal(1.0, BETTER),)
+        assert goals["loops: Cholesky of 400 × 400 float64"] == (Goal(1.0, BETTER),)
         assert goals["first call in a new process, warm disk cache"] == (Goal(0.2, "cold"),)
 
     def test_the_better_of_the_peers(self):
@@ -194,6 +217,32 @@ class TestSuite:
         rows = suite.run([Work("w", (Goal(1.0),), broken)], QUICK, told.append)
         assert told == ["w"]
         assert rows == [Outcome("w", {}, (Goal(1.0),), "s", "failed: ValueError: no such thing")]
+
+
+class TestLoops:
+    @pytest.mark.parametrize("work", loops.WORKS, ids=lambda work: work.name)
+    def test_every_program_is_there_for_all(self, work):
+        (program,) = work.measure.args
+        for module in (loops_in_numpy, loops_in_numba, loops_in_jax):
+            assert callable(getattr(module, program.name))
+
+    def test_loops_by_hand_agree_with_numpy(self):
+        program = loops.Loops("cholesky", lambda random: (np.diag(random.random(5) + 1),), (0,))
+        calls = program.calls()
+        program.check("Numba", calls["Numba"].outcome(), calls["NumPy"].outcome())
+
+    def test_few_strays_are_let_pass(self):
+        program = loops.Loops("mandelbrot", lambda random: (4, 4, 4), strays=0.5)
+        program.check("x", (np.array([1, 2, 3]),), (np.array([1, 2, 4]),))
+        with pytest.raises(AssertionError, match=r"x: 66\.67% of the numbers differ"):
+            program.check("x", (np.array([1, 3, 3]),), (np.array([1, 2, 4]),))
+
+    def test_on_one_thread(self):
+        assert loops_in_numba.on_one_thread(loops_in_numba.darts) is None
+        assert loops_in_numba.on_one_thread(loops_in_numba.jacobi).targetoptions == {
+            "fastmath": True,
+            "nopython": True,
+        }
 
 
 class TestChildren:
@@ -235,7 +284,7 @@ class TestCommand:
         done = run_command("--quick", "--only", "^sum of all|on 3 elements", "--json", str(file))
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
-        assert lines[0].split() == ["work", "nxkernel", "JAX", "NumPy", "÷", "JAX", "÷", "NumPy", "goal", "met", "note"]
+        assert lines[0].split()[:8] == ["work", "nxkernel", "JAX", "Numba", "NumPy", "÷", "JAX", "÷"]
         assert lines[2].startswith("sum of all of 4096 × 1000 float32 ")
         written = json.loads(file.read_text())
         assert [row["note"] for row in written["rows"]] == ["", ""]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import collections
 import multiprocessing
+import re
 import time
 import traceback
 
@@ -22,8 +23,10 @@ def attempt(kind: str, name: str, compiler: str | None) -> tuple[str, str]:
         # What numpy.testing says first is empty or the same for all.
         shown = next((line for line in lines if line and not line.startswith("Not equal")), "")
         frames = traceback.extract_tb(error.__traceback__)
-        place = next((f for f in reversed(frames) if not f.filename.endswith("status.py")), None)
-        where = f"{place.filename.rpartition('/')[2]}:{place.lineno}" if place else ""
+        place = next((f for f in reversed(frames) if f.filename == KINDS[kind].__file__), frames[-1])
+        where = f"{place.filename.rpartition('/')[2]}:{place.lineno}"
+        # Errors that differ in types, shapes and places only have one cause.
+        shown = re.sub(r"\b(bf|[fcsu]|bool)\d*(\[\d+\])+|\b[fcsu]\d+\b", "…", re.sub(r"\(\S+, line \d+\)", "", shown))
         return f"{type(error).__name__}: {shown[:150]}", where
     if sizes[0] != sizes[1] and not program.grows:
         return "the graph grows", f"{sizes[0]} → {sizes[1]} nodes"
