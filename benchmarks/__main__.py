@@ -17,8 +17,8 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     options = argparse.ArgumentParser(
         prog="python -m benchmarks",
-        description="Measure nxkernel, JAX and NumPy side by side and print one table. Without JAX (the `bench` extra) "
-        "its column stays empty.",
+        description="Measure nxkernel, JAX, NumPy and, for loops, Numba side by side and print one table. Without JAX "
+        "(the `bench` extra) its column stays empty.",
     )
     options.add_argument("--only", metavar="REGEX", help="only the works whose names this finds, such as 'softmax|sum'")
     options.add_argument("--quick", action="store_true", help="fewer repetitions: a first impression, not a result")
