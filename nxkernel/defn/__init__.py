@@ -3,6 +3,7 @@
 from nxkernel.defn.defaults import default_options, global_default_options
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.events import Event, events
+from nxkernel.defn.flow.public import cond, fori, scan, unroll, while_
 from nxkernel.defn.guards import assert_compiles, no_compile
 from nxkernel.defn.jit import (
     compile,
@@ -22,12 +23,14 @@ __all__ = [
     "Event",
     "assert_compiles",
     "compile",
+    "cond",
     "debug_expr",
     "debug_expr_apply",
     "default_options",
     "defn",
     "deftransform",
     "events",
+    "fori",
     "global_default_options",
     "jit",
     "jit_apply",
@@ -35,4 +38,7 @@ __all__ = [
     "no_compile",
     "print_expr",
     "print_value",
+    "scan",
+    "unroll",
+    "while_",
 ]

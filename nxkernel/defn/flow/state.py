@@ -183,7 +183,7 @@ class State:
         functions: Iterable[Callable[..., Any]],
         target: bool = False,
     ) -> None:
-        self._site, self._names, self._values, self._plan = site, names, values, found
+        self.site, self._names, self._values, self._plan = site, names, values, found
         self._functions, self._target = tuple(functions), target
 
     def run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
@@ -204,7 +204,7 @@ class State:
                     raise sites.error(
                         NxTypeError,
                         "this loop assigns values of another structure in each turn.",
-                        *sites.shown(self._site),
+                        *sites.shown(self.site),
                         "Keep what it computes in tensors of one type and shape.",
                     ) from None
 
@@ -274,8 +274,8 @@ class State:
         if types.follows_numpy():
             raise MustUnrollError(f"`{path}` is {spec} before a turn and {spec_after} after it")
         rows = [
-            sites.place_of(before, self._site, f"{spec} before a turn"),
-            sites.place_of(after, self._site, f"{spec_after} after it"),
+            sites.place_of(before, self.site, f"{spec} before a turn"),
+            sites.place_of(after, self.site, f"{spec_after} after it"),
         ]
         if what == "shape":
             hint = f"Give `{path}` its full shape before the loop, and put parts into it: nx.put_slice(t, [i], part)."

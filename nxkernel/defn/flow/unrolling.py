@@ -48,8 +48,8 @@ def told(error: Exception, site: Any) -> Exception:
         NxTypeError,
         f"this loop cannot be compiled: {error}.",
         *sites.shown(site),
-        "Give it a number of turns that is known while it is traced, such as that of an option or of a shape, or "
-        "keep what it computes in tensors of one type and shape.",
+        "Keep what it computes in tensors of one type and shape, or give it a number of turns that is known while it "
+        "is traced: that of an option or of a shape.",
     )
 
 

@@ -181,8 +181,8 @@ def _broadcast(value: Operand, shape: tuple[int, ...]) -> Operand:
     if not fits:
         raise NxValueError(
             message(
-                f"a value of the shape {shapes.text(value.shape) or 'of a number'} does not fit into a part of the "
-                f"shape {shapes.text(tuple(shape)) or 'of a number'}.",
+                f"a value of the shape {shapes.text(value.shape)} does not fit into a part of the shape "
+                f"{shapes.text(tuple(shape))}.",
                 "Sizes are equal, or 1 in the value.",
             )
         )
@@ -222,9 +222,7 @@ def _basic(tensor: Operand, entries: Entries, value: Operand) -> Operand:
         value = _spaced(tensor, starts, lengths, steps, value)
     if tuple(lengths) == tensor.shape:
         return _like(value, tensor)
-    places = [
-        convert(start, s64) if isinstance(start, Operand) else filled(start, s64, ()) for start in starts
-    ]
+    places = [convert(start, s64) if isinstance(start, Operand) else filled(start, s64, ()) for start in starts]
     return apply(p.put_slice, tensor, shaping.rename(value, tensor.names), *places)
 
 
@@ -249,14 +247,9 @@ def _spaced(tensor: Operand, starts: list, lengths: list, steps: list, value: Op
     on = None
     for axis, stride in enumerate(strides):
         if stride > 1:
-            hit = comparison.equal(gathered_places(shape, axis) % stride, 0)
+            hit = comparison.equal(iota(shape, axis=axis) % stride, 0)
             on = hit if on is None else comparison.logical_and(on, hit)
     return comparison.select(on, apart, own)
-
-
-def gathered_places(shape: tuple[int, ...], axis: int) -> Operand:
-    """The place along an axis, of every element."""
-    return iota(shape, axis=axis)
 
 
 def _advanced(tensor: Operand, entries: Entries, value: Operand) -> Operand:

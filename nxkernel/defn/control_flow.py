@@ -1,0 +1,25 @@
+"""The runtime of definitions: what the calls that :mod:`nxkernel.defn.syntax` makes of a person's code go to."""
+
+from nxkernel.defn.flow.builtins import assert_
+from nxkernel.defn.flow.choices import and_, if_, if_exp, if_return, not_, or_
+from nxkernel.defn.flow.functions import fn
+from nxkernel.defn.flow.items import get_item, in_place, set_item
+from nxkernel.defn.flow.loops import for_, while_
+from nxkernel.defn.flow.unassigned import unassigned
+
+__all__ = [
+    "and_",
+    "assert_",
+    "fn",
+    "for_",
+    "get_item",
+    "if_",
+    "if_exp",
+    "if_return",
+    "in_place",
+    "not_",
+    "or_",
+    "set_item",
+    "unassigned",
+    "while_",
+]

@@ -1,0 +1,348 @@
+"""Python's builtins for traced values: static arguments go to the real ones."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from nxkernel import types
+from nxkernel.defn.flow import sites
+from nxkernel.defn.flow.choices import and_, or_
+from nxkernel.defn.flow.sequences import Counted, enumerated, range_, zipped
+from nxkernel.defn.flow.variables import has_values, is_traced, known, plain, take_apart
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, TracedValue
+from nxkernel.graph.tracing import BodyTrace
+from nxkernel.operand import Proxy
+from nxkernel.ops import comparison, elementwise, reduction, shaping, sorting
+from nxkernel.ops.dispatch import convert, is_number, operand
+from nxkernel.ops.shaping import stack
+
+
+def as_number(value: Any) -> Any:
+    """Mark a traced scalar as one that stands for a Python number."""
+    trace = tracing.current()
+    if trace is not None and type(value) is Expr and types.is_of_numbers(value.type):
+        trace.weak.add(value)
+    return value
+
+
+def like(value: Any, made: Any) -> Any:
+    """A result in the face of what it was made of."""
+    return value.__nx_like__(made) if isinstance(value, Proxy) else made
+
+
+def any_traced(values: Iterable[Any]) -> bool:
+    """Whether only the running program knows one of some values."""
+    return builtins.any(is_traced(value) for value in values)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, TracedValue | Proxy) and builtins.bool(operand(value).shape)
+
+
+def _row(value: Any, name: str) -> Any:
+    """A traced array as a row of scalars."""
+    found = plain(value)
+    if found.rank != 1:
+        raise NxTypeError(
+            message(
+                f"{name}() goes over the rows of a tensor {found.spec}, which are no numbers.",
+                f"nx.{_REDUCTIONS.get(name, name)}(t) takes all elements.",
+            )
+        )
+    return found
+
+
+_REDUCTIONS = {"min": "reduce_min", "max": "reduce_max", "sorted": "sort"}
+
+
+def min(*args: Any, **options: Any) -> Any:
+    """``min``."""
+    return _extreme("min", builtins.min, elementwise.min, reduction.reduce_min, args, options)
+
+
+def max(*args: Any, **options: Any) -> Any:
+    """``max``."""
+    return _extreme("max", builtins.max, elementwise.max, reduction.reduce_max, args, options)
+
+
+def _extreme(name: str, real: Callable, two: Callable, all_: Callable, args: tuple, options: dict[str, Any]) -> Any:
+    if len(args) == 1 and _is_array(args[0]):
+        _refuse_options(name, options)
+        return like(args[0], all_(_row(args[0], name)))
+    values = list(args[0]) if len(args) == 1 and not is_traced(args[0]) else list(args)
+    if not any_traced(values):
+        return real(*args, **options)
+    _refuse_options(name, options)
+    return functools.reduce(lambda a, b: _two(two, a, b), values)
+
+
+def _two(function: Callable, one: Any, other: Any) -> Any:
+    face = one if isinstance(one, Proxy) else other
+    return like(face, function(one, other)) if any_traced([one, other]) else _static(function)(one, other)
+
+
+def _static(function: Callable) -> Callable:
+    return builtins.min if function is elementwise.min else builtins.max
+
+
+def _refuse_options(name: str, options: dict[str, Any]) -> None:
+    if options:
+        option = next(iter(options))
+        raise NxTypeError(
+            message(
+                f"{name}() of traced values takes no {option!r}.",
+                "nx.argmin and nx.argmax find places; nx.sort and nx.argsort put in order.",
+            )
+        )
+
+
+def sum(iterable: Any, /, start: Any = 0) -> Any:
+    """``sum``."""
+    if _is_array(iterable):
+        total = reduction.sum(plain(iterable), axes=[0])
+        if not isinstance(start, TracedValue | Proxy) and is_number(start) and start == 0:
+            return like(iterable, total)
+        return like(iterable, total) + start
+    return builtins.sum(iterable, start)
+
+
+def any(iterable: Any, /) -> Any:
+    """``any``."""
+    if _is_array(iterable):
+        return like(iterable, reduction.any(_row(iterable, "any")))
+    found: Any = False
+    for value in iterable:
+        if not is_traced(value):
+            if known(value):
+                return True
+        else:
+            found = or_(lambda found=found: found, lambda value=value: _truth(value))
+    return found
+
+
+def all(iterable: Any, /) -> Any:
+    """``all``."""
+    if _is_array(iterable):
+        return like(iterable, reduction.all(_row(iterable, "all")))
+    found: Any = True
+    for value in iterable:
+        if not is_traced(value):
+            if not known(value):
+                return False
+        else:
+            found = and_(lambda found=found: found, lambda value=value: _truth(value))
+    return found
+
+
+def _truth(value: Any) -> Any:
+    return comparison.not_equal(plain(value), 0)
+
+
+def round(number: Any, ndigits: Any = None) -> Any:
+    """``round``: halves go to the even neighbour."""
+    if not is_traced(number):
+        return builtins.round(known(number), ndigits)
+    found = plain(number)
+    if ndigits is None:
+        return like(number, as_number(convert(_to_even(found), types.s64)))
+    if found.type.is_integer and ndigits >= 0:
+        return number
+    scale = 10.0 ** builtins.abs(ndigits)
+    if ndigits >= 0:
+        return like(number, elementwise.divide(_to_even(elementwise.multiply(found, scale)), scale))
+    return like(number, convert(elementwise.multiply(_to_even(elementwise.divide(found, scale)), scale), found.type))
+
+
+def _to_even(value: Any) -> Any:
+    if value.type.is_integer:
+        return value
+    near = elementwise.floor(elementwise.add(value, 0.5))
+    half = comparison.equal(elementwise.subtract(near, value), 0.5)
+    odd = comparison.not_equal(elementwise.remainder(near, 2), 0)
+    return comparison.select(comparison.logical_and(half, odd), elementwise.subtract(near, 1), near)
+
+
+def len(value: Any, /) -> Any:
+    """``len``."""
+    return value.length if isinstance(value, Counted) else builtins.len(value)
+
+
+def divmod(left: Any, right: Any, /) -> tuple[Any, Any]:
+    """``divmod``."""
+    return (left // right, left % right) if any_traced([left, right]) else builtins.divmod(left, right)
+
+
+def pow(base: Any, exp: Any, mod: Any = None) -> Any:
+    """``pow``."""
+    if mod is None:
+        return base**exp
+    if any_traced([base, exp, mod]):
+        raise NxTypeError(
+            message("pow() of traced values takes no modulus.", "Multiply in a loop, and take % m after each product.")
+        )
+    return builtins.pow(base, exp, mod)
+
+
+def int(value: Any = 0, /, *base: Any, **options: Any) -> Any:
+    """``int``: fractions are cut off."""
+    if not is_traced(value):
+        return builtins.int(known(value), *base, **options)
+    return as_number(convert(_number(value, "int"), types.infer(0)))
+
+
+def float(value: Any = 0.0, /) -> Any:
+    """``float``; an f64 stays one."""
+    if not is_traced(value):
+        return builtins.float(known(value))
+    found = _number(value, "float")
+    return found if found.type is types.f64 else as_number(convert(found, types.infer(0.0)))
+
+
+def complex(real: Any = 0, imag: Any = 0) -> Any:
+    """``complex``."""
+    if not any_traced([real, imag]):
+        return builtins.complex(known(real), known(imag))
+    if is_traced(imag) or imag != 0:
+        return elementwise.complex(real, imag)
+    found = plain(real)
+    return as_number(convert(found, types.to_complex(found.type)))
+
+
+def bool(value: Any = False, /) -> Any:
+    """``bool``."""
+    if not is_traced(value):
+        return builtins.bool(known(value))
+    found = _number(value, "bool")
+    return comparison.not_equal(found, 0)
+
+
+def _number(value: Any, name: str) -> Any:
+    found = plain(value)
+    if found.size != 1:
+        raise NxTypeError(
+            message(
+                f"{name}() takes one number, got {found.spec}.",
+                "nx.as_type(t, type) converts all elements.",
+            )
+        )
+    if found.type.is_complex and name in ("int", "float"):
+        raise NxTypeError(message(f"{name}() takes no complex number, got {found.spec}.", "Take nx.real(t) first."))
+    return shaping.reshape(found, ()) if found.shape else found
+
+
+def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    """``sorted``."""
+    if not _is_array(iterable):
+        values = list(iterable)
+        if not any_traced(values):
+            return builtins.sorted(values, key=key, reverse=reverse)
+        found = stack([plain(value) if not is_number(value) else operand(value) for value in values])
+    else:
+        values, found = None, _row(iterable, "sorted")
+    if key is not None:
+        raise NxTypeError(
+            message(
+                "sorted() of traced values takes no 'key'.", "nx.take(t, nx.argsort(keys)) puts in the order of keys."
+            )
+        )
+    made = sorting.sort(found, direction="desc" if reverse else "asc")
+    return like(iterable, made) if values is None else [made[place] for place in range(builtins.len(values))]
+
+
+def reversed(sequence: Any, /) -> Any:
+    """``reversed``."""
+    if isinstance(sequence, Counted):
+        return Counted(sequence.length, lambda place: sequence.item(sequence.length - 1 - place))
+    if _is_array(sequence):
+        return like(sequence, shaping.reverse(plain(sequence), axes=[0]))
+    return builtins.reversed(sequence)
+
+
+def map(function: Callable[..., Any], *iterables: Any) -> Any:
+    """``map``."""
+    from nxkernel.defn.flow.functions import fn
+
+    return builtins.map(fn(function), *iterables)
+
+
+def filter(function: Any, iterable: Any) -> Any:
+    """``filter``."""
+    from nxkernel.defn.flow.functions import fn
+
+    return builtins.filter(None if function is None else fn(function), iterable)
+
+
+def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: Any = False) -> None:
+    """``print``: traced values are printed when the program has run, with what stands beside them as their label."""
+    traced = [value for value in values if has_traced(value)]
+    if not traced:
+        builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
+        return
+    from nxkernel.defn.jit import print_value
+
+    if isinstance(tracing.current(), BodyTrace):
+        raise NxTypeError(
+            message(
+                "print() of traced values is not possible in a loop or a branch of the compiled program.",
+                "Return the values from the definition, and print them there.",
+            )
+        )
+    last = values[-1] is traced[-1]
+    label = ["…" if has_traced(value) else str(value) for value in (values[:-1] if last else values)]
+    gap = " " if sep is None else sep
+    text = gap.join(label)
+    print_value(traced[0] if builtins.len(traced) == 1 else tuple(traced), f"{text}{gap}" if text else "")
+
+
+def has_traced(value: Any) -> builtins.bool:
+    """Whether a value is traced, or a container with traced values in it."""
+    if isinstance(value, TracedValue | Proxy) or not has_values(value):
+        return is_traced(value)
+    leaves: list[Any] = []
+    take_apart(value, leaves)
+    return any_traced(leaves)
+
+
+def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
+    """``assert``, of what is known while tracing."""
+    if is_traced(condition):
+        raise sites.error(
+            NxTypeError,
+            "an `assert` is checked while the definition is traced, and only the running program knows this condition.",
+            *sites.shown(site),
+            "Return the condition from the definition, and assert it there; shapes and options can be asserted here.",
+        )
+    if not known(condition):
+        said = text()
+        raise AssertionError(*([] if said is None else [said]))
+
+
+#: Each builtin and what stands for it in definitions.
+TWINS: dict[Any, Callable[..., Any]] = {
+    builtins.min: min,
+    builtins.max: max,
+    builtins.sum: sum,
+    builtins.any: any,
+    builtins.all: all,
+    builtins.round: round,
+    builtins.len: len,
+    builtins.range: range_,
+    builtins.enumerate: enumerated,
+    builtins.zip: zipped,
+    builtins.divmod: divmod,
+    builtins.pow: pow,
+    builtins.int: int,
+    builtins.float: float,
+    builtins.complex: complex,
+    builtins.bool: bool,
+    builtins.sorted: sorted,
+    builtins.reversed: reversed,
+    builtins.map: map,
+    builtins.filter: filter,
+    builtins.print: print,
+}

@@ -1,0 +1,48 @@
+"""Which function is called where a definition calls one: twins of builtins, and the user's functions rewritten."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel.defn.flow import builtins, mathematics
+from nxkernel.defn.states import installed
+
+_TWINS: dict[Any, Callable[..., Any]] = {**builtins.TWINS, **mathematics.TWINS}
+
+
+def fn(function: Any) -> Any:
+    """What to call in place of a function.
+
+    Builtins and the functions of `math` have twins that take traced values. Plain functions of the user's are
+    rewritten, so that their `if`, `while` and assignments become part of the program too; those of installed packages,
+    and those marked with :func:`nxkernel.deftransform`, stay as they are.
+    """
+    try:
+        twin = _TWINS.get(function)
+    except TypeError:
+        twin = None
+    if twin is not None:
+        return twin
+    if isinstance(function, types.FunctionType):
+        return _rewritten(function)
+    if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
+        made = _rewritten(function.__func__)
+        return function if made is function.__func__ else types.MethodType(made, function.__self__)
+    if isinstance(function, functools.partial):
+        inner = fn(function.func)
+        return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
+    call = type(function).__call__ if callable(function) else None
+    if isinstance(call, types.FunctionType) and not isinstance(function, type) and not installed(call):
+        return types.MethodType(_rewritten(call), function)
+    return function
+
+
+def _rewritten(function: types.FunctionType) -> types.FunctionType:
+    if getattr(function, "__nx_transform__", False) or installed(function):
+        return function
+    from nxkernel.defn import control_flow, syntax
+
+    return syntax.rewritten(function, control_flow)

@@ -1,0 +1,219 @@
+"""``x[k]``, ``x[k] = v``, ``x[k] += v`` and ``x += v`` in definitions."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from nxkernel.defn.flow import updates
+from nxkernel.defn.flow.sequences import Counted
+from nxkernel.defn.flow.unassigned import is_unassigned
+from nxkernel.defn.flow.variables import is_traced, is_value
+from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops import comparison, gathering, indexing, shaping
+from nxkernel.ops.creation import tensor as new_tensor
+from nxkernel.ops.dispatch import is_number, operand
+from nxkernel.ops.shaping import stack
+
+_OPERATORS: dict[str, tuple[Callable, Callable]] = {
+    "+": (operator.add, operator.iadd),
+    "-": (operator.sub, operator.isub),
+    "*": (operator.mul, operator.imul),
+    "/": (operator.truediv, operator.itruediv),
+    "//": (operator.floordiv, operator.ifloordiv),
+    "%": (operator.mod, operator.imod),
+    "**": (operator.pow, operator.ipow),
+    "@": (operator.matmul, operator.imatmul),
+    "&": (operator.and_, operator.iand),
+    "|": (operator.or_, operator.ior),
+    "^": (operator.xor, operator.ixor),
+    "<<": (operator.lshift, operator.ilshift),
+    ">>": (operator.rshift, operator.irshift),
+}
+
+
+class Picked:
+    """What a mask picks out of a tensor: for arithmetic with numbers and what the same mask picks, and assignment.
+
+    Parameters
+    ----------
+    whole : tensor
+        Of which elements are picked, after what was computed on them.
+    mask : tensor
+    """
+
+    __slots__ = ("mask", "whole")
+
+    def __init__(self, whole: Operand, mask: Operand) -> None:
+        self.whole, self.mask = whole, mask
+
+    def combined(self, function: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Picked:
+        """An operator between this and a number, or what the same mask picks."""
+        if isinstance(other, Picked):
+            if not same_mask(self.mask, other.mask):
+                raise self.error()
+            other = other.whole
+        elif not is_number(other) and operand(other).shape:
+            raise self.error()
+        return Picked(function(other, self.whole) if swapped else function(self.whole, other), self.mask)
+
+    def error(self) -> NxError:
+        """Why this is no value."""
+        return NxTypeError(
+            message(
+                f"x[mask] has a size that only the values of the mask tell: x is {self.whole.spec}, the mask "
+                f"{self.mask.spec}.",
+                "nx.select(mask, x, 0) keeps the shape, and nx.sum(nx.select(mask, x, 0)) sums what the mask picks;",
+                "x[mask] = v and x[mask] *= v change what it picks.",
+            )
+        )
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise self.error()
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise self.error()
+
+
+def _install() -> None:
+    for plain, _ in _OPERATORS.values():
+        name = plain.__name__.strip("_")
+
+        def method(self: Picked, other: Any, plain: Callable = plain) -> Picked:
+            return self.combined(plain, other)
+
+        def swapped(self: Picked, other: Any, plain: Callable = plain) -> Picked:
+            return self.combined(plain, other, swapped=True)
+
+        setattr(Picked, f"__{name}__", method)
+        setattr(Picked, f"__r{name}__", swapped)
+    Picked.__neg__ = lambda self: Picked(-self.whole, self.mask)
+    Picked.__abs__ = lambda self: Picked(abs(self.whole), self.mask)
+    for name in ("array", "bool", "call", "float", "getitem", "int", "iter", "len", "index", "eq", "lt", "gt", "repr"):
+        setattr(Picked, f"__{name}__", Picked._refuse)
+
+
+_install()
+
+
+def same_mask(one: Operand, other: Operand) -> bool:
+    """Whether two masks are one, or were computed alike."""
+    if one is other:
+        return True
+    alike = getattr(one, "primitive", None) is not None and one.primitive is getattr(other, "primitive", None)
+    return (
+        alike
+        and one.params == other.params
+        and len(one.operands) == len(other.operands)
+        and bool(one.operands)
+        and all(_same_node(a, b) for a, b in zip(one.operands, other.operands, strict=True))
+    )
+
+
+def _same_node(one: Any, other: Any) -> bool:
+    return (
+        one is other
+        or (one.spec == other.spec and not one.operands and one.params == other.params)
+        or (bool(one.operands) and same_mask(one, other))
+    )
+
+
+def get_item(value: Any, key: Any) -> Any:
+    """``value[key]``."""
+    if isinstance(value, Operand):
+        return _taken(value, key)
+    if isinstance(value, np.ndarray) and (tracing.current() is not None and _has_traced(key)):
+        return _taken(operand(value), key)
+    if isinstance(value, list | tuple | range) and is_traced(key):
+        return _from_sequence(value, key)
+    if isinstance(value, Counted) and is_value(key):
+        return value.item(key)
+    return value[key]
+
+
+def _taken(value: Operand, key: Any) -> Any:
+    if updates.is_mask(key):
+        mask = operand(key)
+        if mask.shape == value.shape[: mask.rank]:
+            return Picked(value, updates.spread_mask(mask, value))
+    if not isinstance(key, tuple):
+        return indexing.index(value, operand(key) if isinstance(key, Proxy) else key)
+    entries = updates.expanded(value, key)
+    arrays = [entry for entry in entries if updates.is_array(entry)]
+    if len(arrays) < 2:
+        return indexing.index(value, tuple(entries))
+    return _gathered(value, entries)
+
+
+def _gathered(value: Operand, entries: list[Any]) -> Operand:
+    """Several index arrays, which go together; slices beside them apply before."""
+    slices = tuple([entry if isinstance(entry, slice) else slice(None) for entry in entries if entry is not None])
+    value = indexing.index(value, slices)
+    entries = [slice(None) if isinstance(entry, slice) else entry for entry in entries if entry is not None]
+    axes = [axis for axis, entry in enumerate(entries) if not isinstance(entry, slice)]
+    indices, shape = updates.coordinates(value, entries, axes)
+    found = gathering.gather(value, stack(indices, axis=len(shape)), axes=axes)
+    if axes != list(range(axes[0], axes[-1] + 1)) or not axes[0] or not shape:
+        return found
+    count, front = len(shape), axes[0]
+    order = [*range(count, count + front), *range(count), *range(count + front, found.rank)]
+    return shaping.transpose(found, axes=order)
+
+
+def _has_traced(key: Any) -> bool:
+    if isinstance(key, tuple):
+        return any(map(_has_traced, key))
+    if isinstance(key, slice):
+        return any(is_traced(bound) for bound in (key.start, key.stop, key.step))
+    return is_traced(key)
+
+
+def _from_sequence(values: Any, key: Any) -> Any:
+    """A member of a Python sequence at a place that only the running program knows: numbers or tensors of one shape."""
+    if isinstance(values, range):
+        return values.start + values.step * key
+    alike = values and all(is_number(value) or isinstance(value, Operand | Proxy | np.generic) for value in values)
+    if not alike or len({operand(value).shape for value in values}) > 1:
+        return values[key.__index__() if isinstance(key, Operand) else key]
+    table = new_tensor(list(values)) if all(map(is_number, values)) else stack(list(values))
+    return indexing.index(table, operand(key))
+
+
+def set_item(value: Any, key: Any, new: Any) -> Any:
+    """``value[key] = new``: what the variable is bound to afterwards.
+
+    Tensors and traced values are immutable, so it is a new one; anything else is changed in place.
+    """
+    if is_unassigned(value):
+        return value[key]
+    if isinstance(value, np.ndarray) and tracing.current() is not None:
+        value = operand(value)
+    if not isinstance(value, Operand):
+        value[key] = new
+        return value
+    if isinstance(new, Picked):
+        return _put_picked(value, key, new)
+    return updates.updated(value, key, new)
+
+
+def _put_picked(value: Operand, key: Any, new: Picked) -> Operand:
+    """``x[mask] = y[mask]``, where both masks are the same."""
+    if not updates.is_mask(key) or new.whole.shape != value.shape:
+        raise new.error()
+    mask = updates.spread_mask(operand(key), value)
+    if not same_mask(mask, new.mask):
+        raise new.error()
+    return comparison.select(mask, updates.fitting(new.whole, value), value)
+
+
+def in_place(symbol: str, value: Any, other: Any) -> Any:
+    """``value op= other``: what the variable is bound to afterwards."""
+    plain, changing = _OPERATORS[symbol.removesuffix("=")]
+    if isinstance(value, Operand):
+        return plain(value, other)
+    return changing(value, other)

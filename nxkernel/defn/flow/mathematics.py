@@ -1,0 +1,141 @@
+"""The functions of Python's `math` for traced values: static arguments go to the real ones."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import types
+from nxkernel.defn.flow import builtins as twins
+from nxkernel.defn.flow.builtins import any_traced, as_number, like
+from nxkernel.defn.flow.variables import has_values, known, plain
+from nxkernel.errors import NxTypeError, message
+from nxkernel.operand import Proxy
+from nxkernel.ops import comparison, elementary, elementwise, reduction
+from nxkernel.ops.dispatch import convert
+
+
+def _floored(function: Callable) -> Callable:
+    def whole(x: Any) -> Any:
+        return as_number(convert(function(_real(x)), types.s64))
+
+    return whole
+
+
+def _real(x: Any) -> Any:
+    found = plain(x)
+    if found.type.is_complex:
+        raise NxTypeError(
+            message(f"the functions of math take real numbers, got {found.spec}.", "Those of nx take complex ones.")
+        )
+    return found
+
+
+def _trunc(x: Any) -> Any:
+    return as_number(convert(_real(x), types.s64))
+
+
+def _log(x: Any, base: Any = None) -> Any:
+    return elementary.log(x) if base is None else elementwise.divide(elementary.log(x), elementary.log(base))
+
+
+def _hypot(*coordinates: Any) -> Any:
+    large = functools.reduce(elementwise.max, [elementwise.abs(x) for x in coordinates])
+    # Scaled, so that squares neither overflow nor vanish.
+    plain_size = comparison.logical_or(comparison.equal(large, 0), comparison.is_infinity(large))
+    scale = comparison.select(plain_size, 1, large)
+    squares = [elementwise.pow(elementwise.divide(x, scale), 2) for x in coordinates]
+    return elementwise.multiply(scale, elementary.sqrt(functools.reduce(elementwise.add, squares)))
+
+
+def _copysign(x: Any, y: Any) -> Any:
+    negative = comparison.logical_or(comparison.less(y, 0), comparison.less(elementwise.divide(1, y), 0))
+    size = elementwise.abs(x)
+    return comparison.select(negative, elementwise.negate(size), size)
+
+
+def _isfinite(x: Any) -> Any:
+    x = plain(x)
+    return comparison.logical_not(comparison.logical_or(comparison.is_nan(x), comparison.is_infinity(x)))
+
+
+def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Any:
+    size = elementwise.max(elementwise.abs(a), elementwise.abs(b))
+    distance = elementwise.abs(elementwise.subtract(a, b))
+    near = comparison.less_equal(distance, elementwise.max(elementwise.multiply(size, rel_tol), abs_tol))
+    return comparison.logical_or(comparison.equal(a, b), comparison.logical_and(near, _isfinite(distance)))
+
+
+def _prod(iterable: Any, *, start: Any = 1) -> Any:
+    if has_values(iterable) and not isinstance(iterable, list | tuple):
+        return elementwise.multiply(reduction.product(plain(iterable)), start)
+    return functools.reduce(lambda a, b: a * b, iterable, start)
+
+
+def _fsum(iterable: Any) -> Any:
+    return twins.sum(iterable)
+
+
+def _dist(p: Any, q: Any) -> Any:
+    return _hypot(*[a - b for a, b in zip(p, q, strict=True)])
+
+
+def _ldexp(x: Any, i: Any) -> Any:
+    return x * 2.0**i
+
+
+def _fmod(x: Any, y: Any) -> Any:
+    return elementwise.remainder(x, y)
+
+
+def _degrees(x: Any) -> Any:
+    return elementwise.multiply(x, 180 / math.pi)
+
+
+def _radians(x: Any) -> Any:
+    return elementwise.multiply(x, math.pi / 180)
+
+
+def _exp2(x: Any) -> Any:
+    return elementwise.pow(2.0, x)
+
+
+_TRACED: dict[str, Callable[..., Any]] = {
+    "acos": elementary.acos, "acosh": elementary.acosh, "asin": elementary.asin, "asinh": elementary.asinh,
+    "atan": elementary.atan, "atan2": elementwise.atan2, "atanh": elementary.atanh, "cbrt": elementary.cbrt,
+    "ceil": _floored(elementwise.ceil), "copysign": _copysign, "cos": elementary.cos, "cosh": elementary.cosh,
+    "degrees": _degrees, "dist": _dist, "erf": elementary.erf, "erfc": elementary.erfc, "exp": elementary.exp,
+    "exp2": _exp2, "expm1": elementary.expm1, "fabs": lambda x: elementwise.abs(plain(x)),
+    "floor": _floored(elementwise.floor), "fmod": _fmod, "fsum": _fsum, "hypot": _hypot, "isclose": _isclose,
+    "isfinite": _isfinite, "isinf": comparison.is_infinity, "isnan": comparison.is_nan, "ldexp": _ldexp, "log": _log,
+    "log10": elementary.log10, "log1p": elementary.log1p, "log2": elementary.log2, "pow": elementwise.pow,
+    "prod": _prod, "radians": _radians, "sin": elementary.sin, "sinh": elementary.sinh, "sqrt": elementary.sqrt,
+    "tan": elementary.tan, "tanh": elementary.tanh, "trunc": _trunc,
+}  # fmt: skip
+
+
+def _twin(name: str, real: Callable) -> Callable:
+    traced = _TRACED.get(name)
+
+    @functools.wraps(real)
+    def function(*args: Any, **options: Any) -> Any:
+        if not any_traced(args) and not any(map(twins.has_traced, args)):
+            return real(*map(known, args), **options)
+        if traced is None:
+            raise NxTypeError(
+                message(
+                    f"math.{name} works on Python numbers, and has no counterpart for traced values.",
+                    "Compute it before the definition is called, or write it with functions of nx.",
+                )
+            )
+        face = next((value for value in args if isinstance(value, Proxy)), None)
+        found = traced(*args, **options)
+        return like(face, found) if face is not None else found
+
+    return function
+
+
+#: Each function of `math` and what stands for it in definitions.
+TWINS = {real: _twin(name, real) for name, real in vars(math).items() if callable(real) and not name.startswith("_")}
