@@ -5,7 +5,7 @@ from nxkernel.defn.flow.choices import and_, if_, if_exp, if_return, not_, or_
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.flow.items import get_item, in_place, set_item
 from nxkernel.defn.flow.loops import for_, while_
-from nxkernel.defn.flow.unassigned import unassigned
+from nxkernel.defn.flow.unassigned import pending, unassigned
 
 __all__ = [
     "and_",
@@ -19,6 +19,7 @@ __all__ = [
     "in_place",
     "not_",
     "or_",
+    "pending",
     "set_item",
     "unassigned",
     "while_",

@@ -17,6 +17,8 @@ from nxkernel.ops.dispatch import is_number, operand
 from nxkernel.primitives import Spec
 
 Side = Callable[..., Any]
+#: A leaf that is weak: of all numbers, False takes any type.
+_NEVER_READ = (False, True)
 
 
 def if_(condition: Any, then: Side, otherwise: Side, values: tuple, names: Sequence[str], site: Any) -> tuple:
@@ -174,7 +176,7 @@ class _Choice:
                 raise self._unlike(found, *own) from None
             self._common.append(common)
             picked = [
-                variables.leaves_of(structure, iter(leaves), common)
+                variables.leaves_of(structure, iter(leaves), common, _NEVER_READ)
                 for structure, leaves in zip(structures, own, strict=True)
             ]
             for path, (left, weak), (right, weak_right) in zip(variables.paths(common, name), *picked, strict=True):

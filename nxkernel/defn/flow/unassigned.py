@@ -23,12 +23,15 @@ class Unassigned:
         The construct that assigns to it on one way only.
     missing : str
         Which way leaves it without a value, such as ``"the `else` side"``.
+    pending : bool
+        Whether it is one of those that rewritten code makes: it is read only where it has a value, so it may be
+        anything elsewhere.
     """
 
-    __slots__ = ("_missing", "_name", "_site")
+    __slots__ = ("_missing", "_name", "_site", "pending")
 
-    def __init__(self, name: str, site: Any = None, missing: str = "") -> None:
-        self._name, self._site, self._missing = name, site, missing
+    def __init__(self, name: str, site: Any = None, missing: str = "", *, pending: bool = False) -> None:
+        self._name, self._site, self._missing, self.pending = name, site, missing, pending
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise self._error()
@@ -73,6 +76,11 @@ _install()
 def unassigned(name: str) -> Unassigned:
     """What a variable starts as that nothing has been assigned to yet."""
     return Unassigned(name)
+
+
+def pending(name: str) -> Unassigned:
+    """What a variable of rewritten code starts as, which is read only where it has got a value."""
+    return Unassigned(name, pending=True)
 
 
 def is_unassigned(value: Any) -> bool:

@@ -185,6 +185,10 @@ def fit(one: tuple, other: tuple, path: str, missing: Callable[[str, int], Any])
     ------
     MismatchError
     """
+    if one[0] == NONE and one[1].pending:
+        return other
+    if other[0] == NONE and other[1].pending:
+        return one
     if NONE in (one[0], other[0]):
         return (NONE, missing(path, 0 if one[0] == NONE else 1), ()) if one[0] != other[0] else one
     if one[0] == LEAF == other[0]:
@@ -222,17 +226,19 @@ def _labels(structure: tuple) -> list[str]:
     return [f"[{place}]" for place in range(len(children))]
 
 
-def leaves_of(structure: tuple, leaves: Iterator[Any], wanted: tuple) -> list[Any]:
-    """Of the leaves of a structure those that are in a common one too, in order."""
+def leaves_of(structure: tuple, leaves: Iterator[Any], wanted: tuple, missing: Any) -> list[Any]:
+    """Of the leaves of a structure those that are in a common one too, in order; what it lacks is `missing`."""
     if wanted[0] == NONE:
         for _ in range(count(structure)):
             next(leaves)
         return []
+    if structure[0] == NONE:
+        return [missing] * count(wanted)
     if structure[0] == LEAF:
         return [next(leaves)]
     found = []
     for child, inner in zip(structure[2], wanted[2], strict=True):
-        found += leaves_of(child, leaves, inner)
+        found += leaves_of(child, leaves, inner, missing)
     return found
 
 

@@ -6,12 +6,13 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from nxkernel.defn.flow.unassigned import Unassigned
 from nxkernel.defn.states import installed
 from nxkernel.operand import Operand, Proxy
 
 #: How many objects are looked at, and how deep they lie; beyond, changes go unnoticed.
 _MOST, _DEEPEST = 4096, 4
-_SKIPPED = (str, bytes, int, float, complex, type(None), type, types.ModuleType, Operand, Proxy)
+_SKIPPED = (str, bytes, int, float, complex, type(None), type, types.ModuleType, Operand, Proxy, Unassigned)
 
 
 class Watch:

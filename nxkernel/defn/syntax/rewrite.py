@@ -152,8 +152,9 @@ class _Function:
         return made
 
     def unassigned(self, name: str, near: ast.AST) -> ast.stmt:
-        """``a = __nx__.unassigned("a")``."""
-        made = ast.Assign([store(name)], runtime("unassigned", ast.Constant(name)))
+        """``a = __nx__.unassigned("a")``; names that were made here are read only where they have a value."""
+        start = "pending" if name in self.fresh.made else "unassigned"
+        made = ast.Assign([store(name)], runtime(start, ast.Constant(name)))
         return ast.copy_location(made, near)
 
     def bind(self, wanted: Iterable[str], bound: set[str], near: ast.AST) -> list[ast.stmt]:
