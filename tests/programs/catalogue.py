@@ -6,6 +6,7 @@ import factorizations
 import filters
 import fluids
 import fractals
+import idioms
 import images
 import networks
 import orders
@@ -17,6 +18,7 @@ import stencils
 import tables
 import transforms
 import tridiagonal
+import whole_arrays
 
 KINDS = {
     "stencils": stencils,
@@ -36,5 +38,7 @@ KINDS = {
     "orders": orders,
     "calculus": calculus,
     "statistics": statistics_by_hand,
+    "idioms": idioms,
+    "whole arrays": whole_arrays,
 }
 PROGRAMS = [program for kind in KINDS.values() for program in kind.PROGRAMS]
