@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers import matmul, pieces, scalars, updates
+from nxkernel.compilers import matmul, pieces, ranges, scalars, updates
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.fusion import WHOLE, Fusion, Kernel
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import placed
 from nxkernel.compilers.nesting import Builder
+from nxkernel.compilers.ranges import Interval
 from nxkernel.compilers.rooms import rooms
 from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import post_order, users
 from nxkernel.primitives import Spec
 
 
@@ -122,6 +124,8 @@ class Plan:
         Bytes of the memory for values that are no outputs.
     origin : dict
         For each node that was rewritten, the node that it came from.
+    ranges : mapping
+        What is known of single integers.
     """
 
     graph: Graph | None
@@ -131,6 +135,7 @@ class Plan:
     arrays: list[Expr]
     workspace: int
     origin: dict[Expr, Expr]
+    ranges: Mapping[Expr, Interval]
 
     @property
     def overwritten(self) -> set[int]:
@@ -174,38 +179,44 @@ class Planner:
     def program(self, outputs: Sequence[Expr]) -> Plan:
         """The plan of a whole program, whose inputs belong to the caller."""
         prepared, origin = self.prepare(outputs)
-        return self._plan(None, prepared, origin, set(), inline=False)
+        return self._plan(None, prepared, origin, set(), {})
 
-    def part(self, graph: Graph, writable: Sequence[int]) -> Plan:
+    def part(self, graph: Graph, writable: Sequence[int], known: Mapping[Expr, Interval]) -> Plan:
         """The plan of a part of a loop or choice, which may write into some of its inputs."""
         prepared, origin = self.prepare(graph.outputs, own=False)
         parameters = {graph.parameters[place] for place in writable}
-        return self._plan(graph, prepared, origin, parameters, inline=True)
+        return self._plan(graph, prepared, origin, parameters, known)
 
     # One graph -------------------------------------------------------------------------------------------------
 
     def _plan(
-        self, graph: Graph | None, outputs: list[Expr], origin: dict[Expr, Expr], writable: set[Expr], inline: bool
+        self,
+        graph: Graph | None,
+        outputs: list[Expr],
+        origin: dict[Expr, Expr],
+        writable: set[Expr],
+        known: Mapping[Expr, Interval],
     ) -> Plan:
-        plain = Fusion(outputs)
-        control = [node for node in plain.order if node.primitive.family == "control"]
-        inline = inline or bool(control)
+        order = post_order(outputs)
+        control = [node for node in order if node.primitive.family == "control"]
+        inline = graph is not None or bool(control)
+        found = ranges.intervals(order, known) if inline else {}
         for node in control:
-            self._parts[node] = self._parts_of(node)
-        shared = updates.candidates(plain.order, outputs, plain.users, writable, self._shares)
+            self._parts[node] = self._parts_of(node, found)
+        shared = updates.candidates(order, outputs, users(order), writable, self._shares)
         while True:
             try:
-                return _Laying(self, graph, outputs, origin, inline, shared).plan()
+                return _Laying(self, graph, outputs, origin, inline, shared, found).plan()
             except _WaitingError as waiting:
                 del shared[waiting.update]
 
-    def _parts_of(self, node: Expr) -> tuple[Plan, ...]:
-        params = node.params
+    def _parts_of(self, node: Expr, given: Mapping[Expr, Interval]) -> tuple[Plan, ...]:
+        params, known = node.params, ranges.of_parts(node, given)
         if node.primitive is p.while_:
             arrays = [k for k in range(params["state"]) if not scalars.is_single(node.operands[k])]
-            return self.part(params["condition"], []), self.part(params["body"], arrays)
+            return self.part(params["condition"], [], known[0]), self.part(params["body"], arrays, known[1])
         places = [k for k, operand in enumerate(node.operands[1:]) if not scalars.is_single(operand)]
-        return self.part(params["then"], places), self.part(params["otherwise"], places)
+        return self.part(params["then"], places, known[0]), self.part(params["otherwise"], places, known[1])
 
     def _shares(self, node: Expr) -> dict[int, int]:
         """Which results of a loop or choice could be in the memory of which operands."""
@@ -231,8 +242,10 @@ class _Laying:
         origin: dict[Expr, Expr],
         inline: bool,
         shared: dict[Expr, Expr],
+        known: Mapping[Expr, Interval],
     ) -> None:
         self.planner, self.graph, self.outputs, self.origin = planner, graph, outputs, origin
+        self.known = known
         self.shared = dict(shared)
         kept = set()
         for node, old in shared.items():
@@ -272,6 +285,7 @@ class _Laying:
             [shown[root] for root in own],
             workspace,
             self.origin,
+            self.known,
         )
 
     # Steps -----------------------------------------------------------------------------------------------------

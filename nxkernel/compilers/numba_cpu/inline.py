@@ -33,7 +33,10 @@ class Inline:
 
     def scalar(self, node: Expr) -> None:
         """Compute an element, and keep it."""
-        if node.primitive.family == "elementwise":
+        low, high = self.scope.plan.ranges.get(node, (0, 1))
+        if low == high:
+            value = self.literal(low, node.type)
+        elif node.primitive.family == "elementwise":
             values = [self.value(operand) for operand in node.operands]
             extra = node.operands[0].type if node.primitive in BY_OPERAND else node.params.get("word")
             value = self.e.apply(node.primitive.name, node.type, values, extra)
@@ -117,13 +120,13 @@ class Inline:
 
     def clamped(self, term: Term) -> Value:
         """An index as 64 bits, moved to where there are elements."""
-        type_, most = term.index.type, self.w.word(term.most)
-        index = self.value(term.index)
+        type_ = term.index.type
+        low, high = self.scope.plan.ranges.get(term.index, types.limits(type_))
+        index = self.e.number(self.value(term.index), type_)
         if type_ is types.u64:
-            return self.b.intrinsic("umin", index, most)
-        index = self.e.number(index, type_)
+            return self.b.intrinsic("umin", index, self.w.word(term.most)) if high > term.most else index
         if index.element != "i64":
             index = self.b.convert("sext" if type_.kind == "s" else "zext", index, "i64")
-        if type_.kind == "s":
+        if low < 0:
             index = self.b.intrinsic("smax", index, self.w.integer(0))
-        return self.b.intrinsic("smin", index, most)
+        return self.b.intrinsic("smin", index, self.w.word(term.most)) if high > term.most else index

@@ -1,0 +1,182 @@
+"""What whole numbers may be: intervals of single integers, so that an index that cannot leave its axis is not clamped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.compilers import scalars
+from nxkernel.graph.expr import Expr, Graph
+
+#: Least and greatest value.
+Interval = tuple[int, int]
+
+
+def intervals(order: Iterable[Expr], known: Mapping[Expr, Interval]) -> dict[Expr, Interval]:
+    """The intervals of the single integers among nodes; those of which nothing is known are left out.
+
+    Parameters
+    ----------
+    order : iterable of Expr
+        Operands first.
+    known : mapping
+        Of parameters.
+    """
+    found: dict[Expr, Interval] = dict(known)
+    for node in order:
+        if node in found or not scalars.is_single(node) or not node.type.is_integer:
+            continue
+        interval = _interval(node, found)
+        if interval is None:
+            continue
+        low, high = types.limits(node.type)
+        if low <= interval[0] and interval[1] <= high:
+            found[node] = interval
+    return found
+
+
+def _interval(node: Expr, found: Mapping[Expr, Interval]) -> Interval | None:
+    if node.primitive is p.constant:
+        value = int(node.params["value"])
+        return value, value
+    if node.primitive is p.select:
+        return _selected(node, found)
+    rule = _RULES.get(node.primitive)
+    if rule is None or any(operand not in found for operand in node.operands):
+        return None
+    return rule(*(found[operand] for operand in node.operands))
+
+
+def _selected(node: Expr, found: Mapping[Expr, Interval]) -> Interval | None:
+    mask, then, otherwise = node.operands
+    if mask in found and found[mask][0] == found[mask][1]:
+        return found.get(then if found[mask][0] else otherwise)
+    if then not in found or otherwise not in found:
+        return None
+    return min(found[then][0], found[otherwise][0]), max(found[then][1], found[otherwise][1])
+
+
+def _times(left: Interval, right: Interval) -> Interval:
+    products = [a * b for a in left for b in right]
+    return min(products), max(products)
+
+
+def _quotient(left: Interval, right: Interval) -> Interval | None:
+    if right[0] <= 0 or left[0] < 0:
+        return None
+    return left[0] // right[1], left[1] // right[0]
+
+
+def _remainder(left: Interval, right: Interval) -> Interval | None:
+    if right[0] <= 0 or left[0] < 0:
+        return None
+    return left if left[1] < right[0] else (0, min(left[1], right[1] - 1))
+
+
+def _truth(always: bool, never: bool) -> Interval:
+    return (1, 1) if always else (0, 0) if never else (0, 1)
+
+
+_RULES = {
+    p.add: lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    p.subtract: lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    p.multiply: _times,
+    p.negate: lambda a: (-a[1], -a[0]),
+    p.maximum: lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    p.minimum: lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    p.quotient: _quotient,
+    p.remainder: _remainder,
+    p.as_type: lambda a: a,
+    p.reshape: lambda a: a,
+    p.broadcast: lambda a: a,
+    p.transpose: lambda a: a,
+    p.less: lambda a, b: _truth(a[1] < b[0], a[0] >= b[1]),
+    p.less_equal: lambda a, b: _truth(a[1] <= b[0], a[0] > b[1]),
+    p.greater: lambda a, b: _truth(a[0] > b[1], a[1] <= b[0]),
+    p.greater_equal: lambda a, b: _truth(a[0] >= b[1], a[1] < b[0]),
+    p.logical_not: lambda a: _truth(a == (0, 0), a[0] > 0),
+    p.logical_and: lambda a, b: _truth(a[0] > 0 and b[0] > 0, (0, 0) in (a, b)),
+    p.logical_or: lambda a, b: _truth(a[0] > 0 or b[0] > 0, a == b == (0, 0)),
+}
+
+
+def of_parts(node: Expr, given: Mapping[Expr, Interval]) -> list[dict[Expr, Interval]]:
+    """For each part of a loop or choice the intervals of its parameters.
+
+    Parameters
+    ----------
+    node : Expr
+    given : mapping
+        The intervals of its operands.
+    """
+    if node.primitive is p.cond:
+        return [_passed(node.params[side], node.operands[1:], given) for side in ("then", "otherwise")]
+    condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
+    asked = _passed(condition, node.operands, given, start=count)
+    turned = _passed(body, node.operands, given, start=count)
+    limits = _limits(condition, asked)
+    for place in range(count):
+        first = given.get(node.operands[place])
+        step = _step(body, place)
+        if first is None or step is None:
+            continue
+        low, high = types.limits(node.operands[place].type)
+        if step == 0:
+            turned[body.parameters[place]] = asked[condition.parameters[place]] = first
+            continue
+        least, most = limits.get(place, (low, high))
+        inside = (first[0], most) if step > 0 else (least, first[1])
+        if inside[0] <= inside[1] and (most if step > 0 else least) not in (low, high):
+            turned[body.parameters[place]] = inside
+    return [asked, turned]
+
+
+def _passed(
+    graph: Graph, operands: Sequence[Expr], given: Mapping[Expr, Interval], start: int = 0
+) -> dict[Expr, Interval]:
+    pairs = zip(graph.parameters[start:], operands[start:], strict=True)
+    return {parameter: given[operand] for parameter, operand in pairs if operand in given}
+
+
+def _step(body: Graph, place: int) -> int | None:
+    """By how much a part of the state changes in each turn, where that is always the same."""
+    parameter, after = body.parameters[place], body.outputs[place]
+    if after is parameter:
+        return 0
+    if after.primitive not in (p.add, p.subtract):
+        return None
+    left, right = after.operands
+    if after.primitive is p.add and right is parameter:
+        left, right = right, left
+    if left is not parameter or right.primitive is not p.constant or not after.type.is_integer:
+        return None
+    value = int(right.params["value"])
+    return value if after.primitive is p.add else -value
+
+
+def _limits(condition: Graph, known: Mapping[Expr, Interval]) -> dict[int, Interval]:
+    """For parts of the state what the condition, where it holds, says of them."""
+    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
+    found: dict[int, Interval] = {}
+    todo = list(condition.outputs)
+    while todo:
+        node = todo.pop()
+        if node.primitive is p.logical_and:
+            todo += node.operands
+        elif node.primitive in _ORDER:
+            left, right = node.operands
+            up, strict = _ORDER[node.primitive]
+            for one, other, below in ((left, right, up), (right, left, not up)):
+                bound = intervals([other], known).get(other)
+                if one not in places or bound is None:
+                    continue
+                low, high = found.get(places[one], types.limits(one.type))
+                found[places[one]] = (
+                    (low, min(high, bound[1] - strict)) if below else (max(low, bound[0] + strict), high)
+                )
+    return found
+
+
+#: Whether what is on the left is the smaller one, and whether the two differ.
+_ORDER = {p.less: (True, 1), p.less_equal: (True, 0), p.greater: (False, 1), p.greater_equal: (False, 0)}
