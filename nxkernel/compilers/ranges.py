@@ -1,4 +1,4 @@
-"""What whole numbers may be: intervals of single integers, so that an index that cannot leave its axis is not clamped."""
+"""What whole numbers may be: intervals of single integers, so that indices that stay inside are not clamped."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from nxkernel.graph.expr import Expr, Graph
 
 #: Least and greatest value.
 Interval = tuple[int, int]
+#: More than any integer.
+UNKNOWN = 1 << 65
 
 
 def intervals(order: Iterable[Expr], known: Mapping[Expr, Interval]) -> dict[Expr, Interval]:
@@ -118,16 +120,16 @@ def of_parts(node: Expr, given: Mapping[Expr, Interval]) -> list[dict[Expr, Inte
     limits = _limits(condition, asked)
     for place in range(count):
         first = given.get(node.operands[place])
-        step = _step(body, place)
-        if first is None or step is None:
+        by = step(body, place)
+        if first is None or by is None:
             continue
         low, high = types.limits(node.operands[place].type)
-        if step == 0:
+        if by == 0:
             turned[body.parameters[place]] = asked[condition.parameters[place]] = first
             continue
         least, most = limits.get(place, (low, high))
-        inside = (first[0], most) if step > 0 else (least, first[1])
-        if inside[0] <= inside[1] and (most if step > 0 else least) not in (low, high):
+        inside = (first[0], most) if by > 0 else (least, first[1])
+        if inside[0] <= inside[1] and (most if by > 0 else least) not in (low, high):
             turned[body.parameters[place]] = inside
     return [asked, turned]
 
@@ -139,7 +141,7 @@ def _passed(
     return {parameter: given[operand] for parameter, operand in pairs if operand in given}
 
 
-def _step(body: Graph, place: int) -> int | None:
+def step(body: Graph, place: int) -> int | None:
     """By how much a part of the state changes in each turn, where that is always the same."""
     parameter, after = body.parameters[place], body.outputs[place]
     if after is parameter:

@@ -17,11 +17,15 @@ from nxkernel.graph.expr import Expr
 
 @dataclass(frozen=True)
 class Term:
-    """A part of an offset: an index, clamped to at most `most`, times a stride in elements."""
+    """A part of an offset: an index, clamped to at most `most`, times a stride in elements.
+
+    ``axis`` says of which axis of the buffer the stride is, where it is just that.
+    """
 
     index: Expr
     most: int
     stride: int
+    axis: int | None = None
 
 
 @dataclass
@@ -106,8 +110,9 @@ def element_of(node: Expr) -> Element:
 
 def _linear(at: Sequence[Offset], shape: Sequence[int]) -> Offset:
     total = Offset()
-    for entry, stride in zip(at, maps.row_strides(shape), strict=True):
-        total = total.plus(entry.times(stride))
+    for axis, (entry, stride) in enumerate(zip(at, maps.row_strides(shape), strict=True)):
+        terms = [Term(t.index, t.most, t.stride * stride, axis if t.stride == 1 else None) for t in entry.terms]
+        total = total.plus(Offset(entry.fixed * stride, terms))
     return total
 
 

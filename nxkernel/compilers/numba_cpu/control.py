@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nxkernel import primitives as p
-from nxkernel.compilers import scalars
+from nxkernel.compilers import ranges, scalars
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
@@ -44,6 +44,18 @@ class _Parts:
         address = self.scope.address(operand)
         return lambda: address
 
+    def tag(self, operand: Expr) -> object:
+        """Whose memory an operand is in, for all parts."""
+        return None if scalars.is_single(operand) else self.scope.tag(operand)
+
+    def home_tag(self, index: int, operand: Expr | None) -> object:
+        """Whose memory a result is in."""
+        if self.shared[index] is not None:
+            return self.scope.tag(operand)
+        if self.results[index] is not None:
+            return self.scope.tag(self.results[index])
+        return (id(self), index)
+
     def home(self, index: int, operand: Expr | None) -> Value:
         """Where a result that is an array comes to be."""
         if self.shared[index] is not None:
@@ -67,17 +79,21 @@ class _Loop(_Parts):
         state, captured = self.node.operands[:count], self.node.operands[count:]
         changes = turn(body, count)
         inputs: list[Address] = []
+        tags: list[object] = []
         homes: dict[int, Value] = {}
         pointers: dict[tuple[str, int], Value] = {}
         for index, operand in enumerate(state):
             if scalars.is_single(operand):
                 inputs.append(self.given(operand))
+                tags.append(None)
                 continue
+            tags.append(None if ("input", index) in changes.moves else self.home_tag(index, operand))
             home = homes[index] = self.home(index, operand)
             if self.shared[index] is None:
                 w.copy(home, self.scope.address(operand), bytes_of(operand))
             inputs.append(self._variable(pointers, ("input", index), home))
         inputs += [self.given(operand) for operand in captured]
+        tags += [self.tag(operand) for operand in captured]
         outputs: list[Address] = []
         for number in range(len(body.arrays)):
             if number in self.rooms.fresh:
@@ -86,10 +102,10 @@ class _Loop(_Parts):
                 room = b.room("i8", 16)
                 outputs.append(lambda room=room: room)
         answer = b.room("i8", 16)
-        asked = Scope(w, condition, inputs, [lambda: answer], self.work)
-        turned = Scope(w, body, inputs, outputs, self.work)
+        asked = Scope(w, condition, inputs, [lambda: answer], self.work, tags)
+        turned = Scope(w, body, inputs, outputs, self.work, tags)
         head, inside, done = b.label("while"), b.label("turn"), b.label("after")
-        poll = Poll(w, heavy=_is_heavy(body))
+        poll = None if _is_short(body, count) else Poll(w, heavy=_is_heavy(body))
         b.branch(head)
         b.start(head)
         asked.run()
@@ -98,7 +114,8 @@ class _Loop(_Parts):
         b.start(inside)
         turned.run()
         self._next(turned, body, count, changes, pointers)
-        poll.write()
+        if poll is not None:
+            poll.write()
         b.branch(head)
         b.start(done)
         for index in changes.tangled:
@@ -180,14 +197,14 @@ class _Choice(_Parts):
                 self.copy_one(self.scope.address(result), home, one)
 
     def _side(self, plan: Plan, operands: list[Expr], given: list[Address], homes: list[Value]) -> None:
-        inputs = list(given)
+        inputs, tags = list(given), [self.tag(operand) for operand in operands]
         for place in sorted(plan.overwritten & set(self.rooms.copies)):
             copy = self.scratch(self.rooms.copies[place])
             self.w.copy(copy, given[place](), bytes_of(operands[place]))
-            inputs[place] = lambda copy=copy: copy
+            inputs[place], tags[place] = lambda copy=copy: copy, None
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
         outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]
-        side = Scope(self.w, plan, inputs, outputs, self.work)
+        side = Scope(self.w, plan, inputs, outputs, self.work, tags)
         side.run()
         for index, where in enumerate(plan.outputs):
             one = Expr(p.constant, (), {}, self.node.spec[index])
@@ -202,3 +219,18 @@ class _Choice(_Parts):
 def _is_heavy(plan: Plan) -> bool:
     """Whether a turn runs kernels or loops, beside which a look at the clock is nothing."""
     return any(isinstance(step.work, Bound | Product | Whole | Control) for step in plan.steps)
+
+
+def _is_short(body: Plan, count: int) -> bool:
+    """Whether a loop is known to end before anybody could want to interrupt it."""
+    if _is_heavy(body):
+        return False
+    for place in range(count):
+        low, high = body.ranges.get(body.graph.parameters[place], (0, ranges.UNKNOWN))
+        if high - low < SHORT and ranges.step(body.graph, place):
+            return True
+    return False
+
+
+#: Turns of a loop of nothing but single numbers that take a few hundredths of a second.
+SHORT = 1 << 24

@@ -51,17 +51,23 @@ class Inline:
         found = scalars.element_of(node)
         if found.base.primitive is p.constant:
             return self.literal(found.base.params["value"], node.type)
-        return self.load(node.type, self.place(self.scope.address(found.base), node.type, found.offset))
+        address = self.place(self.scope.address(found.base), node.type, found.offset, self._strides_of(found.base))
+        return self.load(node.type, address, self.w.apart(self.scope.tag(found.base)))
 
     def store(self, node: Expr) -> None:
         """Write an element into the array that an update is in."""
         (store,) = pieces.stores(node, in_place=True)
-        terms = [Term(place.index, place.most, place.stride) for place in store.places]
-        address = self.place(self.scope.address(node), node.type, Offset(store.offset, terms))
-        value = self.value(store.value)
+        axes = node.params.get("axes", range(len(store.places)))
+        terms = [Term(at.index, at.most, at.stride, axis) for at, axis in zip(store.places, axes, strict=True)]
+        address = self.place(self.scope.address(node), node.type, Offset(store.offset, terms), self._strides_of(node))
+        value, note = self.value(store.value), self.w.apart(self.scope.tag(node))
         if store.combine == "add":
-            value = self.e.apply("add", node.type, [self.load(node.type, address), value], None)
-        self.keep(value, node.type, address)
+            value = self.e.apply("add", node.type, [self.load(node.type, address, note), value], None)
+        self.keep(value, node.type, address, note)
+
+    def _strides_of(self, base: Expr) -> object:
+        """A name for the strides of a buffer, the same for all versions of what is in it."""
+        return (id(self.scope), *self.scope.plan.place[base])
 
     # Values ----------------------------------------------------------------------------------------------------
 
@@ -84,21 +90,21 @@ class Inline:
             return self.b.constant(element, int(number))
         return self.w.word(bits(number, type_), element)
 
-    def load(self, type_: Type, address: Value) -> Register:
-        """An element in memory."""
+    def load(self, type_: Type, address: Value, note: str = "") -> Register:
+        """An element in memory; `note` says whose memory it is."""
         if type_.is_complex:
-            return pairs.load_one(self.b, type_, address)
-        return self.e.from_memory(self.b.load(MEMORY[type_], address), type_)
+            return pairs.load_one(self.b, type_, address, note)
+        return self.e.from_memory(self.b.load(MEMORY[type_], address, note=note), type_)
 
-    def keep(self, value: Register, type_: Type, address: Value) -> None:
+    def keep(self, value: Register, type_: Type, address: Value, note: str = "") -> None:
         """Put an element into memory."""
         value = self.e.to_memory(value, type_)
         if isinstance(value, Pair):
             second = self.b.offset(address, value.element, self.w.integer(1))
-            self.b.store(value.re, address)
-            self.b.store(value.im, second)
+            self.b.store(value.re, address, note)
+            self.b.store(value.im, second, note)
         else:
-            self.b.store(value, address)
+            self.b.store(value, address, note)
 
     def truth(self, type_: Type, address: Value) -> Value:
         """Whether an element in memory is anything but zero, as one bit."""
@@ -106,15 +112,16 @@ class Inline:
 
     # Places ----------------------------------------------------------------------------------------------------
 
-    def place(self, base: Value, type_: Type, offset: Offset) -> Value:
-        """The address of an element of an array."""
+    def place(self, base: Value, type_: Type, offset: Offset, strides: object) -> Value:
+        """The address of an element of an array, whose strides have a name."""
         total = self.w.word(offset.fixed) if offset.fixed else None
         for term in offset.terms:
             if term.most == 0 or term.stride == 0:
                 continue
             index = self.clamped(term)
             if term.stride != 1:
-                index = self.b.integer("mul", index, self.w.word(term.stride))
+                key = None if term.axis is None else ("stride", strides, term.axis)
+                index = self.b.integer("mul", index, self.w.word(term.stride, key=key))
             total = index if total is None else self.b.integer("add", total, index)
         return base if total is None else self.b.offset(base, MEMORY[type_], total)
 

@@ -275,14 +275,14 @@ class Builder:
         """The address of element `index` of the array at `base`."""
         return self.emit(f"getelementptr {element}, {base}, {index}", "ptr", 1)
 
-    def load(self, element: str, address: Value, *, lanes: int = 1, invariant: bool = False) -> Value:
+    def load(self, element: str, address: Value, *, lanes: int = 1, invariant: bool = False, note: str = "") -> Value:
         """Consecutive elements from memory; `invariant` says that nothing writes there while the function runs."""
-        note = f", align {max(WIDTH.get(element, 64) // 8, 1)}" + (", !invariant.load !0" if invariant else "")
+        note = f", align {max(WIDTH.get(element, 64) // 8, 1)}" + (", !invariant.load !0" if invariant else note)
         return self.emit(f"load {vector(element, lanes)}, {address}{note}", element, lanes)
 
-    def store(self, value: Value, address: Value) -> None:
+    def store(self, value: Value, address: Value, note: str = "") -> None:
         """Consecutive elements to memory."""
-        self.do(f"store {value}, {address}, align {max(WIDTH.get(value.element, 64) // 8, 1)}")
+        self.do(f"store {value}, {address}, align {max(WIDTH.get(value.element, 64) // 8, 1)}{note}")
 
     def alloca(self, element: str, count: Value | int) -> Value:
         """Room on the stack for so many elements, aligned for vectors."""

@@ -57,11 +57,11 @@ def _apart(b: Builder, both: Value) -> Pair:
     return Pair(*(b.shuffle(both, list(range(first, both.lanes, 2))) for first in (0, 1)))
 
 
-def load_one(b: Builder, type_: Type, address: Value) -> Pair:
+def load_one(b: Builder, type_: Type, address: Value, note: str = "") -> Pair:
     """One complex number."""
     element = REGISTER[type_]
     second = b.offset(address, element, b.constant("i64", 1))
-    return Pair(b.load(element, address), b.load(element, second))
+    return Pair(b.load(element, address, note=note), b.load(element, second, note=note))
 
 
 def load(b: Builder, type_: Type, address: Value, lanes: int, mask: Value | None) -> Pair:

@@ -8,6 +8,8 @@ number that depends on a shape, so that a new shape is a new table for the same 
 from __future__ import annotations
 
 import hashlib
+import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -82,14 +84,41 @@ class Writer:
         self.libraries: set[Type] = set()
         self.calls: list[host.Call] = []
         self.loops = False
+        self._keyed: dict[object, int] = {}
+        self._tags: dict[object, int] = {}
         self._seen: Value | None = None
         self.state = self.word(threads.STATE.ctypes.data, "ptr")
 
-    def word(self, value: int, kind: str = "i64") -> Value:
-        """A word of the table, read where it is needed."""
-        place = self.b.offset(_PARAMS, "i64", self.integer(len(self.words)))
-        self.words.append(value)
-        return self.b.load(kind, place, invariant=True)
+    def word(self, value: int, kind: str = "i64", key: object = None) -> Value:
+        """A word of the table, read where it is needed; what has the same key is the same word."""
+        place = self._keyed.get(key) if key is not None else None
+        if place is None:
+            place = len(self.words)
+            self.words.append(value)
+            if key is not None:
+                self._keyed[key] = place
+        return self.b.load(kind, self.b.offset(_PARAMS, "i64", self.integer(place)), invariant=True)
+
+    def apart(self, tag: object) -> str:
+        """What an access to memory says of it: whose memory it is, and that nobody else's is the same."""
+        if tag is None:
+            return ""
+        number = self._tags.setdefault(tag, len(self._tags))
+        return f", !alias.scope !own{number}, !noalias !others{number}"
+
+    def _metadata(self, text: str) -> str:
+        """The text with the lists of whose memory is whose; metadata has numbers, and 0 is taken."""
+        count = len(self._tags)
+        if not count:
+            return text
+        lines = ["!1 = distinct !{!1}"]
+        lines += [f"!{2 + k} = distinct !{{!{2 + k}, !1}}" for k in range(count)]
+        for k in range(count):
+            others = ", ".join(f"!{2 + other}" for other in range(count) if other != k)
+            lines += [f"!{2 + count + 2 * k} = !{{!{2 + k}}}", f"!{3 + count + 2 * k} = !{{{others}}}"]
+            text = re.sub(rf"!own{k}\b", f"!{2 + count + 2 * k}", text)
+            text = re.sub(rf"!others{k}\b", f"!{3 + count + 2 * k}", text)
+        return "\n".join([text, *lines])
 
     def constant(self, number: complex, type_: Type) -> Value:
         """A number as memory holds it, out of the table."""
@@ -124,7 +153,7 @@ class Writer:
         self.b.finish()
         helpers = [libraries.matmul_text(type_) for type_ in sorted(self.libraries)]
         helpers += [libraries.control_text()] if self.libraries else []
-        text = "\n".join([str(self.module), *helpers, ""])
+        text = "\n".join([self._metadata(str(self.module)), *helpers, ""])
         symbol = f"nxp_{hashlib.sha256(text.encode()).hexdigest()[:40]}"
         words = np.array([word - (1 << 64) if word >= 1 << 63 else word for word in self.words], dtype=np.int64)
         return Program(
@@ -143,12 +172,23 @@ class Scope:
         Give their addresses.
     work : callable
         Gives the address of the workspace.
+    tags : sequence
+        Whose memory each input is; None where that changes.
     """
 
+    _count = itertools.count()
+
     def __init__(
-        self, writer: Writer, plan: Plan, inputs: Sequence[Address], outputs: Sequence[Address], work: Address
+        self,
+        writer: Writer,
+        plan: Plan,
+        inputs: Sequence[Address],
+        outputs: Sequence[Address],
+        work: Address,
+        tags: Sequence[object],
     ) -> None:
         self.w, self.b, self.plan = writer, writer.b, plan
+        self.tags, self._own = tags, next(self._count)
         self.inputs, self.outputs, self.work = inputs, outputs, work
         self.numbers: dict[int, Value] = {}
 
@@ -192,6 +232,13 @@ class Scope:
         if kind == "work":
             return self.w.further(self.work(), self.w.word(where))
         return self.at((kind, where))
+
+    def tag(self, node: Expr) -> object:
+        """Whose memory a value is in; None where several may be in it by turns."""
+        kind, where = self.plan.place[node]
+        if kind == "input":
+            return self.tags[where]
+        return (self._own, kind, where) if self.plan.graph is None else None
 
     def at(self, place: tuple[str, int]) -> Value:
         """The address of an input or output."""
@@ -286,7 +333,12 @@ def write(plan: Plan, inputs: int) -> Program:
 
     workspace = inputs + len(plan.arrays)
     scope = Scope(
-        writer, plan, [given(k) for k in range(inputs)], [given(k) for k in range(inputs, workspace)], given(workspace)
+        writer,
+        plan,
+        [given(k) for k in range(inputs)],
+        [given(k) for k in range(inputs, workspace)],
+        given(workspace),
+        [("input", k) for k in range(inputs)],
     )
     scope.run()
     return writer.finish()
