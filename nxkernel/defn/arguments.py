@@ -102,13 +102,13 @@ class Arguments:
             found |= self._walk.parts
         return {**found, **self.survey.parts, "compiler": (self.compiler, self.compiler)}
 
-    def trace(self, name: str, function: Callable[..., Any]) -> Traced:
-        """Trace a function on these arguments."""
+    def trace(self, name: str, function: Callable[..., Any], twin: Callable[[Any], Any]) -> Traced:
+        """Trace a function on these arguments; `twin` gives what is called in its place."""
         leads = dict(self.survey.leads)
         if self._walk is not None:
             leads |= self._walk.leads
         leaves = list(zip(self.paths, self.specs, strict=True))
-        return trace(name, function, self.structures, leaves, self.options, Known(self.arrays, leads))
+        return trace(name, function, self.structures, leaves, self.options, Known(self.arrays, leads), twin)
 
     def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[np.ndarray]:
         """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made."""

@@ -17,6 +17,7 @@ from nxkernel.defn import captures, containers, defaults, explain, fingerprint, 
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program, family
 from nxkernel.defn.events import Event, stream
+from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.report import CacheInfo, CompilationView
 from nxkernel.defn.trace import Traced
 from nxkernel.defn.wording import a, counted
@@ -39,7 +40,12 @@ class Definition:
     """
 
     def __init__(
-        self, function: Callable[..., Any], *, compiler: str | None = None, on_conflict: str = "reuse"
+        self,
+        function: Callable[..., Any],
+        *,
+        compiler: str | None = None,
+        on_conflict: str = "reuse",
+        syntax: bool = False,
     ) -> None:
         if isinstance(function, np.ufunc):
             name = function.__name__
@@ -52,13 +58,16 @@ class Definition:
         functools.update_wrapper(self, function, updated=())
         if compiler is not None:
             interface.get(compiler)
+        #: Whether `if`, `while` and assignments of the function become part of the graph, or run while it is traced.
+        self.syntax = syntax
         self.compiler, self.on_conflict = compiler, on_conflict
         self.__name__ = _name(function)
         self._set_function(function, _signature(function))
         plain = _plain(function)
         code = getattr(plain, "__code__", None)
         self.fingerprint = fingerprint.of_code(code) if code is not None else type(function).__name__
-        self._family: Family = family(self.__name__, self.fingerprint, _place(plain))
+        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'}"
+        self._family: Family = family(self.__name__, content, _place(plain))
 
     def _set_function(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
         self.__nx_function__ = function
@@ -166,7 +175,11 @@ class Definition:
         args, opts = self._placed(args, opts)
         for path, value in zip(self._names(len(args)), args, strict=True):
             containers.flatten(value, path, [], self._refuse)
-        return self.__nx_function__(*args, **options.check(self.__name__, self._signature, opts))
+        return self._twin(self.__nx_function__)(*args, **options.check(self.__name__, self._signature, opts))
+
+    def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What runs while the function is traced."""
+        return fn(function) if self.syntax else function
 
     # Keys ------------------------------------------------------------------------------------------------------
 
@@ -310,7 +323,7 @@ class Definition:
                 self._family.add(program)
             else:
                 advice = explain.restless(self.__name__, arguments.survey.parts, changed.parts)
-        _tell(self.__name__, program, advice)
+        _tell(self.__name__, program, advice, traced.notes)
         return program, False
 
     def _trace(self, arguments: Arguments) -> tuple[Traced, float]:
@@ -318,7 +331,7 @@ class Definition:
         __tracebackhide__ = True
         begin = time.perf_counter()
         try:
-            traced = arguments.trace(self.__name__, self.__nx_function__)
+            traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
         except RecursionError:
             raise CompilationError(
                 message(
@@ -370,7 +383,7 @@ class Definition:
         return [explain.view(self.__name__, program) for program in programs]
 
 
-def _tell(name: str, program: Program, advice: str) -> None:
+def _tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> None:
     """Emit the events of a new program."""
     kernels, where = program.executable.kernels, program.where
     for kernel in kernels:
@@ -392,6 +405,7 @@ def _tell(name: str, program: Program, advice: str) -> None:
             where=where,
             reason=program.reason,
             advice=advice,
+            notes=notes,
             trace_ms=program.trace_ms,
             lower_ms=program.executable.lower_ms,
             native_ms=program.executable.native_ms,

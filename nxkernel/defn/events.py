@@ -35,6 +35,8 @@ class Event:
         For a miss, why: the lines of difference from the closest earlier key, or ``("first call",)``.
     advice : str
         What the person could change, when there is something.
+    notes : tuple of str
+        For a miss, how the function was traced where that may surprise, such as loops that were written out.
     trace_ms, lower_ms, native_ms : float
         Milliseconds spent tracing, making loop nests out of the graph, and getting native code.
     origin : str
@@ -52,6 +54,7 @@ class Event:
     where: str = ""
     reason: tuple[str, ...] = ()
     advice: str = ""
+    notes: tuple[str, ...] = ()
     trace_ms: float = 0.0
     lower_ms: float = 0.0
     native_ms: float = 0.0
@@ -67,7 +70,7 @@ class Event:
         return self.trace_ms + self.lower_ms + self.native_ms
 
     def __str__(self) -> str:
-        return "\n  ".join([self.headline(), *self.reason, *([self.advice] if self.advice else [])])
+        return "\n  ".join([self.headline(), *self.reason, *([self.advice] if self.advice else []), *self.notes])
 
     def headline(self) -> str:
         """What happened, where and for how long, in one line."""

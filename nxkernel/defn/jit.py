@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from nxkernel.defn import containers, options, trace
 from nxkernel.defn.definition import Definition
+from nxkernel.defn.states import installed
+from nxkernel.defn.syntax import check
 from nxkernel.defn.wording import a
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
@@ -24,8 +27,9 @@ def defn(*, compiler: str | None = None) -> Callable[[Callable[..., Any]], Defin
 def defn(function: Callable[..., Any] | None = None, /, *, compiler: str | None = None) -> Any:
     """Make a function a numerical definition.
 
-    Positional arguments become tensors, keyword-only arguments are static options. Called by another definition, it
-    becomes part of that definition's graph.
+    Positional arguments become tensors, keyword-only arguments are static options. Its `if`, `while`, `for` over ranges
+    and tensors, and assignments like ``x[i] = v`` become part of the compiled program, and so do those of the plain
+    functions that it calls. Called by another definition, it becomes part of that definition's graph.
 
     Parameters
     ----------
@@ -45,6 +49,16 @@ def defn(function: Callable[..., Any] | None = None, /, *, compiler: str | None 
     ...     return e / nx.sum(e)
     >>> softmax(nx.tensor([1.0, 1.0])).to_list()
     [0.5, 0.5]
+
+    >>> @nx.defn
+    ... def collatz(n):
+    ...     steps = 0
+    ...     while n > 1:
+    ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+    ...         steps += 1
+    ...     return steps
+    >>> int(collatz(27))
+    111
     """
     if function is None:
         return functools.partial(_define, compiler=compiler)
@@ -56,7 +70,9 @@ def _define(function: Callable[..., Any], compiler: str | None) -> Definition:
         function = function.__nx_function__
     if not callable(function):
         raise NxTypeError(f"nx.defn makes a function a definition, got {a(type(function).__name__)}")
-    return Definition(function, compiler=compiler)
+    if isinstance(function, types.FunctionType) and not installed(function):
+        check(function)
+    return Definition(function, compiler=compiler, syntax=True)
 
 
 def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,9 +136,10 @@ def jit(function: Callable[..., Any], *, compiler: str | None = None, on_conflic
                 "To compile and call at once, write nx.jit_apply(fun, [arguments]).",
             )
         )
+    syntax = isinstance(function, Definition) and function.syntax
     if isinstance(function, Definition):
         function = function.__nx_function__
-    return Definition(function, compiler=compiler, on_conflict=on_conflict)
+    return Definition(function, compiler=compiler, on_conflict=on_conflict, syntax=syntax)
 
 
 def jit_apply(
@@ -147,9 +164,14 @@ class Compiled(Definition):
     """A function compiled for fixed types and shapes; what :func:`nxkernel.compile` returns."""
 
     def __init__(
-        self, function: Callable[..., Any], templates: Sequence[Any], opts: Mapping[str, Any], compiler: str | None
+        self,
+        function: Callable[..., Any],
+        templates: Sequence[Any],
+        opts: Mapping[str, Any],
+        compiler: str | None,
+        syntax: bool,
     ) -> None:
-        super().__init__(function, compiler=compiler)
+        super().__init__(function, compiler=compiler, syntax=syntax)
         self._options = dict(opts)
         arguments = self._bind(tuple(templates), self._options, templates=True)
         self._structures, self._expected = (
@@ -230,9 +252,10 @@ def compile(
     >>> total(nx.iota((2, 2))).to_list()
     [1, 5]
     """
+    syntax = isinstance(function, Definition) and function.syntax
     if isinstance(function, Definition):
         function = function.__nx_function__
-    return Compiled(function, templates, options or {}, compiler)
+    return Compiled(function, templates, options or {}, compiler, syntax)
 
 
 def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -250,7 +273,8 @@ def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
       c = add b, 1.0   f32[2]
     >
     """
-    made = Definition(function.__nx_function__ if isinstance(function, Definition) else function)
+    syntax = isinstance(function, Definition) and function.syntax
+    made = Definition(function.__nx_function__ if isinstance(function, Definition) else function, syntax=syntax)
 
     def debugged(*args: Any, **opts: Any) -> Any:
         graph = made._trace(made._bind(args, opts, templates=True))[0].graph

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from nxkernel.defn import containers
+from nxkernel.defn.flow.unrolling import notes
 from nxkernel.defn.leaves import spec_of
 from nxkernel.defn.stand_ins import StandIns
+from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import post_order
@@ -54,6 +56,8 @@ class Traced:
         Label and structure of the values that are to be printed; their leaves are the last outputs.
     specs : tuple of Spec or VectorizedSpec
         Of each output as the function returned it: the first axes of an output may be vectorized.
+    notes : tuple of str
+        What a person may want to know of how it was traced.
     """
 
     graph: Graph
@@ -62,6 +66,7 @@ class Traced:
     fixed: tuple[np.ndarray, ...]
     prints: tuple[tuple[str, Any], ...]
     specs: tuple[Spec | VectorizedSpec, ...]
+    notes: tuple[str, ...] = ()
 
 
 #: A node, and the spec of the value that it is for the function: its first axes may be vectorized.
@@ -110,6 +115,7 @@ def trace(
     leaves: Sequence[tuple[str, Spec]],
     options: Mapping[str, Any],
     known: Known,
+    twin: Callable[[Any], Any] = lambda function: function,
 ) -> Traced:
     """Trace a function.
 
@@ -125,6 +131,8 @@ def trace(
         Passed as they are.
     known : Known
         The arrays that the function captures by name.
+    twin : callable, optional
+        Gives what is called in place of the function.
     """
     parameters = [parameter(place, path, whole_spec(spec)) for place, (path, spec) in enumerate(leaves)]
     supply = iter([node_with(node, spec) for node, (_, spec) in zip(parameters, leaves, strict=True)])
@@ -135,7 +143,7 @@ def trace(
     prints = _prints[id(run)] = []
     try:
         with run:
-            function = stand_ins.of(function)
+            function = twin(stand_ins.of(function))
             result = function(*arguments, **{key: stand_ins.of(value) for key, value in options.items()})
             found: list[tuple[str, Any]] = []
             structure = containers.flatten(result, "the result", found, containers.no_tensor(name))
@@ -161,6 +169,7 @@ def trace(
         tuple(capturing.meaning[node] for node in fixed),
         tuple((label, shape) for label, shape, _ in prints),
         specs,
+        notes(run),
     )
 
 
@@ -172,5 +181,18 @@ def output_of(value: Any, run: Trace) -> Output:
 
 
 def ask_to_print(label: str, structure: Any, outputs: list[Output], run: Trace) -> None:
-    """Have a value printed after each run of the program that is being traced."""
+    """Have a value printed after each run of the program that is being traced.
+
+    Raises
+    ------
+    NxTypeError
+        In a body of a loop or of another primitive, whose values are none of the program's results.
+    """
+    if id(run) not in _prints:
+        raise NxTypeError(
+            message(
+                "values cannot be printed in a loop or a branch of the compiled program.",
+                "Return the values from the definition, and print them there.",
+            )
+        )
     _prints[id(run)].append((label, structure, outputs))

@@ -75,7 +75,7 @@ def test_the_innermost_of_the_users_lines_is_named(run, cells):
 
 
 def test_the_line_of_a_traced_value_is_named_by_its_cell(run, cells):
-    f = run("@nx.defn\ndef f(a):\n    b = a > 0\n    return a if b else -a", file="<9>")["f"]
+    f = run("@nx.jit\ndef f(a):\n    b = a > 0\n    return a if b else -a", file="<9>")["f"]
     assert error(TracedValueError, f, 1.0) == (
         "A condition (`if`, `while`, `and`, `or`, `not`, bool()) asks for the data of a traced value of type u8 "
         "(cell 9, line 3).\n"

@@ -71,6 +71,16 @@ class Range(Counted):
         offset = place if not is_traced(self.step) and self.step == 1 else place * self.step
         return offset if not is_traced(self.start) and self.start == 0 else self.start + offset
 
+    def __len__(self) -> int:
+        return len(self._static())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._static())
+
+    def _static(self) -> range:
+        """As Python's range, of bounds that are known."""
+        return range(self.start, self.stop, self.step)
+
     def __repr__(self) -> str:
         return f"range({self.start!r}, {self.stop!r}, {self.step!r})"
 

@@ -16,7 +16,7 @@ both sides of an `if` return          ``return if_return(c, then, else_, SITE)``
 ``x += v``                            ``x = in_place("+", x, v)``
 ``f(x)``                              ``fn(f)(x)``
 ``assert t, text``                    ``assert_(t, lambda: text, SITE)``
-a variable without a value            ``a = unassigned("a")``
+a variable without a value            ``a = unassigned("a")``; ``pending("a")`` for those that are made here
 ====================================  ==================================================================================
 
 All of these are attributes of the runtime. ``SITE`` is a tuple, a :class:`nxkernel.defn.refusals.Site`.
@@ -138,6 +138,9 @@ def _twin(code: types.CodeType, file: str) -> types.CodeType:
     # Free variables of the function are those of a function around it.
     given = [ast.arg(name) for name in dict.fromkeys([RUNTIME, SLICE, LOST, *code.co_freevars])]
     result = tree if isinstance(tree, ast.FunctionDef) else ast.copy_location(ast.Expr(tree), tree)
+    if isinstance(tree, ast.FunctionDef):
+        # Under its own name, a function that calls itself would find itself in the function around it.
+        tree.name = "__nx_twin__"
     around = ast.FunctionDef("around", ast.arguments([], given, None, [], [], None, []), [result], [], None)
     around.type_params = []
     module = ast.Module([around], [])
