@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import types
+from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.tracing import Cell
 from nxkernel.numpy import keys, picking
 from nxkernel.numpy.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, is_view, reshaped
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.dispatch import convert, filled, is_number, operand, spread
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import broadcast_shapes, spreads, text
 from nxkernel.types import Type
 
@@ -220,7 +220,9 @@ class Array(Value):
     @classmethod
     def of(cls, value: Operand, name: str = "") -> Array:
         """A new array with the elements of a value."""
-        return cls(Root(reshaped(value, value.shape), name))
+        if any(value.names):
+            value = apply(primitives.reshape, value, shape=value.shape, names=(None,) * len(value.shape))
+        return cls(Root(value, name))
 
     def __nx_operand__(self) -> Operand:
         value = self.root.read()

@@ -176,7 +176,7 @@ def _key(node: Any, depth: int) -> Hashable:
     node = outermost(node)
     if node.primitive is p.constant:
         return "constant", repr(node.params["value"]), node.spec
-    if not node.operands and node.primitive is not p.iota or depth <= 0:
+    if (not node.operands and node.primitive is not p.iota) or depth <= 0:
         return id(node)
     params = tuple(sorted((name, repr(value)) for name, value in node.params.items()))
     return node.primitive.name, params, tuple(_key(operand, depth - 1) for operand in node.operands)

@@ -59,9 +59,7 @@ def _real(name: str, rule: Any = _same) -> Any:
 def _whole(name: str, rule: Any = _same) -> Any:
     def checked(type_: Type) -> Type:
         if not type_.is_integer:
-            raise NxTypeError(
-                message(f"{name} takes integers, got {type_}.", "x.astype(np.int64) cuts fractions off.")
-            )
+            raise NxTypeError(message(f"{name} takes integers, got {type_}.", "x.astype(np.int64) cuts fractions off."))
         return rule(type_)
 
     return checked

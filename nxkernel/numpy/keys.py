@@ -154,9 +154,7 @@ def _read(entry: Any) -> Any:
         return value
     if hasattr(entry, "__index__"):
         return entry.__index__()
-    raise NxIndexError(
-        message(f"an index is a whole number, a slice, None, `...` or an array, got {describe(entry)}.")
-    )
+    raise NxIndexError(message(f"an index is a whole number, a slice, None, `...` or an array, got {describe(entry)}."))
 
 
 def known_number(value: Any) -> int | None:
@@ -327,4 +325,3 @@ def same_step(one: Step, other: Step) -> bool:
         (a.count, a.step, a.keep) == (b.count, b.step, b.keep) and bounds.same(a.start, b.start)
         for a, b in zip(one.along, other.along, strict=True)
     )
-

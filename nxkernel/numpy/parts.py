@@ -298,9 +298,7 @@ def targets_of(parts: Sequence[Part], rank: int) -> list[tuple[Stretch, int] | N
     return targets
 
 
-def reduced(
-    function: Callable[..., Operand], part: Part, axes: Shape, keep_axes: bool, *more: Any
-) -> Value:
+def reduced(function: Callable[..., Operand], part: Part, axes: Shape, keep_axes: bool, *more: Any) -> Value:
     """A reduction of a part: of the whole axes where a mask holds.
 
     Parameters

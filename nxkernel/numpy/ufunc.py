@@ -186,7 +186,9 @@ def finished(found: Any, out: Any, where: Any, name: str) -> Any:
 def _put_out(found: Any, out: Any, where: Any, name: str) -> Any:
     if out is not None and not (isinstance(out, Value) and hasattr(out, "__setitem__")):
         raise NxTypeError(
-            message(f"{name}(out=...) takes an array that is assigned into.", "Arguments of a definition are such arrays.")
+            message(
+                f"{name}(out=...) takes an array that is assigned into.", "Arguments of a definition are such arrays."
+            )
         )
     if where is not True:
         mask, value = as_value(where), as_value(found)

@@ -132,7 +132,9 @@ class Index(Step):
         outer = Index(self.before, one, tuple(range(len(one))))
         two = tuple(
             [
-                Along(0, axis.count, keep=axis.keep) if first(axis) else Along(axis.start, axis.count, axis.step, axis.keep)
+                Along(0, axis.count, keep=axis.keep)
+                if first(axis)
+                else Along(axis.start, axis.count, axis.step, axis.keep)
                 for axis in self.along
             ]
         )

@@ -1,0 +1,380 @@
+"""NumPy's functions that make arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.numpy import elementwise as e
+from nxkernel.numpy import keys
+from nxkernel.numpy.array import Array, Scalar, Value, as_value, stacked, type_of, wrap
+from nxkernel.numpy.selected import lifted
+from nxkernel.numpy.shaping import astype, sizes
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand
+from nxkernel.shapes import unnamed
+from nxkernel.types import Type, f64, s64
+
+__all__ = [
+    "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye",
+    "fromfunction", "full", "full_like", "geomspace", "identity", "indices", "linspace", "logspace", "meshgrid",
+    "mgrid", "ogrid", "ones", "ones_like", "require", "tri", "tril", "tril_indices", "triu", "triu_indices", "vander",
+    "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def _made(value: Operand) -> Array:
+    """A new array, also without axes."""
+    return Array.of(value)
+
+
+def array(
+    object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+    like: Any = None,
+) -> Any:  # fmt: skip
+    """A new array of numbers, nested lists or another array, as :func:`numpy.array`."""
+    if isinstance(object, Value) and not hasattr(object, "base"):
+        made: Any = _made(operand(object))
+    elif isinstance(object, Value):
+        made = object.copy()
+    elif isinstance(object, list | tuple):
+        made = _made(stacked(object))
+    elif is_number(object):
+        made = _made(filled(object, types.infer(object), ()))
+    elif isinstance(object, Operand | Proxy | np.ndarray | np.generic) or hasattr(object, "__array__"):
+        made = _made(operand(object))
+    else:
+        made = _made(stacked(list(object)))
+    if dtype is not None:
+        made = astype(made, dtype)
+    return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Any:
+    """An array as it is, or one made of something else, as :func:`numpy.asarray`."""
+    if isinstance(a, Value) and not copy and not isinstance(a, Scalar):
+        return a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
+    return array(a, dtype)
+
+
+asanyarray = asarray
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """An array with at least one axis, as :func:`numpy.ascontiguousarray`."""
+    found = asarray(a, dtype)
+    return found if found.ndim else found.reshape(1)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """As :func:`ascontiguousarray`: the order in memory is the compiler's."""
+    return ascontiguousarray(a, dtype)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """As :func:`asarray`: the order in memory is the compiler's."""
+    return asarray(a, dtype)
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> Any:
+    """One value in every element, as :func:`numpy.full`."""
+    wanted = sizes(shape)
+    if is_number(fill_value):
+        return _made(filled(fill_value, type_of(dtype, types.infer(fill_value)), wanted))
+    value = as_value(fill_value)
+    made = _made(filled(0, type_of(dtype, value.type), wanted))
+    made[...] = value
+    return made
+
+
+def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    """Zeros, as :func:`numpy.zeros`."""
+    return full(shape, 0, f64 if dtype is None else dtype)
+
+
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    """Ones, as :func:`numpy.ones`."""
+    return full(shape, 1, f64 if dtype is None else dtype)
+
+
+def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    """Zeros, where :func:`numpy.empty` leaves elements as they are in memory."""
+    return zeros(shape, dtype)
+
+
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    device: Any = None,
+) -> Any:  # fmt: skip
+    """One value in every element, in the shape and type of an array, as :func:`numpy.full_like`."""
+    value = as_value(a)
+    type_ = type_of(dtype, value.type)
+    if hasattr(value, "stretched") and shape is None:
+        return lifted(lambda one: full(one.shape, fill_value, type_), [value])
+    return full(value.shape if shape is None else shape, fill_value, type_)
+
+
+def zeros_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    """Zeros in the shape and type of an array, as :func:`numpy.zeros_like`."""
+    return full_like(a, 0, dtype, shape=shape)
+
+
+def ones_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    """Ones in the shape and type of an array, as :func:`numpy.ones_like`."""
+    return full_like(a, 1, dtype, shape=shape)
+
+
+def empty_like(
+    prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    """As :func:`zeros_like`, where :func:`numpy.empty_like` leaves elements as they are in memory."""
+    return full_like(prototype, 0, dtype, shape=shape)
+
+
+def _counting(count: int, type_: Type) -> Operand:
+    return apply(p.iota, type=type_, shape=(count,), names=(None,), axis=0)
+
+
+def arange(
+    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None, like: Any = None
+) -> Any:
+    """Numbers at equal distances, as :func:`numpy.arange`; how many they are is known while tracing."""
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    given = [_known(value) for value in (start, stop, step)]
+    if any(value is None for value in given):
+        return _moving_range(start, stop, step, dtype)
+    first, last, by = given
+    natural = types.infer(first + last + by)
+    type_ = type_of(dtype, natural)
+    count = max(math.ceil((last - first) / by), 0)
+    if natural is s64:
+        whole = _counting(count, s64)
+        whole = apply(p.multiply, whole, filled(by, s64, (count,))) if by != 1 else whole
+        whole = apply(p.add, whole, filled(first, s64, (count,))) if first else whole
+        return _made(convert(whole, type_))
+    # NumPy adds multiples of the distance between the first two numbers, as they are rounded.
+    apart = (first + by) - first
+    found = apply(p.multiply, _counting(count, natural), filled(apart, natural, (count,)))
+    return _made(convert(apply(p.add, found, filled(first, natural, (count,))), type_))
+
+
+def _known(value: Any) -> Any:
+    if is_number(value):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    return keys.known_number(value) if isinstance(value, Operand | Proxy) else None
+
+
+def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
+    """Numbers of which the first is traced, or whose count is between 0 and a known number."""
+    from nxkernel.numpy import bounds
+    from nxkernel.numpy.keys import Stretch, as_number
+    from nxkernel.numpy.parts import Part
+
+    if step == 1:
+        low, high = (value if isinstance(value, int) else operand(as_value(value)) for value in (start, stop))
+        apart = bounds.difference(high, low)
+        if apart is not None:
+            return e.add(arange(max(apart, 0)), start).astype(dtype or np.int64)
+        most = bounds.interval(high)[1]
+        first = bounds.interval(low)[0]
+        if most is not None and first is not None:
+            length = apply(p.subtract, as_number(high), as_number(low))
+            if bounds.interval(length)[0] is None or bounds.interval(length)[0] < 0:
+                length = apply(p.maximum, length, as_number(0))
+            numbers = arange(first, max(most, first), dtype=dtype)
+            offset = low - first if isinstance(low, int) else apply(p.subtract, as_number(low), as_number(first))
+            return Part(numbers, (Stretch(offset, length),))
+    raise NxTypeError(
+        message(
+            "arange with traced bounds gives as many numbers as only the running program knows.",
+            "np.arange(n) with the greatest n, and a mask: np.where(k < count, x, 0).",
+        )
+    )
+
+
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
+    """Numbers at equal distances between two, as :func:`numpy.linspace`."""
+    from nxkernel.numpy.shaping import moveaxis
+
+    parts_of = (num - 1) if endpoint else num
+    start, stop = e.multiply(start, 1.0), e.multiply(stop, 1.0)
+    apart = e.subtract(stop, start)
+    place = as_value(_made(_counting(num, s64)))[(slice(None), *[None] * max(start.ndim, stop.ndim))].astype(
+        apart.dtype
+    )
+    step = e.divide(apart, parts_of) if parts_of > 0 else e.multiply(apart, math.nan)
+    if parts_of > 0:
+        found = e.add(e.multiply(place, step), start)
+    else:
+        found = e.add(e.multiply(place, apart), start)
+    if endpoint and num > 1:
+        found[-1] = stop
+    if dtype is not None and type_of(dtype, found.type).is_integer:
+        found = e.floor(found)
+    found = found if dtype is None else found.astype(dtype)
+    found = moveaxis(found, 0, axis) if axis else found
+    return (found, step) if retstep else found
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
+    """Powers of a base at equal distances of the exponent, as :func:`numpy.logspace`."""
+    found = e.power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return found if dtype is None else found.astype(dtype)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """Numbers at equal ratios between two positive ones, as :func:`numpy.geomspace`."""
+    first = as_value(start)
+    found = e.multiply(logspace(0.0, e.log10(e.divide(stop, first)), num, endpoint, axis=axis), first)
+    if num:
+        found[0] = first
+    if endpoint and num > 1:
+        found[-1] = stop
+    return found if dtype is None else found.astype(dtype)
+
+
+def _places(rows: int, columns: int) -> tuple[Operand, Operand]:
+    shape = (rows, columns)
+    return tuple(apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis) for axis in (0, 1))
+
+
+def eye(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Any = None,  # noqa: N803
+    like: Any = None,
+) -> Any:  # fmt: skip
+    """Ones on a diagonal, as :func:`numpy.eye`."""
+    rows, columns = _places(*sizes((N, N if M is None else M)))
+    on_it = apply(p.equal, apply(p.subtract, columns, rows), filled(k, s64, rows.shape))
+    return _made(convert(on_it, type_of(dtype, f64)))
+
+
+def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
+    """Ones on the diagonal of a square matrix, as :func:`numpy.identity`."""
+    return eye(n, dtype=dtype)
+
+
+def _lower(rows: int, columns: int, k: int) -> Operand:
+    down, right = _places(rows, columns)
+    return apply(p.less_equal, apply(p.subtract, right, down), filled(k, s64, down.shape))
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: Any = None) -> Any:  # noqa: N803
+    """Ones on and below a diagonal, as :func:`numpy.tri`."""
+    return _made(convert(_lower(*sizes((N, N if M is None else M)), k), type_of(dtype, f64)))
+
+
+def _triangle(m: Any, k: int, lower: bool) -> Any:
+    value = as_value(m)
+    if value.ndim < 2:
+        value = value[None, :] + zeros((value.size, 1), value.dtype)
+    mask = _lower(*value.shape[-2:], k)
+    mask = mask if lower else apply(p.logical_not, mask)
+    zero = filled(0, value.type, value.shape)
+    from nxkernel.ops.dispatch import spread
+
+    return wrap(apply(p.select, spread(mask, value.shape), operand(value), zero))
+
+
+def tril(m: Any, k: int = 0) -> Any:
+    """What is on and below a diagonal, as :func:`numpy.tril`."""
+    return _triangle(m, k, True)
+
+
+def triu(m: Any, k: int = 0) -> Any:
+    """What is on and above a diagonal, as :func:`numpy.triu`."""
+    return _triangle(m, k - 1, False)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Where the lower triangle is, as :func:`numpy.tril_indices`."""
+    return tuple(array(side) for side in np.tril_indices(n, k, m))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Where the upper triangle is, as :func:`numpy.triu_indices`."""
+    return tuple(array(side) for side in np.triu_indices(n, k, m))
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """The coordinates of a grid, as :func:`numpy.meshgrid`."""
+    from nxkernel.numpy.joining import broadcast_arrays
+
+    values = [as_value(x).ravel() for x in xi]
+    rank = len(values)
+    order = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        order[:2] = [1, 0]
+    grids = [
+        value[tuple(slice(None) if k == axis else None for k in range(rank))]
+        for value, axis in zip(values, order, strict=True)
+    ]
+    if sparse:
+        return tuple(grids)
+    return tuple(grid.copy() for grid in broadcast_arrays(*grids))
+
+
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    """The index of each element along each axis, as :func:`numpy.indices`."""
+    from nxkernel.numpy.joining import stack
+
+    wanted, type_ = sizes(dimensions), type_of(dtype, s64)
+    if sparse:
+        return tuple(
+            _made(apply(p.iota, type=type_, shape=(n,), names=(None,), axis=0)).reshape(
+                tuple(n if k == axis else 1 for k in range(len(wanted)))
+            )
+            for axis, n in enumerate(wanted)
+        )
+    grids = [
+        wrap(apply(p.iota, type=type_, shape=wanted, names=unnamed(wanted), axis=axis)) for axis in range(len(wanted))
+    ]
+    return stack(grids)
+
+
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **options: Any) -> Any:
+    """A function of the indices of elements, as :func:`numpy.fromfunction`."""
+    return function(*indices(shape, dtype=dtype), **options)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803 - NumPy's name
+    """Powers of a vector in columns, as :func:`numpy.vander`."""
+    value = as_value(x)
+    count = value.shape[0] if N is None else N
+    exponents = np.arange(count) if increasing else np.arange(count)[::-1]
+    return e.power(value[:, None], exponents[None, :].copy())
+
+
+class _Grid:
+    """What ``np.mgrid[0:3, 0:4]`` makes: the coordinates of a grid of known size."""
+
+    def __init__(self, sparse: bool) -> None:
+        self.sparse = sparse
+
+    def __getitem__(self, key: Any) -> Any:
+        made = (np.ogrid if self.sparse else np.mgrid)[key]
+        return tuple(array(part) for part in made) if isinstance(made, tuple | list) else array(made)
+
+
+mgrid, ogrid = _Grid(False), _Grid(True)

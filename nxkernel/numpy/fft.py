@@ -1,0 +1,197 @@
+"""``numpy.fft``: NumPy's Fourier transforms on traced arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxValueError
+from nxkernel.numpy import elementwise as e
+from nxkernel.numpy.array import Value, as_value, wrap
+from nxkernel.numpy.creation import array
+from nxkernel.numpy.shaping import element_slice, pad, roll
+from nxkernel.numpy.ufunc import finished
+from nxkernel.ops.dispatch import apply, convert, operand
+from nxkernel.shapes import normalize_axis
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip
+
+
+def _resized(value: Value, axis: int, length: int | None) -> Value:
+    size = value.shape[axis]
+    if length is None or length == size:
+        return value
+    if length < size:
+        return wrap(element_slice(operand(value), axis, 0, length))
+    return pad(value, [(0, length - size if k == axis else 0) for k in range(value.ndim)])
+
+
+def _transform(a: Any, lengths: Any, axes: Any, inverse: bool, norm: str | None) -> Value:
+    value = as_value(a)
+    if axes is None:
+        axes = range(value.ndim) if lengths is None else range(value.ndim - len(lengths), value.ndim)
+    places = [normalize_axis(axis, value.shape) for axis in axes]
+    lengths = [None] * len(places) if lengths is None else lengths
+    for place, length in zip(places, lengths, strict=True):
+        value = _resized(value, place, length)
+    data = convert(operand(value), types.to_complex(value.type))
+    found = wrap(apply(p.fft, data, axes=tuple(places), inverse=inverse))
+    count = math.prod(value.shape[place] for place in places)
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise NxValueError(f'norm is "backward", "ortho" or "forward", got {norm!r}')
+    if norm in (None, "backward"):
+        return found
+    factor = math.sqrt(count) if norm == "ortho" else count
+    return e.multiply(found, factor) if inverse else e.divide(found, factor)
+
+
+def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+    """The Fourier transform along an axis, as :func:`numpy.fft.fft`."""
+    return finished(_transform(a, [n], [axis], False, norm), out, True, "fft")
+
+
+def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+    """The inverse transform along an axis, as :func:`numpy.fft.ifft`."""
+    return finished(_transform(a, [n], [axis], True, norm), out, True, "ifft")
+
+
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Value:
+    """The Fourier transform along several axes, as :func:`numpy.fft.fftn`."""
+    return finished(_transform(a, s, axes, False, norm), out, True, "fftn")
+
+
+def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Value:
+    """The inverse transform along several axes, as :func:`numpy.fft.ifftn`."""
+    return finished(_transform(a, s, axes, True, norm), out, True, "ifftn")
+
+
+def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Value:
+    """The Fourier transform along two axes, as :func:`numpy.fft.fft2`."""
+    return fftn(a, s, axes, norm, out)
+
+
+def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Value:
+    """The inverse transform along two axes, as :func:`numpy.fft.ifft2`."""
+    return ifftn(a, s, axes, norm, out)
+
+
+def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+    """The half of a transform of real numbers that tells the other, as :func:`numpy.fft.rfft`."""
+    found = _transform(a, [n], [axis], False, norm)
+    place = normalize_axis(axis, found.shape)
+    half = wrap(element_slice(operand(found), place, 0, found.shape[place] // 2 + 1))
+    return finished(half, out, True, "rfft")
+
+
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+    """The inverse of :func:`rfft`, as :func:`numpy.fft.irfft`."""
+    value = as_value(a)
+    place = normalize_axis(axis, value.shape)
+    length = 2 * (value.shape[place] - 1) if n is None else n
+    return finished(_transform(_mirrored(value, place, length), None, [place], True, norm).real, out, True, "irfft")
+
+
+def _mirrored(value: Value, axis: int, length: int) -> Value:
+    """The whole transform from its half: the rest are conjugates, backwards."""
+    from nxkernel.numpy.joining import concatenate
+
+    value = _resized(value, axis, length // 2 + 1)
+    before = (slice(None),) * axis
+    # Real numbers have a transform whose first element, and middle one of an even number, are real.
+    ends = value[(*before, slice(0, 1))].real.astype(value.dtype if value.type.is_complex else "complex128")
+    count = (length - 1) // 2
+    inner = value[(*before, slice(1, 1 + count))]
+    pieces = [ends, inner]
+    if length % 2 == 0:
+        middle = value[(*before, slice(length // 2, length // 2 + 1))]
+        pieces.append(middle.real.astype(ends.dtype))
+    back = e.conjugate(inner)[(*before, slice(None, None, -1))]
+    return concatenate([*pieces, back], axis=axis)
+
+
+def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Value:
+    """As :func:`rfft` along the last axis and :func:`fft` along others, as :func:`numpy.fft.rfftn`."""
+    value = as_value(a)
+    axes = list(range(value.ndim) if axes is None else axes)
+    lengths = [None] * len(axes) if s is None else list(s)
+    found = rfft(value, lengths[-1], axes[-1], norm)
+    return finished(_transform(found, lengths[:-1], axes[:-1], False, norm) if len(axes) > 1 else found, out, True, "")
+
+
+def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Value:
+    """The inverse of :func:`rfftn`, as :func:`numpy.fft.irfftn`."""
+    value = as_value(a)
+    axes = list(range(value.ndim) if axes is None else axes)
+    lengths = [None] * len(axes) if s is None else list(s)
+    if len(axes) > 1:
+        value = _transform(value, lengths[:-1], axes[:-1], True, norm)
+    return irfft(value, lengths[-1], axes[-1], norm, out)
+
+
+def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Value:
+    """As :func:`rfftn` along two axes."""
+    return rfftn(a, s, axes, norm, out)
+
+
+def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Value:
+    """As :func:`irfftn` along two axes."""
+    return irfftn(a, s, axes, norm, out)
+
+
+def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+    """The transform of a signal that is its own conjugate backwards, as :func:`numpy.fft.hfft`."""
+    value = as_value(a)
+    length = 2 * (value.shape[axis] - 1) if n is None else n
+    other = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
+    return irfft(e.conjugate(value), length, axis, other, out)
+
+
+def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+    """The inverse of :func:`hfft`, as :func:`numpy.fft.ihfft`."""
+    other = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
+    return finished(e.conjugate(rfft(a, n, axis, other)), out, True, "ihfft")
+
+
+def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> Value:
+    """The frequencies of a transform, as :func:`numpy.fft.fftfreq`."""
+    import numpy as np
+
+    return (
+        e.multiply(array(np.fft.fftfreq(n)), e.divide(1.0, d))
+        if not isinstance(d, float)
+        else _known(np.fft.fftfreq(n, d))
+    )
+
+
+def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> Value:
+    """The frequencies of a transform of real numbers, as :func:`numpy.fft.rfftfreq`."""
+    import numpy as np
+
+    return (
+        e.multiply(array(np.fft.rfftfreq(n)), e.divide(1.0, d))
+        if not isinstance(d, float)
+        else _known(np.fft.rfftfreq(n, d))
+    )
+
+
+def _known(values: Any) -> Value:
+    return array(values)
+
+
+def fftshift(x: Any, axes: Any = None) -> Value:
+    """The frequency 0 moved to the middle, as :func:`numpy.fft.fftshift`."""
+    value = as_value(x)
+    places = range(value.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
+    return roll(value, [value.shape[axis] // 2 for axis in places], tuple(places))
+
+
+def ifftshift(x: Any, axes: Any = None) -> Value:
+    """The inverse of :func:`fftshift`, as :func:`numpy.fft.ifftshift`."""
+    value = as_value(x)
+    places = range(value.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
+    return roll(value, [-(value.shape[axis] // 2) for axis in places], tuple(places))

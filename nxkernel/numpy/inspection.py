@@ -1,0 +1,58 @@
+"""Questions about types and memory that NumPy's functions answer of traced arrays."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.numpy.array import Array, Value, as_value, type_of
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.dispatch import is_number, operand
+
+__all__ = ["common_type", "isfortran", "iterable", "may_share_memory", "result_type", "shares_memory"]
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype:
+    """The type that arrays, types and numbers merge to, as :func:`numpy.result_type`."""
+    found: types.Type | None = None
+    numbers = []
+    for one in arrays_and_dtypes:
+        if is_number(one):
+            numbers.append(one)
+            continue
+        is_array = isinstance(one, Operand | Proxy | np.ndarray | list)
+        type_ = operand(as_value(one)).type if is_array else type_of(one, types.f64)
+        found = type_ if found is None else types.merge(found, type_)
+    if found is None:
+        return functools.reduce(types.merge, map(types.infer, numbers)).dtype
+    return functools.reduce(types.merge_number, numbers, found).dtype
+
+
+def common_type(*arrays: Any) -> type:
+    """The floating type that holds all arrays, as :func:`numpy.common_type`."""
+    values = [operand(as_value(array)) for array in arrays]
+    found = types.to_floating(values[0].type)
+    for value in values[1:]:
+        found = types.merge(found, types.to_floating(value.type))
+    return found.dtype.type
+
+
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether two arrays are views of one, as :func:`numpy.may_share_memory`."""
+    return isinstance(a, Array) and isinstance(b, Array) and a.root is b.root
+
+
+may_share_memory = shares_memory
+
+
+def iterable(y: Any) -> bool:
+    """Whether one can go through a value, as :func:`numpy.iterable`."""
+    return not isinstance(y, Value) or y.ndim > 0
+
+
+def isfortran(a: Any) -> bool:
+    """Whether the first axis is the one whose elements are neighbours: never, of traced arrays."""
+    return False

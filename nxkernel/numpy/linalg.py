@@ -1,0 +1,292 @@
+"""``numpy.linalg``: NumPy's linear algebra on traced arrays. A matrix without a result gives NaN instead of an error."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, NamedTuple, NoReturn
+
+import nxkernel.linalg as native
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.numpy import elementwise as e
+from nxkernel.numpy import products, reductions, shaping
+from nxkernel.numpy.array import Value, as_value, wrap
+from nxkernel.numpy.choosing import where
+from nxkernel.numpy.creation import eye
+from nxkernel.numpy.products import cross, diagonal, matmul, tensordot, trace, vecdot
+from nxkernel.numpy.products import linalg_outer as outer
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import apply, convert, operand, spread
+
+__all__ = [
+    "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr",
+    "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+]  # fmt: skip
+
+matrix_transpose = shaping.matrix_transpose
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues and eigenvectors."""
+
+    eigenvalues: Value
+    eigenvectors: Value
+
+
+class QRResult(NamedTuple):
+    """The two factors."""
+
+    Q: Value
+    R: Value
+
+
+class SVDResult(NamedTuple):
+    """The three factors."""
+
+    U: Value
+    S: Value
+    Vh: Value
+
+
+class SlogdetResult(NamedTuple):
+    """The sign of a determinant, and the logarithm of its size."""
+
+    sign: Value
+    logabsdet: Value
+
+
+def _matrix(a: Any, square: bool = False) -> Operand:
+    value = operand(as_value(a))
+    if len(value.shape) < 2 or (square and value.shape[-1] != value.shape[-2]):
+        raise NxValueError(f"expected {'square ' * square}matrices in the last two axes, got {value.spec}")
+    return convert(value, types.to_floating(value.type))
+
+
+def cholesky(a: Any, /, *, upper: bool = False) -> Value:
+    """The lower factor of a positive definite matrix, as :func:`numpy.linalg.cholesky`."""
+    found = wrap(apply(p.cholesky, _matrix(a, True)))
+    return e.conjugate(found.mT) if upper else found
+
+
+def inv(a: Any) -> Value:
+    """The inverse, as :func:`numpy.linalg.inv`."""
+    value = _matrix(a, True)
+    unit = operand(eye(value.shape[-1], dtype=value.type))
+    return wrap(apply(p.solve, value, spread(unit, value.shape)))
+
+
+def solve(a: Any, b: Any) -> Value:
+    """The solution of linear equations, as :func:`numpy.linalg.solve`."""
+    left, right = _matrix(a, True), operand(as_value(b))
+    type_ = types.to_floating(types.merge(left.type, right.type))
+    left, right = convert(left, type_), convert(right, type_)
+    vector = len(right.shape) == 1
+    if vector:
+        right = operand(wrap(right)[:, None])
+    batch = shaping.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    left, right = (spread(side, batch + side.shape[-2:]) for side in (left, right))
+    found = wrap(apply(p.solve, left, right))
+    return found[..., 0] if vector else found
+
+
+def det(a: Any) -> Value:
+    """The determinant, as :func:`numpy.linalg.det`."""
+    return wrap(operand(native.determinant(_matrix(a, True))))
+
+
+def slogdet(a: Any) -> SlogdetResult:
+    """The sign and the logarithm of the determinant, as :func:`numpy.linalg.slogdet`."""
+    packed, order = map(wrap, apply(p.lu, _matrix(a, True)))
+    pivots = products.diagonal(packed, axis1=-2, axis2=-1)
+    size = order.shape[-1]
+    later = e.greater(order[..., :, None], order[..., None, :])
+    swaps = reductions.sum(e.logical_and(later, as_value(_above(size))), axis=(-2, -1))
+    sign = where(e.equal(e.mod(swaps, 2), 0), 1.0, -1.0)
+    sizes = e.absolute(pivots)
+    return SlogdetResult(
+        e.multiply(sign, reductions.prod(e.sign(pivots), axis=-1)).astype(packed.dtype),
+        reductions.sum(e.log(sizes), axis=-1),
+    )
+
+
+def _above(size: int) -> Any:
+    from nxkernel.numpy.creation import tri
+
+    return tri(size, dtype=bool).T
+
+
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """An orthogonal and an upper triangular factor, as :func:`numpy.linalg.qr`."""
+    if mode not in ("reduced", "complete", "r"):
+        raise NxValueError(f'qr: mode is "reduced", "complete" or "r", got {mode!r}')
+    q, r = map(wrap, apply(p.qr, _matrix(a), mode="reduced" if mode == "r" else mode))
+    return r if mode == "r" else QRResult(q, r)
+
+
+def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803 - NumPy's name
+    """Eigenvalues in ascending order and eigenvectors of symmetric matrices, as :func:`numpy.linalg.eigh`."""
+    value = wrap(_matrix(a, True))
+    if UPLO.upper() == "U":
+        value = e.conjugate(value.mT)
+    return EighResult(*map(wrap, apply(p.eigh, operand(value))))
+
+
+def eigvalsh(a: Any, UPLO: str = "L") -> Value:  # noqa: N803 - NumPy's name
+    """Eigenvalues of symmetric matrices, as :func:`numpy.linalg.eigvalsh`."""
+    return eigh(a, UPLO).eigenvalues
+
+
+def eig(a: Any) -> NoReturn:
+    """Refused: there is no primitive for eigenvalues of general matrices."""
+    raise NxTypeError(
+        message("eig() of general matrices is not available.", "np.linalg.eigh takes symmetric ones; svd takes all.")
+    )
+
+
+def eigvals(a: Any) -> NoReturn:
+    """Refused: as :func:`eig`."""
+    eig(a)
+
+
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """The singular values and their vectors, as :func:`numpy.linalg.svd`."""
+    u, s, v = map(wrap, apply(p.svd, _matrix(a), full_matrices=bool(full_matrices and compute_uv)))
+    return SVDResult(u, s, v) if compute_uv else s
+
+
+def svdvals(x: Any, /) -> Value:
+    """The singular values, as :func:`numpy.linalg.svdvals`."""
+    return svd(x, compute_uv=False)
+
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Value:  # noqa: N803
+    """How many singular values are not 0 but for rounding, as :func:`numpy.linalg.matrix_rank`."""
+    import numpy as np
+
+    values = svdvals(A)
+    if tol is None:
+        share = max(as_value(A).shape[-2:]) * float(np.finfo(values.dtype).eps) if rtol is None else rtol
+        tol = e.multiply(reductions.max(values, axis=-1, keepdims=True), share)
+    return reductions.sum(e.greater(values, tol), axis=-1)
+
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Value:
+    """The pseudo-inverse, as :func:`numpy.linalg.pinv`."""
+    u, s, v = svd(e.conjugate(wrap(_matrix(a))), full_matrices=False)
+    share = next((given for given in (rtol, rcond) if given is not None), 1e-15)
+    large = e.greater(s, e.multiply(share, reductions.max(s, axis=-1, keepdims=True)))
+    s = where(large, e.divide(1, where(large, s, 1)), 0)
+    return matmul(v.mT, e.multiply(s[..., None], u.mT))
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Value, Value, Value, Value]:
+    """The nearest to a solution of linear equations, as :func:`numpy.linalg.lstsq`, for matrices of full rank."""
+    import numpy as np
+
+    matrix, right = wrap(_matrix(a)), as_value(b)
+    u, s, v = svd(matrix, full_matrices=False)
+    share = float(np.finfo(s.dtype).eps) * max(matrix.shape) if rcond is None else rcond
+    large = e.greater(s, e.multiply(share, s[0]))
+    inverse = where(large, e.divide(1, where(large, s, 1)), 0)
+    columns = right[:, None] if right.ndim == 1 else right
+    found = matmul(e.conjugate(v.T), e.multiply(inverse[:, None], matmul(e.conjugate(u.T), columns)))
+    away = e.absolute(e.subtract(matmul(matrix, found), columns))
+    rest = reductions.sum(e.square(away), axis=0)
+    found = found[:, 0] if right.ndim == 1 else found
+    return found, rest, reductions.sum(large), s
+
+
+def matrix_power(a: Any, n: int) -> Value:
+    """A power of a square matrix, as :func:`numpy.linalg.matrix_power`."""
+    value = as_value(a)
+    if n < 0:
+        return matrix_power(inv(value), -n)
+    found = None
+    if n == 0:
+        return e.add(e.multiply(value, 0), eye(value.shape[-1], dtype=value.type))
+    while n:
+        if n % 2:
+            found = value if found is None else matmul(found, value)
+        n //= 2
+        value = matmul(value, value) if n else value
+    return found
+
+
+def multi_dot(arrays: Any, *, out: Any = None) -> Value:
+    """The product of several matrices, as :func:`numpy.linalg.multi_dot`, from the left."""
+    return functools.reduce(products.dot, arrays)
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:
+    """The size of vectors or matrices, as :func:`numpy.linalg.norm`."""
+    value = as_value(x)
+    if value.type.is_integer:
+        value = value.astype("float64")
+    if axis is None and ord is None:
+        return e.sqrt(reductions.sum(_squares(value), keepdims=keepdims))
+    axes = reductions.axes_of(axis, value.ndim) if axis is None or isinstance(axis, int) else tuple(axis)
+    if len(axes) == 1:
+        return _vector_norm(value, 2 if ord is None else ord, axes[0], keepdims)
+    if len(axes) != 2:
+        raise NxValueError(f"norm goes over one axis or two, got {len(axes)}")
+    return _matrix_norm(value, "fro" if ord is None else ord, tuple(k % value.ndim for k in axes), keepdims)
+
+
+def _squares(value: Value) -> Value:
+    if value.type.is_complex:
+        return e.add(e.square(value.real), e.square(value.imag))
+    return e.square(value)
+
+
+def _vector_norm(value: Value, order: Any, axis: Any, keepdims: bool) -> Value:
+    if order == 2:
+        return e.sqrt(reductions.sum(_squares(value), axis, keepdims=keepdims))
+    sizes = e.absolute(value)
+    if order in (math.inf, -math.inf):
+        return (reductions.max if order > 0 else reductions.min)(sizes, axis, keepdims=keepdims)
+    if order == 0:
+        return reductions.sum(e.not_equal(value, 0).astype(sizes.dtype), axis, keepdims=keepdims)
+    if order == 1:
+        return reductions.sum(sizes, axis, keepdims=keepdims)
+    return e.power(reductions.sum(e.power(sizes, order), axis, keepdims=keepdims), 1.0 / order)
+
+
+def _matrix_norm(value: Value, order: Any, axes: tuple[int, int], keepdims: bool) -> Value:
+    if order == "fro":
+        return e.sqrt(reductions.sum(_squares(value), axes, keepdims=keepdims))
+    rows, columns = axes
+    if order in (1, -1, math.inf, -math.inf):
+        over, other = (rows, columns) if abs(order) == 1 else (columns, rows)
+        lines = reductions.sum(e.absolute(value), over, keepdims=True)
+        found = (reductions.max if order > 0 else reductions.min)(lines, other, keepdims=True)
+        return found if keepdims else shaping.squeeze(found, axes)
+    values = svdvals(shaping.moveaxis(value, axes, (-2, -1)))
+    choices = {2: reductions.max, -2: reductions.min, "nuc": reductions.sum}
+    if order not in choices:
+        raise NxValueError(f"norm of matrices: ord={order!r} is none of 'fro', 'nuc', 1, -1, 2, -2, inf, -inf")
+    found = choices[order](values, axis=-1)
+    return shaping.expand_dims(found, axes) if keepdims else found
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Value:
+    """The size of vectors, as :func:`numpy.linalg.vector_norm`."""
+    value = as_value(x)
+    value = value.astype("float64") if value.type.is_integer else value
+    return _vector_norm(value, ord, axis, keepdims)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Value:
+    """The size of matrices, as :func:`numpy.linalg.matrix_norm`."""
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+def cond(x: Any, p: Any = None) -> Value:
+    """How much a matrix amplifies errors, as :func:`numpy.linalg.cond`."""
+    if p is None or p in (2, -2):
+        values = svdvals(x)
+        one, other = values[..., 0], values[..., -1]
+        return e.divide(one, other) if p != -2 else e.divide(other, one)
+    return e.multiply(norm(x, p, (-2, -1)), norm(inv(x), p, (-2, -1)))

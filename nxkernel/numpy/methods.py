@@ -1,0 +1,131 @@
+"""The operators and methods of NumPy's arrays, installed on ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.numpy import choosing, cumulative, products, reductions, shaping, sorting
+from nxkernel.numpy import elementwise as e
+from nxkernel.numpy.array import Array, Scalar, Value, install, type_of
+from nxkernel.numpy.parts import Part
+from nxkernel.numpy.selected import Selected
+from nxkernel.ops.dispatch import is_operand
+
+_BINARY: dict[str, Callable[..., Any]] = {
+    "add": e.add, "sub": e.subtract, "mul": e.multiply, "truediv": e.divide, "floordiv": e.floor_divide,
+    "mod": e.remainder, "pow": e.power, "matmul": products.matmul, "and": e.bitwise_and, "or": e.bitwise_or,
+    "xor": e.bitwise_xor, "lshift": e.left_shift, "rshift": e.right_shift, "divmod": e.divmod,
+}  # fmt: skip
+_COMPARISON: dict[str, Callable[..., Any]] = {
+    "eq": e.equal, "ne": e.not_equal, "lt": e.less, "le": e.less_equal, "gt": e.greater, "ge": e.greater_equal,
+}  # fmt: skip
+_UNARY: dict[str, Callable[..., Any]] = {"neg": e.negative, "pos": e.positive, "abs": e.absolute, "invert": e.invert}
+
+
+def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+    def method(self: Value, other: Any) -> Any:
+        if not is_operand(other):
+            return NotImplemented
+        return function(other, self) if swapped else function(self, other)
+
+    return method
+
+
+def _in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        found = function(self, other)
+        if not _same_kind(found.type, self.type):
+            raise NxTypeError(
+                message(
+                    f"an array {self.type} does not take the result of {name}, which is {found.type}, in place.",
+                    f"Write x = x {name.rstrip('=')} y for a new array, or convert the array first.",
+                )
+            )
+        self[...] = found
+        return self
+
+    return method
+
+
+def _same_kind(found: types.Type, into: types.Type) -> bool:
+    order = {"bool": 0, "u": 1, "s": 2, "bf": 3, "f": 3, "c": 4}
+    return order[found.kind] <= order[into.kind]
+
+
+def _item(self: Value, *index: Any) -> Any:
+    """One element, as :meth:`numpy.ndarray.item`: a traced scalar."""
+    if index:
+        return self[index[0] if len(index) == 1 and isinstance(index[0], tuple) else index]
+    if self.size != 1:
+        raise NxTypeError(message(f"item() of an array with {self.size} elements.", "Give the place of one of them."))
+    return self.reshape(1)[0] if self.ndim else self
+
+
+def _fill(self: Any, value: Any) -> None:
+    """Assign one value to all elements, as :meth:`numpy.ndarray.fill`."""
+    self[...] = value
+
+
+def _sort_in_place(self: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+    """Sort in place, as :meth:`numpy.ndarray.sort`."""
+    self[...] = sorting.sort(self, axis)
+
+
+def _view(self: Value, dtype: Any = None, type: Any = None) -> Any:
+    """The same elements, as :meth:`numpy.ndarray.view`; not as those of another type."""
+    if dtype is not None and type_of(dtype, self.type) is not self.type:
+        raise NxTypeError(message("view() does not show elements as those of another type.", "astype() converts."))
+    return self[...]
+
+
+def _dot(self: Value, b: Any, out: Any = None) -> Any:
+    """The product of vectors or matrices, as :meth:`numpy.ndarray.dot`."""
+    return products.dot(self, b, out)
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    name: getattr(reductions, name)
+    for name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "ptp", "std", "sum", "var")
+}
+METHODS |= {
+    "argsort": sorting.argsort, "astype": shaping._astype_method, "choose": choosing.choose,
+    "clip": choosing._clip_method, "compress": lambda self, condition, axis=None: choosing.compress(condition, self, axis),
+    "conj": e.conjugate, "conjugate": e.conjugate, "copy": shaping.copy, "cumprod": cumulative.cumprod,
+    "cumsum": cumulative.cumsum, "diagonal": products.diagonal, "dot": _dot, "fill": _fill,
+    "flatten": shaping._flatten, "item": _item, "nonzero": choosing.nonzero, "put": choosing.put,
+    "ravel": shaping.ravel, "repeat": shaping.repeat, "reshape": shaping._reshape_method, "round": choosing.round,
+    "searchsorted": sorting.searchsorted, "sort": _sort_in_place, "squeeze": shaping.squeeze,
+    "swapaxes": shaping.swapaxes, "take": choosing.take, "trace": products.trace,
+    "transpose": shaping._transpose_method, "view": _view,
+}  # fmt: skip
+METHODS["__round__"] = choosing.round
+METHODS["__copy__"] = shaping.copy
+METHODS["__deepcopy__"] = lambda self, memo: shaping.copy(self)
+
+
+def _install() -> None:
+    for name, function in _BINARY.items():
+        setattr(Value, f"__{name}__", _operator(function))
+        setattr(Value, f"__r{name}__", _operator(function, swapped=True))
+        if name != "divmod":
+            for cls in (Array, Part, Selected):
+                setattr(cls, f"__i{name}__", _in_place(function, f"{_SIGNS[name]}="))
+    for name, function in _COMPARISON.items():
+        setattr(Value, f"__{name}__", _operator(function))
+    for name, function in _UNARY.items():
+        setattr(Value, f"__{name}__", lambda self, function=function: function(self))
+    install(Value, METHODS)
+    install(Scalar, choosing.SCALAR_PARTS)
+    install(Scalar, {"T": property(lambda self: self)})
+    Scalar.with_shape = lambda self, shape: Array.of(self.node).with_shape(shape)
+
+
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
+    "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+}  # fmt: skip
+
+_install()

@@ -1,0 +1,145 @@
+"""The table from NumPy's own functions to those of this package, and the dispatch of NumPy's protocols by it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.numpy import constants, random
+from nxkernel.operand import Operand, Proxy
+
+_MODULES = {"fft": np.fft, "linalg": np.linalg}
+
+
+@functools.cache
+def _table() -> dict[Any, Any]:
+    import nxkernel.numpy as ours
+
+    table: dict[Any, Any] = {}
+    places = [(np, ours), *((theirs, getattr(ours, name)) for name, theirs in _MODULES.items())]
+    for theirs, mine in places:
+        for name in mine.__all__:
+            found = getattr(theirs, name, None)
+            if callable(found) and name not in constants.__all__:
+                table.setdefault(found, getattr(mine, name))
+    for name in dir(np.random):
+        found = getattr(np.random, name)
+        if callable(found) and not name.startswith("_") and not isinstance(found, type):
+            table[found] = random.refused(name)
+    for cls, name in constants.SCALARS.items():
+        table[cls] = _conversion(name)
+    return table
+
+
+def _conversion(name: str) -> Any:
+    def convert(value: Any = 0, /) -> Any:
+        return np.dtype(name).type(value) if not _is_traced(value) else as_value(value).astype(name)
+
+    from nxkernel.numpy.array import as_value
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"A value as {name}."
+    return convert
+
+
+def _is_traced(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_is_traced, value))
+    return isinstance(value, Operand | Proxy)
+
+
+def twin(function: Any) -> Any:
+    """What stands for a function of NumPy's while a definition is traced.
+
+    Parameters
+    ----------
+    function : callable
+        One of NumPy's functions or types, a ufunc, or a method of a ufunc such as ``np.add.reduce``.
+
+    Returns
+    -------
+    callable
+        The function of this package, or `function` itself where it works on traced values as it is. For a function
+        of NumPy's that has no twin, one that refuses.
+
+    Examples
+    --------
+    >>> import nxkernel.numpy as nnp
+    >>> twin(np.zeros) is nnp.zeros, twin(np.linalg.norm) is nnp.linalg.norm, twin(len) is len
+    (True, True, True)
+    """
+    try:
+        found = _table().get(function)
+    except TypeError:
+        return function
+    if found is not None:
+        return found
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return getattr(twin(owner), function.__name__, None) or _refusing(function)
+    if owner is np.random.mtrand._rand or isinstance(owner, np.random.Generator):
+        return random.refused(function.__name__)
+    if isinstance(function, np.ufunc) or (_is_numpys(function) and not isinstance(function, type)):
+        return _refusing(function)
+    return function
+
+
+def _is_numpys(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or ""
+    return module.split(".")[0] == "numpy" and getattr(function, "__name__", "") not in constants.__all__
+
+
+def _refusing(function: Any) -> Any:
+    """NumPy's function as it is, but for traced values, which it cannot take."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **options: Any) -> Any:
+        if not any(map(_is_traced, (*args, *options.values()))):
+            return function(*args, **options)
+        name = getattr(function, "__name__", str(function))
+        raise NxTypeError(
+            message(
+                f"np.{name}() has no counterpart for values that are traced.",
+                "Call it before the definition and pass what it gives, or write it with other functions.",
+            )
+        )
+
+    return wrapped
+
+
+def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
+    """What NumPy's ``__array_ufunc__`` asks for."""
+    out = options.pop("out", None)
+    if out is not None:
+        if any(isinstance(one, np.ndarray) for one in out):
+            raise NxTypeError(
+                message(
+                    f"np.{ufunc.__name__} would write traced values into an array of NumPy's.",
+                    "Arrays that are assigned into are made in the definition, or are its arguments.",
+                )
+            )
+        options["out"] = out[0] if len(out) == 1 else out
+    function = twin(ufunc)
+    return (function if method == "__call__" else getattr(function, method))(*inputs, **options)
+
+
+def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
+    """A function of NumPy's on tensors and traced values: by the rules of types that are followed now.
+
+    Outside of NumPy's rules the results are tensors and traced values again, not arrays that are assigned into.
+    """
+    found = run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options)
+    return found if types.follows_numpy() else _plain(found)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Proxy):
+        return value.__nx_operand__()
+    if isinstance(value, tuple | list):
+        plain = [_plain(part) for part in value]
+        return type(value)(*plain) if hasattr(value, "_fields") else type(value)(plain)
+    return value
