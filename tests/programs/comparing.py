@@ -48,8 +48,8 @@ def same(found: Any, expected: Any, tolerance: float, what: str) -> None:
 
 
 def graph_size(definition: nx.defn) -> int:
-    """How many nodes the graph of a definition's only program has, those of loop bodies and branches too."""
-    (program,) = definition._family.programs()
+    """How many nodes the graph of a definition's newest program has, those of loop bodies and branches too."""
+    program = max(definition._family.programs(), key=lambda program: program.made)
     return _size(program.executable.graph.outputs)
 
 
