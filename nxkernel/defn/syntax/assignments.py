@@ -125,9 +125,7 @@ class Assignments:
         if owner is not None:
             action: ast.stmt = ast.Assign([ast.Attribute(_again(owner), base.attr, ast.Store())], _again(name))
         else:
-            action = ast.Expr(
-                ast.Call(load(LOST), [ast.Constant(_short(base)), self.expressions.site(target)], [])
-            )
+            action = ast.Expr(ast.Call(load(LOST), [ast.Constant(_short(base)), self.expressions.site(target)], []))
         return [*made, ast.If(ast.Compare(_again(name), [ast.IsNot()], [_again(values[0])]), [action], [])]
 
     def held(self, value: ast.expr, made: list[ast.stmt], stem: str) -> ast.expr:

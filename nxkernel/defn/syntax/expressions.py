@@ -91,9 +91,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         """``x if c else y``."""
-        made = runtime(
-            "if_exp", self.visit(node.test), self.later(node.body), self.later(node.orelse), self.site(node)
-        )
+        made = runtime("if_exp", self.visit(node.test), self.later(node.body), self.later(node.orelse), self.site(node))
         return ast.copy_location(made, node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:

@@ -42,7 +42,9 @@ class Liveness:
             return self._turns(statement, live, self._reads(statement.test), _NOTHING)
         if isinstance(statement, ast.For):
             target = self._reads(statement.target)
-            return self._reads(statement.iter) | self._turns(statement, live, target, frozenset(stored(statement.target)))
+            return self._reads(statement.iter) | self._turns(
+                statement, live, target, frozenset(stored(statement.target))
+            )
         if isinstance(statement, ast.Return | ast.Raise):
             return self._reads(statement)
         if isinstance(statement, ast.FunctionDef):

@@ -235,13 +235,16 @@ class _Function:
         bound.update(naming.stores([statement.test]))
         before = self.bind(state or (), bound, statement)
         functions = []
+        either = self.assigned([*statement.body, *statement.orelse])
         sides = [
             ("then", statement.body, statement.live_body),
             ("else", statement.orelse, statement.live_orelse),
         ]
         for stem, block, live in sides:
             assigned = self.assigned(block)
-            kept = [name for name in assigned if name in live and name not in (state or ())]
+            # What is shared may have been assigned by the other side, when a runtime looks at both.
+            changed = [*assigned, *(name for name in either if name in self.shared and name not in assigned)]
+            kept = [name for name in changed if name in live and name not in (state or ())]
             before += self.bind(kept, bound, statement)
 
             def body(inside: set[str], block: list[ast.stmt] = block) -> list[ast.stmt]:
@@ -306,6 +309,6 @@ class _Function:
             ast.Constant((shown, *state[1:])),
             self.expressions.site(statement.iter),
         )
-        if statement.broken is not None:
+        if statement.broken in state:
             call.keywords = [ast.keyword("broken", ast.Constant(state.index(statement.broken)))]
         return [*before, body, self.taken(state, call)]
