@@ -41,7 +41,8 @@ def floor_divide(left: Any, right: Any) -> Any:
     """``left // right`` as in Python and NumPy: rounded down, of integers and of floats."""
     left, right = _pair(left, right, "//")
     if left.type.is_integer:
-        return elementwise.subtract(elementwise.quotient(left, right), _rounds_down(left, right))
+        # Of the operands' type: a value that stands for a Python number would take that of what is subtracted.
+        return elementwise.subtract(elementwise.quotient(left, right), convert(_rounds_down(left, right), left.type))
     whole = elementwise.divide(elementwise.subtract(left, elementwise.remainder(left, right)), right)
     down = elementwise.subtract(elementwise.round(whole), _rounds_down(left, right))
     return comparison.select(comparison.equal(right, 0), elementwise.divide(left, right), down)
