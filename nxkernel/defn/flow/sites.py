@@ -29,7 +29,8 @@ def name(site: Any) -> str:
 
 def table(rows: Sequence[Place]) -> list[str]:
     """Lines of code one below the other, with what is said about each at the right."""
-    lefts = [f"{name(row)}:  {places.code_at(row.file, row.line)}".rstrip(" :") for row in rows]
+    codes = [places.code_at(row.file, row.line) for row in rows]
+    lefts = [f"{name(row)}:  {code}" if code else name(row) for row, code in zip(rows, codes, strict=True)]
     width = max(map(len, lefts))
     return [f"{left:<{width}}   {row.said}" for left, row in zip(lefts, rows, strict=True)]
 

@@ -23,7 +23,7 @@ def reason(error: Exception) -> str:
         return str(error)
     what = str(error).partition("\n")[0].partition(" asks for the data")[0]
     what = what[:1].lower() + what[1:]
-    return f"{what} needs a value in it that is known while it is traced"
+    return f"{what} is needed in it"
 
 
 def note(site: Any, turns: int, error: Exception | None) -> None:

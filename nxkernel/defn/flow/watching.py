@@ -21,7 +21,7 @@ class Watch:
     Parameters
     ----------
     functions : iterable of callable
-        Their closures and the globals that they name are watched.
+        Their closures, defaults and the globals that they name are watched.
     values : iterable of (str, object)
         Watched too, under these names.
     """
@@ -59,6 +59,9 @@ class Watch:
                 continue
             if name != "__nx__":
                 self._add(name, value, 0)
+        defaults = function.__defaults__ or ()
+        for name, value in zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults, strict=False):
+            self._add(name, value, 0)
         for name in code.co_names:
             if name in function.__globals__:
                 self._add(name, function.__globals__[name], 0)

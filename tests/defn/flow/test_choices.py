@@ -1,0 +1,269 @@
+"""Choices: sides that are merged, what they may assign, and what is said when they disagree."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.defn.flow.unassigned import NxUnboundError
+from nxkernel.errors import NxTypeError
+
+
+def message(function, *args, kind=NxTypeError):
+    with pytest.raises(kind) as raised:
+        function(*args)
+    return str(raised.value)
+
+
+def graph(definition, *args):
+    return repr(nx.debug_expr(definition)(*args))
+
+
+@nx.defn
+def steps(x):
+    if x > 10:
+        y = x / 2
+    elif x > 5:
+        y = x - 1
+    else:
+        y = x * 3
+    return y
+
+
+@pytest.mark.parametrize(("given", "expected"), [(20.0, 10.0), (7.0, 6.0), (2.0, 6.0)])
+def test_if_elif_else(given, expected):
+    assert float(steps(given)) == expected
+
+
+def test_only_one_program_answers_all_sides():
+    steps.clear_cache()
+    for given in (20.0, 7.0, 2.0):
+        steps(given)
+    assert len(steps.compilations()) == 1
+
+
+def test_a_condition_that_is_known_picks_its_side():
+    @nx.defn
+    def f(x, *, double=True):
+        if double and x.shape == (2,):
+            return x * 2
+        return x.no_such_thing
+
+    assert f(nx.tensor([1.0, 2.0])).to_list() == [2.0, 4.0]
+    assert "cond" not in graph(f, nx.tensor([1.0, 2.0]))
+
+
+def test_early_returns():
+    @nx.defn
+    def clamp(x):
+        if x < 0:
+            return 0.0
+        if x > 1:
+            return 1.0
+        return x
+
+    assert [float(clamp(x)) for x in (-3.0, 0.25, 8.0)] == [0.0, 0.25, 1.0]
+
+
+def test_sides_merge_types_and_shapes():
+    @nx.defn
+    def f(x, wide):
+        if x[0] > 0:
+            y = x
+        else:
+            y = wide
+        return y
+
+    wide = nx.tensor([5.0, 6.0], type="f64")
+    assert f(nx.f32([1.0, 2.0]), wide).type == "f64"
+    assert f(nx.f32([-1.0, 2.0]), wide).to_list() == [5.0, 6.0]
+    assert f(nx.f32([-1.0, 2.0]), nx.f64(7.0)).to_list() == [7.0, 7.0]
+
+
+def test_numbers_are_weak():
+    @nx.defn
+    def f(x):
+        if x > 0:
+            scale = 2
+        else:
+            scale = 0.5
+        return x * scale
+
+    assert f(nx.f64(3.0)).type == "f64"
+    assert [float(f(nx.f64(x))) for x in (3.0, -3.0)] == [6.0, -1.5]
+
+
+def test_a_number_that_both_sides_give_stays_static():
+    @nx.defn
+    def f(x):
+        if x > 0:
+            n, y = 3, x
+        else:
+            n, y = 3, -x
+        return nx.broadcast(y, (n,))
+
+    assert f(-2.0).to_list() == [2.0, 2.0, 2.0]
+
+
+def test_containers_are_merged_leaf_by_leaf():
+    @nx.defn
+    def f(x):
+        if x > 0:
+            state = {"a": (x, 1), "name": "same"}
+        else:
+            state = {"a": (x * 2, 5), "name": "same"}
+        first, second = state["a"]
+        return first + second if state["name"] == "same" else x
+
+    assert [float(f(x)) for x in (3.0, -3.0)] == [4.0, -1.0]
+
+
+def test_a_list_that_a_side_assigns_into():
+    @nx.defn
+    def f(x):
+        weights = [x, x * 2]
+        alias = weights
+        if x > 0:
+            weights[0] = x * 10
+        return weights[0] + alias[1] if weights is alias else x
+
+    assert [float(f(x)) for x in (1.0, -1.0)] == [12.0, -3.0]
+
+
+def test_conditional_expressions_and_logic():
+    @nx.defn
+    def f(x, y):
+        both = x > 0 and y > 0
+        either = x > 0 or y > 0
+        return (1 if both else 2 if either else 3), not both, 0 < x < y < 10
+
+    assert [int(v) for v in f(1.0, 2.0)] == [1, 0, 1]
+    assert [int(v) for v in f(1.0, -2.0)] == [2, 1, 0]
+    assert [int(v) for v in f(-1.0, -2.0)] == [3, 1, 0]
+
+
+def test_logic_of_values_gives_one_of_them():
+    @nx.defn
+    def f(x, y):
+        return x or y, x and y
+
+    assert [float(v) for v in f(0.0, 5.0)] == [5.0, 0.0]
+    assert [float(v) for v in f(3.0, 5.0)] == [3.0, 5.0]
+
+
+def test_what_is_known_decides_before_what_is_not():
+    @nx.defn
+    def f(x, *, flag):
+        if x > 0 and not flag:
+            return x * 2
+        return x
+
+    assert float(f(2.0, flag=True)) == 2.0
+    assert float(f(2.0, flag=False)) == 4.0
+    assert "cond" not in graph(lambda x: f(x, flag=True), 2.0)
+
+
+def test_sides_that_are_of_other_kinds(run):
+    f = run(
+        "@nx.defn\n"
+        "def f(x):\n"
+        "    if x[0] > 0:\n"
+        "        h = nx.sum(x)\n"
+        "    else:\n"
+        "        h = nx.argmax(x)\n"
+        "    return h\n"
+    )["f"]
+    assert message(f, np.ones(3, np.float32)) == (
+        "the branches of this `if` disagree about `h`.\n"
+        "  cell.py, line 4:  h = nx.sum(x)      f32\n"
+        "  cell.py, line 6:  h = nx.argmax(x)   s64\n"
+        '  Both become one value in the compiled program: convert one, e.g. nx.as_type(nx.argmax(x), "f32").'
+    )
+
+
+def test_sides_whose_shapes_do_not_fit(run):
+    f = run("@nx.defn\ndef f(x):\n    if x[0] > 0:\n        return x[:2]\n    return x\n")["f"]
+    assert message(f, np.ones(3, np.float32)) == (
+        "the branches of this `if` disagree about what is returned.\n"
+        "  cell.py, line 4:  return x[:2]   f32[2]\n"
+        "  cell.py, line 5:  return x       f32[3]\n"
+        "  Both become one value in the compiled program: give them one shape, e.g. with nx.broadcast(t, shape)."
+    )
+
+
+def test_sides_of_other_structure(run):
+    f = run(
+        "@nx.defn\n"
+        "def f(x):\n"
+        "    if x > 0:\n"
+        "        pair = {'a': x * 2}\n"
+        "    else:\n"
+        "        pair = (x, 'b')\n"
+        "    return pair\n"
+    )["f"]
+    assert message(f, 1.0) == (
+        "the branches of this `if` disagree about `pair`.\n"
+        "  cell.py, line 4:  pair = {'a': x * 2}   {'a': f32}\n"
+        "  cell.py, line 6:  pair = (x, 'b')       (f32, 'b')\n"
+        "  Both become one value in the compiled program: make them the same kind of thing on both sides."
+    )
+
+
+def test_a_variable_that_one_side_assigns(run):
+    f = run("@nx.defn\ndef f(x):\n    if x > 0:\n        y = x\n    z = x + 1\n    return z + y\n")["f"]
+    assert message(f, 1.0, kind=NxUnboundError) == (
+        "the variable `y` may have no value here: the `else` side assigns nothing to it.\n"
+        "  cell.py, line 6:  return z + y\n"
+        "  cell.py, line 3, in f:\n"
+        "    if x > 0:\n"
+        "       ^^^^^\n"
+        "  Only the running program knows which way it goes: give `y` a value on every way."
+    )
+
+
+def test_a_condition_with_axes(run):
+    f = run("@nx.defn\ndef f(x):\n    if x > 0:\n        x = -x\n    return x\n")["f"]
+    assert message(f, nx.tensor([1.0, 2.0])) == (
+        "the condition of this `if` is one number, got u8[2].\n"
+        "  cell.py, line 3, in f:\n"
+        "    if x > 0:\n"
+        "       ^^^^^\n"
+        "  nx.any(t) asks for one that is true, nx.all(t) for all of them; nx.select(t, a, b) chooses for each."
+    )
+
+
+def test_a_condition_with_vectorized_axes(run):
+    f = run("@nx.defn\ndef f(x):\n    if x > 0:\n        x = -x\n    return x\n")["f"]
+    assert message(f, nx.vectorize(nx.tensor([1.0, 2.0]), "row")) == (
+        "the condition of this `if` has vectorized axes: it is vectorized[row: 2] u8.\n"
+        "  cell.py, line 3, in f:\n"
+        "    if x > 0:\n"
+        "       ^^^^^\n"
+        "  Each entry would go its own way: nx.select(condition, a, b) chooses for each."
+    )
+
+
+def test_a_list_that_a_side_changes_under_another_name(run):
+    f = run(
+        "@nx.defn\n"
+        "def f(x):\n"
+        "    found = [x]\n"
+        "    alias = found\n"
+        "    if x > 0:\n"
+        "        found[0] = x * 2\n"
+        "    return alias[0]\n"
+    )["f"]
+    text = message(f, 1.0)
+    assert text.startswith(
+        "this `if` changes `found`, a Python list, and only the running program knows its condition."
+    )
+
+
+def test_a_list_that_a_side_fills(run):
+    f = run("@nx.defn\ndef f(x):\n    found = []\n    if x > 0:\n        found.append(x)\n    return x\n")["f"]
+    assert message(f, 1.0) == (
+        "this `if` changes `found`, a Python list, and only the running program knows its condition.\n"
+        "  cell.py, line 4, in f:\n"
+        "    if x > 0:\n"
+        "       ^^^^^\n"
+        "  Assign tensors in it, and change `found` before or after it."
+    )

@@ -1,0 +1,421 @@
+"""Loops: compiled ones, those that are written out, and what is said when neither is possible."""
+
+import math
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError, TracedValueError
+
+
+def message(function, *args, kind=NxTypeError):
+    with pytest.raises(kind) as raised:
+        function(*args)
+    return str(raised.value)
+
+
+def nodes(definition, *args):
+    """The size of a graph as it is printed."""
+    return len(repr(nx.debug_expr(definition)(*args)).splitlines())
+
+
+def notes(name):
+    return nx.events(name, "miss")[-1].notes
+
+
+def test_the_graph_of_a_loop_does_not_grow_with_its_turns():
+    @nx.defn
+    def f(x, *, n):
+        total = 0.0
+        for i in range(n):
+            total += x * i
+        return total
+
+    assert float(f(2.0, n=10)) == 90.0
+    assert nodes(lambda x: f(x, n=3), 2.0) == nodes(lambda x: f(x, n=3000), 2.0)
+
+
+@pytest.mark.parametrize("bounds", [(5,), (2, 7), (0, 10, 3), (10, 0, -3), (5, 5), (3, -4, -1), (7, 2)])
+def test_ranges_with_static_and_traced_bounds(bounds):
+    @nx.defn
+    def static(x, *, bounds):
+        i, turns = -1, 0
+        for i in range(*bounds):
+            x = x * 3 + i
+            turns += 1
+        return x, i, turns
+
+    @nx.defn
+    def traced(x, *bounds):
+        i, turns = -1, 0
+        for i in range(*bounds):
+            x = x * 3 + i
+            turns += 1
+        return x, i, turns
+
+    x, i, turns = 1, -1, 0
+    for i in range(*bounds):
+        x, turns = x * 3 + i, turns + 1
+    assert [int(v) for v in static(1, bounds=bounds)] == [x, i, turns]
+    assert [int(v) for v in traced(1, *bounds)] == [x, i, turns]
+
+
+def test_loops_in_loops():
+    @nx.defn
+    def product(a, b):
+        rows, inner, columns = a.shape[0], a.shape[1], b.shape[1]
+        c = nx.broadcast(0.0, (rows, columns))
+        for i in range(rows):
+            for j in range(columns):
+                for k in range(inner):
+                    c[i, j] += a[i, k] * b[k, j]
+        return c
+
+    a, b = np.arange(6.0, dtype=np.float32).reshape(2, 3), np.arange(12.0, dtype=np.float32).reshape(3, 4)
+    assert product(a, b).to_list() == (a @ b).tolist()
+
+
+def test_triangles():
+    @nx.defn
+    def f(x):
+        n = len(x)
+        for i in range(n):
+            for j in range(i):
+                x[i] += x[j]
+            for j in range(i + 1, n):
+                x[j] -= 1
+        return x
+
+    expected = [1.0, 2.0, 3.0, 4.0]
+    for i in range(4):
+        for j in range(i):
+            expected[i] += expected[j]
+        for j in range(i + 1, 4):
+            expected[j] -= 1
+    assert f(nx.tensor([1.0, 2.0, 3.0, 4.0])).to_list() == expected
+
+
+def test_while_with_break_and_continue():
+    @nx.defn
+    def f(x):
+        turns = skipped = 0
+        while True:
+            x = x / 2
+            turns += 1
+            if turns % 3 == 0:
+                skipped += 1
+                continue
+            if x < 1:
+                break
+        return x, turns, skipped
+
+    x, turns, skipped = 1000.0, 0, 0
+    while True:
+        x, turns = x / 2, turns + 1
+        if turns % 3 == 0:
+            skipped += 1
+            continue
+        if x < 1:
+            break
+    assert [float(v) for v in f(1000.0)] == [x, turns, skipped]
+
+
+def test_returns_in_loops():
+    @nx.defn
+    def first(x, limit):
+        for i in range(len(x)):
+            for j in range(2):
+                if x[i] + j > limit:
+                    return i, j
+        return -1, -1
+
+    x = nx.tensor([1.0, 2.0, 3.0])
+    assert [[int(v) for v in first(x, limit)] for limit in (1.5, 2.5, 3.5, 9.0)] == [[0, 1], [1, 1], [2, 1], [-1, -1]]
+
+
+def test_else_of_loops():
+    @nx.defn
+    def f(x, limit):
+        for i in range(len(x)):
+            if x[i] > limit:
+                break
+        else:
+            i = 100
+        return i
+
+    assert [int(f(nx.tensor([1.0, 2.0]), limit)) for limit in (0.5, 1.5, 2.5)] == [0, 1, 100]
+
+
+def test_rows_of_tensors():
+    @nx.defn
+    def f(t, w):
+        total = 0.0
+        for i, (row, factor) in enumerate(zip(t, w)):  # noqa: B905
+            total += row * factor + i
+        return total
+
+    t = nx.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert f(t, nx.tensor([10.0, 100.0])).to_list() == [311.0, 421.0]
+    assert nodes(f, nx.iota((2, 2)), nx.iota((2,))) == nodes(f, nx.iota((50, 2)), nx.iota((50,)))
+
+
+def test_a_number_before_the_loop_takes_type_and_shape():
+    @nx.defn
+    def f(x):
+        total, best = 0, -math.inf
+        for i in range(3):
+            total = total + x * i
+            best = max(best, x[0] * i)
+        return total, best
+
+    total, best = f(nx.f64([1.0, 2.0]))
+    assert (str(total.spec), total.to_list()) == ("f64[2]", [3.0, 6.0])
+    assert (str(best.spec), float(best)) == ("f64", 2.0)
+
+
+def test_variables_that_are_first_assigned_in_a_loop():
+    @nx.defn
+    def f(x, n):
+        for i in range(n):
+            last = x * i
+            pair = (last, i)
+        return last, pair[1], i
+
+    assert [v.to_list() for v in f(nx.tensor([1.0, 2.0]), 4)] == [[3.0, 6.0], 3, 3]
+    assert [v.to_list() for v in f(nx.tensor([1.0, 2.0]), 0)][0] == [0.0, 0.0]
+
+
+def test_containers_in_the_state():
+    @nx.defn
+    def f(x):
+        state, count = {"w": [x, 0.0], "name": "sgd"}, (0, 1)
+        for i in range(3):
+            state["w"][0] = state["w"][0] * 2
+            state["w"][1] += i
+            count = (count[1], count[0] + count[1])
+        return state["w"], count, x if state["name"] == "sgd" else 0
+
+    (w, total), count, x = f(1.0)
+    assert (float(w), float(total), [int(v) for v in count], float(x)) == (8.0, 3.0, [2, 3], 1.0)
+
+
+def test_python_values_that_stay_the_same_stay_python_values():
+    @nx.defn
+    def f(x):
+        axes, names = [0], ("row",)
+        for _ in range(3):
+            x = x + nx.sum(x, axes=axes)
+            axes = axes
+            names = names
+        return nx.rename(x, names)
+
+    assert f(nx.tensor([1.0, 2.0])).names == ("row",)
+    assert notes("f") == ()
+
+
+def test_a_loop_whose_counter_is_a_shape_is_written_out(run):
+    f = run("@nx.defn\ndef f(x):\n    for i in range(1, 4):\n        x = x + nx.sum(nx.iota((i,)))\n    return x\n")[
+        "f"
+    ]
+    assert float(f(1.0)) == 5.0
+    assert notes("f") == (
+        "cell.py, line 3: this loop is written out 3 times: a static whole number (a shape, an axis, range()) is needed "
+        "in it",
+    )
+    assert str(nx.events("f", "miss")[-1]).endswith("is needed in it")
+
+
+def test_only_the_loop_that_needs_it_is_written_out():
+    @nx.defn
+    def f(x):
+        total = 0.0
+        for size in range(1, 3):
+            for i in range(1000):
+                total += x * i + nx.sum(nx.iota((size,)))
+        return total
+
+    assert float(f(1.0)) == 2 * 499500.0 + 1000.0
+    assert len(notes("f")) == 1
+
+
+def test_a_loop_that_fills_a_list_is_written_out(run):
+    f = run(
+        "@nx.defn\n"
+        "def f(x):\n"
+        "    found = []\n"
+        "    for i in range(3):\n"
+        "        found.append(x * i)\n"
+        "    return nx.stack(found)\n"
+    )["f"]
+    assert f(2.0).to_list() == [0.0, 2.0, 4.0]
+    assert notes("f") == ("cell.py, line 4: this loop is written out 3 times: it changes `found`, a Python list",)
+
+
+def test_a_loop_over_an_unknown_number_cannot_fill_a_list(run):
+    f = run("@nx.defn\ndef f(x, n):\n    found = []\n    for i in range(n):\n        found.append(x)\n    return x\n")[
+        "f"
+    ]
+    assert message(f, 1.0, 3) == (
+        "this loop cannot be compiled: it changes `found`, a Python list.\n"
+        "  cell.py, line 4, in f:\n"
+        "    for i in range(n):\n"
+        "             ^^^^^^^^\n"
+        "  Keep what it computes in tensors of one type and shape, or give it a number of turns that is known while it "
+        "is traced: that of an option or of a shape."
+    )
+
+
+def test_lists_of_a_failed_attempt_are_as_before():
+    found = []
+
+    @nx.defn
+    def f(x):
+        for i in range(3):
+            found.append(i)
+            x = x + nx.sum(nx.iota((len(found),)))
+        return x
+
+    f(1.0)
+    assert found == [0, 1, 2]
+
+
+def test_none_before_a_loop_that_finds_a_value():
+    @nx.defn
+    def f(x):
+        best = None
+        for i in range(3):
+            best = x[i] if best is None else max(best, x[i])
+        return best
+
+    assert float(f(nx.tensor([1.0, 5.0, 3.0]))) == 5.0
+
+
+def test_static_whiles_that_need_static_values_are_written_out():
+    @nx.defn
+    def fold(x):
+        n = len(x)
+        while n > 1:
+            n = n // 2
+            x = x[:n] + x[n : 2 * n]
+        return x[0]
+
+    assert float(fold(nx.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]))) == 36.0
+
+
+def test_sequences_and_unroll_are_written_out():
+    @nx.defn
+    def f(x):
+        for factor in (2.0, 3.0):
+            x = x * factor
+        for name, size in {"a": 1, "b": 2}.items():
+            x = x + nx.sum(nx.iota((size,))) + len(name)
+        for size in nx.unroll(range(3)):
+            x = x + size * 10
+        return x
+
+    assert float(f(1.0)) == 6.0 + 1 + 2 + 30.0
+    assert notes("f") == ()
+
+
+def test_break_in_a_loop_that_is_written_out():
+    @nx.defn
+    def f(x):
+        count = 0
+        for factor in (2.0, 3.0, 4.0):
+            if x > 5:
+                break
+            x = x * factor
+            count += 1
+        return x, count
+
+    assert [[float(v) for v in f(x)] for x in (1.0, 3.0, 9.0)] == [[6.0, 2.0], [6.0, 1.0], [9.0, 0.0]]
+
+
+def test_a_loop_that_changes_a_type(run):
+    f = run("@nx.defn\ndef f(acc):\n    for i in range(3):\n        acc = acc * 1.5\n    return acc\n")["f"]
+    assert message(f, np.arange(2)) == (
+        "this loop changes the type of `acc`.\n"
+        "  cell.py, line 3:  for i in range(3):   s64[2] before a turn\n"
+        "  cell.py, line 4:  acc = acc * 1.5      f32[2] after it\n"
+        '  Convert it before the loop, e.g. acc = nx.as_type(acc, "f32").'
+    )
+
+
+def test_a_loop_that_changes_a_shape(run):
+    f = run(
+        "@nx.defn\n"
+        "def f(x):\n"
+        "    acc = x * 2\n"
+        "    for i in range(3):\n"
+        "        acc = nx.concatenate([acc, x])\n"
+        "    return acc\n"
+    )["f"]
+    assert message(f, np.arange(2)) == (
+        "this loop changes the shape of `acc`.\n"
+        "  cell.py, line 3:  acc = x * 2                      s64[2] before a turn\n"
+        "  cell.py, line 5:  acc = nx.concatenate([acc, x])   s64[4] after it\n"
+        "  Give `acc` its full shape before the loop, and put parts into it: nx.put_slice(t, [i], part)."
+    )
+
+
+def test_a_while_that_cannot_end(run):
+    f = run("@nx.defn\ndef f(x):\n    while x.shape == (2,):\n        x = x + 1\n    return x\n")["f"]
+    text = message(f, np.ones(2))
+    assert text.split("\n")[0] == (
+        "this loop is written out while it is traced because its condition does not depend on what the loop computes, "
+        "and takes more than 10000 turns."
+    )
+
+
+def test_a_static_value_in_a_loop_over_an_unknown_number():
+    @nx.defn
+    def f(x, n):
+        for i in range(n):
+            x = x + nx.sum(nx.iota((i,)))
+        return x
+
+    assert message(f, 1.0, 3, kind=TracedValueError).startswith("A static whole number")
+
+
+def test_a_condition_with_axes(run):
+    f = run("@nx.defn\ndef f(x):\n    while x > 0:\n        x = x - 1\n    return x\n")["f"]
+    assert message(f, np.ones(2)) == (
+        "the condition of this `while` is one number, got u8[2].\n"
+        "  cell.py, line 3, in f:\n"
+        "    while x > 0:\n"
+        "          ^^^^^\n"
+        "  nx.any(t) asks for one that is true, nx.all(t) for all of them; nx.select(t, a, b) chooses for each."
+    )
+
+
+def test_functions_that_are_called_in_loops_are_part_of_them():
+    def collatz(n):
+        steps = 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            steps += 1
+        return steps
+
+    @nx.defn
+    def longest(limit):
+        best = 0
+        for n in range(1, limit):
+            best = max(best, collatz(n))
+        return best
+
+    assert int(longest(30)) == max(map(collatz, range(1, 30)))
+
+
+def test_zero_turns_change_nothing():
+    @nx.defn
+    def f(x, *, n):
+        i = 7
+        for i in range(n):
+            x = x * 2
+        while x.shape == (1,):
+            x = x + 1
+        return x, i
+
+    x, i = f(nx.tensor([1.0, 2.0]), n=0)
+    assert (x.to_list(), int(i)) == ([1.0, 2.0], 7)
