@@ -128,7 +128,7 @@ def _power(left: Operand, right: Operand) -> Operand:
 
 
 def _square(value: Operand) -> Operand:
-    return apply(p.logical_and if value.type is bool_ else p.multiply, value, value)
+    return apply(p.multiply, value, value)
 
 
 def _reciprocal(value: Operand) -> Operand:
@@ -149,6 +149,12 @@ def _absolute(value: Operand) -> Operand:
 
 def _unless_whole(primitive: Primitive) -> Callable[[Operand], Operand]:
     return lambda value: value if value.type.is_integer else apply(primitive, value)
+
+
+def _rint(value: Operand) -> Operand:
+    if value.type.is_complex:
+        return apply(p.make_complex, *(apply(p.round_half_even, apply(part, value)) for part in (p.real, p.imag)))
+    return apply(p.round_half_even, value)
 
 
 def _is_nan(value: Operand) -> Operand:
@@ -274,13 +280,13 @@ _ufunc("positive", 1, _same, _no_bool("positive", "a"))
 _ufunc("absolute abs", 1, _absolute, _same)
 _ufunc("fabs", 1, _apply(p.absolute), _real("fabs", _fractions))
 _ufunc("sign", 1, _sign, _no_bool("sign", "a.astype(int)"))
-_ufunc("square", 1, _square, _same)
+_ufunc("square", 1, _square, _counted)
 _ufunc("reciprocal", 1, _reciprocal, _counted)
-_ufunc("conjugate conj", 1, lambda x: apply(p.conjugate, x) if x.type.is_complex else x, _same)
+_ufunc("conjugate conj", 1, lambda x: apply(p.conjugate, x) if x.type.is_complex else x, _counted)
 _ufunc("floor", 1, _unless_whole(p.floor), _real("floor"))
 _ufunc("ceil", 1, _unless_whole(p.ceil), _real("ceil"))
 _ufunc("trunc", 1, _unless_whole(p.truncate), _real("trunc"))
-_ufunc("rint", 1, _apply(p.round_half_even), _real("rint", _fractions))
+_ufunc("rint", 1, _rint, _fractions)
 _ufunc("isnan", 1, _is_nan, _same)
 _ufunc("isinf", 1, _is_infinite, _same)
 _ufunc("isfinite", 1, _is_finite, _same)

@@ -86,14 +86,24 @@ def _dot(self: Value, b: Any, out: Any = None) -> Any:
     return products.dot(self, b, out)
 
 
+def _conjugate(self: Value) -> Any:
+    """The complex conjugate, as :meth:`numpy.ndarray.conj`."""
+    return e.conjugate(self)
+
+
+def _compress(self: Value, condition: Any, axis: int | None = None) -> Any:
+    """What a condition picks along an axis, as :meth:`numpy.ndarray.compress`."""
+    return choosing.compress(condition, self, axis)
+
+
 METHODS: dict[str, Callable[..., Any]] = {
     name: getattr(reductions, name)
     for name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "ptp", "std", "sum", "var")
 }
 METHODS |= {
     "argsort": sorting.argsort, "astype": shaping._astype_method, "choose": choosing.choose,
-    "clip": choosing._clip_method, "compress": lambda self, condition, axis=None: choosing.compress(condition, self, axis),
-    "conj": e.conjugate, "conjugate": e.conjugate, "copy": shaping.copy, "cumprod": cumulative.cumprod,
+    "clip": choosing._clip_method, "compress": _compress,
+    "conj": _conjugate, "conjugate": _conjugate, "copy": shaping.copy, "cumprod": cumulative.cumprod,
     "cumsum": cumulative.cumsum, "diagonal": products.diagonal, "dot": _dot, "fill": _fill,
     "flatten": shaping._flatten, "item": _item, "nonzero": choosing.nonzero, "put": choosing.put,
     "ravel": shaping.ravel, "repeat": shaping.repeat, "reshape": shaping._reshape_method, "round": choosing.round,

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel import primitives as p
+from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy import keys, picking
 from nxkernel.numpy.array import Array, Value, as_value, common_shape, fitted, type_of, wrap
 from nxkernel.numpy.selected import lifted
@@ -68,6 +70,10 @@ class Ufunc:
             return self._compute(convert(value, self._type(value.type, dtype)))
         left, right, type_ = together(*values)
         type_ = self._type(type_, dtype)
+        strong = not any(is_number(value) or tracing.weak(value) for value in values)
+        if strong and type_.is_float and left.type.is_integer and right.type.is_integer and dtype is None:
+            # NumPy takes the narrowest floats that hold both: those of u16 and s8 are f32.
+            type_ = types.merge(self._rule(left.type), self._rule(right.type))
         return self._compute(convert(left, type_), convert(right, type_))
 
     def _type(self, type_: Type, dtype: Any) -> Type:

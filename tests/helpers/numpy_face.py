@@ -1,0 +1,48 @@
+"""Functions written for NumPy, run with NumPy and traced with nxkernel.numpy, and their results compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import nxkernel as nx
+import nxkernel.numpy as nnp
+from nxkernel import types
+
+
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, tuple | list):
+        return [leaf for part in value for leaf in _leaves(part)]
+    return [value]
+
+
+def traced(function: Callable[..., Any], *inputs: Any) -> list[np.ndarray]:
+    """The arrays that a function of ``np`` and arrays gives when it is traced and evaluated."""
+
+    def definition(*values: Any) -> tuple[Any, ...]:
+        try:
+            with types.promotion("numpy"):
+                found = _leaves(function(nnp, *map(nnp.wrap, values)))
+                return tuple([nnp.array(value).__nx_operand__() for value in found])
+        finally:
+            nnp.forget()
+
+    results = nx.jit(definition, compiler="evaluator")(*inputs)
+    return [result.to_numpy() for result in results]
+
+
+def check(function: Callable[..., Any], *inputs: Any, rtol: float = 1e-12) -> None:
+    """Assert that a function gives the same values, shapes and types with NumPy and traced."""
+    found = traced(function, *[np.array(value) for value in inputs])
+    with np.errstate(all="ignore"):
+        wanted = _leaves(function(np, *[np.array(value) for value in inputs]))
+    assert len(found) == len(wanted)
+    for one, other in zip(found, wanted, strict=True):
+        other = np.asarray(other)
+        assert one.dtype == other.dtype, f"{one.dtype} is not {other.dtype}"
+        assert one.shape == other.shape, f"{one.shape} is not {other.shape}"
+        exact = other.dtype.kind in "biu"
+        rtol = 1e-3 if other.dtype == np.float16 else 2e-6 if other.dtype in (np.float32, np.complex64) else rtol
+        np.testing.assert_allclose(one, other, rtol=0 if exact else rtol, atol=0 if exact else rtol)

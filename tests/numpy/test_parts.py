@@ -1,0 +1,182 @@
+"""Parts of arrays whose length only the running program knows, as NumPy has them."""
+
+import numpy as np
+import pytest
+from numpy_face import check, traced
+
+import nxkernel as nx
+import nxkernel.numpy as nnp
+from nxkernel import types
+from nxkernel.errors import NxTypeError
+
+A = np.arange(1.0, 31.0).reshape(5, 6)
+V = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0])
+BOUNDS = [(0, 6), (1, 4), (2, 3), (3, 6), (-4, -1)]
+
+REDUCED = {
+    "sum": lambda np, v, i, j: v[i:j].sum(),
+    "prod": lambda np, v, i, j: np.prod(v[i:j]),
+    "min": lambda np, v, i, j: v[i:j].min(),
+    "max": lambda np, v, i, j: np.max(v[i:j]),
+    "mean": lambda np, v, i, j: np.mean(v[i:j]),
+    "std": lambda np, v, i, j: v[i:j].std(),
+    "any": lambda np, v, i, j: np.any(v[i:j] > 3),
+    "all": lambda np, v, i, j: (v[i:j] > -2).all(),
+    "argmax": lambda np, v, i, j: np.argmax(v[i:j]),
+    "argmin": lambda np, v, i, j: v[i:j].argmin(),
+    "norm": lambda np, v, i, j: np.linalg.norm(v[i:j]),
+    "count": lambda np, v, i, j: np.count_nonzero(v[i:j] > 0),
+    "dot": lambda np, v, i, j: np.dot(v[i:j], v[i:j] * 2),
+    "dot of others": lambda np, v, i, j: v[i:j] @ v[::-1][i:j],
+    "backwards": lambda np, v, i, j: np.dot(v[i:j], v[i:j][::-1]),
+    "flip": lambda np, v, i, j: np.dot(v[i:j], np.flip(v[i:j])),
+    "elements": lambda np, v, i, j: (v[i:j][0], v[i:j][-1]),
+    "size": lambda np, v, i, j: v[i:j].shape[0] * 1.0,
+    "open": lambda np, v, i, j: v[i:].sum() + v[:j].sum(),
+    "functions": lambda np, v, i, j: np.sum(np.exp(v[i:j]) + np.where(v[i:j] > 0, v[i:j], 0) / 3 - abs(v[i:j])),
+    "part of a part": lambda np, v, i, j: v[i:j][1:].sum() + v[i:j][:-1].sum(),
+    "indices": lambda np, v, i, j: v[np.array([0, 0, 1, 5, 3, 2])[i:j]].sum(),
+    "masked part": lambda np, v, i, j: np.sum(v[i:j] * (v[i:j] > 0)),
+}
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+@pytest.mark.parametrize("row", REDUCED.values(), ids=REDUCED)
+def test_reductions(row, bounds):
+    check(row, V, *map(np.array, bounds))
+
+
+MATRICES = {
+    "rows": lambda np, a, i: a[:i].sum(),
+    "rows along": lambda np, a, i: a[:i].sum(axis=0),
+    "columns": lambda np, a, i: a[:, i:].mean(axis=1),
+    "both": lambda np, a, i: a[i:, :i].sum(),
+    "vector matrix": lambda np, a, i: a[0, :i] @ a[:i, :],
+    "matrix vector": lambda np, a, i: a[:, :i] @ a[1, :i],
+    "symm": lambda np, a, i: a[:i, 1] @ a[2, :i],
+    "trmm": lambda np, a, i: np.dot(a[i + 1 :, i], a[i + 1 :, 0]),
+    "outer": lambda np, a, i: np.outer(a[i:, 0], a[0, 1:]).sum(axis=0),
+    "transpose": lambda np, a, i: a[:i].T.sum(axis=1),
+    "max": lambda np, a, i: a[:, i:].max(axis=1, keepdims=True),
+    "element": lambda np, a, i: a[:i, 2][i - 1],
+    "free axis": lambda np, a, i: (a[:i] @ a[0]).sum(),
+}
+
+
+@pytest.mark.parametrize("i", [1, 2, 4])
+@pytest.mark.parametrize("row", MATRICES.values(), ids=MATRICES)
+def test_matrices(row, i):
+    check(row, A, np.array(i))
+
+
+def _assigned(change):
+    def f(np, a, i, j):
+        change(np, a, i, j)
+        return a
+
+    return f
+
+
+def _set(key, value):
+    def change(np, a, i, j):
+        a[key(i, j)] = value(np, a, i, j)
+
+    return _assigned(change)
+
+
+def _scale(np, a, i, j):
+    a[0, i:j] *= 2
+    a[i:, 1] += 10
+    a[1, i:j] -= a[2, i:j]
+
+
+def _syrk(np, c, i, j):
+    c[i, : i + 1] *= 0.5
+    for k in range(3):
+        c[i, : i + 1] += 1.5 * c[i, k] * c[: i + 1, k]
+
+
+def _durbin(np, a, i, j):
+    y = a[0]
+    y[:i] += 0.5 * np.flip(y[:i])
+    y[i] = -(y[0] + np.dot(np.flip(y[:i]), a[1, :i]))
+
+
+def _lu(np, a, i, j):
+    a[i + 1 :, i] /= a[i, i]
+    a[i + 1 :, i + 1 :] -= np.outer(a[i + 1 :, i], a[i, i + 1 :])
+
+
+def _held(np, a, i, j):
+    part = a[2, i:j]
+    part += 5
+    part[0] = -1
+    part[1:] = 0
+
+
+def _indices(np, a, i, j):
+    a[0][np.array([5, 4, 3, 2, 1, 0])[i:j]] = a[1, i:j]
+
+
+ASSIGNED = {
+    "number": _set(lambda i, j: (0, slice(i, j)), lambda np, a, i, j: 7),
+    "part": _set(lambda i, j: (0, slice(i, j)), lambda np, a, i, j: a[1, i:j]),
+    "moved": _set(lambda i, j: (0, slice(0, j - i)), lambda np, a, i, j: a[1, i:j]),
+    "rows": _set(lambda i, j: slice(i, j), lambda np, a, i, j: a[0] * 2),
+    "columns": _set(lambda i, j: (slice(None), slice(i, j)), lambda np, a, i, j: a[:, :1]),
+    "backwards": _set(lambda i, j: (0, slice(i, j)), lambda np, a, i, j: a[1, i:j][::-1]),
+    "expression": _set(lambda i, j: (slice(i, j), 0), lambda np, a, i, j: a[i:j, 1] * a[i:j, 2] - 1),
+    "covariance": _set(lambda i, j: (i, slice(i + 1, None)), lambda np, a, i, j: a[:, i] @ a[:, i + 1 :]),
+    "in place": _assigned(_scale),
+    "syrk": _assigned(_syrk),
+    "durbin": _assigned(_durbin),
+    "lu": _assigned(_lu),
+    "held": _assigned(_held),
+    "indices": _assigned(_indices),
+}
+
+
+@pytest.mark.parametrize("bounds", [(0, 4), (1, 4), (2, 4)])
+@pytest.mark.parametrize("row", ASSIGNED.values(), ids=ASSIGNED)
+def test_assignments(row, bounds):
+    check(row, A, *map(np.array, bounds))
+
+
+def test_rows_of_a_sparse_matrix():
+    def f(np, x, start, cols, vals, i):
+        c = cols[start[i] : start[i + 1]]
+        return vals[start[i] : start[i + 1]] @ x[c]
+
+    start, cols = np.array([0, 2, 2, 5]), np.array([0, 4, 1, 2, 5])
+    for i in range(3):
+        check(f, V, start, cols, V[:5], np.array(i))
+
+
+def test_types():
+    check(lambda np, x, i: (x[:i].sum(), x[:i].mean(), (x[:i] * 2).max()), np.arange(5, dtype=np.int32), np.array(3))
+
+
+def test_parts_that_begin_at_equal_places_stay_where_they_are():
+    def f(a, i):
+        with types.promotion("numpy"):
+            a, i = nnp.wrap(a), nnp.wrap(i)
+            a[i, i + 1 :] = a[0, i + 1 :] * a[1, i + 1 :]
+            return a.__nx_operand__()
+
+    assert "gather" not in repr(nx.jit(f).graph(A, np.array(1)))
+
+
+REFUSED = {
+    "shape": lambda np, v, i: np.zeros(v[:i].shape[0]),
+    "result": lambda np, v, i: v[:i],
+    "joined": lambda np, v, i: np.concatenate([v[:i], v]),
+    "len": lambda np, v, i: len(v[:i]),
+    "sorted": lambda np, v, i: np.sort(v[:i]),
+}
+
+
+@pytest.mark.parametrize("row", REFUSED.values(), ids=REFUSED)
+def test_refusals(row):
+    with pytest.raises((NxTypeError, TypeError)) as caught:
+        traced(row, V, np.array(2))
+    assert "only the running program knows" in str(caught.value) or "traced" in str(caught.value)

@@ -1,0 +1,90 @@
+"""What masks pick of arrays, under reductions and in assignments, as in NumPy."""
+
+import numpy as np
+import pytest
+from numpy_face import check, traced
+
+from nxkernel.errors import NxTypeError
+
+A = np.arange(-6.0, 6.0).reshape(3, 4)
+
+ROWS = {
+    "sum": lambda np, a: a[a > 1].sum(),
+    "mean": lambda np, a: np.mean(a[a > 1]),
+    "extremes": lambda np, a: (a[a > 1].min(), a[a < 1].max(), a[a != 0].prod(), a[a > 2].std()),
+    "truth": lambda np, a: (np.any(a[a > 1] > 4), np.all(a[a > 1] > 1)),
+    "functions": lambda np, a: np.sum(np.sqrt(a[a > 0]) * 2 + a[a > 0]),
+    "rows": lambda np, a: a[a[:, 0] < 0].sum(axis=0),
+    "size": lambda np, a: (a[a > 1].size * 1, a[a > 1].shape[0] + 0),
+    "dot": lambda np, a: np.dot(a[a > 1], a[a > 1]),
+    "norm": lambda np, a: np.linalg.norm(a[a > 1]),
+    "mask of a column": lambda np, a: a[:, 1][a[:, 1] > -4].sum(),
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_reductions(row):
+    check(row, A)
+
+
+def _number(np, a):
+    a[a > 1] = 0
+
+
+def _in_place(np, a):
+    a[a > 1] *= 2
+    a[a < 0] += 1
+
+
+def _own(np, a):
+    mask = a > 0
+    a[mask] = np.sqrt(a[mask]) - 1
+
+
+def _other(np, a):
+    mask, b = a > 0, a * 10
+    a[mask] = b[mask]
+
+
+def _values(np, a):
+    a[a > 3] = np.array([70.0, 80.0])
+
+
+def _rows(np, a):
+    a[a[:, 0] < -2] = np.arange(4.0)
+
+
+def _rows_scaled(np, a):
+    a[a[:, 0] < -2] *= np.arange(4.0)
+
+
+def _columns(np, a):
+    a[1, a[0] > -5] = 9
+    a[:, a[0] > -4] = 3
+
+
+CHANGES = [_number, _in_place, _own, _other, _values, _rows, _rows_scaled, _columns]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+def test_assignments(change):
+    def f(np, a):
+        change(np, a)
+        return a
+
+    check(f, A)
+
+
+REFUSED = {
+    "result": lambda np, a: a[a > 0],
+    "two masks": lambda np, a: a[a > 0] + a[a > 1],
+    "element": lambda np, a: a[a > 0][0],
+    "joined": lambda np, a: np.concatenate([a[a > 0], a[0]]),
+    "len": lambda np, a: len(a[a > 0]),
+}
+
+
+@pytest.mark.parametrize("row", REFUSED.values(), ids=REFUSED)
+def test_refusals(row):
+    with pytest.raises(NxTypeError, match=r"np.where\(mask, x, 0\)"):
+        traced(row, A)
