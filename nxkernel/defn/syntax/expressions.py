@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from nxkernel.defn import refusals
+from nxkernel.defn.syntax.names import own
 
 #: The runtime, `slice`, and what refuses an assignment that would be lost: free variables of rewritten functions.
 RUNTIME, SLICE, LOST = "__nx__", "__nx_slice__", "__nx_lost__"
@@ -38,6 +39,11 @@ def function(names: list[str], body: ast.expr) -> ast.Lambda:
     return ast.Lambda(ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, []), body)
 
 
+def _assignment(node: ast.expr) -> ast.NamedExpr | None:
+    """The first ``:=`` of an expression that binds in the scope that the expression is in."""
+    return next((each for each in own([node]) if isinstance(each, ast.NamedExpr)), None)
+
+
 class Expressions(ast.NodeTransformer):
     """Rewrites expressions in place.
 
@@ -52,15 +58,19 @@ class Expressions(ast.NodeTransformer):
     def __init__(self, file: str, name: str, fresh: Callable[[str], str]) -> None:
         self.file, self.name, self.fresh = file, name, fresh
 
+    def refuse_assignment(self, node: ast.expr) -> None:
+        """Refuse ``:=`` in what may not be evaluated."""
+        found = _assignment(node)
+        if found is not None:
+            raise refusals.walrus(self.file, self.name, found)
+
     def site(self, node: ast.AST) -> ast.Constant:
         """The place of a node as a constant of the program."""
         return ast.Constant(tuple(refusals.site(self.file, self.name, node)))
 
     def later(self, node: ast.expr) -> ast.Lambda:
         """An expression that is rewritten and evaluated by a function of its own, or not at all."""
-        for each in ast.walk(node):
-            if isinstance(each, ast.NamedExpr):
-                raise refusals.walrus(self.file, self.name, each)
+        self.refuse_assignment(node)
         return ast.copy_location(thunk(self.visit(node)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -98,7 +108,7 @@ class Expressions(ast.NodeTransformer):
         """``a and b or c``."""
         name = "and_" if isinstance(node.op, ast.And) else "or_"
         head, names = node.values[0], []
-        if any(isinstance(each, ast.NamedExpr) for each in ast.walk(head)):
+        if _assignment(head) is not None:
             # What comes first is evaluated in any case, and may assign where the expression stands.
             names.append(self.fresh("operand"))
             head, begin = self.visit(head), thunk(load(names[0]))
@@ -120,9 +130,8 @@ class Expressions(ast.NodeTransformer):
         if len(node.ops) == 1:
             return self.generic_visit(node)
         left, operands = self.visit(node.left), list(node.comparators)
-        for each in (inner for operand in operands[1:] for inner in ast.walk(operand)):
-            if isinstance(each, ast.NamedExpr):
-                raise refusals.walrus(self.file, self.name, each)
+        for operand in operands[1:]:
+            self.refuse_assignment(operand)
         return self._chain(left, node.ops, [self.visit(operand) for operand in operands], node)
 
     def _chain(

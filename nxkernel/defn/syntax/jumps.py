@@ -7,7 +7,6 @@ After this, a `return` is the last statement of a function, or of both sides of 
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Iterable
 
 _LOOPS = ast.While | ast.For
@@ -15,6 +14,17 @@ _LEAVES = ast.Return | ast.Break | ast.Continue
 
 #: Whether control reaches the end of a block.
 _NEVER, _MAYBE, _ALWAYS = range(3)
+
+
+class Tail(ast.stmt):
+    """The end of a function that two sides of a choice go on to: a function of its own."""
+
+    _fields = ("body",)
+    _attributes = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+class GoOn(ast.Return):
+    """A return of what a :class:`Tail` returns, which is the attribute `tail`."""
 
 
 class Loop:
@@ -62,7 +72,7 @@ class _Jumps:
                 return [*made, statement]
             if isinstance(statement, ast.If):
                 if _leaves(statement):
-                    return [*made, self._last(statement, rest)]
+                    return [*made, *self._last(statement, rest)]
                 made.append(self._plain(statement))
             elif isinstance(statement, _LOOPS):
                 loop, after, ends = self.loop(statement)
@@ -73,18 +83,28 @@ class _Jumps:
                 made.append(statement)
         return made
 
-    def _last(self, statement: ast.If, rest: list[ast.stmt]) -> ast.If:
+    def _last(self, statement: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
         sides = [statement.body, statement.orelse]
         going = [_falls(side) != _NEVER for side in sides]
+        made: list[ast.stmt] = []
+        if rest and all(going) and not isinstance(rest[0], GoOn):
+            tail = ast.copy_location(Tail(self._closed(rest, statement)), rest[0] if rest else statement)
+            made.append(tail)
+            rest = [_go_on(tail, statement)]
         blocks = []
-        for number, (side, goes) in enumerate(zip(sides, going, strict=True)):
-            tail = copy.deepcopy(rest) if number and all(going) else rest
-            block = self.to_end([*side, *tail]) if goes else self.to_end(side)
-            if goes and _falls([*side, *tail]) != _NEVER and not _ends_with_return(block):
-                block.append(ast.copy_location(ast.Return(None), side[-1] if side else statement))
-            blocks.append(block)
-        made = ast.copy_location(ast.If(statement.test, *blocks), statement)
-        made.returns = True
+        for side, goes in zip(sides, going, strict=True):
+            # Two sides that go on to the same tail do so by statements of their own.
+            after = [_go_on(each.tail, each) if isinstance(each, GoOn) else each for each in rest]
+            blocks.append(self._closed([*side, *after], statement) if goes else self.to_end(side))
+        choice = ast.copy_location(ast.If(statement.test, *blocks), statement)
+        choice.returns = True
+        return [*made, choice]
+
+    def _closed(self, block: list[ast.stmt], near: ast.AST) -> list[ast.stmt]:
+        """The statements up to the end of the function, with a return at the end."""
+        made = self.to_end(block)
+        if _falls(block) != _NEVER and not _ends_with_return(made):
+            made.append(ast.copy_location(ast.Return(None), block[-1] if block else near))
         return made
 
     def _plain(self, statement: ast.If) -> ast.If:
@@ -189,6 +209,12 @@ class _Jumps:
         """The flag that says that the rest of this turn is left out."""
         loop.gone = loop.gone or self.fresh("gone")
         return loop.gone
+
+
+def _go_on(tail: Tail, near: ast.AST) -> GoOn:
+    made = ast.copy_location(GoOn(None), near)
+    made.tail = tail
+    return made
 
 
 def _flag(name: str, value: bool, near: ast.AST) -> ast.Assign:

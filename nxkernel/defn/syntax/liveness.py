@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from nxkernel.defn.syntax.names import free, own, reads, stored, stores
+from nxkernel.defn.syntax.jumps import GoOn, Tail
+from nxkernel.defn.syntax.names import free, functions_in, maybe_stores, own, reads, stored, stores
 
 Names = frozenset[str]
 _NOTHING: Names = frozenset()
@@ -13,7 +14,7 @@ _NOTHING: Names = frozenset()
 class Liveness:
     """Marks the choices and loops of a function's body with the variables that are read later.
 
-    Each gets an attribute `live`: what is read after it. A choice also gets `live_body` and `live_orelse`, what its sides
+    Each gets an attribute `live`: what is read after it, and of a tail, in it. A choice also gets `live_body` and `live_orelse`, what its sides
     read of what was before; a loop gets `live_turn`, what a turn and what follows read of what was before the turn.
 
     Parameters
@@ -45,6 +46,12 @@ class Liveness:
             return self._reads(statement.iter) | self._turns(
                 statement, live, target, frozenset(stored(statement.target))
             )
+        if isinstance(statement, Tail):
+            return live
+        if isinstance(statement, GoOn):
+            if not hasattr(statement.tail, "live"):
+                statement.tail.live = self.block(statement.tail.body, _NOTHING)
+            return statement.tail.live
         if isinstance(statement, ast.Return | ast.Raise):
             return self._reads(statement)
         if isinstance(statement, ast.FunctionDef):
@@ -66,24 +73,30 @@ class Liveness:
 
     def _reads(self, node: ast.AST) -> Names:
         """The names that code reads, and those that the functions read which it names."""
+        found = getattr(node, "reads", None)
+        if found is not None:
+            return found
         found = reads(node)
         waiting = list(found)
         while waiting:
             more = self._held.get(waiting.pop(), _NOTHING) - found
             found |= more
             waiting += more
-        return frozenset(found)
+        # Loops in loops ask again and again.
+        node.reads = frozenset(found)
+        return node.reads
 
 
 def _replaced(statement: ast.stmt) -> set[str]:
     """The variables that have another value after a statement in any case, which is not said of ``:=``."""
-    maybe = {node.target.id for node in own([statement]) if isinstance(node, ast.NamedExpr)}
-    return set(stores([statement])) - maybe
+    return stores([statement]).keys() - maybe_stores(statement).keys()
 
 
 def _held(body: list[ast.stmt]) -> dict[str, set[str]]:
     """For each variable that may hold a function written here, what that function reads from outside."""
     found: dict[str, set[str]] = {}
+    if not functions_in(body):
+        return found
     for node in own(body):
         if isinstance(node, ast.FunctionDef):
             found.setdefault(node.name, set()).update(free(node))

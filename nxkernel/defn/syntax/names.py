@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from nxkernel.defn.syntax.sources import parameters
 
@@ -84,7 +84,7 @@ def _read(node: ast.AST | list, found: set[str]) -> None:
     else:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             found.add(node.target.id)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             _read(child, found)
 
 
@@ -134,13 +134,18 @@ def updates(nodes: list[ast.AST]) -> dict[str, None]:
     return found
 
 
-def _changes(node: ast.AST) -> tuple[dict[str, None], dict[str, None]]:
-    """What a node binds and updates; statements keep it, as every block around them asks."""
+def maybe_stores(node: ast.AST) -> dict[str, None]:
+    """The names that ``:=`` binds in a node."""
+    return _changes(node)[2]
+
+
+def _changes(node: ast.AST) -> tuple[dict[str, None], dict[str, None], dict[str, None]]:
+    """What a node binds, updates, and binds by ``:=``; it keeps that, as every block around it asks."""
     found = getattr(node, "changes", None)
     if found is None:
-        found = ({}, {})
+        found = ({}, {}, {})
         if isinstance(node, ast.If | ast.For | ast.While):
-            for part in ast.iter_child_nodes(node):
+            for part in children(node):
                 for mine, inner in zip(found, _changes(part), strict=True):
                     mine.update(inner)
         else:
@@ -150,10 +155,12 @@ def _changes(node: ast.AST) -> tuple[dict[str, None], dict[str, None]]:
     return found
 
 
-def _change(node: ast.AST, bound: dict[str, None], updated: dict[str, None]) -> None:
+def _change(node: ast.AST, bound: dict[str, None], updated: dict[str, None], maybe: dict[str, None]) -> None:
     if isinstance(node, ast.Name):
         if not isinstance(node.ctx, ast.Load):
             bound[node.id] = None
+    elif isinstance(node, ast.NamedExpr):
+        maybe[node.target.id] = None
     elif isinstance(node, ast.FunctionDef):
         bound[node.name] = None
     elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -166,24 +173,46 @@ def _change(node: ast.AST, bound: dict[str, None], updated: dict[str, None]) -> 
             updated[base.id] = None
 
 
-def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+def own(nodes: Iterable[ast.AST]) -> list[ast.AST]:
     """The nodes that are evaluated in the same scope, in order; of comprehensions, only what ``:=`` binds."""
-    for node in nodes:
+    found: list[ast.AST] = []
+    waiting = list(nodes)[::-1]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, _COMPREHENSIONS):
-            yield from (each.target for each in ast.walk(node) if isinstance(each, ast.NamedExpr))
+            for each in ast.walk(node):
+                if isinstance(each, ast.NamedExpr):
+                    found += [each, each.target]
             continue
-        yield node
+        found.append(node)
         if isinstance(node, ast.Lambda | ast.FunctionDef):
-            yield from own(_outside(node))
-        else:
-            yield from own(ast.iter_child_nodes(node))
+            waiting += _outside(node)[::-1]
+        elif not isinstance(node, ast.Name | ast.Constant):
+            waiting += children(node)[::-1]
+    return found
 
 
-def functions_in(nodes: Iterable[ast.AST]) -> Iterator[ast.Lambda | ast.FunctionDef]:
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes in a node, without the contexts of names and the signs of operators."""
+    found: list[ast.AST] = []
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, list):
+            found += [each for each in value if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST) and value._fields:
+            found.append(value)
+    return found
+
+
+def functions_in(nodes: Iterable[ast.AST]) -> list[ast.Lambda | ast.FunctionDef]:
     """The outermost functions that are written in code, wherever they stand."""
-    for node in nodes:
+    found: list[ast.Lambda | ast.FunctionDef] = []
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.Lambda | ast.FunctionDef):
-            yield node
-            yield from functions_in(_outside(node))
-        else:
-            yield from functions_in(ast.iter_child_nodes(node))
+            found.append(node)
+            waiting += _outside(node)
+        elif not isinstance(node, ast.Name | ast.Constant):
+            waiting += children(node)
+    return found

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from nxkernel.defn.syntax import names as naming
 from nxkernel.defn.syntax.assignments import Assignments
 from nxkernel.defn.syntax.expressions import Expressions, load, runtime, store, thunk
-from nxkernel.defn.syntax.jumps import straighten
+from nxkernel.defn.syntax.jumps import GoOn, Tail, straighten
 from nxkernel.defn.syntax.liveness import Liveness
 
 
@@ -47,7 +47,7 @@ def locate(node: ast.AST, near: ast.AST) -> None:
             ast.copy_location(node, near)
         node.located = True
         near = node
-    for child in ast.iter_child_nodes(node):
+    for child in naming.children(node):
         locate(child, near)
 
 
@@ -102,7 +102,10 @@ class _Function:
     def block(self, statements: list[ast.stmt], bound: set[str]) -> list[ast.stmt]:
         """Rewrite statements; `bound` is which variables have a value, and is brought up to date."""
         made: list[ast.stmt] = []
-        for statement in statements:
+        for place, statement in enumerate(statements):
+            if isinstance(statement, Tail):
+                # What comes right behind is the choice of which both sides go on to it.
+                statement.given = self.assigned([statements[place + 1], *statement.body])
             begin = len(made)
             made += self.statement(statement, bound)
             for new in made[begin:]:
@@ -120,6 +123,12 @@ class _Function:
         if isinstance(statement, ast.FunctionDef):
             bound.add(statement.name)
             return [self.nested(statement)]
+        if isinstance(statement, Tail):
+            return [self.tail(statement, bound)]
+        if isinstance(statement, GoOn):
+            wanted = self.taken_on(statement.tail)
+            call = ast.Call(load(statement.tail.function), list(map(load, wanted)), [])
+            return [*self.bind(wanted, bound, statement), ast.Return(call)]
         if isinstance(statement, ast.Assert):
             text = thunk(ast.Constant(None)) if statement.msg is None else self.expressions.later(statement.msg)
             site = self.expressions.site(statement.test)
@@ -235,7 +244,8 @@ class _Function:
         bound.update(naming.stores([statement.test]))
         before = self.bind(state or (), bound, statement)
         functions = []
-        either = self.assigned([*statement.body, *statement.orelse])
+        # Sides that end the function may go on to any part of it.
+        either = sorted(self.shared) if statement.returns else self.assigned([*statement.body, *statement.orelse])
         sides = [
             ("then", statement.body, statement.live_body),
             ("else", statement.orelse, statement.live_orelse),
@@ -243,7 +253,7 @@ class _Function:
         for stem, block, live in sides:
             assigned = self.assigned(block)
             # What is shared may have been assigned by the other side, when a runtime looks at both.
-            changed = [*assigned, *(name for name in either if name in self.shared and name not in assigned)]
+            changed = dict.fromkeys([*assigned, *(name for name in either if name in self.shared)])
             kept = [name for name in changed if name in live and name not in (state or ())]
             before += self.bind(kept, bound, statement)
 
@@ -254,6 +264,18 @@ class _Function:
             near = block[0] if block else statement
             functions.append(self.function(stem, state or [], kept, body, assigned, bound, near))
         return before, functions
+
+    def taken_on(self, tail: Tail) -> list[str]:
+        """The variables that the end of a function is given: what it reads and was maybe assigned before it."""
+        return [name for name in tail.given if name in tail.live]
+
+    def tail(self, tail: Tail, bound: set[str]) -> ast.FunctionDef:
+        """The end of a function as a function."""
+        assigned = self.assigned(tail.body)
+        state = self.taken_on(tail)
+        made = self.function("rest", state, [], lambda inside: self.block(tail.body, inside), assigned, bound, tail)
+        tail.function = made.name
+        return made
 
     def while_(self, statement: ast.While, bound: set[str]) -> list[ast.stmt]:
         """A `while`."""

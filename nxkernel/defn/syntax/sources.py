@@ -48,14 +48,14 @@ def _block(lines: list[str], first: int) -> ast.FunctionDef | None:
     """The function whose first line, or first decorator, is a line; only its own lines are parsed."""
     start = lines[first - 1]
     indent = len(start) - len(start.lstrip())
-    head = "if 1:\n" if indent else ""
+    # Lines before it, so that it is parsed where it stands; and something that it is a block of.
+    head = "\n" * (first - 2) + "if 1:\n" if indent else "\n" * (first - 1)
     for end in _ends(lines, first, indent):
         try:
             tree = _parsed(head + "".join(lines[first - 1 : end]))
         except SyntaxError:
             continue
-        node = tree.body[0].body[0] if head else tree.body[0]
-        ast.increment_lineno(node, first - (2 if head else 1))
+        node = tree.body[0].body[0] if indent else tree.body[0]
         return node if isinstance(node, ast.FunctionDef) else None
     return None
 
