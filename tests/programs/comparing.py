@@ -49,17 +49,16 @@ def same(found: Any, expected: Any, tolerance: float, what: str) -> None:
 
 
 def graph_size(definition: nx.defn) -> int:
-    """How many nodes the graph of a definition's newest program has beside constants, those of loop bodies and branches too."""
+    """How many operations the graph of a definition's newest program has, those of loop bodies and branches too."""
     program = max(definition._family.programs(), key=lambda program: program.made)
     return _size(program.executable.graph.outputs)
 
 
 def _size(outputs: Iterable[Expr]) -> int:
     nodes = post_order(outputs)
+    inner = sum(_size(graph.outputs) for node in nodes for graph in _bodies(node.params.values()))
     # Sizes are constants, and equal constants are one node: two sizes may by chance have a number more in common.
-    return sum(node.primitive is not constant for node in nodes) + sum(
-        _size(graph.outputs) for node in nodes for graph in _bodies(node.params.values())
-    )
+    return inner + sum(node.primitive is not constant for node in nodes)
 
 
 def _bodies(values: Iterable[Any]) -> Iterable[Graph]:
