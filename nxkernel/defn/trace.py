@@ -16,6 +16,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import post_order
+from nxkernel.numpy import bounds
 from nxkernel.operand import VectorizedSpec, whole_spec
 from nxkernel.ops import dispatch
 from nxkernel.primitives import Spec
@@ -151,6 +152,7 @@ def trace(
     finally:
         del _prints[id(run)]
         stand_ins.write_back()
+        bounds.forget()
     results += [output for _, _, asked in prints for output in asked]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     used = [node for node in post_order(outputs) if node in capturing.meaning]

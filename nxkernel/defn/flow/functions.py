@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from nxkernel import types as face
 from nxkernel.defn.flow import builtins, mathematics
 from nxkernel.defn.states import installed
 
@@ -26,6 +27,12 @@ def fn(function: Any) -> Any:
         twin = None
     if twin is not None:
         return twin
+    if face.follows_numpy():
+        from nxkernel import numpy
+
+        twin = numpy.twin(function)
+        if twin is not function:
+            return twin
     if isinstance(function, types.FunctionType):
         return _rewritten(function)
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):

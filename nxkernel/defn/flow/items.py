@@ -141,13 +141,26 @@ def _taken(value: Operand, key: Any) -> Any:
         mask = operand(key)
         if mask.shape == value.shape[: mask.rank]:
             return Picked(value, updates.spread_mask(mask, value))
-    if not isinstance(key, tuple):
+    if not isinstance(key, tuple | slice):
         return indexing.index(value, operand(key) if isinstance(key, Proxy) else key)
-    entries = updates.expanded(value, key)
+    value, entries = _windowed(value, updates.expanded(value, key))
     arrays = [entry for entry in entries if updates.is_array(entry)]
     if len(arrays) < 2:
         return indexing.index(value, tuple(entries))
     return _gathered(value, entries)
+
+
+def _windowed(value: Operand, entries: list[Any]) -> tuple[Operand, list[Any]]:
+    """The parts of slices with traced bounds are taken first."""
+    axis, left = 0, []
+    for entry in entries:
+        if isinstance(entry, slice) and updates.is_window(entry):
+            start, length = updates.window(entry, value.shape[axis])
+            value = indexing.slice_along_axis(value, start, length, axis=axis)
+            entry = slice(None)
+        left.append(entry)
+        axis += entry is not None
+    return value, left
 
 
 def _gathered(value: Operand, entries: list[Any]) -> Operand:

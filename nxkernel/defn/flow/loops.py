@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from nxkernel import types
 from nxkernel.defn.flow import sites, unrolling
 from nxkernel.defn.flow.choices import if_, not_, predicate
 from nxkernel.defn.flow.sequences import Counted, Range, counted
@@ -12,13 +13,18 @@ from nxkernel.defn.flow.state import Plan, State, plan
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.unrolling import MustUnrollError
 from nxkernel.defn.flow.variables import is_traced, is_value, known
-from nxkernel.errors import NxTypeError, TracedValueError
+from nxkernel.errors import NxError, NxTypeError, TracedValueError
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy import bounds
 from nxkernel.ops import comparison
-from nxkernel.ops.dispatch import is_number
+from nxkernel.ops.dispatch import is_number, operand
 
 Body = Callable[..., tuple]
-#: What can be mended by unrolling a loop.
-_STATIC = (TracedValueError, MustUnrollError)
+
+
+def _mends(error: Exception) -> bool:
+    """Whether writing a loop out may help: something must be known, and NumPy's functions need more of that."""
+    return isinstance(error, TracedValueError | MustUnrollError) or types.follows_numpy()
 
 
 def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[str], site: Any) -> tuple:
@@ -42,8 +48,8 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
     if not found.unroll or is_traced(begin):
         try:
             return _native_while(test, body, values, names, site, found)
-        except _STATIC as error:
-            if is_traced(begin):
+        except (NxError, MustUnrollError) as error:
+            if is_traced(begin) or not _mends(error):
                 raise unrolling.told(error, site) from None
             reason = error
             found.unroll = True
@@ -117,8 +123,8 @@ def for_(
     if not found.unroll or is_traced(length):
         try:
             return _native_for(sequence, length, body, values, names, site, broken, found)
-        except _STATIC as error:
-            if is_traced(length) or int(length) > unrolling.MOST:
+        except (NxError, MustUnrollError) as error:
+            if is_traced(length) or int(length) > unrolling.MOST or not _mends(error):
                 raise unrolling.told(error, site) from None
             reason, found.unroll = error, True
     return _unrolled_for(_static(sequence), body, values, names, site, broken, reason)
@@ -156,6 +162,7 @@ def _native_for(
         return comparison.logical_and(go_on, not_(variables[broken - 1], site))
 
     def turn(counts: Sequence[Any], variables: tuple) -> tuple[tuple, tuple]:
+        _assume(counts[0], start, stop, step)
         given[:] = [item(counts[0])]
         first, *rest = body(given[0], *variables)
         if first is not given[0]:
@@ -172,6 +179,21 @@ def _native_for(
     elif is_traced(length) and not is_unassigned(values[0]):
         last = values[0]
     return (last, *after)
+
+
+def _assume(count: Any, start: Any, stop: Any, step: int) -> None:
+    """Slices between a counter and another number have a length that is known, where the counter stays in bounds."""
+    first, last = (start, stop) if step > 0 else (stop, start)
+    low, high = bounds.interval(_node(first))[0], bounds.interval(_node(last))[1]
+    if step > 0:
+        high = None if high is None else high - 1
+    else:
+        low = None if low is None else low + 1
+    bounds.assume(count, low, high)
+
+
+def _node(number: Any) -> Any:
+    return number if isinstance(number, int | Expr) else operand(number)
 
 
 def _unrolled_for(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nxkernel.defn.flow import sites
-from nxkernel.errors import NxError, NxTypeError
+from nxkernel.errors import NxError, NxTypeError, TracedValueError
 from nxkernel.graph import tracing
 
 #: The most turns that are written out.
@@ -21,9 +21,11 @@ def reason(error: Exception) -> str:
     """Why a loop is not one of the compiled program."""
     if isinstance(error, MustUnrollError):
         return str(error)
-    what = str(error).partition("\n")[0].partition(" asks for the data")[0]
-    what = what[:1].lower() + what[1:]
-    return f"{what} is needed in it"
+    what = str(error).partition("\n")[0]
+    if isinstance(error, TracedValueError):
+        asked = what.partition(" asks for the data")[0]
+        return f"{asked[:1].lower()}{asked[1:]} is needed in it"
+    return what.removesuffix(".")
 
 
 def note(site: Any, turns: int, error: Exception | None) -> None:

@@ -11,7 +11,9 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.backends.numpy import cast_number
-from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, message
+from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, TracedValueError, message
+from nxkernel.graph.expr import TracedValue
+from nxkernel.numpy import bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import comparison, gathering, indexing, shaping
 from nxkernel.ops.creation import iota
@@ -197,7 +199,10 @@ def _basic(tensor: Operand, entries: Entries, value: Operand) -> Operand:
             shown.append(1)
             continue
         size = tensor.shape[axis]
-        if isinstance(entry, slice):
+        if isinstance(entry, slice) and is_window(entry):
+            start, length, step = *window(entry, size), 1
+            shown.append(length)
+        elif isinstance(entry, slice):
             start, length, step = indexing._static_slice(entry, size)
             count = shapes.ceil_div(length, abs(step)) if length else 0
             if step < 0 and count:
@@ -224,6 +229,37 @@ def _basic(tensor: Operand, entries: Entries, value: Operand) -> Operand:
         return _like(value, tensor)
     places = [convert(start, s64) if isinstance(start, Operand) else filled(start, s64, ()) for start in starts]
     return apply(p.put_slice, tensor, shaping.rename(value, tensor.names), *places)
+
+
+def is_window(entry: slice) -> bool:
+    """Whether a slice has a bound that only the running program knows."""
+    return any(isinstance(bound, TracedValue | Proxy) for bound in (entry.start, entry.stop, entry.step))
+
+
+def window(entry: slice, size: int) -> tuple[Operand, int]:
+    """Where a slice with traced bounds begins, and how long it is: ``i : i + 3`` always has three.
+
+    Raises
+    ------
+    TracedValueError
+        Where the length is not known.
+    """
+    start = 0 if entry.start is None else _bound(entry.start)
+    stop = size if entry.stop is None else _bound(entry.stop)
+    length = bounds.difference(stop, start)
+    if length is None or entry.step not in (None, 1) or length > size:
+        raise TracedValueError(
+            message(
+                "A slice asks for the data of its bounds, which only the running program knows.",
+                "Bounds that are a known number apart make a part, such as x[i : i + 3].",
+                "Else keep the whole axis and choose: nx.select((k >= i) & (k < j), x, 0), where k is nx.iota((n,)).",
+            )
+        )
+    return indexing._dynamic(operand(start), size - max(length, 0)), max(length, 0)
+
+
+def _bound(bound: Any) -> Any:
+    return operand(bound) if isinstance(bound, Proxy) else bound
 
 
 def _place(entry: Any, axis: int, tensor: Operand) -> Any:
