@@ -260,6 +260,9 @@ def reversed(sequence: Any, /) -> Any:
         return Counted(sequence.length, lambda place: sequence.item(sequence.length - 1 - place))
     if _is_array(sequence):
         return like(sequence, shaping.reverse(plain(sequence), axes=[0]))
+    if isinstance(sequence, builtins.range):
+        # Still a range, so that a loop over it stays one.
+        return sequence[::-1]
     return builtins.reversed(sequence)
 
 
