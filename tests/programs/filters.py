@@ -113,7 +113,7 @@ def edges(image):
             gy[1:-1, 1:-1] += kernel.T[i, j] * shifted
     size = np.hypot(gx, gy)
     size *= 255.0 / np.max(size)
-    return size.astype(np.uint8)
+    return np.rint(size).astype(np.uint8)
 
 
 def kalman(measured, drift, noise):

@@ -41,7 +41,7 @@ class TestFilters:
         (image,), _, out = run("edges")
         image = image.astype(float)
         size = np.hypot(scipy.ndimage.sobel(image, 0), scipy.ndimage.sobel(image, 1))[1:-1, 1:-1]
-        np.testing.assert_array_equal(out[1:-1, 1:-1], (size * (255 / size.max())).astype(np.uint8))
+        np.testing.assert_array_equal(out[1:-1, 1:-1], np.rint(size * (255 / size.max())).astype(np.uint8))
 
     def test_kalman_gain_settles(self):
         (_, drift, noise), _, (_, variances) = run("kalman", 200)
