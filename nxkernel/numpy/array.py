@@ -1,7 +1,7 @@
 """Arrays that are assigned into while a function is traced, with NumPy's reference semantics, and its scalars.
 
-An :class:`Array` shows a part of a place in memory (a :class:`~nxkernel.graph.tracing.Cell` of the trace): views read what
-is there now and write through. A :class:`Scalar` is what NumPy gives for one element: a value that does not change.
+An :class:`Array` shows a part of a place in memory (a :class:`~nxkernel.graph.tracing.Cell` of the trace): views read
+what is there now and write through. A :class:`Scalar` is what NumPy gives for one element: it does not change.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Root:
             raise TracedValueError(
                 message(
                     f"an array {self.type}{text(self.shape)} is used after its definition was traced.",
-                    "It was probably stored in a global, a list or an attribute: return it from the definition instead.",
+                    "It was probably stored in a global, a list or an attribute: return it from the definition.",
                 )
             )
         return self.value
@@ -347,8 +347,8 @@ def as_value(value: Any) -> Value:
     """What a person passed as an array or scalar: lists and numbers by NumPy's rules."""
     if isinstance(value, Value):
         return value
-    if isinstance(value, list | tuple):
-        return Array.of(stacked(value))
+    if isinstance(value, list | tuple | range):
+        return Array.of(stacked(list(value) if isinstance(value, range) else value))
     return wrap(operand(value))
 
 

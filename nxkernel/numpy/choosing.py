@@ -211,7 +211,7 @@ def _scalar_part(imaginary: bool) -> Any:
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers, as :func:`numpy.angle`."""
     value = as_value(z)
-    found = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(e.multiply(value, 0), value)
+    found = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(e.multiply(abs(value), 0), value)
     return e.multiply(found, 180 / math.pi) if deg else found
 
 

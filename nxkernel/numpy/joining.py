@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,7 +32,7 @@ def _one_type(values: Sequence[Any]) -> list[Operand]:
         type_ = functools.reduce(types.merge, [types.infer(value) for value in values])
     else:
         type_ = given[0].type
-        for before, value in zip(given, given[1:], strict=False):
+        for before, value in itertools.pairwise(given):
             type_ = merged(before, value) if type_ is before.type else types.merge(type_, value.type)
         for value in values:
             if is_number(value):
@@ -179,7 +180,7 @@ def _cut(value: Any, places: Sequence[int], axis: int) -> list[Any]:
     place = normalize_axis(axis, value.shape)
     before = (slice(None),) * place
     ends = [0, *places, value.shape[place]]
-    return [value[(*before, slice(low, high))] for low, high in zip(ends, ends[1:], strict=False)]
+    return [value[(*before, slice(low, high))] for low, high in itertools.pairwise(ends)]
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:

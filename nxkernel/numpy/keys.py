@@ -36,7 +36,7 @@ class Parsed:
     Attributes
     ----------
     basic : Index or None
-        Slices, numbers and new axes; None where they take everything. The other attributes count the axes that it gives.
+        Slices, numbers and new axes; None where they take everything. Other attributes count the axes that it gives.
     stretches : dict
         Axes of which the running program takes a part.
     picks : dict

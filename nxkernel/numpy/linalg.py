@@ -1,4 +1,4 @@
-"""``numpy.linalg``: NumPy's linear algebra on traced arrays. A matrix without a result gives NaN instead of an error."""
+"""``numpy.linalg``: NumPy's linear algebra on traced arrays. Where there is no result there is NaN, not an error."""
 
 from __future__ import annotations
 

@@ -81,9 +81,9 @@ class Part(Value):
         return Part(self.base.imag, self.stretches)
 
     def __len__(self) -> int:
-        if self.stretches[0] is None:
-            return self.base.shape[0]
-        self._refuse("len() as a number that is known now")
+        if self.stretches[0] is not None:
+            self._refuse("len() as a number that is known now")
+        return self.base.shape[0]
 
     def __nx_operand__(self) -> Operand:
         self._refuse("this use of it")
@@ -478,11 +478,11 @@ def put_picked(view: Array, parsed: Parsed, value: Any) -> None:
 def with_shape(part: Part, shape: Any) -> Part:
     """A part in another shape, where that only adds or removes axes of size 1."""
     wanted = list(shape) if isinstance(shape, tuple | list) else [shape]
-    kept = [stretch for stretch, size in zip(part.stretches, part.base.shape, strict=True) if stretch or size != 1]
-    if len(kept) == 1 and kept[0] is not None and sum(size != 1 or is_array(size) for size in wanted) <= 1:
-        size = max(part.base.shape) if len(part.base.shape) > 1 else part.base.shape[0]
-        ones = [isinstance(size, int) and size == 1 for size in wanted]
-        new = tuple([1 if one else size for one in ones])
-        base = Array.of(reshaped(operand(part.base), new))
-        return Part(base, tuple([None if one else kept[0] for one in ones]))
-    part._refuse("a reshape")
+    ones = [isinstance(size, int) and size == 1 for size in wanted]
+    sizes = list(zip(part.stretches, part.base.shape, strict=True))
+    kept = [(stretch, size) for stretch, size in sizes if stretch or size != 1]
+    if len(kept) > 1 or ones.count(False) != 1:
+        part._refuse("a reshape")
+    ((stretch, size),) = kept
+    base = Array.of(reshaped(operand(part.base), tuple([1 if one else size for one in ones])))
+    return Part(base, tuple([None if one else stretch for one in ones]))

@@ -93,9 +93,9 @@ class Selected(Value):
         return wrap(value)
 
     def __getitem__(self, key: Any) -> Any:
-        if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
-            return self
-        self._refuse("taking a part of it")
+        if key is not Ellipsis and not (isinstance(key, slice) and key == slice(None)):
+            self._refuse("taking a part of it")
+        return self
 
     def __setitem__(self, key: Any, value: Any) -> None:
         # What a mask picks is a copy, as in NumPy: only all of it can be assigned again, by an in-place operation.

@@ -110,13 +110,17 @@ def _nan_after(nan: Operand, found: Operand, side: str) -> Operand:
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """The bin of each value, as :func:`numpy.digitize`; bins that are not known ascend."""
-    import numpy as np
+    """The bin of each value, as :func:`numpy.digitize`."""
+    from nxkernel.numpy.choosing import where
 
-    known = np.asarray(bins) if isinstance(bins, list | tuple | np.ndarray) else None
-    if known is not None and len(known) > 1 and known[0] > known[-1]:
-        return e.subtract(len(known), searchsorted(known[::-1].copy(), x, "left" if not right else "right"))
-    return searchsorted(bins, x, "right" if not right else "left")
+    side = "left" if right else "right"
+    edges = as_value(bins)
+    count = edges.shape[0]
+    up = searchsorted(edges, x, side)
+    if isinstance(bins, list | tuple) and not any(bins[k] > bins[k + 1] for k in range(count - 1)):
+        return up
+    down = e.subtract(count, searchsorted(edges[::-1], x, side))
+    return where(e.greater(edges[0], edges[-1]), down, up) if count else up
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
@@ -146,7 +150,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     from nxkernel.numpy.creation import linspace
 
     if not isinstance(bins, int):
-        return as_value(bins)
+        edges = as_value(bins)
+        if edges.shape:
+            return edges
+        bins = edges.__index__()
     value = as_value(a)
     if range is not None:
         first, last = range

@@ -1,4 +1,4 @@
-"""NumPy's element-wise functions as objects, with ``where=`` and ``out=``, and ``reduce``, ``accumulate``, ``outer`` and ``at``."""
+"""NumPy's element-wise functions as objects: ``where=``, ``out=``, ``reduce``, ``accumulate``, ``outer``, ``at``."""
 
 from __future__ import annotations
 

@@ -372,6 +372,6 @@ def _reshaped_strides(before: Shape, strides: Shape, after: Shape) -> Shape | No
         if any(one[1] != other[0] * other[1] for one, other in itertools.pairwise(group)):
             return None
         stride, place = group[-1][1], stop
-        for axis in reversed(range(axis, stop)):
-            found[axis], stride = stride, stride * after[axis]
+        for k in reversed(range(axis, stop)):
+            found[k], stride = stride, stride * after[k]
     return tuple(found)

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from numpy_face import check, traced
 
+from numpy_face import check, traced
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError
 
 M = np.arange(24.0).reshape(4, 6)

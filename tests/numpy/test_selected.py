@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from numpy_face import check, traced
 
+from numpy_face import check, traced
 from nxkernel.errors import NxTypeError
 
 A = np.arange(-6.0, 6.0).reshape(3, 4)
