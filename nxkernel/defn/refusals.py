@@ -144,11 +144,14 @@ _CONSTRUCTS[ast.TryStar] = _CONSTRUCTS[ast.Try]
 _CONSTRUCTS[ast.YieldFrom] = _CONSTRUCTS[ast.Yield]
 _CONSTRUCTS[ast.AsyncWith] = _CONSTRUCTS[ast.AsyncFor] = _CONSTRUCTS[ast.AsyncFunctionDef]
 
+#: Where none of these is, there is nothing to refuse.
+_SUSPECT = (*_CONSTRUCTS, ast.NamedExpr, ast.comprehension)
+
 #: Functions that look at the variables of the function that calls them, which is another one after rewriting.
 _FRAMES = frozenset({"locals", "eval", "exec"})
 
 
-def refuse(function: ast.FunctionDef | ast.Lambda, file: str, name: str) -> None:
+def refuse(function: ast.FunctionDef | ast.Lambda, nodes: list[ast.AST], file: str, name: str) -> None:
     """Raise for the first construct of a function that a definition cannot have.
 
     Functions inside that are decorated are left to their decorators.
@@ -156,6 +159,8 @@ def refuse(function: ast.FunctionDef | ast.Lambda, file: str, name: str) -> None
     Parameters
     ----------
     function : ast.FunctionDef or ast.Lambda
+    nodes : list of ast.AST
+        All that are in it.
     file : str
     name : str
         Of the function, for the message.
@@ -164,6 +169,8 @@ def refuse(function: ast.FunctionDef | ast.Lambda, file: str, name: str) -> None
     ------
     SyntaxRefusal
     """
+    if not any(isinstance(node, _SUSPECT) or getattr(node, "id", "") in _FRAMES for node in nodes):
+        return
     body = function.body if isinstance(function.body, list) else [function.body]
     _Refusing(file, name).all(body)
 

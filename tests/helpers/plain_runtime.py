@@ -34,6 +34,9 @@ class PlainRuntime:
 
     pending = unassigned
 
+    def pending(self, name):
+        return Unassigned(name)
+
     def if_(self, test, then, otherwise, state, names, site):
         self.asked.append(("if", names))
         assert len(state) == len(names)
@@ -63,13 +66,13 @@ class PlainRuntime:
                 break
         return state
 
-    def and_(self, one, other):
+    def and_(self, one, other, site=None):
         return one() and other()
 
-    def or_(self, one, other):
+    def or_(self, one, other, site=None):
         return one() or other()
 
-    def not_(self, value):
+    def not_(self, value, site=None):
         return not value
 
     def get_item(self, value, key):

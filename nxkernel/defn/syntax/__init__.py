@@ -10,7 +10,7 @@ both sides of an `if` return          ``return if_return(c, then, else_, SITE)``
 ``while t: A``                        ``a, b = while_(test, body, (a, b), ("a", "b"), SITE)``
 ``for i in it: A``                    ``i, a = for_(it, body, (i, a), ("i", "a"), SITE)``; where the loop can be left,
                                       ``broken=2`` says which part of the state is the flag for that
-``a and b``, ``a or b``, ``not a``    ``and_(lambda: a, lambda: b)``, ``or_(lambda: a, lambda: b)``, ``not_(a)``
+``a and b``, ``a or b``, ``not a``    ``and_(lambda: a, lambda: b, SITE)``, ``or_`` likewise, ``not_(a, SITE)``
 ``x[k]``                              ``get_item(x, k)``
 ``x[k] = v``                          ``x = set_item(x, k, v)``
 ``x += v``                            ``x = in_place("+", x, v)``
@@ -176,8 +176,9 @@ def _tree(code: types.CodeType) -> tuple[Function, frozenset[str]] | None:
             raise refusals.no_source(code.co_name, code.co_filename, code.co_firstlineno)
         return None
     tree = prepare(_copied(tree), class_of(code.co_qualname), "__class__" in code.co_freevars)
-    refusals.refuse(tree, code.co_filename, code.co_name)
-    fresh = names.Fresh(names.mentioned(tree))
+    nodes = names.nodes_of(tree)
+    refusals.refuse(tree, nodes, code.co_filename, code.co_name)
+    fresh = names.Fresh(names.mentioned(nodes))
     return rewrite(tree, code.co_filename, fresh), frozenset(fresh.made)
 
 

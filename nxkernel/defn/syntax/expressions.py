@@ -116,14 +116,16 @@ class Expressions(ast.NodeTransformer):
             begin = self.later(head)
         *first, last = [begin, *(self.later(value) for value in node.values[1:])]
         for each in reversed(first):
-            made = runtime(name, each, last)
+            made = runtime(name, each, last, self.site(node))
             last = ast.copy_location(thunk(made), node)
         return ast.copy_location(ast.Call(function(names, made), [head], []) if names else made, node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """``not a``."""
         self.generic_visit(node)
-        return ast.copy_location(runtime("not_", node.operand), node) if isinstance(node.op, ast.Not) else node
+        if not isinstance(node.op, ast.Not):
+            return node
+        return ast.copy_location(runtime("not_", node.operand, self.site(node)), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         """``a < b < c``, in which `b` is evaluated once, and `c` only where ``a < b``."""
@@ -149,6 +151,6 @@ class Expressions(ast.NodeTransformer):
             left, right = map(load, names)
         first = ast.copy_location(ast.Compare(left, [operation], [right]), near)
         right_again = ast.Constant(right.value) if isinstance(right, ast.Constant) else load(right.id)
-        both = runtime("and_", thunk(first), thunk(self._chain(right_again, later, rest, near)))
+        both = runtime("and_", thunk(first), thunk(self._chain(right_again, later, rest, near)), self.site(near))
         made = ast.Call(function(names, both), values, []) if names else both
         return ast.copy_location(made, near)

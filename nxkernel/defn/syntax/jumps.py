@@ -141,6 +141,7 @@ class _Jumps:
         flags = dict.fromkeys(name for name in (loop.broken, loop.returned) if name is not None)
         before = [_flag(name, False, statement) for name in flags]
         if loop.value is not None:
+            # It has no value until the loop is left by a return, and is read only then.
             before.append(_placed(ast.Delete([ast.Name(loop.value, ast.Del())]), statement))
         after: list[ast.stmt] = []
         returned = loop.returned is not None

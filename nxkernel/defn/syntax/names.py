@@ -33,10 +33,19 @@ class Fresh:
         return self.made[-1]
 
 
-def mentioned(tree: ast.AST) -> set[str]:
-    """All identifiers of a tree that are names of variables anywhere in it."""
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
+    """All nodes of a tree."""
+    found = [tree]
+    for node in found:
+        if not isinstance(node, ast.Name | ast.Constant):
+            found += children(node)
+    return found
+
+
+def mentioned(nodes: Iterable[ast.AST]) -> set[str]:
+    """All names of variables among nodes."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name):
             found.add(node.id)
         elif isinstance(node, ast.arg):

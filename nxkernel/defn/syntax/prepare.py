@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from nxkernel.defn.syntax.names import nodes_of
 from nxkernel.defn.syntax.sources import Function, parameters
 
 
@@ -19,7 +20,13 @@ def prepare(tree: Function, class_name: str, has_super: bool) -> Function:
     has_super : bool
         Whether ``super()`` means what Python's does.
     """
-    return _Prepare(class_name.lstrip("_"), has_super).visit(tree)
+    if class_name or has_super or any(map(_is_typed, nodes_of(tree))):
+        return _Prepare(class_name.lstrip("_"), has_super).visit(tree)
+    return tree
+
+
+def _is_typed(node: ast.AST) -> bool:
+    return isinstance(node, ast.AnnAssign) or bool(getattr(node, "annotation", None) or getattr(node, "returns", None))
 
 
 def class_of(qualified: str) -> str:

@@ -305,13 +305,13 @@ class _Function:
     def for_(self, statement: ast.For, bound: set[str]) -> list[ast.stmt]:
         """A `for`."""
         assigned = self.assigned(statement.body)
-        target, first = statement.target, []
+        target, unpack = statement.target, []
         if isinstance(target, ast.Name):
             item, shown = target.id, target.id
         else:
             item, shown = self.fresh("item"), ast.unparse(target)
             assigned = list(dict.fromkeys([*self.assigned([target]), *assigned]))
-            first = self.assignments.assign([target], load(item))
+            unpack = self.assignments.assign([target], load(item))
         state = [item, *(name for name in assigned if name != item and name in statement.live_turn)]
         before = self.bind(state, bound, statement)
 
@@ -319,7 +319,7 @@ class _Function:
 
         def turn(inside: set[str]) -> list[ast.stmt]:
             inside.update(bound_here)
-            return [*first, *self.block(statement.body, inside), *self.results(state)]
+            return [*unpack, *self.block(statement.body, inside), *self.results(state)]
 
         body = self.function("body", state, [], turn, assigned, bound, statement.body[0])
         values, _ = self.handed(state)
