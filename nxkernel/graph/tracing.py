@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -268,6 +269,16 @@ def weak(value: Any) -> bool:
             return True
         trace = trace.previous
     return False
+
+
+@contextlib.contextmanager
+def suspended() -> Iterator[None]:
+    """Run primitives on tensors at once for a while, whatever is being traced."""
+    trace, _state.trace = _state.trace, None
+    try:
+        yield
+    finally:
+        _state.trace = trace
 
 
 _inside: dict[str, bool] = {}

@@ -15,6 +15,7 @@ import numpy as np
 from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
 from nxkernel.graph.tracing import Cell
 from nxkernel.numpy import keys, picking
 from nxkernel.numpy.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, is_view, reshaped
@@ -136,6 +137,27 @@ class Scalar(Value):
 
     def __nx_operand__(self) -> Operand:
         return self.node
+
+    def _number(self) -> Any:
+        """The number, where it is known while tracing."""
+        node = self.node
+        known = type(node) is Expr and node.primitive is primitives.constant
+        return node.params["value"] if known else node
+
+    def __bool__(self) -> bool:
+        return bool(self._number())
+
+    def __int__(self) -> int:
+        return int(self._number())
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __complex__(self) -> complex:
+        return complex(self._number())
+
+    def __index__(self) -> int:
+        return self._number().__index__()
 
     def __nx_like__(self, value: Operand) -> Value:
         return wrap(value)
@@ -356,16 +378,17 @@ def stacked(value: Any) -> Operand:
     """Nested lists as one tensor, with NumPy's type; traced values may be among the numbers."""
     if not isinstance(value, list | tuple):
         return operand(value)
-    if not any(map(_holds_traced, value)):
+    if not any(map(holds_traced, value)):
         return operand(np.array(value))
     from nxkernel.numpy.joining import join_new
 
     return join_new([stacked(part) if isinstance(part, list | tuple) else part for part in value], 0)
 
 
-def _holds_traced(value: Any) -> bool:
+def holds_traced(value: Any) -> bool:
+    """Whether there are traced values in nested lists."""
     if isinstance(value, list | tuple):
-        return any(map(_holds_traced, value))
+        return any(map(holds_traced, value))
     return isinstance(value, Operand | Proxy)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import parts, selected
-from nxkernel.numpy.array import Value, as_value, type_of, wrap
+from nxkernel.numpy.array import Value, as_value, holds_traced, type_of, wrap
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected
 from nxkernel.numpy.ufunc import finished
@@ -45,6 +46,11 @@ def axes_of(axis: Any, ndim: int) -> Shape:
 
 def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, out: Any, name: str) -> Any:
     """A reduction of anything: arrays, parts of traced length, what a mask picks."""
+    if isinstance(array, tuple | list) and tracing.current() is not None and not holds_traced(array):
+        # Of numbers that are known the result is known too, such as the product of a shape.
+        with tracing.suspended():
+            known = run(function, array, axis, keepdims, where, None, name).__nx_operand__()
+        return finished(wrap(known if known.shape else filled(known.to_number(), known.type, ())), out, True, name)
     value = as_value(array)
     keep = builtins.bool(keepdims)
     if where is not True and isinstance(value, Part | Selected):

@@ -9,12 +9,12 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.numpy import parts
+from nxkernel.numpy import keys, parts
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, type_of, wrap
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected, lifted
 from nxkernel.numpy.views import Along, Index, reshaped
-from nxkernel.operand import Operand
+from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import apply, convert, filled, operand
 from nxkernel.shapes import broadcast_shapes as shapes_together
 from nxkernel.shapes import normalize_axis, spreads, text
@@ -30,9 +30,12 @@ Shape = tuple[int, ...]
 
 def sizes(given: Any) -> Shape:
     """A shape from a number or a sequence of numbers, which are known while tracing."""
-    if isinstance(given, tuple | list):
-        return tuple(size.__index__() for size in given)
-    return (given.__index__(),)
+    return tuple([_size(size) for size in given]) if isinstance(given, tuple | list) else (_size(given),)
+
+
+def _size(given: Any) -> int:
+    known = keys.known_number(given) if isinstance(given, Operand | Proxy) else None
+    return given.__index__() if known is None else known
 
 
 def as_array(value: Any) -> Array:

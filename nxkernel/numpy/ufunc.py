@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
 from nxkernel.numpy import keys, picking
 from nxkernel.numpy.array import Array, Value, as_value, common_shape, fitted, type_of, wrap
 from nxkernel.numpy.selected import lifted
@@ -60,7 +61,10 @@ class Ufunc:
         return finished(found, out, where, self.__name__)
 
     def _on_values(self, values: Any, dtype: Any) -> Any:
-        found = self.on_operands(*[value if is_number(value) else operand(value) for value in values], dtype=dtype)
+        given = [value if is_number(value) else operand(value) for value in values]
+        found = known_result(lambda *known: self.on_operands(*known, dtype=dtype), given)
+        if found is None:
+            found = self.on_operands(*given, dtype=dtype)
         return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
@@ -171,6 +175,26 @@ class Ufunc:
     def reduceat(self, *_: Any, **__: Any) -> None:
         """Refused: the number of parts would be traced."""
         raise NxTypeError(message(f"{self.__name__}.reduceat is not available.", "Write the loop over the parts."))
+
+
+def known_result(function: Callable[..., Any], given: Sequence[Any]) -> Any:
+    """What a function gives of numbers that are known, as constants; None where some of them are traced."""
+    known = [value if is_number(value) else constant_of(value) for value in given]
+    if tracing.current() is None or any(value is None for value in known):
+        return None
+    with tracing.suspended():
+        found = function(*known)
+    if isinstance(found, tuple):
+        return tuple([filled(one.to_number(), one.type, ()) for one in found])
+    return filled(found.to_number(), found.type, ())
+
+
+def constant_of(value: Operand) -> Operand | None:
+    """A constant without axes as a tensor, None for all else."""
+    if type(value) is not Expr or value.primitive is not p.constant or value.shape or tracing.weak(value):
+        return None
+    with tracing.suspended():
+        return filled(value.params["value"], value.type, ())
 
 
 def _check_options(name: str, options: dict[str, Any]) -> None:

@@ -268,3 +268,11 @@ def test_ranges_of_traced_bounds_are_parts_where_the_greatest_is_known():
         return (np.arange(n) * v[:n]).sum()
 
     assert traced(f, V, np.array(4)) == [(np.arange(4) * V[:4]).sum()]
+
+
+def test_results_of_known_numbers_are_known():
+    def f(np, v):
+        n = np.prod([2, 3]) * np.maximum(1, 2)
+        return np.zeros(n), np.zeros(np.ceil(np.sqrt(10.0) / 2).astype(int)), v[: np.int64(3)] + (1 if n > 3 else 2)
+
+    check(f, V)
