@@ -138,3 +138,24 @@ def test_nodes_know_the_line_that_made_them():
     graph, _ = traced(lambda x, acc: x * acc)
     (product,) = graph.outputs
     assert product.source.file == __file__
+
+
+def test_arrays_of_numpys_are_captured_by_bodies():
+    array = np.array([1.0, 2.0], np.float32)
+    graph, captured = traced(lambda x, acc: acc + x * nx.sum(array))
+    assert len(captured) == 1
+    assert captured[0].to_list() == [1.0, 2.0]
+    (found,) = interface.get("evaluator").compile(graph).run([np.float32(2), np.float32(10), array])
+    assert float(found) == 16
+
+
+def test_what_stands_for_a_number_outside_does_inside():
+    with Trace(capture=None) as outer:
+        counter = parameter(0, "i", Spec(nx.types.s64, (), ()))
+        outer.weak.add(counter)
+        with BodyTrace() as inner:
+            assert tracing.weak(counter)
+            assert (nx.s8(3) * counter).type == "s8"
+            assert inner.outermost is outer
+            with BodyTrace():
+                assert (nx.s8(3) * counter).type == "s8"

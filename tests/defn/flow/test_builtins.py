@@ -1,0 +1,170 @@
+"""Builtins of traced values, compared with Python's."""
+
+import builtins
+
+import pytest
+
+import nxkernel as nx
+from nxkernel.defn.control_flow import fn
+from nxkernel.errors import NxTypeError
+
+NUMBERS = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.75]
+
+
+def traced(function, *args):
+    """What a definition gives, as Python values."""
+    found = nx.jit(lambda *values: fn(function)(*values))(*args)
+    return [v.to_list() for v in found] if isinstance(found, tuple | list) else found.to_list()
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("function", [abs, round, int, bool, float])
+def test_of_one_number(function, number):
+    assert traced(function, number) == function(number)
+
+
+def test_round_to_digits():
+    assert traced(lambda x: fn(round)(x, 1), 2.25) == pytest.approx(2.2)
+    assert traced(lambda x: fn(round)(x, -2), 1250.0) == 1200.0
+    assert traced(lambda x: fn(round)(x, 2), 7) == 7
+
+
+@pytest.mark.parametrize(("left", "right"), [(7, 3), (-7, 3), (7, -3), (2, 5)])
+@pytest.mark.parametrize("function", [divmod, pow, min, max])
+def test_of_two_numbers(function, left, right):
+    if function is pow:
+        right = abs(right)
+    expected = function(left, right)
+    assert traced(function, left, right) == (list(expected) if function is divmod else expected)
+
+
+def test_min_and_max_of_many():
+    x = nx.tensor([3.0, 1.0, 2.0])
+    assert (traced(min, x), traced(max, x), traced(min, 3.0, 1.0, 2.0)) == (1.0, 3.0, 1.0)
+    assert traced(lambda a: fn(max)([a, 5, 2]), 3) == 5
+    assert fn(max)([1, 5, 2], key=lambda n: -n) == 1
+
+
+def test_sums():
+    assert traced(sum, nx.tensor([[1, 2], [3, 4]])) == [4, 6]
+    assert traced(lambda a, b: fn(sum)([a, b, 3], 10), 1, 2) == 16
+    assert fn(sum)([1, 2]) == 3
+
+
+def test_any_and_all():
+    x = nx.tensor([0.0, 1.0])
+    assert (traced(any, x), traced(all, x)) == (1, 0)
+    assert traced(lambda a, b: (fn(any)([a > 1, b > 1]), fn(all)([a > 1, b > 1, True])), 0.0, 2.0) == [1, 0]
+    assert (fn(any)([]), fn(all)([]), fn(any)([0, "x"]), fn(all)([1, 0])) == (False, True, True, False)
+
+
+def test_numbers_of_other_kinds():
+    assert nx.jit(lambda x: fn(int)(x))(nx.f64(2.9)).type == "s64"
+    assert nx.jit(lambda x: fn(float)(x))(3).type == "f32"
+    assert nx.jit(lambda x: fn(float)(x))(nx.f64(3)).type == "f64"
+    assert traced(complex, 1.0, 2.0) == 1 + 2j
+    assert nx.jit(lambda x, n: x * fn(int)(n))(nx.s8(3), 2.5).type == "s8"
+
+
+def test_sequences():
+    @nx.defn
+    def f(x):
+        pairs = [a * b for a, b in zip(x, [1, 2, 3])]  # noqa: B905
+        places = [place for place, _ in enumerate(x, 1)]
+        doubled = list(map(lambda v: v * 2, x))  # noqa: C417
+        odd = list(filter(lambda n: n % 2, range(5)))
+        return pairs, places, doubled, odd, len(x), sorted(x, reverse=True), [v for v in reversed(x)]  # noqa: C416
+
+    pairs, places, doubled, odd, length, ordered, backward = f(nx.tensor([5.0, 4.0, 6.0]))
+    assert [float(v) for v in pairs] == [5.0, 8.0, 18.0]
+    assert [int(v) for v in places] == [1, 2, 3]
+    assert [float(v) for v in doubled] == [10.0, 8.0, 12.0]
+    assert [int(v) for v in odd] == [1, 3]
+    assert int(length) == 3
+    assert ordered.to_list() == [6.0, 5.0, 4.0]
+    assert [float(v) for v in backward] == [6.0, 4.0, 5.0]
+
+
+def test_sorted_numbers():
+    @nx.defn
+    def f(a, b, c):
+        return tuple(sorted([a, b, c]))
+
+    assert [float(v) for v in f(3.0, 1.0, 2.0)] == [1.0, 2.0, 3.0]
+    assert fn(sorted)([3, 1, 2], key=lambda n: -n) == [3, 2, 1]
+
+
+def test_printing(capsys):
+    @nx.defn
+    def f(x):
+        print("tracing", x.shape)
+        print("x is", x, "and twice", x * 2)
+        print(x)
+        return x
+
+    f(1.0)
+    assert capsys.readouterr().out.splitlines() == [
+        "tracing ()",
+        "x is … and twice (#Nx.Tensor<",
+        "  f32",
+        "  1.0",
+        ">, #Nx.Tensor<",
+        "  f32",
+        "  2.0",
+        ">)",
+        "#Nx.Tensor<",
+        "  f32",
+        "  1.0",
+        ">",
+    ]
+    f(1.0)
+    assert "tracing" not in capsys.readouterr().out
+
+
+def test_printing_in_a_loop(run):
+    f = run("@nx.defn\ndef f(x):\n    for i in range(3):\n        print(i)\n    return x\n")["f"]
+    with pytest.raises(NxTypeError) as raised:
+        f(1.0)
+    assert str(raised.value) == (
+        "print() of traced values is not possible in a loop or a branch of the compiled program.\n"
+        "  cell.py, line 4:  print(i)\n"
+        "  Return the values from the definition, and print them there."
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("pow(x, 2, 7)", "pow() of traced values takes no modulus."),
+        ("max(x, 2, key=abs)", "max() of traced values takes no 'key'."),
+        ("sorted([x, 1], key=abs)", "sorted() of traced values takes no 'key'."),
+        ("int(nx.stack([x, x]))", "int() takes one number, got f32[2]."),
+        ("float(nx.complex(x, x))", "float() takes no complex number, got c64."),
+        ("max(nx.iota((2, 2)) + x)", "max() goes over the rows of a tensor f32[2][2], which are no numbers."),
+    ],
+)
+def test_what_is_refused(run, code, text):
+    f = run(f"@nx.defn\ndef f(x):\n    return {code}\n")["f"]
+    with pytest.raises(NxTypeError) as raised:
+        f(1.0)
+    assert str(raised.value).split("\n")[:2] == [text, f"  cell.py, line 3:  return {code}"]
+
+
+def test_assertions(run):
+    f = run('@nx.defn\ndef f(x, *, n):\n    assert n > 1, f"n is {n}"\n    assert x > 0\n    return x\n')["f"]
+    with pytest.raises(AssertionError, match="n is 1"):
+        f(1.0, n=1)
+    with pytest.raises(NxTypeError) as raised:
+        f(1.0, n=2)
+    assert str(raised.value) == (
+        "an `assert` is checked while the definition is traced, and only the running program knows this condition.\n"
+        "  cell.py, line 4, in f:\n"
+        "    assert x > 0\n"
+        "           ^^^^^\n"
+        "  Return the condition from the definition, and assert it there; shapes and options can be asserted here."
+    )
+
+
+def test_other_builtins_stay_themselves():
+    assert fn(isinstance) is builtins.isinstance
+    assert fn(fn(len)) is fn(len)

@@ -1,0 +1,119 @@
+"""Which functions are rewritten when a definition calls them, and which stay as they are."""
+
+import functools
+import math
+
+import numpy as np
+
+import nxkernel as nx
+from nxkernel.defn.control_flow import fn
+
+
+def relu(x):
+    """Written for numbers."""
+    return x if x > 0 else 0.0
+
+
+class Scale:
+    """An object that is called."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        if x > 0:
+            return x * self.factor
+        return x
+
+    def twice(self, x):
+        for _ in range(2):
+            x = self(x)
+        return x
+
+
+def test_the_users_functions_are_rewritten():
+    @nx.defn
+    def f(x):
+        return relu(x) + relu(-x) * 10
+
+    assert [float(f(x)) for x in (2.0, -3.0)] == [2.0, 30.0]
+
+
+def test_methods_partials_and_objects():
+    scale = Scale(3.0)
+
+    @nx.defn
+    def f(x):
+        halved = functools.partial(np_free, by=2.0)
+        return scale(x), scale.twice(x), halved(x)
+
+    assert [float(v) for v in f(2.0)] == [6.0, 18.0, 1.0]
+    assert [float(v) for v in f(-2.0)] == [-2.0, -2.0, -2.0]
+
+
+def np_free(x, by):
+    return x / by if x > 0 else x
+
+
+def test_lambdas_and_functions_inside():
+    @nx.defn
+    def f(x):
+        sign = lambda v: 1 if v > 0 else -1  # noqa: E731
+
+        def count(v):
+            n = 0
+            while v > 1:
+                v = v / 2
+                n += 1
+            return n
+
+        return sign(x) * count(abs(x))
+
+    assert [int(f(x)) for x in (9.0, -5.0)] == [4, -3]
+
+
+def test_definitions_called_by_definitions():
+    @nx.defn
+    def inner(x):
+        while x > 10:
+            x = x / 2
+        return x
+
+    @nx.defn
+    def outer(x):
+        return inner(x) + inner(x * 3)
+
+    assert float(outer(8.0)) == 8.0 + 6.0
+    assert float(nx.jit(inner)(40.0)) == 10.0
+    assert float(nx.compile(inner, [nx.template((), "f32")])(40.0)) == 10.0
+
+
+def test_installed_functions_and_transforms_stay():
+    @nx.deftransform
+    def host(x):
+        return len(x.shape)
+
+    assert fn(host) is host
+    assert fn(nx.sum) is nx.sum
+    assert fn(functools.reduce) is functools.reduce
+    assert fn(Scale) is Scale
+    assert fn(math.sqrt)(4.0) == 2.0
+    assert fn(np.sin) is np.sin
+
+
+def test_a_plain_function_that_is_compiled_is_traced_as_it_stands():
+    turns = []
+
+    def f(x):
+        for i in range(3):
+            turns.append(i)
+            x = x + 1
+        return x
+
+    assert float(nx.jit(f)(1.0)) == 4.0
+    assert turns == [0, 1, 2]
+
+
+def test_what_cannot_be_called():
+    assert fn(5) == 5
+    assert fn([]) == []

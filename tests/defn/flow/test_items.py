@@ -1,0 +1,107 @@
+"""Parts of values, and assignments in place, as definitions write them."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.defn.control_flow import get_item, in_place, set_item
+from nxkernel.errors import NxTypeError
+
+X = np.arange(6.0, dtype=np.float32)
+
+
+def test_assignments_rebind_the_variable():
+    @nx.defn
+    def f(x):
+        before = x
+        x[1] = 10
+        x[2:4] *= 2
+        x[-1] += x[0] + 1
+        return x, before
+
+    changed, before = f(nx.tensor(X))
+    assert changed.to_list() == [0.0, 10.0, 4.0, 6.0, 4.0, 6.0]
+    assert before.to_list() == X.tolist()
+
+
+def test_masks_in_place():
+    @nx.defn
+    def f(x, y):
+        x[x > 3] *= 10
+        low = x < 2
+        x[low] = y[low] * 2 - x[low]
+        return x
+
+    expected, other = X.copy(), X + 100
+    expected[expected > 3] *= 10
+    low = expected < 2
+    expected[low] = other[low] * 2 - expected[low]
+    assert f(X, other).to_list() == expected.tolist()
+
+
+@pytest.mark.parametrize("code", ["x[x > 1] + x", "nx.sum(x[x > 1])", "len(x[x > 1])", "x[x > 1] * x[x > 2]"])
+def test_what_a_mask_picks_is_no_value(run, code):
+    f = run(f"@nx.defn\ndef f(x):\n    return {code}\n")["f"]
+    with pytest.raises(NxTypeError) as raised:
+        f(X)
+    assert str(raised.value) == (
+        "x[mask] has a size that only the values of the mask tell: x is f32[6], the mask u8[6].\n"
+        f"  cell.py, line 3:  return {code}\n"
+        "  nx.select(mask, x, 0) keeps the shape, and nx.sum(nx.select(mask, x, 0)) sums what the mask picks;\n"
+        "  x[mask] = v and x[mask] *= v change what it picks."
+    )
+
+
+def test_several_index_arrays_go_together():
+    @nx.defn
+    def f(t, i, j):
+        return t[i, j], t[i, 1], t[1:3, i]
+
+    t, i, j = np.arange(12).reshape(3, 4), np.array([0, 1]), np.array([3, 2])
+    pairs, column, block = f(t, i, j)
+    assert pairs.to_list() == t[i, j].tolist()
+    assert column.to_list() == t[i, 1].tolist()
+    assert block.to_list() == t[1:3, i].tolist()
+
+
+def test_python_sequences_at_traced_places():
+    @nx.defn
+    def f(x, i):
+        table, rows, numbers = [1.5, 2.5, 3.5], (x, x * 2), range(10, 20, 3)
+        return table[i], rows[i], numbers[i]
+
+    assert [v.to_list() for v in f(nx.tensor([1.0, 2.0]), 1)] == [2.5, [2.0, 4.0], 13]
+
+
+def test_python_containers_stay_themselves():
+    names = {"a": [1, 2]}
+    assert get_item(get_item(names, "a"), 1) == 2
+    assert set_item(names, "b", 5) is names
+    assert names["b"] == 5
+    numbers = [1]
+    assert in_place("+", numbers, [2]) is numbers
+    assert (numbers, in_place("-", 5, 2), in_place("**", 2, 3)) == ([1, 2], 3, 8)
+
+
+def test_operators_in_place_widen_types():
+    assert in_place("/", nx.tensor([1, 2]), 2).to_list() == [0.5, 1.0]
+    assert in_place("@", nx.tensor([1, 2]), nx.tensor([3, 4])).to_list() == 11
+
+
+def test_parts_of_objects():
+    class Model:
+        def __init__(self, weights):
+            self.weights = weights
+
+    @nx.defn
+    def f(x):
+        model = Model(x)
+        model.weights[0] = 5
+        parts = {"w": [x, x]}
+        parts["w"][1][2] = 7
+        return model.weights, parts["w"]
+
+    weights, (first, second) = f(X)
+    assert weights.to_list() == [5.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert first.to_list() == X.tolist()
+    assert second.to_list() == [0.0, 1.0, 7.0, 3.0, 4.0, 5.0]
