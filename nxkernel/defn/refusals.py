@@ -151,7 +151,9 @@ _SUSPECT = (*_CONSTRUCTS, ast.NamedExpr, ast.comprehension)
 _FRAMES = frozenset({"locals", "eval", "exec"})
 
 
-def refuse(function: ast.FunctionDef | ast.Lambda, nodes: list[ast.AST], file: str, name: str) -> None:
+def refuse(
+    function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, nodes: list[ast.AST], file: str, name: str
+) -> None:
     """Raise for the first construct of a function that a definition cannot have.
 
     Functions inside that are decorated are left to their decorators.
@@ -171,7 +173,9 @@ def refuse(function: ast.FunctionDef | ast.Lambda, nodes: list[ast.AST], file: s
     """
     if not any(isinstance(node, _SUSPECT) or getattr(node, "id", "") in _FRAMES for node in nodes):
         return
-    body = function.body if isinstance(function.body, list) else [function.body]
+    body = [function]
+    if not isinstance(function, ast.AsyncFunctionDef):
+        body = function.body if isinstance(function.body, list) else [function.body]
     _Refusing(file, name).all(body)
 
 

@@ -198,7 +198,7 @@ def _copy(value: Any) -> Any:
 
 def _has(code: types.CodeType, wanted: frozenset[int]) -> bool:
     """Whether code, or code in it, has one of some instructions, assigns in place, or is a generator."""
-    if code.co_flags & _SUSPENDED:
+    if code.co_flags & _SUSPENDED and code.co_name != "<genexpr>":
         return True
     pairs = code.co_code
     operations = pairs[::2]

@@ -10,9 +10,10 @@ import warnings
 from collections.abc import Iterator
 
 Function = ast.FunctionDef | ast.Lambda
+_FOUND = Function | ast.AsyncFunctionDef
 
 
-def tree_of(code: types.CodeType) -> Function | None:
+def tree_of(code: types.CodeType) -> Function | ast.AsyncFunctionDef | None:
     """The syntax tree of a function.
 
     Parameters
@@ -22,7 +23,7 @@ def tree_of(code: types.CodeType) -> Function | None:
 
     Returns
     -------
-    ast.FunctionDef or ast.Lambda or None
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda or None
         None when there is no source, or another one than the function was made of.
     """
     file = code.co_filename
@@ -38,7 +39,7 @@ def tree_of(code: types.CodeType) -> Function | None:
         whole = _whole("".join(lines))
     except SyntaxError:
         return None
-    fitting = [node for node in ast.walk(whole) if isinstance(node, Function) and _is_of(node, code)]
+    fitting = [node for node in ast.walk(whole) if isinstance(node, _FOUND) and _is_of(node, code)]
     if code.co_name == "<lambda>":
         fitting = [node for node in fitting if _holds(node, code)]
     return min(fitting, key=_extent, default=None)
@@ -56,7 +57,7 @@ def _block(lines: list[str], first: int) -> ast.FunctionDef | None:
         except SyntaxError:
             continue
         node = tree.body[0].body[0] if indent else tree.body[0]
-        return node if isinstance(node, ast.FunctionDef) else None
+        return node if isinstance(node, _FOUND) else None
     return None
 
 
