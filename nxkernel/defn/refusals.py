@@ -1,4 +1,4 @@
-"""What the language of definitions has not: each construct with its place, a caret under it, and what to write instead."""
+"""What the language of definitions has not: each construct, where it stands, and what to write instead."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nxkernel.defn import places
 from nxkernel.errors import CompilationError, message
 
 
-class SyntaxRefusal(CompilationError):
+class RefusedSyntaxError(CompilationError):
     """A construct that a definition cannot have, or source text that cannot be found."""
 
     #: The text names the line already.
@@ -61,7 +61,7 @@ def pointer(found: Site | tuple) -> list[str]:
     return [where, f"  {text.lstrip()}", f"  {' ' * (begin - indent)}{'^' * max(end - begin, 1)}"]
 
 
-def refusal(what: str, found: Site | tuple, *instead: str) -> SyntaxRefusal:
+def refusal(what: str, found: Site | tuple, *instead: str) -> RefusedSyntaxError:
     """The error for a construct.
 
     Parameters
@@ -72,7 +72,7 @@ def refusal(what: str, found: Site | tuple, *instead: str) -> SyntaxRefusal:
     *instead : str
         What to write instead.
     """
-    return SyntaxRefusal(message(what, *pointer(found), *instead))
+    return RefusedSyntaxError(message(what, *pointer(found), *instead))
 
 
 def lost(name: str, found: tuple) -> None:
@@ -169,7 +169,7 @@ def refuse(
 
     Raises
     ------
-    SyntaxRefusal
+    RefusedSyntaxError
     """
     if not any(isinstance(node, _SUSPECT) or getattr(node, "id", "") in _FRAMES for node in nodes):
         return
@@ -216,7 +216,7 @@ class _Refusing(ast.NodeVisitor):
         self.generic_visit(node)
 
 
-def walrus(file: str, name: str, node: ast.NamedExpr) -> SyntaxRefusal:
+def walrus(file: str, name: str, node: ast.NamedExpr) -> RefusedSyntaxError:
     """The error for an assignment inside an expression that may not be evaluated."""
     return refusal(
         "`:=` cannot stand where it may not be evaluated: after `and` or `or`, in `x if c else y`, or in the test of a "
@@ -226,9 +226,9 @@ def walrus(file: str, name: str, node: ast.NamedExpr) -> SyntaxRefusal:
     )
 
 
-def no_source(name: str, file: str, line: int) -> SyntaxRefusal:
+def no_source(name: str, file: str, line: int) -> RefusedSyntaxError:
     """The error for a function that has to be rewritten and whose text is nowhere."""
-    return SyntaxRefusal(
+    return RefusedSyntaxError(
         message(
             f"the source of {name} cannot be found ({places.name_of(file)}, line {line}): its control flow and "
             "assignments are compiled from source.",
@@ -238,11 +238,12 @@ def no_source(name: str, file: str, line: int) -> SyntaxRefusal:
     )
 
 
-def recursion(file: str, name: str, node: ast.Call) -> SyntaxRefusal:
+def recursion(file: str, name: str, node: ast.Call) -> RefusedSyntaxError:
     """The error for a function that calls itself."""
     return refusal(
         f"{name} calls itself, and nothing that is known when it is traced ends that",
         site(file, name, node),
         "Write a loop: `while` or `for`, with what changes from call to call as variables.",
-        "Recursion is for what is known then: an option that counts down, `def f(x, *, n)`, or the shape of an argument.",
+        "Recursion is for what is known then: an option that counts down, `def f(x, *, n)`, or the shape of an "
+        "argument.",
     )

@@ -34,9 +34,6 @@ class PlainRuntime:
 
     pending = unassigned
 
-    def pending(self, name):
-        return Unassigned(name)
-
     def if_(self, test, then, otherwise, state, names, site):
         self.asked.append(("if", names))
         assert len(state) == len(names)

@@ -76,7 +76,7 @@ def rewritten(function: types.FunctionType, runtime: Any) -> types.FunctionType:
 
     Raises
     ------
-    SyntaxRefusal
+    RefusedSyntaxError
         For constructs that a definition cannot have, and when the source is needed and cannot be found.
 
     Examples
@@ -111,7 +111,7 @@ def check(function: types.FunctionType) -> None:
 
     Raises
     ------
-    SyntaxRefusal
+    RefusedSyntaxError
         As :func:`rewritten`, and for a function that calls itself without anything known that could end that.
     """
     code = function.__code__
@@ -200,13 +200,12 @@ def _has(code: types.CodeType, wanted: frozenset[int]) -> bool:
     """Whether code, or code in it, has one of some instructions, assigns in place, or is a generator."""
     if code.co_flags & _SUSPENDED and code.co_name != "<genexpr>":
         return True
-    pairs = code.co_code
-    operations = pairs[::2]
+    operations = code.co_code[::2]
     if not wanted.isdisjoint(operations):
         return True
-    if _BINARY in operations:
-        if any(op == _BINARY and how >= _IN_PLACE for op, how in zip(operations, pairs[1::2], strict=True)):
-            return True
+    pairs = zip(operations, code.co_code[1::2], strict=True)
+    if _BINARY in operations and any(op == _BINARY and how >= _IN_PLACE for op, how in pairs):
+        return True
     return any(_has(each, wanted) for each in code.co_consts if isinstance(each, types.CodeType))
 
 
@@ -268,7 +267,7 @@ def _is_numpy(value: Any) -> bool:
 
 def _imports_numpy(code: types.CodeType) -> bool:
     """Whether code imports NumPy itself."""
-    if dis.opmap["IMPORT_NAME"] in code.co_code[::2]:
-        if any(name.partition(".")[0] == "numpy" for name in code.co_names):
-            return True
+    imports = dis.opmap["IMPORT_NAME"] in code.co_code[::2]
+    if imports and any(name.partition(".")[0] == "numpy" for name in code.co_names):
+        return True
     return any(_imports_numpy(each) for each in code.co_consts if isinstance(each, types.CodeType))

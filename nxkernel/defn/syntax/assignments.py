@@ -91,7 +91,7 @@ class Assignments:
     def into(self, target: ast.Subscript, value: ast.expr, sign: ast.Constant | None = None) -> list[ast.stmt]:
         """``x[k] = v``, where `v` is rewritten already, or ``x[k] += v`` with a sign, where it is not."""
         made: list[ast.stmt] = []
-        # The subscripts from the outermost value to the one that is assigned: each new part goes into the one around it.
+        # Subscripts from the outermost value to the one that is assigned: each new part goes into the one around it.
         chain = [target]
         while isinstance(chain[0].value, ast.Subscript):
             chain.insert(0, chain[0].value)

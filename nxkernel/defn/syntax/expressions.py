@@ -11,7 +11,7 @@ from nxkernel.defn.syntax.names import own
 #: The runtime, `slice`, and what refuses an assignment that would be lost: free variables of rewritten functions.
 RUNTIME, SLICE, LOST = "__nx__", "__nx_slice__", "__nx_lost__"
 
-_ATOMS = ast.Name | ast.Constant
+_ATOMS = (ast.Name, ast.Constant)
 
 
 def load(name: str) -> ast.Name:

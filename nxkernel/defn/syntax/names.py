@@ -7,7 +7,10 @@ from collections.abc import Iterable
 
 from nxkernel.defn.syntax.sources import parameters
 
-_COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FUNCTIONS = (ast.Lambda, ast.FunctionDef)
+#: Most nodes are such, and nothing is in them.
+_ATOMS = (ast.Name, ast.Constant)
 
 
 class Fresh:
@@ -37,7 +40,7 @@ def nodes_of(tree: ast.AST) -> list[ast.AST]:
     """All nodes of a tree."""
     found = [tree]
     for node in found:
-        if not isinstance(node, ast.Name | ast.Constant):
+        if not isinstance(node, _ATOMS):
             found += children(node)
     return found
 
@@ -79,7 +82,7 @@ def _read(node: ast.AST | list, found: set[str]) -> None:
     elif isinstance(node, ast.Name):
         if isinstance(node.ctx, ast.Load):
             found.add(node.id)
-    elif isinstance(node, ast.Lambda | ast.FunctionDef):
+    elif isinstance(node, _FUNCTIONS):
         for outside in _outside(node):
             _read(outside, found)
         found |= free(node)
@@ -194,9 +197,9 @@ def own(nodes: Iterable[ast.AST]) -> list[ast.AST]:
                     found += [each, each.target]
             continue
         found.append(node)
-        if isinstance(node, ast.Lambda | ast.FunctionDef):
+        if isinstance(node, _FUNCTIONS):
             waiting += _outside(node)[::-1]
-        elif not isinstance(node, ast.Name | ast.Constant):
+        elif not isinstance(node, _ATOMS):
             waiting += children(node)[::-1]
     return found
 
@@ -219,9 +222,9 @@ def functions_in(nodes: Iterable[ast.AST]) -> list[ast.Lambda | ast.FunctionDef]
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.Lambda | ast.FunctionDef):
+        if isinstance(node, _FUNCTIONS):
             found.append(node)
             waiting += _outside(node)
-        elif not isinstance(node, ast.Name | ast.Constant):
+        elif not isinstance(node, _ATOMS):
             waiting += children(node)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 
 from nxkernel.defn.syntax.names import nodes_of
 from nxkernel.defn.syntax.sources import Function, parameters
@@ -38,7 +39,7 @@ def class_of(qualified: str) -> str:
     ('Model', 'Model', '')
     """
     parts = qualified.split(".")
-    classes = [name for name, after in zip(parts, parts[1:], strict=False) if "<locals>" not in (name, after)]
+    classes = [name for name, after in itertools.pairwise(parts) if "<locals>" not in (name, after)]
     return classes[-1] if classes else ""
 
 

@@ -1,14 +1,15 @@
 """Random functions of nested choices, loops and jumps: their twins do the same, whichever side is tried first."""
 
+import contextlib
 import linecache
 import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_runtime import Frozen, PlainRuntime, Unassigned
 
 from nxkernel.defn.syntax import rewritten
+from plain_runtime import Frozen, PlainRuntime, Unassigned
 
 
 class BothSides(PlainRuntime):
@@ -21,10 +22,8 @@ class BothSides(PlainRuntime):
     def attempt(self, function, *arguments):
         self.left -= 1
         if self.left > 0:
-            try:
+            with contextlib.suppress(NameError, ZeroDivisionError, TypeError):
                 function(*arguments)
-            except (NameError, ZeroDivisionError, TypeError):
-                pass
 
     def if_(self, test, then, otherwise, state, names, site):
         taken, other = (then, otherwise) if test else (otherwise, then)

@@ -3,11 +3,12 @@
 import copy
 
 import pytest
+
+from nxkernel.defn.syntax import rewritten
 from plain_runtime import PlainRuntime, Unassigned
 
-from nxkernel.defn.syntax import rewritten, source_of
-
-# ruff: noqa: B007, B008, B023, C419, E731, PIE790, PLR, RET, RUF012, SIM, PERF, F841, UP, C4, E712
+# What people write is not always how it would be written here.
+# ruff: noqa: B007, B023, C416, E731, F722, F821, F841, F842, PERF402, RET503, RET504
 K = 3
 
 
@@ -117,7 +118,7 @@ def partial_returns_in_a_row(a, b):
 def bare_return(x):
     out = [0]
     if x:
-        return
+        return None
     out[0] = 1
     return out
 
@@ -364,7 +365,7 @@ def chained_once(a, b, c, log):
 
 @case((0, 1), (1, 0), ([], "x"))
 def logic(a, b):
-    return a and b, a or b, not a, not (a and b) or (b and a and 3), a and b or "c"
+    return a and b, a or b, not a, not (a and b) or (b and a and 3), (a and b) or "c"
 
 
 @case((0, []), (1, []))
@@ -662,7 +663,7 @@ def imports(n):
 @case((3,))
 def annotations(n: "no such name"):
     a: int = 1
-    b: undefined_name = a + n  # noqa: F821
+    b: undefined_name = a + n
     c: int
     for i in range(n):
         a += i

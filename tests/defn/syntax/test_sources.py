@@ -19,22 +19,25 @@ def mark(function):
     return function
 
 
+# fmt: off
 class Model:
     @mark
     @mark
     def step(self, x):
         """Text
-        with lines
-            of its own."""
+with lines
+    of its own."""
         # A comment,
-        # and one further left.
-        return (x, 1)
+    # and one further left.
+        return (x,
+    1)
 
-    short = lambda self: self  # noqa: E731
+    short = lambda self: self
 
-    def one_line(self): return 1  # fmt: skip
+    def one_line(self): return 1
 
 
+# fmt: on
 def test_a_method_stands_at_its_lines():
     tree = tree_of(Model.step.__code__)
     assert tree.name == "step"

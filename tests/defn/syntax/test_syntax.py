@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy import linalg as la
 from numpy import sin
-from plain_runtime import Frozen, PlainRuntime
 
 from nxkernel.defn import refusals, syntax
 from nxkernel.defn.syntax import check, refers_to_numpy, rewritten, source_of
+from plain_runtime import Frozen, PlainRuntime
 
 
 def test_a_choice(run):
@@ -242,7 +242,7 @@ def test_partial_returns_do_not_multiply_the_code(run):
 def test_equal_code_in_two_files_has_two_twins(run):
     source = "def f(x):\n    yield x"
     for file in ("one.py", "two.py"):
-        with pytest.raises(refusals.SyntaxRefusal, match=f"{file}, line 2, in f"):
+        with pytest.raises(refusals.RefusedSyntaxError, match=f"{file}, line 2, in f"):
             check(run(source, file=file)["f"])
 
 
