@@ -137,14 +137,14 @@ def _twin(code: types.CodeType, file: str) -> types.CodeType:
     tree, blocks = found
     # Free variables of the function are those of a function around it.
     given = [ast.arg(name) for name in dict.fromkeys([RUNTIME, SLICE, LOST, *code.co_freevars])]
-    result = tree if isinstance(tree, ast.FunctionDef) else ast.copy_location(ast.Expr(tree), tree)
+    result = tree if isinstance(tree, ast.FunctionDef) else names.at(ast.Expr(tree), tree)
     if isinstance(tree, ast.FunctionDef):
         # Under its own name, a function that calls itself would find itself in the function around it.
         tree.name = "__nx_twin__"
     around = ast.FunctionDef("around", ast.arguments([], given, None, [], [], None, []), [result], [], None)
     around.type_params = []
     module = ast.Module([around], [])
-    locate(module, ast.copy_location(around, tree))
+    locate(module, names.at(around, tree))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compiled = compile(module, file, "exec", dont_inherit=True)
@@ -193,7 +193,7 @@ def _copy(value: Any) -> Any:
     if not isinstance(value, ast.AST):
         return value
     made = type(value)(**{field: _copy(inner) for field, inner in ast.iter_fields(value)})
-    return ast.copy_location(made, value) if hasattr(value, "lineno") else made
+    return names.at(made, value) if hasattr(value, "lineno") else made
 
 
 def _has(code: types.CodeType, wanted: frozenset[int]) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from nxkernel.defn import refusals
-from nxkernel.defn.syntax.names import own
+from nxkernel.defn.syntax.names import at, own
 
 #: The runtime, `slice`, and what refuses an assignment that would be lost: free variables of rewritten functions.
 RUNTIME, SLICE, LOST = "__nx__", "__nx_slice__", "__nx_lost__"
@@ -71,21 +71,21 @@ class Expressions(ast.NodeTransformer):
     def later(self, node: ast.expr) -> ast.Lambda:
         """An expression that is rewritten and evaluated by a function of its own, or not at all."""
         self.refuse_assignment(node)
-        return ast.copy_location(thunk(self.visit(node)), node)
+        return at(thunk(self.visit(node)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         """``f(x)``."""
         is_super = isinstance(node.func, ast.Name) and node.func.id == "super"
         self.generic_visit(node)
         if not is_super:
-            node.func = ast.copy_location(runtime("fn", node.func), node.func)
+            node.func = at(runtime("fn", node.func), node.func)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """``x[k]``."""
         if not isinstance(node.ctx, ast.Load):
             return self.generic_visit(node)
-        return ast.copy_location(runtime("get_item", self.visit(node.value), self.key(node.slice)), node)
+        return at(runtime("get_item", self.visit(node.value), self.key(node.slice)), node)
 
     def key(self, node: ast.expr) -> ast.expr:
         """What stands in brackets, as a value."""
@@ -93,7 +93,7 @@ class Expressions(ast.NodeTransformer):
             parts = [ast.Constant(None) if part is None else self.visit(part) for part in (node.lower, node.upper)]
             if node.step is not None:
                 parts.append(self.visit(node.step))
-            return ast.copy_location(ast.Call(load(SLICE), parts, []), node)
+            return at(ast.Call(load(SLICE), parts, []), node)
         if isinstance(node, ast.Tuple):
             node.elts = list(map(self.key, node.elts))
             return node
@@ -102,7 +102,7 @@ class Expressions(ast.NodeTransformer):
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         """``x if c else y``."""
         made = runtime("if_exp", self.visit(node.test), self.later(node.body), self.later(node.orelse), self.site(node))
-        return ast.copy_location(made, node)
+        return at(made, node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         """``a and b or c``."""
@@ -117,15 +117,15 @@ class Expressions(ast.NodeTransformer):
         *first, last = [begin, *(self.later(value) for value in node.values[1:])]
         for each in reversed(first):
             made = runtime(name, each, last, self.site(node))
-            last = ast.copy_location(thunk(made), node)
-        return ast.copy_location(ast.Call(function(names, made), [head], []) if names else made, node)
+            last = at(thunk(made), node)
+        return at(ast.Call(function(names, made), [head], []) if names else made, node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         """``not a``."""
         self.generic_visit(node)
         if not isinstance(node.op, ast.Not):
             return node
-        return ast.copy_location(runtime("not_", node.operand, self.site(node)), node)
+        return at(runtime("not_", node.operand, self.site(node)), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         """``a < b < c``, in which `b` is evaluated once, and `c` only where ``a < b``."""
@@ -141,7 +141,7 @@ class Expressions(ast.NodeTransformer):
     ) -> ast.expr:
         (operation, *later), (right, *rest) = operations, operands
         if not later:
-            return ast.copy_location(ast.Compare(left, [operation], [right]), near)
+            return at(ast.Compare(left, [operation], [right]), near)
         names, values = [], []
         if not (isinstance(left, _ATOMS) and isinstance(right, _ATOMS)):
             # What is evaluated before goes first.
@@ -149,8 +149,8 @@ class Expressions(ast.NodeTransformer):
                 names.append(self.fresh("operand"))
                 values.append(operand)
             left, right = map(load, names)
-        first = ast.copy_location(ast.Compare(left, [operation], [right]), near)
+        first = at(ast.Compare(left, [operation], [right]), near)
         right_again = ast.Constant(right.value) if isinstance(right, ast.Constant) else load(right.id)
         both = runtime("and_", thunk(first), thunk(self._chain(right_again, later, rest, near)), self.site(near))
         made = ast.Call(function(names, both), values, []) if names else both
-        return ast.copy_location(made, near)
+        return at(made, near)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
+from nxkernel.defn.syntax.names import at, children
+
 _LOOPS = ast.While | ast.For
 _LEAVES = ast.Return | ast.Break | ast.Continue
 
@@ -88,7 +90,7 @@ class _Jumps:
         going = [_falls(side) != _NEVER for side in sides]
         made: list[ast.stmt] = []
         if rest and all(going) and not isinstance(rest[0], GoOn):
-            tail = ast.copy_location(Tail(self._closed(rest, statement)), rest[0] if rest else statement)
+            tail = at(Tail(self._closed(rest, statement)), rest[0] if rest else statement)
             made.append(tail)
             rest = [_go_on(tail, statement)]
         blocks = []
@@ -96,7 +98,7 @@ class _Jumps:
             # Two sides that go on to the same tail do so by statements of their own.
             after = [_go_on(each.tail, each) if isinstance(each, GoOn) else each for each in rest]
             blocks.append(self._closed([*side, *after], statement) if goes else self.to_end(side))
-        choice = ast.copy_location(ast.If(statement.test, *blocks), statement)
+        choice = at(ast.If(statement.test, *blocks), statement)
         choice.returns = True
         return [*made, choice]
 
@@ -104,14 +106,12 @@ class _Jumps:
         """The statements up to the end of the function, with a return at the end."""
         made = self.to_end(block)
         if _falls(block) != _NEVER and not _ends_with_return(made):
-            made.append(ast.copy_location(ast.Return(None), block[-1] if block else near))
+            made.append(at(ast.Return(None), block[-1] if block else near))
         return made
 
     def _plain(self, statement: ast.If) -> ast.If:
         """An `if` of which no side leaves."""
-        made = ast.copy_location(
-            ast.If(statement.test, self.to_end(statement.body), self.to_end(statement.orelse)), statement
-        )
+        made = at(ast.If(statement.test, self.to_end(statement.body), self.to_end(statement.orelse)), statement)
         made.returns = False
         return made
 
@@ -136,7 +136,7 @@ class _Jumps:
             made: ast.stmt = ast.While(test, body, [])
         else:
             made = ast.For(statement.target, statement.iter, body, [])
-        ast.copy_location(made, statement)
+        at(made, statement)
         made.broken = loop.broken
         flags = dict.fromkeys(name for name in (loop.broken, loop.returned) if name is not None)
         before = [_flag(name, False, statement) for name in flags]
@@ -190,7 +190,7 @@ class _Jumps:
         return made
 
     def _choice(self, statement: ast.If, sides: list[list[ast.stmt]], loop: Loop) -> ast.If:
-        made = ast.copy_location(ast.If(statement.test, *[self.turn(side, loop) for side in sides]), statement)
+        made = at(ast.If(statement.test, *[self.turn(side, loop) for side in sides]), statement)
         made.returns = False
         return made
 
@@ -213,7 +213,7 @@ class _Jumps:
 
 
 def _go_on(tail: Tail, near: ast.AST) -> GoOn:
-    made = ast.copy_location(GoOn(None), near)
+    made = at(GoOn(None), near)
     made.tail = tail
     return made
 
@@ -224,8 +224,8 @@ def _flag(name: str, value: bool, near: ast.AST) -> ast.Assign:
 
 def _placed(node: ast.AST, near: ast.AST) -> ast.AST:
     """A new node where another one stands; its parts that have a place keep it."""
-    ast.copy_location(node, near)
-    for child in ast.iter_child_nodes(node):
+    at(node, near)
+    for child in children(node):
         if not hasattr(child, "lineno"):
             _placed(child, near)
     return node

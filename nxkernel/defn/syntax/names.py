@@ -36,6 +36,13 @@ class Fresh:
         return self.made[-1]
 
 
+def at(node: ast.AST, near: ast.AST) -> ast.AST:
+    """A new node at the place of another one; quicker than Python's function for it."""
+    node.lineno, node.col_offset = near.lineno, near.col_offset
+    node.end_lineno, node.end_col_offset = near.end_lineno, near.end_col_offset
+    return node
+
+
 def nodes_of(tree: ast.AST) -> list[ast.AST]:
     """All nodes of a tree."""
     found = [tree]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 
-from nxkernel.defn.syntax.names import nodes_of
+from nxkernel.defn.syntax.names import at, nodes_of
 from nxkernel.defn.syntax.sources import Function, parameters
 
 
@@ -87,12 +87,12 @@ class _Prepare(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
         if node.value is None:
-            return ast.copy_location(ast.Pass(), node)
-        return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
+            return at(ast.Pass(), node)
+        return self.visit(at(ast.Assign([node.target], node.value), node))
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         is_super = isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords
         self.generic_visit(node)
         if is_super and self.has_super and self.first[-1]:
-            node.args = [ast.copy_location(ast.Name(name, ast.Load()), node) for name in ("__class__", self.first[-1])]
+            node.args = [at(ast.Name(name, ast.Load()), node) for name in ("__class__", self.first[-1])]
         return node

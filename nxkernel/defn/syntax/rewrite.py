@@ -10,6 +10,7 @@ from nxkernel.defn.syntax.assignments import Assignments
 from nxkernel.defn.syntax.expressions import Expressions, load, runtime, store, thunk
 from nxkernel.defn.syntax.jumps import GoOn, Tail, straighten
 from nxkernel.defn.syntax.liveness import Liveness
+from nxkernel.defn.syntax.names import at, children
 
 
 def rewrite(tree: ast.FunctionDef | ast.Lambda, file: str, fresh: Callable[[str], str]) -> ast.FunctionDef | ast.Lambda:
@@ -33,7 +34,7 @@ def rewrite(tree: ast.FunctionDef | ast.Lambda, file: str, fresh: Callable[[str]
         made: ast.FunctionDef | ast.Lambda = ast.Lambda(_bare(tree.args), body)
     else:
         made = _def(tree.name, _bare(tree.args), _Function(tree, file, fresh).rewritten())
-    ast.copy_location(made, tree)
+    at(made, tree)
     locate(made, tree)
     return made
 
@@ -44,10 +45,10 @@ def locate(node: ast.AST, near: ast.AST) -> None:
         if getattr(node, "located", False):
             return
         if not hasattr(node, "lineno"):
-            ast.copy_location(node, near)
+            at(node, near)
         node.located = True
         near = node
-    for child in naming.children(node):
+    for child in children(node):
         locate(child, near)
 
 
@@ -110,7 +111,7 @@ class _Function:
             made += self.statement(statement, bound)
             for new in made[begin:]:
                 locate(new, statement)
-        return made or [ast.copy_location(ast.Pass(), statements[0])] if statements else []
+        return made or [at(ast.Pass(), statements[0])] if statements else []
 
     def statement(self, statement: ast.stmt, bound: set[str]) -> list[ast.stmt]:
         """Rewrite a statement."""
@@ -157,14 +158,14 @@ class _Function:
                 if isinstance(each, ast.Name):
                     made.append(self.unassigned(each.id, each))
                 else:
-                    made.append(ast.copy_location(ast.Delete([self.expressions.generic_visit(each)]), statement))
+                    made.append(at(ast.Delete([self.expressions.generic_visit(each)]), statement))
         return made
 
     def unassigned(self, name: str, near: ast.AST) -> ast.stmt:
         """``a = __nx__.unassigned("a")``; names that were made here are read only where they have a value."""
         start = "pending" if name in self.fresh.made else "unassigned"
         made = ast.Assign([store(name)], runtime(start, ast.Constant(name)))
-        return ast.copy_location(made, near)
+        return at(made, near)
 
     def bind(self, wanted: Iterable[str], bound: set[str], near: ast.AST) -> list[ast.stmt]:
         """Give those variables something that have no value yet."""
@@ -197,7 +198,7 @@ class _Function:
         self.declared.update(dict.fromkeys(outer))
         inside = (bound - set(assigned)) | {*state, *kept} | self.shared
         block = [*([ast.Nonlocal(outer)] if outer else []), *entered, *body(inside)]
-        return ast.copy_location(_def(self.fresh(stem), arguments, block), near)
+        return at(_def(self.fresh(stem), arguments, block), near)
 
     def results(self, state: list[str]) -> list[ast.stmt]:
         """``return a, b``."""
