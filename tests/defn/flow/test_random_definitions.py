@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_functions import Writer
 
 import nxkernel as nx
+from random_functions import Writer
 
 
 class OneStructure(Writer):
