@@ -72,11 +72,20 @@ class TracedValue(Operand):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         self._no_data("NumPy", "Use the function of that name in nxkernel, or call NumPy outside the definition.")
 
-    def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> NoReturn:
-        name = getattr(function, "__name__", "this function")
-        self._no_data(
-            f"np.{name}()", "Use the function of nxkernel that does it, or call NumPy outside the definition."
-        )
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from nxkernel.numpy.twins import dispatched
+
+        return dispatched(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        from nxkernel.numpy.twins import dispatched
+
+        return dispatched(function, "", args, kwargs)
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        import nxkernel.numpy
+
+        return nxkernel.numpy
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise NxTypeError(

@@ -9,6 +9,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy import constants, random
 from nxkernel.operand import Operand, Proxy
 
@@ -128,12 +129,83 @@ def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -
 
 
 def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
-    """A function of NumPy's on tensors and traced values: by the rules of types that are followed now.
+    """A function of NumPy's on tensors and traced values, by the rules of types that are followed now.
 
-    Outside of NumPy's rules the results are tensors and traced values again, not arrays that are assigned into.
+    Outside of NumPy's rules the results are tensors and traced values again, not arrays that are assigned into, and
+    element-wise functions are those of nxkernel.
+
+    Parameters
+    ----------
+    function : callable
+        A function or ufunc of NumPy's.
+    method : str
+        What of a ufunc is called, such as ``"__call__"``; empty for other functions.
+    inputs, options : tuple and dict
+        What it is called with.
     """
-    found = run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options)
-    return found if types.follows_numpy() else _plain(found)
+    if types.follows_numpy():
+        return run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options)
+    own = _own_functions().get(function) if method == "__call__" and not options else None
+    if own is not None:
+        return own(*inputs)
+    return _plain(run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options))
+
+
+@functools.cache
+def _own_functions() -> dict[Any, Any]:
+    """NumPy's element-wise functions to those of nxkernel, which know names of axes and vectorized axes."""
+    from nxkernel import ops
+    from nxkernel.ops import methods
+
+    found = {np.floor_divide: methods.floor_divide, np.remainder: methods.floor_remainder}
+    found |= {np.matmul: methods.matrix_multiply, np.positive: lambda tensor: tensor}
+    for name in _SAME_NAMES:
+        found[getattr(np, name)] = getattr(ops, name)
+    for theirs, ours in _OTHER_NAMES.items():
+        found[getattr(np, theirs)] = getattr(ops, ours)
+    return found
+
+
+_SAME_NAMES = [
+    "add", "subtract", "multiply", "divide", "equal", "not_equal", "greater", "less", "greater_equal", "less_equal",
+    "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "left_shift", "right_shift", "exp", "expm1", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt",
+    "cbrt", "sign", "floor", "ceil", "conjugate",
+]  # fmt: skip
+_OTHER_NAMES = {
+    "power": "pow", "maximum": "max", "minimum": "min", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos",
+    "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "negative": "negate",
+    "absolute": "abs", "invert": "bitwise_not", "isnan": "is_nan", "isinf": "is_infinity", "log": "log",
+}  # fmt: skip
+
+
+def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any], arrays: Any) -> Any:
+    """As :func:`dispatched`, for tensors, whose elements are known: what has no twin runs on NumPy's arrays.
+
+    Parameters
+    ----------
+    arrays : callable
+        Gives containers with arrays in the place of tensors.
+    """
+    traced = tracing.current() is not None or any(map(_holds_proxies, (*inputs, *options.values())))
+    try:
+        if traced or (_has_twin(function) and options.get("out") is None):
+            return dispatched(function, method, inputs, dict(options))
+    except NxTypeError:
+        if traced:
+            raise
+    run = getattr(function, method) if method and method != "__call__" else function
+    return run(*arrays(inputs), **{name: arrays(value) for name, value in options.items()})
+
+
+def _has_twin(function: Any) -> bool:
+    return function in _table()
+
+
+def _holds_proxies(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return any(map(_holds_proxies, value))
+    return isinstance(value, Proxy)
 
 
 def _plain(value: Any) -> Any:

@@ -32,9 +32,23 @@ class ArrayProtocols:
             raise NxValueError(f"a tensor of {self.data.dtype} becomes an array of {np.dtype(dtype)} only by a copy")
         return self.data.astype(dtype)
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy's element-wise functions are those of nxkernel."""
+        from nxkernel.numpy.twins import on_tensors
+
+        return on_tensors(ufunc, method, inputs, options, _arrays)
+
     def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """NumPy's functions work on the tensor's elements and give arrays, as on any array."""
-        return function(*_arrays(args), **{name: _arrays(value) for name, value in kwargs.items()})
+        """NumPy's functions give tensors; those that have no counterpart work on the elements and give arrays."""
+        from nxkernel.numpy.twins import on_tensors
+
+        return on_tensors(function, "", args, kwargs, _arrays)
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        """The functions of the array API standard for tensors."""
+        import nxkernel.numpy
+
+        return nxkernel.numpy
 
     @property
     def __array_interface__(self) -> dict[str, Any]:

@@ -55,8 +55,17 @@ def test_what_the_code_makes_of_a_captured_array_is_no_constant(run):
         assert value(f(0.0)) == [1.0, 1.0]
 
 
+def test_numpys_functions_do_not_fix_the_values_of_a_captured_array(run):
+    space = {"nx": nx, "np": np, "w": ONE}
+    f = run("f = nx.jit(lambda t: t * np.sqrt(w))", space)["f"]
+    assert value(f(1.0)) == [1.0, 1.0, 1.0]
+    space["w"] = 4 * ONE
+    with nx.no_compile():
+        assert value(f(1.0)) == [2.0, 2.0, 2.0]
+
+
 def test_numpy_cannot_fix_the_values_of_a_captured_array(run):
-    f = run("f = nx.jit(lambda t: t * np.sqrt(w))", {"nx": nx, "np": np, "w": ONE})["f"]
+    f = run("f = nx.jit(lambda t: t * np.asarray(w))", {"nx": nx, "np": np, "w": ONE})["f"]
     with pytest.raises(TracedValueError, match=r"asks for the data of a traced value of type f32\[3\]"):
         f(1.0)
 

@@ -24,8 +24,37 @@ def test_arrays():
 
 
 def test_numpy_functions_take_tensors():
+    assert isinstance(np.exp(T), nx.Tensor)
     np.testing.assert_array_equal(np.exp(T), np.exp(T.data))
     assert np.concatenate([T, T]).shape == (4, 2)
+    assert np.sum(T, axis=0).to_list() == [4.0, 6.0]
+    assert np.add.reduce(T).to_list() == [4.0, 6.0]
+    assert (np.float32(2) * T).to_list() == (np.full(2, 2, np.float32) * T).to_list() == [[2.0, 4.0], [6.0, 8.0]]
+    assert T.__array_namespace__().sum(T).tolist() == 10.0
+
+
+def test_numpys_functions_without_a_counterpart_work_on_arrays():
+    values, counts = np.unique(T, return_counts=True)
+    assert isinstance(values, np.ndarray)
+    assert counts.tolist() == [1, 1, 1, 1]
+    assert np.nonzero(T > 2)[0].tolist() == [1, 1]
+    out = np.zeros((2, 2), np.float32)
+    np.add(T, 1, out=out)
+    assert out.tolist() == [[2, 3], [4, 5]]
+
+
+def test_numpys_functions_take_traced_values_by_nx_rules():
+    f = nx.jit(lambda t: (np.exp(t), np.sum(t, axis=1), np.where(t > 1, t, 0), np.add.outer(t, t), 2 * np.sqrt(t)))
+    found = f(nx.s32([[1, 2], [3, 4]]))
+    assert [tensor.type for tensor in found] == ["f32", "s64", "s32", "s32", "f32"]
+    assert found[1].to_list() == [3, 7]
+    assert found[3].shape == (2, 2, 2, 2)
+
+
+def test_numpys_element_wise_functions_keep_names_and_vectorized_axes():
+    named = nx.tensor([[1.0, 4.0]], names=["row", "column"])
+    assert np.sqrt(named).names == ("row", "column")
+    assert np.sqrt(nx.vectorize(nx.tensor([1.0, 4.0]), "x")).vectorized_axes == (("x", 2),)
 
 
 def test_the_array_interface_keeps_the_memory_alive():
