@@ -56,7 +56,7 @@ def rooms(node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shar
 
     def take(size: int) -> int:
         nonlocal total
-        place, total = total, total + aligned(size)
+        place, total = total, total + (aligned(size) if size else 0)
         return place
 
     work = take(max(part.workspace for part in parts))

@@ -108,7 +108,7 @@ def _refuse(node: Expr) -> NoReturn:
 
 def _needs(text: Program) -> None:
     runtime.prepare()
-    if text.calls or text.loops:
+    if text.calls:
         host.provide()
     for type_ in text.libraries:
         libraries.provide(type_)
@@ -243,7 +243,7 @@ class CpuExecutable:
         self.lower_ms, self.native_ms = lower_ms, native_ms
         self.symbol = text.symbol
         launch = runtime.callable_program(address, text.params)
-        self.launch = host.raising(launch) if text.calls or text.loops else launch
+        self.launch = host.raising(launch) if text.calls else launch
         self._calls = text.calls
         self._shapes = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace

@@ -75,32 +75,22 @@ def _array(address: int, spec: Spec) -> np.ndarray:
     return np.ndarray(spec.shape, spec.type.dtype, memory)
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64))
-def _answer(number: int, table: ctypes.Array) -> None:
-    if _failures.first is not None:
-        return
+@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64))
+def _answer(number: int, table: ctypes.Array) -> int:
+    """Run a call; 1 when it failed, so that the program comes back."""
     try:
         call = _calls[number]
         call([table[place] for place in range(call.width)])
     except BaseException as error:
         _failures.first = error
-
-
-@ctypes.CFUNCTYPE(ctypes.c_int64)
-def _signals() -> int:
-    """Let Python's signal handlers run; 1 when one of them raised, or something went wrong before."""
-    try:
-        ctypes.pythonapi.PyErr_CheckSignals()
-    except BaseException as error:
-        _failures.first = _failures.first or error
-    return int(_failures.first is not None)
+        return 1
+    return 0
 
 
 @functools.cache
 def provide() -> None:
-    """Make ``nxk_host`` and ``nxk_signals`` known to code that is loaded from now on."""
+    """Make ``nxk_host`` known to code that is loaded from now on."""
     loader.define_symbol("nxk_host", ctypes.cast(_answer, ctypes.c_void_p).value)
-    loader.define_symbol("nxk_signals", ctypes.cast(_signals, ctypes.c_void_p).value)
 
 
 def raising(launch: Callable[..., bool]) -> Callable[..., bool]:

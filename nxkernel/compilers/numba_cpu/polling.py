@@ -31,8 +31,7 @@ class Poll:
 
     def write(self) -> None:
         """Look, and leave the program when it is to stop."""
-        b = self.b
-        go_on = b.label("on")
+        b, go_on = self.b, self.b.label("later")
         if not self.heavy:
             look = b.label("look")
             left = b.integer("sub", b.load("i64", self.left), self.w.integer(1))
@@ -40,10 +39,8 @@ class Poll:
             b.branch_if(b.icmp("sgt", left, self.w.integer(0)), go_on, look)
             b.start(look)
             b.store(self.w.integer(TURNS), self.left)
-        stop = b.label("stop")
-        b.branch_if(b.call(_define(self.w.module), "i1", 1, self.w.seen()), stop, go_on)
-        b.start(stop)
-        b.do("ret void")
+        self.w.leave_if(b.call(_define(self.w.module), "i1", 1, self.w.seen()))
+        b.branch(go_on)
         b.start(go_on)
 
 

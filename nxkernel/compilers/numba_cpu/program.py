@@ -136,6 +136,14 @@ class Writer:
         """One of the addresses that the program is given."""
         return self.b.load("ptr", self.b.offset(_POINTERS, "ptr", self.integer(index)), invariant=True)
 
+    def leave_if(self, condition: Value) -> None:
+        """End the program on a condition: something is to be raised."""
+        stop, go_on = self.b.label("stop"), self.b.label("on")
+        self.b.branch_if(condition, stop, go_on)
+        self.b.start(stop)
+        self.b.do("ret void")
+        self.b.start(go_on)
+
     def copy(self, target: Value, source: Value, size: int) -> None:
         """Copy bytes."""
         self.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
@@ -300,8 +308,9 @@ class Scope:
         call = host.Call(launch.run, [operand.spec for operand in whole.node.operands], specs)
         self.w.calls.append(call)
         table = self._table([(node, 0) for node in (*whole.node.operands, *results)], 0)
-        self.w.module.declare("nxk_host", "void", ["i64", "ptr"])
-        self.b.do(f"call void @nxk_host({self.w.word(call.number)}, {table})")
+        self.w.module.declare("nxk_host", "i64", ["i64", "ptr"])
+        failed = self.b.call("nxk_host", "i64", 1, self.w.word(call.number), table)
+        self.w.leave_if(self.b.icmp("ne", failed, self.w.integer(0)))
 
     def _product(self, product: Product) -> None:
         self.w.libraries.add(product.type)

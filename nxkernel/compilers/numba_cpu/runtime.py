@@ -3,7 +3,8 @@
 ``nxk_run`` runs a kernel on the pool, or on the calling thread when there is little to do, the pool is taken, or there
 is none. Each thread gets one contiguous range of steps: the pool by itself would call a kernel for every single one.
 The other function is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects,
-gives up the interpreter lock and runs a program, which costs a tenth of what ctypes does.
+gives up the interpreter lock and runs a program, which costs a tenth of what ctypes does. ``nxk_signals`` lets Python's
+signal handlers run in the middle of a loop; what they raise is raised when the program has come back.
 """
 
 from __future__ import annotations
@@ -137,11 +138,30 @@ ready:
   %thread = call ptr @PyEval_SaveThread()
   call void %program(ptr %pointers, ptr %params)
   call void @PyEval_RestoreThread(ptr %thread)
+  %error = call ptr @PyErr_Occurred()
+  %well = icmp eq ptr %error, null
+  br i1 %well, label %fine, label %raised
+fine:
   call void @Py_IncRef(ptr %done)
   ret ptr %done
+raised:
+  ret ptr null
+}}
+
+define i64 @nxk_signals() nounwind {{
+entry:
+  %held = call i32 @PyGILState_Ensure()
+  %failed = call i32 @PyErr_CheckSignals()
+  call void @PyGILState_Release(i32 %held)
+  %stop = sext i32 %failed to i64
+  ret i64 %stop
 }}
 
 declare void @Py_IncRef(ptr)
+declare ptr @PyErr_Occurred()
+declare i32 @PyErr_CheckSignals()
+declare i32 @PyGILState_Ensure()
+declare void @PyGILState_Release(i32)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
 """
@@ -183,7 +203,7 @@ def _check_layout() -> None:
 
 
 def prepare() -> None:
-    """Load ``nxk_run``, which programs call by name, and start the threads."""
+    """Load ``nxk_run`` and ``nxk_signals``, which programs call by name, and start the threads."""
     _method()
     threads.start()
     _watch_forks()
