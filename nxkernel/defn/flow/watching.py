@@ -57,7 +57,7 @@ class Watch:
                 value = cell.cell_contents
             except ValueError:
                 continue
-            if name != "__nx__":
+            if not name.startswith("__nx_"):
                 self._add(name, value, 0)
         defaults = function.__defaults__ or ()
         for name, value in zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults, strict=False):
