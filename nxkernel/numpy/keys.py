@@ -13,8 +13,8 @@ from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
 from nxkernel.numpy import bounds
 from nxkernel.numpy.views import Along, Index, Step
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.dispatch import apply, convert, filled, operand
-from nxkernel.shapes import describe, text
+from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
+from nxkernel.shapes import describe, text, unnamed
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import s64
 
@@ -94,6 +94,8 @@ def parse(key: Any, shape: Shape) -> Parsed:
             found.is_element = False
             continue
         axis = len(along)
+        if isinstance(entry, slice) and entry.step is not None and known_number(entry.step) is None:
+            entry = _every(entry, shape[axis])
         if isinstance(entry, slice):
             taken, stretch = _sliced(entry, shape[axis])
             if stretch is not None:
@@ -230,8 +232,6 @@ def _add_mask(found: Parsed, mask: Operand, axis: int, sizes: Shape) -> None:
 def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | None]:
     """A slice of an axis; with the stretch of it that is taken where that is traced."""
     step = 1 if entry.step is None else known_number(entry.step)
-    if step is None:
-        raise NxTypeError(message("the step of a slice is a number that is known while tracing.", "Make it an option."))
     if step == 0:
         raise NxValueError("the step of a slice cannot be 0")
     ends = [None if end is None else _bound(end) for end in (entry.start, entry.stop)]
@@ -260,6 +260,29 @@ def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | None]:
     if step == 1:
         return Along(0, size), Stretch(low, length)
     return Along(size - 1, size, -1), Stretch(_minus(size, high), length)
+
+
+def _every(entry: slice, size: int) -> Operand:
+    """Which elements of an axis a slice with a traced step takes."""
+    step = _bound(entry.step)
+    start, stop = (None if end is None else _bound(end) for end in (entry.start, entry.stop))
+    step = as_number(step)
+    forth = apply(p.greater, step, filled(0, s64, ()))
+
+    def either(one: Any, other: Any) -> Operand:
+        return apply(p.select, forth, as_number(one), as_number(other))
+
+    # Backwards from `high - 1` down to `low`.
+    low = either(_clipped(start, size, 0), _clipped(stop, size, 0, after=1))
+    high = either(_clipped(stop, size, size), _clipped(start, size, size, after=1))
+    first = either(low, apply(p.subtract, high, filled(1, s64, ())))
+    shape = (size,)
+    place = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=0)
+    inside = apply(
+        p.logical_and, apply(p.greater_equal, place, spread(low, shape)), apply(p.less, place, spread(high, shape))
+    )
+    rest = apply(p.remainder, apply(p.subtract, place, spread(first, shape)), spread(step, shape))
+    return apply(p.logical_and, inside, apply(p.equal, rest, filled(0, s64, shape)))
 
 
 def _bound(end: Any) -> Any:
