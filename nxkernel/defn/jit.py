@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from nxkernel.defn import containers, options, trace
 from nxkernel.defn.definition import Definition
-from nxkernel.defn.states import installed
+from nxkernel.defn.flow.functions import is_users
 from nxkernel.defn.syntax import check
 from nxkernel.defn.wording import a
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -70,7 +70,7 @@ def _define(function: Callable[..., Any], compiler: str | None) -> Definition:
         function = function.__nx_function__
     if not callable(function):
         raise NxTypeError(f"nx.defn makes a function a definition, got {a(type(function).__name__)}")
-    if isinstance(function, types.FunctionType) and not installed(function):
+    if isinstance(function, types.FunctionType) and is_users(function):
         check(function)
     return Definition(function, compiler=compiler, syntax=True)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
+import os
 import types
 from collections.abc import Callable
 from typing import Any
 
+import nxkernel
 from nxkernel import types as face
 from nxkernel.defn.flow import builtins, mathematics
-from nxkernel.defn.states import installed
+from nxkernel.defn.states import installed_file
 
+_PACKAGE = os.path.join(os.path.dirname(nxkernel.__file__), "")
 _TWINS: dict[Any, Callable[..., Any]] = {**builtins.TWINS, **mathematics.TWINS}
 
 
@@ -42,13 +45,19 @@ def fn(function: Any) -> Any:
         inner = fn(function.func)
         return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
     call = type(function).__call__ if callable(function) else None
-    if isinstance(call, types.FunctionType) and not isinstance(function, type) and not installed(call):
+    if isinstance(call, types.FunctionType) and not isinstance(function, type) and is_users(call):
         return types.MethodType(_rewritten(call), function)
     return function
 
 
+def is_users(function: types.FunctionType) -> bool:
+    """Whether a function stands in a file of the user's: neither nxkernel's own nor that of an installed package."""
+    file = function.__code__.co_filename
+    return not file.startswith(_PACKAGE) and not installed_file(file)
+
+
 def _rewritten(function: types.FunctionType) -> types.FunctionType:
-    if getattr(function, "__nx_transform__", False) or installed(function):
+    if getattr(function, "__nx_transform__", False) or not is_users(function):
         return function
     from nxkernel.defn import control_flow, syntax
 
