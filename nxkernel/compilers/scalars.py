@@ -122,8 +122,14 @@ def _sliced(node: Expr, at: Sequence[Offset]) -> list[Offset]:
     for entry, start, size, length, stride in zip(
         at, starts, operand.shape, node.params["lengths"], node.params["strides"], strict=True
     ):
-        found.append(entry.times(stride).plus(Offset(0, [Term(start, size - length, 1)])))
+        found.append(entry.times(stride).plus(_at(start, size - length)))
     return found
+
+
+def _at(index: Expr, most: int) -> Offset:
+    if index.primitive is p.constant:
+        return Offset(min(max(int(index.params["value"]), 0), most))
+    return Offset(0, [Term(index, most, 1)])
 
 
 def _gathered(node: Expr, at: Sequence[Offset]) -> list[Offset]:
@@ -131,10 +137,7 @@ def _gathered(node: Expr, at: Sequence[Offset]) -> list[Offset]:
     axes = node.params["axes"]
     rest = iter(at[len(indices[0].shape) :])
     places = dict(zip(axes, indices, strict=True))
-    return [
-        Offset(0, [Term(places[axis], size - 1, 1)]) if axis in places else next(rest)
-        for axis, size in enumerate(operand.shape)
-    ]
+    return [_at(places[axis], size - 1) if axis in places else next(rest) for axis, size in enumerate(operand.shape)]
 
 
 def _viewed(node: Expr, at: Sequence[Offset]) -> list[Offset]:

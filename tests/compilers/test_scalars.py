@@ -1,0 +1,55 @@
+"""Single elements: which values they are, and where an element of an array is."""
+
+import nxkernel as nx
+from compiling import graph_of, inputs, make, spec
+from nxkernel import primitives as p
+from nxkernel.compilers import scalars
+from nxkernel.compilers.scalars import Term
+from nxkernel.graph.traverse import post_order
+
+I = spec("s64")  # noqa: E741 - an index
+
+
+def place(function, *specs):
+    """Buffer, fixed part and terms of the element that a function reads."""
+    graph = graph_of(function, *specs)
+    node = graph.outputs[0]
+    while node.primitive is p.reshape:
+        node = node.operands[0]
+    found = scalars.element_of(node)
+    named = {parameter: parameter.params["name"] for parameter in graph.parameters}
+    terms = [(named[t.index], t.most, t.stride) for t in found.offset.terms]
+    return named[found.base], found.offset.fixed, terms
+
+
+def test_an_element_at_computed_places():
+    assert place(lambda x, i, j: x[i, j], spec("f32", 3, 4), I, I) == ("x0", 0, [("x1", 2, 4), ("x2", 3, 1)])
+
+
+def test_an_element_of_a_part():
+    found = place(lambda x, i: x[1:, ::2][i, 1], spec("f32", 3, 4), I)
+    assert found == ("x0", 6, [("x1", 1, 4)])
+
+
+def test_an_element_of_a_transposed_array():
+    assert place(lambda x, i: nx.transpose(x)[i, 2], spec("f32", 3, 4), I) == ("x0", 8, [("x1", 3, 1)])
+
+
+def test_an_element_of_a_row_of_an_array_in_another_shape():
+    found = place(lambda x, i: nx.reshape(x, (2, 6))[i, 5], spec("f32", 3, 4), I)
+    assert found == ("x0", 5, [("x1", 1, 6)])
+
+
+def test_an_element_that_is_gathered():
+    x, i = inputs(spec("f32", 3, 4), spec("s64", 1))
+    node = make(p.gather, x, i, axes=(1,))
+    row = make(p.slice_, node, starts=(0, 2), lengths=(1, 1), strides=(1, 1))
+    found = scalars.element_of(row)
+    assert (found.base, found.offset.fixed, found.offset.terms) == (x, 8, [Term(i, 3, 1, 1)])
+
+
+def test_what_the_program_computes_by_itself():
+    graph = graph_of(lambda x, i: nx.sum(x) * nx.exp(x[i]) + nx.sum(x + 1), spec("f32", 3), I)
+    found = scalars.inline(post_order(graph.outputs))
+    names = sorted(node.primitive.name for node in found)
+    assert names == ["add", "dynamic_slice", "exp", "multiply"]
