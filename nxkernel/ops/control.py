@@ -21,6 +21,20 @@ from nxkernel.types import Type
 
 #: Tensors, traced values and Python numbers; numbers are weak in types.
 Leaves = Sequence[Any]
+
+
+class VectorizedValueError(NxTypeError):
+    """A value with vectorized axes in a loop or a choice, of which each entry would go its own way."""
+
+    def __init__(self, spec: Any) -> None:
+        super().__init__(
+            message(
+                f"a value with vectorized axes cannot be part of a loop or a choice of the program: {spec}.",
+                "nx.devectorize(t) makes them plain axes; nx.select(condition, a, b) works for each entry.",
+            )
+        )
+
+
 #: In a state: nothing yet. It starts as zeros of the type and shape that the first turn gives.
 UNKNOWN = object()
 #: Makes an error: for which part of the state or of the results, and the two specs that disagree.
@@ -222,6 +236,9 @@ def _joined(
             node.params["index"] = place
             parameters.append(node)
         graphs.append(Graph(name, parameters, part.outputs, list))
+    for value in outside.values():
+        if value.vectorized_axes:
+            raise VectorizedValueError(value.spec)
     return graphs, list(outside.values())
 
 

@@ -17,6 +17,7 @@ from nxkernel.errors import NxError, NxTypeError, TracedValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy import bounds
 from nxkernel.ops import comparison
+from nxkernel.ops.control import VectorizedValueError
 from nxkernel.ops.dispatch import is_number, operand
 
 Body = Callable[..., tuple]
@@ -24,7 +25,7 @@ Body = Callable[..., tuple]
 
 def _mends(error: Exception) -> bool:
     """Whether writing a loop out may help: something must be known, and NumPy's functions need more of that."""
-    return isinstance(error, TracedValueError | MustUnrollError) or types.follows_numpy()
+    return isinstance(error, TracedValueError | MustUnrollError | VectorizedValueError) or types.follows_numpy()
 
 
 def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[str], site: Any) -> tuple:

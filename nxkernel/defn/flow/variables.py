@@ -12,10 +12,10 @@ import numpy as np
 from nxkernel import types
 from nxkernel.defn.containers import sorted_keys
 from nxkernel.defn.flow.unassigned import is_unassigned
-from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.control import VectorizedValueError
 from nxkernel.ops.dispatch import is_number, operand
 from nxkernel.primitives import Spec, constant
 
@@ -89,15 +89,10 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
 
 
 def plain(value: Any) -> Operand:
-    """A tensor or traced value; vectorized axes are refused."""
+    """A tensor or traced value; one with vectorized axes is refused."""
     found = operand(value)
     if found.vectorized_axes:
-        raise NxTypeError(
-            message(
-                f"a value with vectorized axes cannot be the state or the result of control flow: {found.spec}.",
-                "nx.devectorize(t) makes them plain axes; nx.select(condition, a, b) works for each entry.",
-            )
-        )
+        raise VectorizedValueError(found.spec)
     return found
 
 

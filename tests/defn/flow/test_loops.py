@@ -419,3 +419,31 @@ def test_zero_turns_change_nothing():
 
     x, i = f(nx.tensor([1.0, 2.0]), n=0)
     assert (x.to_list(), int(i)) == ([1.0, 2.0], 7)
+
+
+def test_loops_of_vectorized_values_are_written_out():
+    @nx.defn
+    def f(x, w):
+        total = 0.0
+        for i in range(3):
+            x = x * 2
+            total += nx.sum(x) + w * i
+        return total
+
+    x, w = nx.vectorize(nx.tensor([1.0, 2.0]), "row"), nx.tensor(10.0)
+    assert nx.devectorize(f(x, w)).to_list() == [44.0, 58.0]
+    assert nx.devectorize(f(w, x)).to_list() == [143.0, 146.0]
+    assert notes("f")[0].split(": ", 1)[1] == (
+        "this loop is written out 3 times: a value with vectorized axes cannot be part of a loop or a choice of the "
+        "program: vectorized[row: 2] f32"
+    )
+
+
+def test_a_while_of_vectorized_values():
+    @nx.defn
+    def f(x):
+        while nx.sum(x) < 100:
+            x = x * 2
+        return x
+
+    assert message(f, nx.vectorize(nx.tensor([1.0, 2.0]), "row")).startswith("a value with vectorized axes cannot be")

@@ -100,5 +100,7 @@ def test_contents_go_back():
 
 
 def test_vectorized_values_are_refused():
-    with pytest.raises(NxTypeError, match="a value with vectorized axes cannot be the state or the result"):
+    with pytest.raises(
+        NxTypeError, match="a value with vectorized axes cannot be part of a loop or a choice of the program"
+    ):
         apart(nx.vectorize(nx.tensor([1.0, 2.0]), "row"))
