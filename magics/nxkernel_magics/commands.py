@@ -60,7 +60,7 @@ class NxMagics(Magics):
 
           %jit EXPRESSION
 
-        A definition is called as it is, any other function is traced as ``nx.jit`` does. The value of the expression is
+        Any function becomes a definition, as with ``nx.defn``, for this call. The value of the expression is
         the value of the line, and can be assigned.
 
         Examples::
@@ -72,7 +72,7 @@ class NxMagics(Magics):
         if not line.strip():
             raise UsageError("%jit takes a call, such as `%jit f(x, axis=0)`.")
         call = read_call(self.shell, "%jit", line)
-        function = call.function if is_definition(call.function) else nxkernel.jit(call.function)
+        function = call.function if is_definition(call.function) else nxkernel.defn(call.function)
         with witnessed() as witness:
             value = call.make(function)
         print(witness.line())
