@@ -201,3 +201,35 @@ def test_questions_of_nx():
     assert types.float("bf16")
     assert types.complex("c64")
     assert types.to_string(("bf", 16)) == "bf16"
+
+
+NUMPY_TYPES = [types.TYPES[name] for name in types.TYPES if name != "bf16"]
+
+
+@pytest.mark.parametrize("left", NUMPY_TYPES)
+def test_numpys_rules(left):
+    with types.promotion("numpy"):
+        for right in NUMPY_TYPES:
+            assert types.merge(left, right).dtype == np.promote_types(left.dtype, right.dtype)
+        for number in (True, 1, 1.5, 1j):
+            wanted = np.result_type(left.dtype, number)
+            assert types.merge_number(left, number).dtype == wanted
+            assert types.merge_weak(left, types.infer(number)).dtype == wanted
+        ones = np.ones(2, left.dtype)
+        assert types.to_floating(left).dtype == np.divide(ones, ones).dtype or left == "f16"
+        assert types.to_aggregate(left).dtype == np.sum(ones).dtype
+
+
+def test_numpys_rules_end_with_the_block():
+    with types.promotion("numpy"):
+        assert types.infer(1.5) == "f64"
+        assert types.infer(True) == "bool"
+        assert types.predicate() == "bool"
+        with types.promotion("nx"):
+            assert types.infer(1.5) == "f32"
+        assert types.is_of_numbers(types.f64)
+        with pytest.raises(NxTypeError, match="the Python integer 256 is outside of u8, which goes from 0 to 255"):
+            types.merge_number(types.u8, 256)
+    assert types.predicate() == "u8"
+    with pytest.raises(NxTypeError, match='promotion is "nx" or "numpy", got \'jax\''), types.promotion("jax"):
+        pass

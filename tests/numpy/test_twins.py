@@ -1,0 +1,54 @@
+"""The table from NumPy's functions to ours."""
+
+import numpy as np
+import pytest
+
+import nxkernel.numpy as nnp
+from numpy_face import traced
+from nxkernel.errors import NxTypeError
+
+#: Names of the array API standard 2024.12 that NumPy has too.
+STANDARD = (
+    "abs acos acosh add all any arange argmax argmin argsort asarray asin asinh astype atan atan2 atanh "
+    "bitwise_and bitwise_left_shift bitwise_invert bitwise_or bitwise_right_shift bitwise_xor bool "
+    "broadcast_arrays broadcast_to can_cast ceil clip complex128 complex64 concat conj copysign cos cosh "
+    "count_nonzero cumulative_prod cumulative_sum diff divide e empty empty_like equal exp expand_dims expm1 eye "
+    "finfo flip float32 float64 floor floor_divide full full_like greater greater_equal hypot iinfo imag inf "
+    "int16 int32 int64 int8 isdtype isfinite isinf isnan less less_equal linspace log log10 log1p log2 logaddexp "
+    "logical_and logical_not logical_or logical_xor matmul matrix_transpose max maximum mean meshgrid min minimum "
+    "moveaxis multiply nan negative newaxis nonzero not_equal ones ones_like permute_dims pi positive pow prod "
+    "real reciprocal remainder repeat reshape result_type roll round searchsorted sign signbit sin sinh sort sqrt "
+    "square squeeze stack std subtract sum take take_along_axis tan tanh tensordot tile tril triu trunc uint16 "
+    "uint32 uint64 uint8 unique_all unique_counts unique_inverse unique_values unstack var vecdot where zeros "
+    "zeros_like "
+)
+
+
+def test_names_of_the_standard():
+    missing = [name for name in STANDARD.split() if not hasattr(nnp, name) or not hasattr(np, name)]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", ["zeros", "exp", "sum", "einsum", "where", "linspace", "concatenate", "median"])
+def test_functions(name):
+    assert nnp.twin(getattr(np, name)) is getattr(nnp, name)
+
+
+def test_functions_of_modules_and_methods():
+    assert nnp.twin(np.linalg.norm) is nnp.linalg.norm
+    assert nnp.twin(np.fft.rfft) is nnp.fft.rfft
+    assert nnp.twin(np.add.reduce) == nnp.add.reduce
+    assert nnp.twin(len) is len
+    assert nnp.twin(np.float32)(1.5) == np.float32(1.5)
+    assert nnp.twin([]) == []
+
+
+def test_functions_without_a_twin_take_known_values():
+    assert nnp.twin(np.base_repr)(5) == "101"
+    with pytest.raises(NxTypeError, match=r"np.roots\(\) has no counterpart for values that are traced"):
+        traced(lambda ours, x: nnp.twin(np.roots)(x), np.ones(3))
+
+
+def test_traced_values_are_not_written_into_numpys_arrays():
+    with pytest.raises(NxTypeError, match=r"np\.add would write traced values into an array of NumPy's"):
+        traced(lambda ours, x: np.add(x, 1, out=np.zeros(3)), np.ones(3))
