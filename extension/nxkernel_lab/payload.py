@@ -35,6 +35,7 @@ def graph(view: CompilationView) -> dict[str, Any]:
         node.id: {
             "label": node.label,
             "expression": expression(node, constants),
+            "body": list(node.body),
             "spec": node.spec,
             "role": node.role,
             "operands": list(dict.fromkeys(operand for operand in node.operands if operand in readers)),

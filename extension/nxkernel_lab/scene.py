@@ -17,7 +17,7 @@ from nxkernel_lab.wording import count
 #: A graph with more boxes than this opens with its kernels folded.
 WHOLE = 120
 #: Longer labels and titles are cut; the widget's side pane and the picture's tooltips have the rest.
-_LABEL, _TITLE = 30, 52
+_LABEL, _TITLE = 30, 44
 _HEIGHT, _FOLDED = 40.0, 44.0
 
 
@@ -149,7 +149,8 @@ def scene_of(view: CompilationView, folded: Collection[int] | None = None) -> Sc
         for home in homes.get(node.id, ()):
             for operand in node.operands:
                 if operand in homes:
-                    origin = home if home in homes[operand] else homes[operand][0]
+                    earlier = [other for other in homes[operand] if other <= home]
+                    origin = earlier[-1] if earlier else homes[operand][0]
                     links.append((end(operand, origin), end(node.id, home)))
     boxes = [Box(name, *_size(shape), _frame(shape, folded)) for name, shape in shapes.items()]
     opened = [kernel for kernel in view.kernels if kernel.index not in folded]
@@ -193,6 +194,8 @@ def _shape_id(node: str, home: int, homes: dict[str, tuple[int, ...]]) -> str:
 def _label(node: NodeView, constants: dict[str, str]) -> str:
     if node.role == "constant":
         return node.detail or node.label
+    if node.label == "elem":
+        return f"elem {node.detail.removeprefix('index=')}"
     if not any(operand in constants for operand in node.operands):
         return node.label
     return f"{node.label} {', '.join(constants.get(operand, '·') for operand in node.operands)}"

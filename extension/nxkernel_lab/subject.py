@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nxkernel.defn.report import CompilationView
+from nxkernel_lab.launches import joined
 
 
 def view_of(subject: Any) -> CompilationView:
@@ -18,6 +19,7 @@ def view_of(subject: Any) -> CompilationView:
     Returns
     -------
     CompilationView
+        With one kernel for each whole operation, see `joined`.
 
     Raises
     ------
@@ -27,7 +29,7 @@ def view_of(subject: Any) -> CompilationView:
         Where the definition has not been compiled yet.
     """
     if isinstance(subject, CompilationView):
-        return subject
+        return joined(subject)
     if not hasattr(subject, "compilations"):
         raise TypeError(
             f"expected a numerical definition or one of its compilations(), got a {type(subject).__name__}.\n"
@@ -36,7 +38,7 @@ def view_of(subject: Any) -> CompilationView:
     views = subject.compilations()
     if not views:
         raise ValueError(f"{subject.__name__} has not been compiled yet.\n  Call it once, then look again.")
-    return views[-1]
+    return joined(views[-1])
 
 
 def constants_of(view: CompilationView) -> dict[str, str]:

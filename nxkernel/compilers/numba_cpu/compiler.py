@@ -122,7 +122,9 @@ def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr
     begin = time.perf_counter()
     _, where = store.native(launch.symbol, launch.text)
     spent = 1e3 * (time.perf_counter() - begin)
-    texts = {"LLVM": launch.text, "assembly": lambda: _assembly(launch.text())}
+    texts: dict[str, Callable[[], str]] = {"LLVM": launch.text, "assembly": lambda: _assembly(launch.text())}
+    if launch.source:
+        texts = {"algorithm": lambda: launch.source, **texts}
     return KernelRecord(kind, launch.title, launch.symbol, where, spent, [shown], moved, texts=texts)
 
 

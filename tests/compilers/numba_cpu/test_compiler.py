@@ -31,6 +31,13 @@ def test_records():
     assert kernel.symbol in kernel.texts["assembly"]()
 
 
+def test_whole_operations_tell_their_algorithm():
+    for kernel in compiled(lambda x: nx.sort(nx.cumulative_sum(x, axis=0)), spec("f32", 3000)).kernels:
+        assert list(kernel.texts) == ["algorithm", "LLVM", "assembly"]
+        assert kernel.texts["algorithm"]().startswith("def ")
+        assert kernel.symbol in kernel.texts["LLVM"]()
+
+
 TITLES = {
     "map of 1200, 2 reads, 1 write": (lambda x, y: x + y, [(30, 40), (30, 40)]),
     "map of 40 x 30, 1 read, 1 write": (lambda x: nx.transpose(x) * 2, [(30, 40)]),
