@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import groupby
-from os.path import commonprefix
+from itertools import groupby, takewhile
 
 from nxkernel.defn.report import CompilationView, KernelView
 
@@ -49,20 +48,25 @@ def _operation(kernel: KernelView, computed: dict[int, list[str]]) -> tuple[str,
 def _one(index: int, group: Sequence[KernelView]) -> KernelView:
     if len(group) == 1:
         return replace(group[0], index=index)
-    shared = commonprefix([kernel.title for kernel in group])
-    end = max(shared.rfind(": "), shared.rfind(", "))
     forms = dict.fromkeys(form for kernel in group for form in kernel.texts)
     origins = {kernel.origin for kernel in group}
     return replace(
         group[0],
         index=index,
-        title=f"{shared[:end] if end > 0 else group[0].kind}, {len(group)} passes",
+        title=f"{_shared([kernel.title for kernel in group]) or group[0].kind}, {len(group)} passes",
         origin=next((origin for origin in ("compiled", "disk") if origin in origins), "memory"),
         milliseconds=sum(kernel.milliseconds for kernel in group),
         moved=max(kernel.moved for kernel in group),
         operations=sum(kernel.operations for kernel in group),
         texts={form: _texts([kernel.texts[form] for kernel in group if form in kernel.texts]) for form in forms},
     )
+
+
+def _shared(titles: Sequence[str]) -> str:
+    """What titles begin with in common, up to a colon or comma."""
+    pairs = zip(min(titles), max(titles), strict=False)
+    shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return shared[: max(shared.rfind(": "), shared.rfind(", "), 0)]
 
 
 def _texts(parts: Sequence[Callable[[], str]]) -> Callable[[], str]:
