@@ -8,6 +8,7 @@ iteration does not converge), the elements are NaN.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -140,7 +141,8 @@ def _substituted(a: np.ndarray, b: np.ndarray, lower: bool, transform: str) -> n
 
 def _batch_last(matrices: np.ndarray) -> np.ndarray:
     """A copy in which one element of all matrices lies together: [rows, columns, batch]."""
-    return np.array(matrices.reshape(-1, *matrices.shape[-2:]).transpose(1, 2, 0), order="C")
+    flat = matrices.reshape(math.prod(matrices.shape[:-2]), *matrices.shape[-2:])
+    return np.array(flat.transpose(1, 2, 0), order="C")
 
 
 def _batch_first(matrices: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -31,15 +31,17 @@ MEANING: dict[Primitive, Meaning] = {}
 
 
 def cast(array: np.ndarray, type_: Type) -> np.ndarray:
-    """An array in another type: integers wrap, floats are truncated and saturate, complex numbers lose the rest."""
+    """An array in another type: integers wrap, floats are truncated and saturate, complex numbers lose
+    their imaginary part, and what is not zero is true.
+    """
     source, target = array.dtype, type_.dtype
     if source == target:
         return array
     with np.errstate(all="ignore"):
-        if source.kind == "c" and not type_.is_complex:
-            return cast(array.real, type_)
         if type_.kind == "bool":
             return np.asarray(array != 0)
+        if source.kind == "c" and not type_.is_complex:
+            return cast(array.real, type_)
         if type_.is_integer and source.kind not in "iub":
             return _to_integer(widened(array), type_)
         return array.astype(target)
@@ -138,7 +140,10 @@ def _round_half_away(x: np.ndarray) -> np.ndarray:
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
     if x.dtype.kind == "c":
-        return 1 / (1 + np.exp(-x))
+        # The exponential of no number with a positive real part overflows.
+        left = x.real < 0
+        e = np.exp(np.where(left, x, -x))
+        return np.where(left, e, 1) / (1 + e)
     e = np.exp(-np.abs(x))
     return np.where(x >= 0, 1, e) / (1 + e)
 

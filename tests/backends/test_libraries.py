@@ -80,6 +80,16 @@ def test_only_singular_triangles_give_nan(batch):
     assert np.isnan(found).sum() == 2
 
 
+@pytest.mark.parametrize(("shape", "columns"), [((0, 0), 2), ((3, 0, 0), 1), ((40, 4, 4), 0), ((0, 3, 3), 2)])
+def test_matrices_without_elements(shape, columns):
+    a, b = np.broadcast_to(np.eye(shape[-1]), shape), np.ones((*shape[:-1], columns))
+    for primitive, params in ((p.solve, {}), (p.triangular_solve, {"lower": True, "transform": "none"})):
+        np.testing.assert_array_equal(_run(primitive, a, b, **params), b)
+    packed, order = _run(p.lu, a)
+    np.testing.assert_array_equal(packed, a)
+    assert order.shape == shape[:-1]
+
+
 @pytest.mark.parametrize("bad", [[], [3], [0, 6], list(range(7))])
 def test_only_what_has_no_result_is_nan(bad):
     a = np.stack([np.eye(2)] * 7)

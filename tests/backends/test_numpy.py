@@ -93,6 +93,17 @@ def test_complex_functions_extend_the_real_ones(primitive):
     np.testing.assert_allclose(run(primitive, x.astype(complex)), run(primitive, x), rtol=1e-13)
 
 
+def test_the_sigmoid_of_complex_numbers_far_to_the_left():
+    found = run(p.sigmoid, np.array([-800 + 1j, -40 + 1j, 800 + 1j]))
+    np.testing.assert_allclose(found, [0, np.exp(-40 + 1j), 1], rtol=1e-15)
+
+
+def test_complex_numbers_are_true_where_either_part_is():
+    z = np.array([0, -0.0j, 2j, 3, complex(0, math.nan)])
+    np.testing.assert_array_equal(run(p.as_type, z, type=types.bool_), [False, False, True, True, True])
+    assert [bool(cast_number(number, types.bool_)) for number in z.tolist()] == [False, False, True, True, True]
+
+
 def test_parts_of_complex_numbers():
     x = np.array([3 + 4j, -1j, -2])
     np.testing.assert_array_equal(run(p.real, x), [3, 0, -2])
