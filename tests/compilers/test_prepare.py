@@ -68,12 +68,12 @@ def test_a_fold_of_one_element_is_its_body():
         return nx.reduce(x, start, lambda element, held: held * 3 + element * outside, axes=[1])
 
     assert left(fold, spec("s32", 5, 1), spec("s32"), spec("s32")) == [
-        "d = broadcast a, shape=(5,), axes=[]",
-        "e = multiply d, 3",
-        "f = reshape b, shape=(5,)",
-        "g = broadcast c, shape=(5,), axes=[]",
-        "h = multiply f, g",
-        "i = add e, h",
+        "b = broadcast a, shape=(5,), axes=[]",
+        "c = multiply b, 3",
+        "e = reshape d, shape=(5,)",
+        "g = broadcast f, shape=(5,), axes=[]",
+        "h = multiply e, g",
+        "i = add c, h",
     ]
 
 
