@@ -1,4 +1,4 @@
-"""Kernels that run one whole operation in turn, such as the passes of a sort: as one kernel, for those who look."""
+"""Kernels that compute one node in turn, such as the passes of a sort: as one kernel, for those who look."""
 
 from __future__ import annotations
 
@@ -39,21 +39,23 @@ def joined(view: CompilationView) -> CompilationView:
     return replace(view, nodes=nodes, kernels=tuple(_one(place, group) for place, group in enumerate(groups)))
 
 
-def _operation(kernel: KernelView, computed: dict[int, list[str]]) -> tuple[str, str | int]:
+def _operation(kernel: KernelView, computed: dict[int, list[str]]) -> str | int:
     """What kernels that belong together have in common."""
     nodes = computed[kernel.index]
-    return kernel.kind, nodes[0] if len(nodes) == 1 else kernel.index
+    return nodes[0] if len(nodes) == 1 else kernel.index
 
 
 def _one(index: int, group: Sequence[KernelView]) -> KernelView:
     if len(group) == 1:
         return replace(group[0], index=index)
+    most = max(group, key=lambda kernel: (kernel.operations, kernel.index))
+    title = _shared([kernel.title for kernel in group]) or most.title or most.kind
     forms = dict.fromkeys(form for kernel in group for form in kernel.texts)
     origins = {kernel.origin for kernel in group}
     return replace(
-        group[0],
+        most,
         index=index,
-        title=f"{_shared([kernel.title for kernel in group]) or group[0].kind}, {len(group)} passes",
+        title=f"{title}, {len(group)} steps",
         origin=next((origin for origin in ("compiled", "disk") if origin in origins), "memory"),
         milliseconds=sum(kernel.milliseconds for kernel in group),
         moved=max(kernel.moved for kernel in group),

@@ -196,6 +196,8 @@ def _label(node: NodeView, constants: dict[str, str]) -> str:
         return node.detail or node.label
     if node.label == "elem":
         return f"elem {node.detail.removeprefix('index=')}"
+    if node.label == "fft" and "inverse=True" in node.detail:
+        return "inverse fft"
     if not any(operand in constants for operand in node.operands):
         return node.label
     return f"{node.label} {', '.join(constants.get(operand, '·') for operand in node.operands)}"

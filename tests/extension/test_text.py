@@ -40,7 +40,7 @@ f(x: f32[9][9])
     b = reduce a, axes=[1]   f32[9]
         a = element   f32
         c = a * a   f32
-  kernel 2 · sort of 9 by 3 digits, 3 passes · 72 B moved
+  kernel 2 · sort of 9 by 3 digits, 3 steps · 72 B moved
     c = sort b, axis=0   f32[9] → returned
   kernel 3 · svd of f32[9][9] by a library · 700 B moved
     d = svd a   (f32[9][9], f32[9])"""

@@ -134,7 +134,9 @@ def _nest_record(step: Step, origin: dict[Expr, Expr]) -> KernelRecord:
     _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
     spent = 1e3 * (time.perf_counter() - begin)
     nest = bound.nest
-    nodes = list(dict.fromkeys(origin.get(node, node) for node in bound.nodes))
+    inner = [node for node in bound.nodes if node in origin and node.primitive.family != "leaf"]
+    # A kernel that only fills a part of a value, such as the margin of a padded one, is for that value.
+    nodes = list(dict.fromkeys(origin.get(node, node) for node in inner or step.writes))
     moved = sum(owner.type.size * _size(owner) for owner in {*step.reads, *step.writes})
     count = sum(
         op.name not in ("load", "gather", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code

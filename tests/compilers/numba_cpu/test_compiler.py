@@ -31,6 +31,13 @@ def test_records():
     assert kernel.symbol in kernel.texts["assembly"]()
 
 
+def test_kernels_that_fill_a_part_are_for_the_whole():
+    convolution = compiled(lambda x, k: nx.conv(x, k, padding="same"), spec("f32", 1, 1, 9, 9), spec("f32", 1, 1, 3, 3))
+    assert [[node.primitive.name for node in kernel.nodes] for kernel in convolution.kernels] == [["conv"]] * 3
+    parts = compiled(lambda x, y: nx.concatenate([nx.exp(x), y], axis=0), spec("f32", 9), spec("f32", 5))
+    assert [[node.primitive.name for node in kernel.nodes] for kernel in parts.kernels] == [["exp"], ["concatenate"]]
+
+
 def test_whole_operations_tell_their_algorithm():
     for kernel in compiled(lambda x: nx.sort(nx.cumulative_sum(x, axis=0)), spec("f32", 3000)).kernels:
         assert list(kernel.texts) == ["algorithm", "LLVM", "assembly"]
