@@ -117,7 +117,7 @@ class Inspector {
     this.root.dataset.lmSuppressShortcuts = "true";
     fill(this.root, { onkeydown: (event) => this.key(event) }, [
       html("header", { class: "nx-top" }, this.title, this.select, this.number), tools,
-      html("div", { class: "nx-main" }, this.canvas.element, this.pane.element),
+      (this.main = html("div", { class: "nx-main" }, this.canvas.element, this.pane.element)),
       html("footer", { class: "nx-bottom" }, this.list, this.counts), this.spoken]);
   }
 
@@ -139,6 +139,8 @@ class Inspector {
     const geometry = this.model.get("geometry");
     const empty = { width: 0, height: 0, shapes: [], frames: [], lines: [], folded: [] };
     const same = this.drawnFor === this.model.get("chosen");
+    // Only for the first graph: a height that followed each fold would move the page under the reader.
+    if (geometry.height && !this.main.style.getPropertyValue("--needed")) this.main.style.setProperty("--needed", `${geometry.height + 24}px`);
     this.canvas.draw(geometry.shapes ? geometry : empty, this.model.get("name"), same ? this.toggled : null);
     this.drawnFor = this.model.get("chosen");
     if (same && this.toggled) this.canvas.select(this.toggled);
