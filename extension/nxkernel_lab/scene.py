@@ -11,7 +11,7 @@ from typing import Any
 
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
 from nxkernel_lab.frames import Area, Box, Drawing, Line, arrange
-from nxkernel_lab.subject import constants_of
+from nxkernel_lab.subject import constants_of, name_of
 from nxkernel_lab.wording import count
 
 #: A graph with more boxes than this opens with its kernels folded.
@@ -194,13 +194,9 @@ def _shape_id(node: str, home: int, homes: dict[str, tuple[int, ...]]) -> str:
 def _label(node: NodeView, constants: dict[str, str]) -> str:
     if node.role == "constant":
         return node.detail or node.label
-    if node.label == "elem":
-        return f"elem {node.detail.removeprefix('index=')}"
-    if node.label == "fft" and "inverse=True" in node.detail:
-        return "inverse fft"
     if not any(operand in constants for operand in node.operands):
-        return node.label
-    return f"{node.label} {', '.join(constants.get(operand, '·') for operand in node.operands)}"
+        return name_of(node)
+    return f"{name_of(node)} {', '.join(constants.get(operand, '·') for operand in node.operands)}"
 
 
 def _size(shape: dict[str, Any]) -> tuple[float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nxkernel.defn.report import CompilationView
+from nxkernel.defn.report import CompilationView, NodeView
 from nxkernel_lab.launches import joined
 
 
@@ -60,3 +60,20 @@ def constants_of(view: CompilationView) -> dict[str, str]:
         for node in view.nodes
         if node.role == "constant" and not node.output and node.id in read
     }
+
+
+def name_of(node: NodeView) -> str:
+    """What a node is called in a picture.
+
+    Parameters
+    ----------
+    node : NodeView
+
+    Returns
+    -------
+    str
+        Its label; of a part of several results with its number, of a transform with its direction.
+    """
+    if node.label == "elem":
+        return f"elem {node.detail.removeprefix('index=')}"
+    return "inverse fft" if node.label == "fft" and "inverse=True" in node.detail else node.label

@@ -76,10 +76,3 @@ def test_a_value_comes_from_the_latest_kernel_up_to_its_reader(view):
     nodes = tuple(replace(node, operands=("d",)) if node.id == "f" else node for node in nodes)
     reads = {(line.tail, line.head) for line in scene_of(replace(view, nodes=nodes, kernels=kernels)).lines}
     assert ("d@3", "f") in reads
-
-
-def test_transforms_say_which_way_they_go(view):
-    back = replace(view.nodes[4], label="fft", detail="axes=[1], inverse=True")
-    forth = replace(view.nodes[5], label="fft", detail="axes=[1], inverse=False", operands=("e",))
-    shapes = by_id(scene_of(replace(view, nodes=(*view.nodes[:4], back, forth, *view.nodes[6:]))))
-    assert (shapes["e@1"].label, shapes["f@1"].label) == ("inverse fft", "fft")
