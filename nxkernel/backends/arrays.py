@@ -37,7 +37,9 @@ def _windows(out: Spec, /, x: np.ndarray, *, window: Any, strides: Any, dilation
 
 def clamped(index: np.ndarray, size: int) -> np.ndarray:
     """Indices moved into an axis of `size` elements."""
-    return np.minimum(np.maximum(index, 0), size - 1).astype(np.int64)
+    # An axis may be longer than the type of the indices can say.
+    last = min(size - 1, int(np.iinfo(index.dtype).max))
+    return np.minimum(np.maximum(index, 0), last).astype(np.int64)
 
 
 def _key(x: np.ndarray, indices: Sequence[np.ndarray], axes: tuple[int, ...]) -> tuple[np.ndarray, tuple]:

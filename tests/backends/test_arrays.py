@@ -92,6 +92,15 @@ def test_gather_puts_the_axes_of_the_indices_first(axes):
         np.testing.assert_array_equal(found[place], X[tuple(key)])
 
 
+@pytest.mark.parametrize("type_", ["u1", "i1"])
+def test_indices_that_cannot_reach_the_end(type_):
+    x, most = np.arange(1000), np.iinfo(type_).max
+    places = np.array([0, 5, most], type_)
+    np.testing.assert_array_equal(run(p.gather, x, places, axes=(0,)), [0, 5, most])
+    found = run(p.scatter, x, np.array([-1, -2, -3]), places, axes=(0,), combine="put")
+    np.testing.assert_array_equal(found[[0, 5, most]], [-1, -2, -3])
+
+
 def test_gather_of_one_element():
     assert run(p.gather, X, np.int64(1), np.int64(7), np.uint8(2), axes=(0, 1, 2)) == X[1, 2, 2]
 
