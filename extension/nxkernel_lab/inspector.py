@@ -15,7 +15,7 @@ from nxkernel_lab.feed import Feed
 from nxkernel_lab.launches import joined
 from nxkernel_lab.messages import Choose, Close, Export, Fold, Open, Read, read_message
 from nxkernel_lab.payload import geometry, graph
-from nxkernel_lab.scene import WHOLE, all_kernels, first_folded
+from nxkernel_lab.scene import WHOLE, all_kernels, readable_folded
 from nxkernel_lab.svg import to_svg
 from nxkernel_lab.text import kernel_lines, to_text
 
@@ -78,7 +78,7 @@ class Inspector(anywidget.AnyWidget):
 
     def _show(self, index: int) -> None:
         view = self._compiled[index]
-        self._folded = first_folded(view)
+        self._folded = readable_folded(view)
         with self.hold_sync():
             self.chosen, self.graph, self.geometry = index, graph(view), geometry(view, self._folded)
 
@@ -119,7 +119,7 @@ class Inspector(anywidget.AnyWidget):
         view = self._compiled[self.chosen]
         small = len(view.nodes) <= WHOLE
         text = to_text(view, times=False) if small else "\n".join([view.signature, *kernel_lines(view, times=False)])
-        return {**data, "text/plain": text, "image/svg+xml": to_svg(view, self._folded)}, metadata
+        return {**data, "text/plain": text, "image/svg+xml": to_svg(view)}, metadata
 
 
 def inspect(definition: Any) -> Inspector:

@@ -16,6 +16,8 @@ from nxkernel_lab.wording import count
 
 #: A graph with more boxes than this opens with its kernels folded.
 WHOLE = 120
+#: A widget has room for so many pixels of height and width before labels become too small to read.
+ROOM = (1600.0, 1500.0)
 #: Longer labels and titles are cut; the widget's side pane and the picture's tooltips have the rest.
 _LABEL, _TITLE = 30, 44
 _HEIGHT, _FOLDED = 40.0, 44.0
@@ -97,6 +99,15 @@ def all_kernels(view: CompilationView) -> frozenset[int]:
 def first_folded(view: CompilationView) -> frozenset[int]:
     """Which kernels are folded when a compilation is shown first: none of a small one, all of a large one."""
     return all_kernels(view) if len(view.nodes) > WHOLE else frozenset()
+
+
+def readable_folded(view: CompilationView) -> frozenset[int]:
+    """As `first_folded`, for a place of limited size: all kernels where an open graph could not be read there."""
+    folded = first_folded(view)
+    if folded or len(view.kernels) < 2:
+        return folded
+    whole = scene_of(view, folded)
+    return all_kernels(view) if whole.height > ROOM[0] or whole.width > ROOM[1] else folded
 
 
 def scene_of(view: CompilationView, folded: Collection[int] | None = None) -> Scene:

@@ -134,6 +134,11 @@ def chain():
 
 
 @pytest.fixture
+def long():
+    return long_view
+
+
+@pytest.fixture
 def plain():
     return plain_view()
 

@@ -163,3 +163,10 @@ def test_code_that_cannot_be_made_says_why(view):
 def test_only_definitions_can_be_inspected():
     with pytest.raises(TypeError, match="expected a numerical definition, got a function"):
         inspect(lambda x: x)
+
+
+def test_tall_graphs_open_folded_but_their_picture_whole(long, defined, sent):
+    widget = inspect(defined("chain", [long(60)]))
+    assert widget.geometry["folded"] == [0, 1, 2, 3]
+    assert widget._repr_mimebundle_()[0]["image/svg+xml"].count(">add</text>") == 60
+    widget.close()

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from nxkernel_lab.scene import WHOLE, all_kernels, first_folded, scene_of
+from nxkernel_lab.scene import ROOM, WHOLE, all_kernels, first_folded, readable_folded, scene_of
 
 
 def by_id(scene):
@@ -76,3 +76,14 @@ def test_a_value_comes_from_the_latest_kernel_up_to_its_reader(view):
     nodes = tuple(replace(node, operands=("d",)) if node.id == "f" else node for node in nodes)
     reads = {(line.tail, line.head) for line in scene_of(replace(view, nodes=nodes, kernels=kernels)).lines}
     assert ("d@3", "f") in reads
+
+
+def test_graphs_that_could_not_be_read_at_once_open_folded_where_room_is_limited(view, long, plain):
+    assert readable_folded(view) == readable_folded(plain) == frozenset()
+    tall = long(60)
+    assert scene_of(tall).height > ROOM[0]
+    assert first_folded(tall) == frozenset()
+    assert readable_folded(tall) == all_kernels(tall)
+    assert scene_of(tall, readable_folded(tall)).height < ROOM[0] / 2
+    assert readable_folded(long(60, kernels=1)) == frozenset()
+    assert readable_folded(long(300)) == all_kernels(tall)
