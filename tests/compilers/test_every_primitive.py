@@ -4,10 +4,10 @@ define it.
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzing import make_small, repeat
+from fuzzing import make_small, patient, repeat
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers import interface
@@ -74,16 +74,13 @@ def check_reference(case, spec):
         REFERENCES[case.primitive](case, results)
 
 
-bounded = settings(deadline=None, suppress_health_check=list(HealthCheck))
-
-
 def examples(primitive):
     return FEW if primitive.family == "elementwise" else SOME
 
 
 @pytest.mark.parametrize("primitive", CASES, ids=str)
 def test_a_primitive(primitive):
-    @settings(bounded, max_examples=examples(primitive))
+    @settings(patient, max_examples=examples(primitive))
     @given(st.data())
     def run(data):
         check(primitive, data.draw)
@@ -102,11 +99,6 @@ def test_every_primitive_has_a_reference():
 @pytest.mark.fuzz
 def test_every_primitive_for_long():
     def of(primitive):
-        @settings(bounded)
-        @given(st.data())
-        def run(data):
-            check(primitive, data.draw)
-
-        return run
+        return lambda data: check(primitive, data.draw)
 
     assert repeat(*map(of, CASES), examples=20)

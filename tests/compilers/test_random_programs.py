@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzzing import make_small, repeat
+from fuzzing import make_small, patient, repeat
 from nxkernel.compilers import interface
 from nxkernel.transforms.simplify import simplify
 from random_primitives import Drawn
@@ -42,10 +42,7 @@ def limits(request, monkeypatch):
         make_small(monkeypatch.setattr)
 
 
-always = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-
-
-@always
+@settings(patient, max_examples=60)
 @given(program=programs())
 def test_random_programs(program, limits):
     check(program)
@@ -53,9 +50,4 @@ def test_random_programs(program, limits):
 
 @pytest.mark.fuzz
 def test_many_random_programs(limits):
-    @always
-    @given(program=programs())
-    def run(program):
-        check(program)
-
-    assert repeat(run)
+    assert repeat(lambda data: check(Program(Drawn(data.draw))))

@@ -3,7 +3,8 @@
 import os
 import time
 
-from hypothesis import seed, settings
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
 
 from nxkernel.compilers import loops, prepare
 from nxkernel.compilers.numba_cpu import runtime
@@ -12,14 +13,32 @@ from nxkernel.compilers.numba_cpu import runtime
 SECONDS = "NXKERNEL_FUZZ_SECONDS"
 
 
-def repeat(*tests, examples=100):
-    """Run tests of Hypothesis in turn, each time with another seed, until the time is over; gives how often."""
+#: Examples take as long as they take, and are as large as they are.
+patient = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def repeat(*checks, examples=100):
+    """Run functions that draw what they check, in turn, each time with another seed, until the time is over.
+
+    Parameters
+    ----------
+    *checks : callable
+        Functions of Hypothesis' ``data``.
+    examples : int
+        How often each of them is run before the next one.
+
+    Returns
+    -------
+    int
+        How many turns there were.
+    """
     end = time.monotonic() + float(os.environ.get(SECONDS, "60"))
     first, turn = time.time_ns() % 2**32, 0
     while time.monotonic() < end:
-        for test in tests:
+        for check in checks:
             if time.monotonic() < end:
-                seed(first + turn)(settings(max_examples=examples)(test))()
+                run = given(st.data())(check)
+                seed(first + turn)(settings(patient, max_examples=examples)(run))()
         turn += 1
     return turn
 
