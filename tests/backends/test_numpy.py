@@ -85,6 +85,16 @@ def test_error_functions(primitive, function):
     np.testing.assert_allclose(run(p.erf_inv, run(p.erf, x[:3])), x[:3], rtol=1e-12, atol=1e-15)
 
 
+def test_erfc_far_to_the_right():
+    x = np.array([0.5, 0.7, 5.0, 19.32727288435221, 26.0, math.inf, -math.inf, math.nan])
+    exact = [math.erfc(value) for value in x]
+    np.testing.assert_allclose(run(p.erfc, x), exact, rtol=3e-15)
+    # Less than the least normal number, and not yet 0.
+    small = run(p.erfc, np.array([26.64855, 27.2, 28.0]))
+    np.testing.assert_allclose(small, [8.1902489095946e-311, 1e-323, 0], rtol=1e-12, atol=5e-324)
+    np.testing.assert_allclose(run(p.erfc, x.astype("f4")), [math.erfc(value) for value in x.astype("f4")], rtol=2e-7)
+
+
 @pytest.mark.parametrize(
     "primitive", [p.exp, p.log, p.sin, p.tanh, p.sqrt, p.cbrt, p.sigmoid, p.rsqrt, p.log1p], ids=str
 )
