@@ -37,9 +37,10 @@ def _windows(out: Spec, /, x: np.ndarray, *, window: Any, strides: Any, dilation
 
 def clamped(index: np.ndarray, size: int) -> np.ndarray:
     """Indices moved into an axis of `size` elements."""
-    # An axis may be longer than the type of the indices can say.
-    last = min(size - 1, int(np.iinfo(index.dtype).max))
-    return np.minimum(np.maximum(index, 0), last).astype(np.int64)
+    # The size may be beyond the type of the indices, and only u64 has numbers beyond the type of places.
+    if index.dtype == np.uint64:
+        return np.minimum(index, np.uint64(max(size - 1, 0))).astype(np.int64)
+    return np.clip(index.astype(np.int64), 0, size - 1)
 
 
 def _key(x: np.ndarray, indices: Sequence[np.ndarray], axes: tuple[int, ...]) -> tuple[np.ndarray, tuple]:

@@ -297,6 +297,8 @@ def _window_scatter(
             )
         target = spread(init, shapes.pad(tensor.shape, [(*pair, 0) for pair in around]), tensor.names)
         target = spread_vectors(target, tensor)
+        if not tensor.rank:
+            return elementwise.add(target, source)
         indices = _coordinates(places, window, steps)
         added = apply(p.scatter, target, source, *indices, axes=tuple(range(tensor.rank)), combine="add")
         return _padded(added, init, tuple((-low, -high) for low, high in around))

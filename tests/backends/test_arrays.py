@@ -77,7 +77,16 @@ def test_a_window_that_does_not_fit():
 
 def test_indices_are_clamped():
     assert clamped(np.array([-5, 0, 2, 9], "i1"), 3).tolist() == [0, 0, 2, 2]
-    assert clamped(np.array([2**64 - 1], "u8"), 3).tolist() == [2]
+    assert clamped(np.array([2**64 - 1, 2**63, 1], "u8"), 3).tolist() == [2, 2, 1]
+    assert clamped(np.array([-1, 100], "i1"), 1000).tolist() == [0, 100]
+    assert clamped(np.array([3, 255], "u1"), 1000).tolist() == [3, 255]
+
+
+@pytest.mark.parametrize("type_", ["i1", "u1", "i8", "u8"])
+def test_no_indices_into_nothing(type_):
+    assert clamped(np.zeros(0, type_), 0).shape == (0,)
+    assert run(p.gather, np.zeros((0, 4)), np.zeros(0, type_), axes=(0,)).shape == (0, 4)
+    assert run(p.scatter, np.zeros((0, 4)), np.zeros((0, 4)), np.zeros(0, type_), axes=(0,), combine="add").size == 0
 
 
 @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)])

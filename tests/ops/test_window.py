@@ -111,6 +111,11 @@ def test_the_mean_of_f16_rounds_once():
 def test_scalars_are_their_own_window():
     assert nx.window_sum(5, ()).to_list() == 5
     assert nx.window_scatter_max(5, 7, 1, ()).to_list() == 8
+    for compiler in ("evaluator", "numba_cpu"):
+        scattered_min = nx.jit(lambda t, s: nx.window_scatter_min(t, s, 1.5, (), padding="same"), compiler=compiler)
+        assert scattered_min(nx.tensor(5.0), nx.u8(7)).to_list() == 8.5
+    vectors = nx.window_scatter_max(nx.vectorize(nx.tensor([5, 6]), "v"), 7, 1, ())
+    assert nx.devectorize(vectors).to_list() == [8, 8]
 
 
 # window_reduce ---------------------------------------------------------------------------------------------------
