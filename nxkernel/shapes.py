@@ -125,16 +125,32 @@ def merge_names(left: Names, right: Names) -> Names:
     return tuple(merged)
 
 
+class UnknownNameError(NxValueError):
+    """No axis has the name that was given.
+
+    Parameters
+    ----------
+    name : str
+        What was given.
+    shape, names : tuple
+        Of the tensor that was meant.
+    """
+
+    def __init__(self, name: str, shape: Shape, names: Names | None) -> None:
+        self.name, self._what = name, f"no axis is named {name!r} in {text(shape, names)}."
+        super().__init__(message(self._what, f"Its names are {list(names or unnamed(shape))!r}."))
+
+    def vectorized(self) -> NxValueError:
+        """The error where the name is that of a vectorized axis."""
+        hint = f"{self.name!r} is a vectorized axis, which no function sees: nx.devectorize(t) makes it an axis first."
+        return NxValueError(message(self._what, hint))
+
+
 def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
     """The place of an axis given as an int (negative counts from the end) or by its name."""
     if isinstance(axis, str):
         if names is None or axis not in names:
-            raise NxValueError(
-                message(
-                    f"no axis is named {axis!r} in {text(shape, names)}.",
-                    f"Its names are {list(names or unnamed(shape))!r}.",
-                )
-            )
+            raise UnknownNameError(axis, shape, names)
         return names.index(axis)
     place = static_int(axis, "an axis")
     if not -len(shape) <= place < len(shape):

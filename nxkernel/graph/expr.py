@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
-from nxkernel import primitives
+from nxkernel import hints, primitives
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.primitives import Primitive, Spec
@@ -91,7 +91,7 @@ class TracedValue(Operand):
             self.__array__()
         if name in _NEEDS_DATA:
             self._no_data(f".{name}()", "Return the tensor from the definition and read its data there.")
-        raise AttributeError(f"a traced value of type {self.spec} has no attribute {name!r}")
+        raise hints.missing(f"a traced value of type {self.spec}", name, hints.ATTRIBUTES, dir(type(self)), self)
 
 
 class Expr(TracedValue):
