@@ -336,6 +336,11 @@ def _reduction(function: Callable[..., Any]) -> Meaning:
     return meaning
 
 
+def _product(x: np.ndarray, **how: Any) -> np.ndarray:
+    # 1 times a complex infinity has NaN for a part, so that the first element stands for itself.
+    return np.multiply.reduce(x, **how, **({"initial": None} if x.dtype.kind == "c" and x.size else {}))
+
+
 def _arg_reduction(function: Callable[..., Any]) -> Meaning:
     def meaning(out: Spec, /, x: np.ndarray, *, axis: int, keep_axis: bool, tie_break: str, type: Type) -> np.ndarray:
         x = widened(x)
@@ -363,7 +368,7 @@ def _dot(out: Spec, /, left: np.ndarray, right: np.ndarray, *, contract: tuple, 
 
 MEANING |= {
     p.sum_: _reduction(np.sum),
-    p.product: _reduction(np.prod),
+    p.product: _reduction(_product),
     p.reduce_max: _reduction(np.max),
     p.reduce_min: _reduction(np.min),
     p.all_: _reduction(np.all),
