@@ -179,8 +179,10 @@ def normalize_axes(axes: Any, shape: Shape, names: Names | None = None) -> tuple
     return places
 
 
-def broadcast_shapes(left: Shape, right: Shape) -> Shape:
-    """The common shape of two operands, aligned at the last axis as in NumPy.
+def broadcast_shapes(
+    left: Shape, right: Shape, left_names: Names | None = None, right_names: Names | None = None
+) -> Shape:
+    """The common shape of two operands, aligned at the last axis as in NumPy; names are for the error.
 
     Raises
     ------
@@ -195,12 +197,24 @@ def broadcast_shapes(left: Shape, right: Shape) -> Shape:
         if n != m and 1 not in (n, m):
             raise NxValueError(
                 message(
-                    f"cannot broadcast {text(left)} with {text(right)}: axis {axis - rank} has sizes {n} and {m}.",
+                    f"cannot broadcast {text(left, left_names)} with {text(right, right_names)}: "
+                    f"axis {axis - rank} has sizes {n} and {m}.",
                     "Axes are aligned from the last one; sizes must be equal, or one of them 1.",
+                    *_kept(left, right),
                     "nx.new_axis(t, axis) adds an axis of size 1.",
                 )
             )
     return tuple(m if n == 1 else n for n, m in zip(a, b, strict=True))
+
+
+def _kept(left: Shape, right: Shape) -> list[str]:
+    """What to write where one shape may be that of the other reduced along one axis."""
+    whole, part = (left, right) if len(left) > len(right) else (right, left)
+    for axis in range(len(whole)):
+        if whole[:axis] + whole[axis + 1 :] == part:
+            kept = (*whole[:axis], 1, *whole[axis + 1 :])
+            return [f"A reduction along axis {axis} fits with keep_axes=True, which gives {text(kept)}."]
+    return []
 
 
 def spreads(shape: Shape, target: Shape) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import re
 from typing import Any
 
 import ml_dtypes
@@ -93,6 +94,8 @@ TYPES = dict(_ALL)
 
 _BY_DTYPE = {type_.dtype: type_ for type_ in TYPES.values()}
 _PYTHON = {bool: bool_, int: s64, builtins.float: f32, builtins.complex: c64}
+#: NumPy's names of Python's numbers, which are wider there than here.
+_NUMBERS = {"float": builtins.float, "complex": builtins.complex}
 _RANK = {"bool": 0, "u": 0, "s": 1, "bf": 2, "f": 3, "c": 4}
 
 
@@ -127,8 +130,23 @@ def normalize(type_: Any) -> Type:
         return _BY_DTYPE[dtype.newbyteorder("=")]
     except (TypeError, KeyError):
         raise NxTypeError(
-            message(f"there is no type {type_!r}.", f"The types are {' '.join(TYPES)}.", 'Write one as "f32".')
+            message(f"there is no type {type_!r}.", f"The types are {' '.join(TYPES)}.", _meant(type_))
         ) from None
+
+
+def _meant(name: Any) -> str:
+    """What to write for a type of another library."""
+    if isinstance(name, str):
+        if re.fullmatch(r"i(16|32|64)", name):
+            return f'Write "s{name[1:]}": s is for signed.'
+        try:
+            found = _BY_DTYPE.get(np.dtype(name).newbyteorder("="))
+        except TypeError:
+            found = None
+        if found is not None:
+            wide = f'; the default is "{_PYTHON[_NUMBERS[name]]}"' if name in _NUMBERS else ""
+            return f'Write "{found}", which is what NumPy calls {name!r}{wide}.'
+    return 'Write one as "f32".'
 
 
 def infer(number: Any) -> Type:

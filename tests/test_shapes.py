@@ -116,6 +116,17 @@ def test_broadcasting_names_both_shapes():
     )
 
 
+def test_broadcasting_tells_names_and_of_a_reduction_that_would_fit():
+    with pytest.raises(NxValueError) as error:
+        shapes.broadcast_shapes((2, 3), (2,), ("rows", None), ("rows",))
+    assert str(error.value) == (
+        "cannot broadcast [rows: 2][3] with [rows: 2]: axis -1 has sizes 3 and 2.\n"
+        "  Axes are aligned from the last one; sizes must be equal, or one of them 1.\n"
+        "  A reduction along axis 1 fits with keep_axes=True, which gives [2][1].\n"
+        "  nx.new_axis(t, axis) adds an axis of size 1."
+    )
+
+
 def test_names():
     assert shapes.normalize_names(None, (2, 3)) == (None, None)
     assert shapes.merge_names(("a", None), ("a", "b")) == ("a", "b")

@@ -38,7 +38,7 @@ def test_normalize(given, name):
     assert types.normalize(given) is types.TYPES[name]
 
 
-@pytest.mark.parametrize("given", ["f33", ("u", 0), np.dtype("U3"), None, 32, "f8", "float33"])
+@pytest.mark.parametrize("given", ["f33", ("u", 0), np.dtype("U3"), None, 32, "float33"])
 def test_normalize_refuses(given):
     with pytest.raises(NxTypeError) as error:
         types.normalize(given)
@@ -47,6 +47,23 @@ def test_normalize_refuses(given):
         "  The types are u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64 c64 c128 bool.\n"
         '  Write one as "f32".'
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("f8", "Write \"f64\", which is what NumPy calls 'f8'."),
+        ("i4", "Write \"s32\", which is what NumPy calls 'i4'."),
+        ("int", "Write \"s64\", which is what NumPy calls 'int'."),
+        ("double", "Write \"f64\", which is what NumPy calls 'double'."),
+        ("float", 'Write "f64", which is what NumPy calls \'float\'; the default is "f32".'),
+        ("i32", 'Write "s32": s is for signed.'),
+    ],
+)
+def test_names_of_other_libraries_are_told_what_they_mean(given, hint):
+    with pytest.raises(NxTypeError) as error:
+        types.normalize(given)
+    assert str(error.value).splitlines()[2] == f"  {hint}"
 
 
 def test_attributes():

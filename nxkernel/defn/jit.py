@@ -298,7 +298,7 @@ def print_value(tensor: Any, label: str = "") -> Any:
     ----------
     tensor : tensor or container
     label : str, optional
-        Printed before it.
+        Printed before it, with a colon; one that ends in a blank is printed as it is.
 
     Returns
     -------
@@ -307,13 +307,15 @@ def print_value(tensor: Any, label: str = "") -> Any:
 
     Examples
     --------
-    >>> double = nx.jit(lambda t: nx.print_value(t * 2, "twice: "))
+    >>> double = nx.jit(lambda t: nx.print_value(t * 2, "twice"))
     >>> _ = double(4.0)
     twice: #Nx.Tensor<
       f32
       8.0
     >
     """
+    if label and not label[-1].isspace():
+        label = f"{label.removesuffix(':')}: "
     run = tracing.current()
     if run is None:
         print(f"{label}{tensor!r}")

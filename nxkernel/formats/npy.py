@@ -67,7 +67,7 @@ def parse(source: Source) -> Tensor:
     """The tensor in the bytes of a ``.npy`` file."""
     data = source.data
     if not data.startswith(_MAGIC) or len(data) < 8:
-        source.refuse(f"a .npy file starts with {_MAGIC!r}, this one with {data[:6]!r}")
+        source.refuse(f"a .npy file starts with {_MAGIC!r}, this one with {data[:6]!r}{source.looks_like('.npy')}")
     read = _HEADERS.get((data[6], data[7]))
     if read is None:
         source.refuse(f"it is version {data[6]}.{data[7]} of the .npy format; 1.0 and 2.0 can be read")

@@ -43,7 +43,9 @@ def padding_of(padding: Any, window: Sequence[int], dilations: Sequence[int]) ->
         raise NxValueError(
             message(
                 f'padding is "valid", "same" or one (low, high) for each of {len(window)} axes, got {_given(padding)}.',
-                f"No padding is written {[(0, 0)] * len(window)!r}.",
+                f"{padding} on every side is written {[(padding, padding)] * len(window)!r}."
+                if isinstance(padding, int)
+                else f"No padding is written {[(0, 0)] * len(window)!r}.",
             )
         )
     return tuple(_pair(entry) for entry in padding)

@@ -110,13 +110,13 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
     """
     pred, on_true, on_false = operand(pred, "pred"), operand(on_true, "on_true"), operand(on_false, "on_false")
     type_ = types.merge(on_true.type, on_false.type)
-    shape = pred.shape or shapes.broadcast_shapes(on_true.shape, on_false.shape)
+    shape = pred.shape or shapes.broadcast_shapes(on_true.shape, on_false.shape, on_true.names, on_false.names)
     for side, name in ((on_true, "on_true"), (on_false, "on_false")):
         if not shapes.spreads(side.shape, shape):
             raise NxValueError(
                 message(
-                    f"select: {name} has the shape {shapes.text(side.shape)}, which does not fit that of the "
-                    f"condition, {shapes.text(shape)}.",
+                    f"select: {name} has the shape {shapes.text(side.shape, side.names)}, which does not fit that "
+                    f"of the condition, {shapes.text(shape)}.",
                     "Spread the condition first: nx.broadcast(pred, shape).",
                 )
             )

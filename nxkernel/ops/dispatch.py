@@ -100,6 +100,13 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
     if isinstance(value, list | tuple):
         from nxkernel.ops.creation import tensor
 
+        if type(value) is tuple and len(value) == 2 and _is_sampled(*value):
+            raise NxTypeError(
+                message(
+                    f"expected a tensor, got a tuple of one ({value[0].spec}) and a key of nx.random.",
+                    "Samplers return both: write samples, key = nx.random.normal(key, shape=…).",
+                )
+            )
         return tensor(value)
     if isinstance(value, np.ndarray) and tracing.current() is not None:
         # The array itself, not a view of it, is what a trace knows its captures by.
@@ -114,6 +121,13 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
             "Lists and nested lists of numbers become tensors with nx.tensor([...]).",
         )
     )
+
+
+def _is_sampled(samples: Any, key: Any) -> bool:
+    """Whether two values look like what a sampler of nx.random returns, and cannot be stacked."""
+    if not isinstance(samples, Operand) or not isinstance(key, Operand):
+        return False
+    return key.type is types.u32 and key.shape[-1:] == (2,) and samples.shape != key.shape
 
 
 def lasting(value: Any, argument: str = "") -> Tensor | Expr:
@@ -207,7 +221,7 @@ def together(left: Any, right: Any) -> tuple[Operand, Operand, Type]:
     left, right = operand(left, "left"), operand(right, "right")
     type_ = types.merge(left.spec.type, right.spec.type)
     if left.spec.shape != right.spec.shape:
-        shape = shapes.broadcast_shapes(left.spec.shape, right.spec.shape)
+        shape = shapes.broadcast_shapes(left.spec.shape, right.spec.shape, left.spec.names, right.spec.names)
         left, right = spread(left, shape), spread(right, shape)
     return left, right, type_
 

@@ -183,7 +183,8 @@ def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None
     ----------
     tensor : tensor
     indices : tensor or list of int
-        Its last axis holds coordinates, one number for each of `axes`.
+        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
+        nearest end; in a list they are an error.
     axes : list of int or str, optional
         In ascending order; without it the first ones of `tensor`.
 
@@ -223,9 +224,8 @@ def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, funct
     count = indices.shape[-1]
     if axes is None:
         if count > tensor.rank:
-            raise NxValueError(
-                f"{function}: indices {indices.spec} have {count} coordinates, {tensor.spec} has {tensor.rank} axes"
-            )
+            what = f"{function}: indices {indices.spec} have {count} coordinates, {tensor.spec} has {tensor.rank} axes"
+            raise NxValueError(message(what, *_one_coordinate_each(indices)))
         places = tuple(range(count))
     else:
         places = normalize_axes(axes, tensor.shape, tensor.names)
@@ -234,15 +234,23 @@ def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, funct
                 f"{function}: axes come in ascending order, got axes={list(axes)!r}; reorder the coordinates instead"
             )
         if len(places) != count:
-            raise NxValueError(
+            what = (
                 f"{function}: indices {indices.spec} have {count} coordinates, axes={list(axes)!r} names {len(places)}"
             )
+            raise NxValueError(message(what, *(_one_coordinate_each(indices) if len(places) == 1 else ())))
     if not places:
         raise NxValueError(f"{function}: indices {indices.spec} have no coordinates")
     numbers = known(value, indices)
     for column, place in enumerate(places):
         _check_inside(None if numbers is None else numbers[..., column], place, tensor, function)
     return places
+
+
+def _one_coordinate_each(indices: Operand) -> list[str]:
+    """What to write where a vector was meant as several indices and not as the coordinates of one element."""
+    if indices.rank != 1:
+        return []
+    return ["The last axis holds the coordinates of one element; for several write indices[:, None]."]
 
 
 def _split_coordinates(indices: Operand) -> list[Operand]:
@@ -258,7 +266,8 @@ def indexed_add(target: Any, indices: Any, updates: Any, *, axes: Sequence[int |
     ----------
     target : tensor
     indices : tensor or list of int
-        Its last axis holds coordinates, one number for each of `axes`.
+        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
+        nearest end; in a list they are an error.
     updates : tensor or number
         For each coordinate what to add: its shape is that of `indices` but the last axis, then the sizes of the axes
         of `target` that no coordinate is for. One number stands for all.
@@ -292,7 +301,8 @@ def indexed_put(target: Any, indices: Any, updates: Any, *, axes: Sequence[int |
     ----------
     target : tensor
     indices : tensor or list of int
-        Its last axis holds coordinates, one number for each of `axes`.
+        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
+        nearest end; in a list they are an error.
     updates : tensor or number
         For each coordinate what to put there: its shape is that of `indices` but the last axis, then the sizes of the
         axes of `target` that no coordinate is for. One number stands for all.
@@ -332,6 +342,7 @@ def _indexed(target: Any, indices: Any, updates: Any, axes: Any, combine: str) -
             message(
                 f"{function}: updates {updates.spec} do not fit indices {chosen.spec} into {target.spec}.",
                 f"Their shape is {shapes.text(shape)}, or one number stands for all.",
+                *(_one_coordinate_each(chosen) if updates.shape[:1] == chosen.shape else ()),
             )
         )
     type_ = types.merge(target.type, updates.type)

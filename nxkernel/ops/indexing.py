@@ -376,6 +376,7 @@ def _indices(entry: Any, axis: int, tensor: Operand) -> Operand:
                 f"t[...] takes no mask, and u8 is the type of masks: got {indices.spec}.",
                 "What a mask picks has a size that only its values tell, and sizes are fixed when a graph is built.",
                 "nx.select(mask, t, 0) keeps the shape; nx.take(t, indices, axis=...) takes u8 indices.",
+                "Outside of definitions, t.to_numpy()[mask.to_numpy() != 0] is what it picks.",
             )
         )
     whole_indices(indices, "t[...]")

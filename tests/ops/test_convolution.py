@@ -178,6 +178,11 @@ def test_a_kernel_of_complex_numbers_is_not_conjugated():
             "  No padding is written [(0, 0)].",
         ),
         (
+            (1, 1, 4, 4), (1, 1, 2, 2), {"padding": 1},
+            "padding is \"valid\", \"same\" or one (low, high) for each of 2 axes, got 1.\n"
+            "  1 on every side is written [(1, 1), (1, 1)].",
+        ),
+        (
             (1, 1, 4), (1, 1, 2), {"output_permutation": [0, 1]},
             "output_permutation has every axis of f32[1][1][3] once, got [0, 1]",
         ),

@@ -107,3 +107,21 @@ def test_no_warning_escapes():
         assert nx.sum(nx.f16([60000, 60000])).to_list() == np.inf
         assert nx.quotient(1, 0).to_list() == 0
         assert nx.dot(nx.f32([3e38, 3e38]), nx.f32([10, 10])).to_list() == np.inf
+
+
+def test_what_a_sampler_returns_is_two_things():
+    drawn = nx.random.normal(nx.random.key(1), shape=(3,))
+    for call in (lambda: nx.sum(drawn), lambda: nx.f32([1, 2, 3]) * drawn):
+        with pytest.raises(TypeError) as error:
+            call()
+        assert str(error.value) == (
+            "expected a tensor, got a tuple of one (f32[3]) and a key of nx.random.\n"
+            "  Samplers return both: write samples, key = nx.random.normal(key, shape=…)."
+        )
+
+
+def test_operands_that_do_not_broadcast_are_told_with_their_names():
+    t = nx.iota((2, 3), names=["rows", None])
+    with pytest.raises(ValueError, match=r"^cannot broadcast \[rows: 2\]\[3\] with \[rows: 2\]: axis -1"):
+        t - nx.sum(t, axes=[1])
+    assert (t - nx.sum(t, axes=[1], keep_axes=True)).shape == (2, 3)

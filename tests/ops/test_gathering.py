@@ -194,3 +194,33 @@ def test_vectorized_axes(function):
     assert found.vectorized_axes == (("v", 2), ("w", 3))
     wanted = [[function(nx.tensor(x), nx.tensor(i)).to_numpy() for i in indices] for x in X]
     np.testing.assert_array_equal(nx.devectorize(found), wanted)
+
+
+@pytest.mark.parametrize(
+    ("call", "first"),
+    [
+        (
+            lambda: nx.indexed_add([1.0, 2.0, 3.0], nx.tensor([0, 1]), [5.0, 6.0]),
+            "indexed_add: indices s64[2] have 2 coordinates, f32[3] has 1 axes",
+        ),
+        (
+            lambda: nx.gather([1.0, 2.0], nx.tensor([0, 1])),
+            "gather: indices s64[2] have 2 coordinates, f32[2] has 1 axes",
+        ),
+        (
+            lambda: nx.gather(nx.eye(2), nx.tensor([0, 1]), axes=[1]),
+            "gather: indices s64[2] have 2 coordinates, axes=[1] names 1",
+        ),
+        (
+            lambda: nx.indexed_put(nx.eye(3), nx.tensor([0, 1]), [7, 8]),
+            "indexed_put: updates s64[2] do not fit indices s64[2] into s64[3][3].",
+        ),
+    ],
+)
+def test_a_vector_of_indices_is_told_about_coordinates(call, first):
+    with pytest.raises(NxValueError) as error:
+        call()
+    lines = str(error.value).splitlines()
+    assert lines[0] == first
+    assert lines[-1] == "  The last axis holds the coordinates of one element; for several write indices[:, None]."
+    assert nx.gather([1.0, 2.0], nx.tensor([0, 1])[:, None]).to_list() == [1.0, 2.0]

@@ -233,3 +233,13 @@ def test_put_slice():
 def test_put_slice_refuses(starts, part, error, text):
     with pytest.raises(error, match="^" + re.escape(text)):
         nx.put_slice([1, 2, 3], starts, part)
+
+
+def test_a_mask_between_brackets_is_told_what_picks():
+    t = nx.tensor([3, -1, 2])
+    with pytest.raises(NxTypeError) as error:
+        t[t > 0]
+    last = "Outside of definitions, t.to_numpy()[mask.to_numpy() != 0] is what it picks."
+    assert str(error.value).splitlines()[-1] == f"  {last}"
+    mask = t > 0
+    assert t.to_numpy()[mask.to_numpy() != 0].tolist() == [3, 2]
