@@ -166,6 +166,7 @@ class Definition:
         args, opts = self._placed(args, opts)
         for path, value in zip(self._names(len(args)), args, strict=True):
             containers.flatten(value, path, [], self._refuse)
+        args = [None if value is containers.LEFT_OUT else value for value in args]
         return self.__nx_function__(*args, **options.check(self.__name__, self._signature, opts))
 
     # Keys ------------------------------------------------------------------------------------------------------
@@ -207,7 +208,10 @@ class Definition:
         return [*names, *(f"argument {place + 1}" for place in range(len(names), count))]
 
     def _placed(self, args: tuple, opts: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-        """Positional arguments that were given by name, or have a default, take their places."""
+        """Positional arguments that were given by name, or have a default, take their places.
+
+        None as a default is left to the function where nothing follows, and else held by a place without leaves.
+        """
         __tracebackhide__ = True
         wanted = self._positional
         if len(args) > len(wanted) and not self._open:
@@ -225,7 +229,7 @@ class Definition:
             if parameter.name in rest:
                 given.append(rest.pop(parameter.name))
             elif parameter.default is not parameter.empty:
-                given.append(parameter.default)
+                given.append(containers.LEFT_OUT if parameter.default is None else parameter.default)
             else:
                 raise NxTypeError(
                     message(
@@ -233,6 +237,8 @@ class Definition:
                         f"It was given {counted(len(args), 'positional argument')}.",
                     )
                 )
+        while given and given[-1] is containers.LEFT_OUT:
+            given.pop()
         return tuple(given), rest
 
     def _refuse(self, path: str, value: Any) -> Exception:
