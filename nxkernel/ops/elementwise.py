@@ -16,6 +16,7 @@ from nxkernel.ops.dispatch import (
     elementwise,
     filled_like,
     is_number,
+    lasting,
     operand,
     ordered,
     spread,
@@ -119,7 +120,7 @@ def pow(left: Any, right: Any) -> Tensor | Expr:
 
 def _rounding(primitive: Primitive, what: str, example: str, result: str) -> Any:
     def function(tensor: Any) -> Tensor | Expr:
-        tensor = operand(tensor, "tensor")
+        tensor = lasting(tensor, "tensor")
         return tensor if tensor.type.is_integer else dispatch.unary(primitive, tensor, ordered(primitive.name))
 
     example = f"nx.{primitive.name}({example}).to_list()"
@@ -280,7 +281,7 @@ def real(tensor: Any) -> Tensor | Expr:
     >>> nx.real([1 + 2j]).to_list()
     [1.0]
     """
-    tensor = operand(tensor, "tensor")
+    tensor = lasting(tensor, "tensor")
     return apply(p.real, tensor) if tensor.type.is_complex else convert(tensor, to_floating(tensor.type))
 
 

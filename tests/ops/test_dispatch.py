@@ -5,9 +5,10 @@ import pytest
 
 import nxkernel as nx
 from nxkernel import primitives, types
-from nxkernel.errors import NxTypeError, TracedValueError
+from nxkernel.errors import NxError, NxTypeError, TracedValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.ops import dispatch
+from public_functions import OF_TENSORS, arguments
 
 
 def test_tensors_run_now_and_results_are_read_only():
@@ -67,6 +68,21 @@ def test_lasting_copies_what_others_write_to():
     assert not np.shares_memory(dispatch.lasting(view).data, array)
     array.flags.writeable = False
     assert np.shares_memory(dispatch.lasting(array).data, array)
+
+
+@pytest.mark.parametrize("name", sorted(OF_TENSORS.keys() - {"from_dlpack"}))
+@pytest.mark.parametrize("kind", [np.float64, np.int64, np.complex128])
+def test_results_keep_no_memory_that_others_write_to(name, kind):
+    given, options = arguments(name)
+    given = [value.astype(kind) if getattr(value, "ndim", 0) > 1 else value for value in given]
+    arrays = [array for value in given for array in (value if isinstance(value, list) else [value])]
+    arrays = [array for array in arrays if isinstance(array, np.ndarray)]
+    try:
+        found = OF_TENSORS[name](*given, **options)
+    except NxError:
+        return  # The function is for other types.
+    for tensor in found if isinstance(found, tuple | list) else [found]:
+        assert not any(np.shares_memory(tensor.data, array) for array in arrays)
 
 
 def test_constants_have_the_value_of_their_type(record):
