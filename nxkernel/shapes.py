@@ -313,7 +313,8 @@ def windows(shape: Sequence[int], window: Sequence[int], strides: Sequence[int],
     counts = []
     for axis, (n, w, stride, dilation) in enumerate(zip(shape, window, strides, dilations, strict=True)):
         reach = (w - 1) * dilation + 1
-        if reach > n:
+        # Of an axis without elements there are no windows, which matters where an axis only comes along: a batch.
+        if reach > n and (n or w > 1):
             spread = f", spread by {dilation} over {reach} elements," if dilation > 1 else ""
             raise NxValueError(
                 message(

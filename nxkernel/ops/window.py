@@ -12,7 +12,7 @@ from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops import _rows, comparison, elementwise
-from nxkernel.ops._windowing import Pairs, along_axes, padding_of
+from nxkernel.ops._windowing import Pairs, along_axes, check_fits, padding_of
 from nxkernel.ops.creation import iota
 from nxkernel.ops.dispatch import TypeRule, apply, arithmetic, convert, filled, operand, ordered, spread, spread_vectors
 from nxkernel.ops.folding import Folding, fold, started
@@ -45,6 +45,7 @@ def _views(
     strides = along_axes(strides, rank, "strides")
     dilations = along_axes(window_dilations, rank, "window_dilations")
     padded = _padded(tensor, value, padding_of(padding, window, dilations))
+    check_fits(tensor, range(rank), padded.shape, window, dilations)
     views = apply(p.windows, padded, window=window, strides=strides, dilations=dilations)
     return views, tuple(range(rank, 2 * rank))
 

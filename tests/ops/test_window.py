@@ -118,6 +118,21 @@ def test_scalars_are_their_own_window():
     assert nx.devectorize(vectors).to_list() == [8, 8]
 
 
+@pytest.mark.parametrize("compiler", [None, "evaluator", "numba_cpu"])
+def test_no_elements_along_an_axis_that_windows_do_not_cross(compiler):
+    none = np.zeros((0, 4, 4), np.float32)
+    functions = [
+        lambda t: nx.window_sum(t, (1, 2, 2), strides=(2, 1, 1)),
+        lambda t: nx.window_max(t, (1, 2, 2)),
+        lambda t: nx.window_mean(t, (1, 2, 2)),
+        lambda t: nx.window_reduce(t, 0.0, (1, 2, 2), lambda a, b: a + b),
+        lambda t: nx.window_scatter_max(t, t, 0.0, (1, 1, 1))[:, 1:, 1:],
+    ]
+    for function in functions:
+        run = function if compiler is None else nx.jit(function, compiler=compiler)
+        assert run(none).shape == (0, 3, 3)
+
+
 # window_reduce ---------------------------------------------------------------------------------------------------
 
 
@@ -245,7 +260,12 @@ def test_types_of_scatters():
         (lambda: nx.window_sum(X, 2, padding=[(0, 0), 1]), "the padding of an axis is (low, high), got 1"),
         (
             lambda: nx.window_max(X, (4, 1)),
-            "a window of size 4 does not fit axis 0 of size 3 (shape [3][4]).\n"
+            "a window of size 4 does not fit axis 0 of f64[3][4].\n"
+            '  Pad the tensor, for example with padding="same", or take a smaller window.',
+        ),
+        (
+            lambda: nx.window_sum(NAMED, (1, 9), padding=[(0, 0), (1, 2)]),
+            "a window of size 9 does not fit axis 1 of f64[row: 3][column: 4], which has size 7 with its padding.\n"
             '  Pad the tensor, for example with padding="same", or take a smaller window.',
         ),
         (
