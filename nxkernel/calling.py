@@ -51,7 +51,7 @@ _NOWHERE = {
     "order": "Elements are in C order.",
 }
 #: What positional arguments beyond those that a function takes probably stand for.
-_BEYOND = dict.fromkeys(("fft", "ifft", "rfft", "irfft"), ("length", "axis")) | {"iota": ()}
+_BEYOND = dict.fromkeys(("fft", "ifft", "rfft", "irfft"), ("length", "axis")) | {"iota": ("type",)}
 #: Calls of which more is known than their parameters tell.
 _INSTEAD: dict[str, tuple[str, ...]] = {
     "nx.max": ("nx.max is element-wise; the largest element is nx.reduce_max(t), or nx.reduce_max(t, axes=[0]).",),
@@ -60,10 +60,13 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "nx.pad": ("Write nx.pad(t, 0, [(1, 1, 0)]): a value, and (low, high, interior) for each axis.",),
     "nx.concatenate": ("The tensors are one list: nx.concatenate([a, b], axis=0).",),
     "nx.stack": ("The tensors are one list: nx.stack([a, b], axis=0).",),
+    "nx.eye": ("A shape is one argument: nx.eye((3, 4)), or nx.eye(3) for a square.",),
     "nx.reshape": ("The shape is one tuple: nx.reshape(t, (5, 50)), or t.reshape((5, 50)).",),
     "nx.select": ("Write nx.select(mask, a, b): where mask is not 0 elements are of a, elsewhere of b.",),
 }
-_OVERFLOWING = {"nx.iota": "It counts from 0 and takes a shape: nx.iota((10,)), or start + nx.iota((stop - start,))."}
+_COUNTING = "It counts from 0 and takes a shape: nx.iota((10,)), or start + nx.iota((stop - start,))."
+#: The modules of functions that work element by element; those made from rows are in the first.
+_ELEMENTWISE = ("nxkernel.ops", "nxkernel.ops.elementwise", "nxkernel.ops.elementary", "nxkernel.ops.comparison")
 
 
 def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
@@ -133,12 +136,13 @@ def _told(function: FunctionType, owner: str, args: tuple, named: dict[str, Any]
     hints = _INSTEAD.get(f"{owner}.{name}", ())
     unknown = [key for key in named if key not in parameters]
     if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
-        what, *more = _unknown_keyword(name, unknown[0], named[unknown[0]], parameters, args)
+        what, *more = _unknown_keyword(function, unknown[0], named[unknown[0]], parameters, args)
         return NxTypeError(message(what, *(hints or more), form))
     if len(args) > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
         what = f"{name} takes {_count(len(positional))} by position, got {len(args)}."
-        beyond = [_OVERFLOWING[f"{owner}.{name}"]] if f"{owner}.{name}" in _OVERFLOWING else []
-        return NxTypeError(message(what, *(hints or beyond or _written(function, owner, args, parameters)), form))
+        if name == "iota" and isinstance(args[1], int):
+            hints = (_COUNTING,)
+        return NxTypeError(message(what, *(hints or _written(function, owner, args, parameters)), form))
     missing = [key for key in positional[len(args) :] if key not in named and _is_required(parameters[key])]
     missing += [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY and _is_required(p)
                 and p.name not in named]  # fmt: skip
@@ -161,13 +165,15 @@ def _signature(parameters: Any) -> str:
     return str(inspect.Signature(bare))
 
 
-def _unknown_keyword(name: str, key: str, value: Any, parameters: Any, args: tuple) -> list[str]:
-    given = _shown(value, key)
+def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: Any, args: tuple) -> list[str]:
+    name, given = function.__name__, _shown(value, key)
     free = list(parameters)[len(args) :]
     meant = next((other for other in SYNONYMS.get(key, ()) if other in free and other != key), None)
     if meant is None:
         what = f"{name} takes no {key}=."
         if key in ("axis", "axes", "dim") and not {"axis", "axes"} & set(parameters):
+            if function.__module__ in _ELEMENTWISE:
+                return [what, "It is element-wise, so no axis is special."]
             return [what, "It works on whole tensors or on their last axes: nx.transpose puts others there."]
         return [what, _NOWHERE[key]] if key in _NOWHERE else [what]
     return [f"{name} takes {meant}={_converted(meant, value, given)}, not {key}={given}."]
@@ -210,6 +216,8 @@ def _written(function: FunctionType, owner: str, args: tuple, parameters: Any) -
     by_keyword = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
     order = _BEYOND.get(function.__name__, by_keyword)
     beyond = args[len(by_position) :]
+    if order[:1] == ["axes"] and len(beyond) > 1 and all(type(value) is int for value in beyond):
+        beyond = (beyond,)
     if len(beyond) > len(order):
         return []
     first = [_shown(value, name) for value, name in zip(args, by_position, strict=False)]

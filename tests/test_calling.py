@@ -57,6 +57,18 @@ T = nx.f32([[1, 2], [3, 4]])
             "reshape takes 2 arguments by position, got 3.",
             "The shape is one tuple: nx.reshape(t, (5, 50)), or t.reshape((5, 50)).",
         ),
+        (
+            lambda: T.transpose(1, 0),
+            "transpose takes 1 argument by position, got 3.",
+            "Write nx.transpose(tensor, axes=[1, 0]).",
+        ),
+        (lambda: nx.less(T, axis=0), "less takes no axis=.", "It is element-wise, so no axis is special."),
+        (
+            lambda: nx.eye(3, 3),
+            "eye takes 1 argument by position, got 2.",
+            "A shape is one argument: nx.eye((3, 4)), or nx.eye(3) for a square.",
+        ),
+        (lambda: nx.iota(5, "f32"), "iota takes 1 argument by position, got 2.", 'Write nx.iota(5, type="f32").'),
         (lambda: nx.fft(T, 8), "fft takes 1 argument by position, got 2.", "Write nx.fft(tensor, length=8)."),
         (
             lambda: nx.iota(0, 10),
