@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from nxkernel.errors import message
+from nxkernel.errors import NxAttributeError, message
 
 Entry = str | tuple[str, str]
 
@@ -216,7 +216,7 @@ def advice(entry: Entry) -> list[str]:
     return [f"Write {form}.", *notes]
 
 
-def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str], of: Any = None) -> AttributeError:
+def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str], of: Any = None) -> NxAttributeError:
     """The error for a name that is not there.
 
     Parameters
@@ -233,7 +233,7 @@ def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str]
 
     Returns
     -------
-    AttributeError
+    NxAttributeError
 
     Examples
     --------
@@ -249,7 +249,7 @@ def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str]
         lines = advice(table[name])
     elif not name.startswith("_"):
         lines = [f"Did you mean {near!r}?" for near in get_close_matches(name, list(known), n=1)]
-    return AttributeError(message(f"{owner} has no {name!r}.", *lines), name=name, obj=of)
+    return NxAttributeError(message(f"{owner} has no {name!r}.", *lines), name=name, obj=of)
 
 
 class Hint:
@@ -262,4 +262,4 @@ class Hint:
         self._name, self._entry = name, entry
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        raise AttributeError(message(f"a tensor has no {self._name!r}.", *advice(self._entry)))
+        raise NxAttributeError(message(f"a tensor has no {self._name!r}.", *advice(self._entry)))

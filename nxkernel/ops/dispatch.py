@@ -124,10 +124,12 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
 
 
 def _is_sampled(samples: Any, key: Any) -> bool:
-    """Whether two values look like what a sampler of nx.random returns, and cannot be stacked."""
+    """Whether two values look like what a sampler of nx.random returns, and are of one kind only by chance."""
     if not isinstance(samples, Operand) or not isinstance(key, Operand):
         return False
-    return key.type is types.u32 and key.shape[-1:] == (2,) and samples.shape != key.shape
+    if key.type is not types.u32 or key.shape[-1:] != (2,):
+        return False
+    return samples.shape != key.shape or samples.type is not key.type
 
 
 def lasting(value: Any, argument: str = "") -> Tensor | Expr:

@@ -46,6 +46,19 @@ def test_frames_of_the_persons_definitions_stay(shell):
     ]
 
 
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("nx.zeros((2,))", "nxkernel has no 'zeros'.\n  Write nx.broadcast(0.0, (2, 3))."),
+        ("nx.eye(2).T", "a tensor has no 'T'.\n  Write nx.transpose(t)."),
+    ],
+)
+def test_names_that_are_not_there_are_one_line_of_the_cell(shell, code, text):
+    assert shell.run(code).out.splitlines()[2:] == [
+        "Cell In[1], line 1", f"----> 1 {code}", "", *f"NxAttributeError: {text}".splitlines(),
+    ]  # fmt: skip
+
+
 def test_what_was_caught_inside_is_not_told(shell):
     out = shell.run("nx.load_numpy_archive(b'no archive')").out
     assert "During handling" not in out
