@@ -6,10 +6,11 @@ Shapes are tuples of ints; names are tuples of the same length with a str or Non
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
+from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, message
 
 Shape = tuple[int, ...]
 Names = tuple[str | None, ...]
@@ -69,15 +70,27 @@ def normalize_shape(shape: Any) -> Shape:
 
 
 def static_int(value: Any, what: str) -> int:
-    """A whole number that is known now; `what` names it in the error."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    """A whole number of 64 bits that is known now; `what` names it in the error."""
+    number = None if isinstance(value, bool) else _index_of(value)
+    if number is None:
         raise NxTypeError(
             message(
                 f"{what} must be a whole number that is known when the graph is built, got {describe(value)}.",
                 "Make it an option: declare it after `*`, as in `def f(x, *, n)`, and call f(x, n=3).",
             )
         )
-    return value.__index__()
+    if not -(2**63) <= number < 2**63:
+        raise NxValueError(f"{what} has 64 bits, {number} does not fit")
+    return number
+
+
+def _index_of(value: Any) -> int | None:
+    try:
+        return operator.index(value)
+    except NxError:
+        raise
+    except TypeError:
+        return None
 
 
 def describe(value: Any) -> str:
@@ -91,6 +104,8 @@ def normalize_names(names: Sequence[str | None] | None, shape: Shape) -> Names:
     """Names for every axis of a shape, checked for number and repetition."""
     if names is None:
         return unnamed(shape)
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable) or hasattr(names, "type"):
+        raise NxTypeError(f"names is a list with a str or None for each axis, got {describe(names)}")
     names = tuple(names)
     if len(names) != len(shape):
         raise NxValueError(

@@ -23,6 +23,7 @@ from nxkernel.defn.wording import a, counted
 from nxkernel.errors import CompilationError, NxError, NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
+from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify
 
@@ -49,6 +50,8 @@ class Definition:
                     f"Give the function of nxkernel: nx.{name}.",
                 )
             )
+        if not callable(function):
+            raise NxTypeError(f"a definition is made of a function, got {describe(function)}")
         functools.update_wrapper(self, function, updated=())
         if compiler is not None:
             interface.get(compiler)

@@ -14,6 +14,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
 from nxkernel.graph.printing import print_graph
 from nxkernel.primitives import Spec
+from nxkernel.shapes import describe
 from nxkernel.transforms.simplify import simplify_nodes
 
 
@@ -263,6 +264,12 @@ def debug_expr_apply(
     function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any] | None = None
 ) -> Any:
     """The traced expression of ``function(*arguments, **options)``."""
+    if not isinstance(arguments, list | tuple):
+        raise NxTypeError(
+            message(f"debug_expr_apply takes a list of arguments, got {describe(arguments)}.", "One is written [x].")
+        )
+    if not isinstance(options, Mapping | None):
+        raise NxTypeError(f"debug_expr_apply takes options in a dict, got {describe(options)}")
     return debug_expr(function)(*arguments, **(options or {}))
 
 
@@ -314,6 +321,8 @@ def print_value(tensor: Any, label: str = "") -> Any:
       8.0
     >
     """
+    if not isinstance(label, str):
+        raise NxTypeError(f"the label of a value that is printed is a str, got {describe(label)}")
     if label and not label[-1].isspace():
         label = f"{label.removesuffix(':')}: "
     run = tracing.current()

@@ -122,7 +122,7 @@ def conv(
 def _permutation(permutation: Permutation, tensor: Operand, argument: str) -> tuple[int, ...]:
     places = shapes.normalize_axes(permutation, tensor.shape, tensor.names)
     if len(places) != tensor.rank:
-        raise NxValueError(f"{argument} has every axis of {tensor.spec} once, got {list(permutation)!r}")
+        raise NxValueError(f"{argument} has every axis of {tensor.spec} once, got {permutation!r}")
     return places
 
 

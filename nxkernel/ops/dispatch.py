@@ -10,7 +10,7 @@ import numpy as np
 from nxkernel import primitives, shapes, types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy import Number, cast_number, number_of
-from nxkernel.errors import NxTypeError, TracedValueError, message
+from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.operand import Operand, entry_spec
@@ -39,10 +39,20 @@ def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
         if type(operand.spec) is not Spec:
             return _over_vectors(primitive, operands, params)
     spec = primitive.rule(*[operand.spec for operand in operands], **params)
-    data = MEANING[primitive](spec, *[operand.data for operand in operands], **params)
+    try:
+        data = MEANING[primitive](spec, *[operand.data for operand in operands], **params)
+    except (OverflowError, ValueError):
+        _check_size(primitive, spec)
+        raise
     if type(spec) is tuple:
         return tuple(map(Tensor.wrap, data, spec))
     return Tensor.wrap(data, spec)
+
+
+def _check_size(primitive: Primitive, spec: Spec | tuple[Spec, ...]) -> None:
+    for one in spec if type(spec) is tuple else [spec]:
+        if shapes.size(one.shape) * one.type.size >= 2**63:
+            raise NxValueError(f"{primitive} would give {one}, which no memory can hold") from None
 
 
 def _over_vectors(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:

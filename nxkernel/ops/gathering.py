@@ -231,12 +231,10 @@ def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, funct
         places = normalize_axes(axes, tensor.shape, tensor.names)
         if list(places) != sorted(places):
             raise NxValueError(
-                f"{function}: axes come in ascending order, got axes={list(axes)!r}; reorder the coordinates instead"
+                f"{function}: axes come in ascending order, got axes={axes!r}; reorder the coordinates instead"
             )
         if len(places) != count:
-            what = (
-                f"{function}: indices {indices.spec} have {count} coordinates, axes={list(axes)!r} names {len(places)}"
-            )
+            what = f"{function}: indices {indices.spec} have {count} coordinates, axes={axes!r} names {len(places)}"
             raise NxValueError(message(what, *(_one_coordinate_each(indices) if len(places) == 1 else ())))
     if not places:
         raise NxValueError(f"{function}: indices {indices.spec} have no coordinates")

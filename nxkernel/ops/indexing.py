@@ -222,7 +222,7 @@ def split(tensor: Any, split: int | float, *, axis: int | str = 0) -> tuple[Tens
     place = normalize_axis(axis, tensor.shape, tensor.names)
     size = tensor.shape[place]
     if isinstance(split, float):
-        first = math.ceil(size * split)
+        first = math.ceil(size * split) if math.isfinite(split) else 0
     else:
         first = static_int(split, "the place of a split")
         first += size if first < 0 else 0

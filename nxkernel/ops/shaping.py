@@ -226,7 +226,7 @@ def broadcast(
         return spread(tensor, shape, names)
     places = normalize_axes(axes, shape, names)
     if len(places) != tensor.rank:
-        raise NxValueError(f"broadcast needs an axis for each of {tensor.spec}, got axes={list(axes)!r}")
+        raise NxValueError(f"broadcast needs an axis for each of {tensor.spec}, got axes={axes!r}")
     return apply(primitives.broadcast, tensor, shape=shape, axes=places, names=names)
 
 
@@ -251,7 +251,7 @@ def transpose(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor
     tensor = lasting(tensor, "tensor")
     places = tuple(reversed(range(tensor.rank))) if axes is None else normalize_axes(axes, tensor.shape, tensor.names)
     if len(places) != tensor.rank:
-        raise NxValueError(f"transpose needs every axis of {tensor.spec} once, got axes={list(axes)!r}")
+        raise NxValueError(f"transpose needs every axis of {tensor.spec} once, got axes={axes!r}")
     if places == tuple(range(tensor.rank)):
         return tensor
     return apply(primitives.transpose, tensor, axes=places)

@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel import primitives, types
-from nxkernel.errors import NxError, NxTypeError, TracedValueError
+from nxkernel.errors import NxError, NxTypeError, NxValueError, TracedValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.ops import dispatch
 from public_functions import OF_TENSORS, arguments
@@ -141,3 +141,8 @@ def test_operands_that_do_not_broadcast_are_told_with_their_names():
     with pytest.raises(ValueError, match=r"^cannot broadcast \[rows: 2\]\[3\] with \[rows: 2\]: axis -1"):
         t - nx.sum(t, axes=[1])
     assert (t - nx.sum(t, axes=[1], keep_axes=True)).shape == (2, 3)
+
+
+def test_what_no_memory_can_hold():
+    with pytest.raises(NxValueError, match=r"^iota would give s64\[4611686018427387904\], which no memory can hold$"):
+        nx.iota(2**62)

@@ -187,7 +187,7 @@ def test_split(place, axis, first):
     np.testing.assert_array_equal(tail, parts[1])
 
 
-@pytest.mark.parametrize("place", [0, 2, 1.0, -2, 5])
+@pytest.mark.parametrize("place", [0, 2, 1.0, -2, 5, float("nan"), float("inf")])
 def test_split_leaves_no_part_empty(place):
     with pytest.raises(NxValueError, match=re.escape(f"split {place!r} of axis 0 with size 2 leaves a part empty.")):
         nx.split(T, place)
