@@ -157,14 +157,22 @@ def _lu(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, np.ndarra
     import scipy.linalg.lapack
 
     (getrf,) = scipy.linalg.lapack.get_lapack_funcs(("getrf",), (wide,))
-    packed, order = np.empty(wide.shape, wide.dtype), np.empty(out[1].shape, np.int64)
+    packed, pivots = np.empty(wide.shape, wide.dtype), np.empty(out[1].shape, np.int64)
     for index in np.ndindex(wide.shape[:-2]):
-        packed[index], pivots, _ = getrf(wide[index])
-        rows = np.arange(wide.shape[-2])
-        for row, pivot in enumerate(pivots):
-            rows[row], rows[pivot] = rows[pivot], rows[row]
-        order[index] = rows
-    return settled(out[0], packed), order
+        packed[index], pivots[index], _ = getrf(wide[index])
+    return settled(out[0], packed), _order_of_rows(pivots)
+
+
+def _order_of_rows(pivots: np.ndarray) -> np.ndarray:
+    """Where rows are after each was exchanged for its pivot, for all matrices at once."""
+    size = pivots.shape[-1]
+    flat = pivots.reshape(math.prod(pivots.shape[:-1]), size)
+    order, each = np.tile(np.arange(size), (len(flat), 1)), np.arange(len(flat))
+    for row, pivot in enumerate(flat.T):
+        chosen = order[each, pivot]
+        order[each, pivot] = order[:, row]
+        order[:, row] = chosen
+    return order.reshape(pivots.shape)
 
 
 def _eliminated(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

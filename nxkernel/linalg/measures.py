@@ -160,6 +160,8 @@ def _of_three(t: Operand) -> Operand:
 def _by_factors(t: Operand) -> Operand:
     """The product of the diagonal of the triangle, with the sign of the permutation of rows."""
     packed, order = apply(primitives.lu, t)
+    if order.shape[-1] < 1 << 16:
+        order = convert(order, types.u16)
     size = (*order.shape, order.shape[-1])
     later = spread(tri(size[-1], size[-1], k=-1), size)
     swapped = logical_and(later, greater(new_axis(order, -2), new_axis(order, -1)))

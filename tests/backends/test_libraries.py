@@ -6,7 +6,7 @@ import scipy.linalg
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends import MEANING
+from nxkernel.backends import MEANING, libraries
 from nxkernel.primitives import Spec
 from nxkernel.shapes import unnamed
 
@@ -147,3 +147,15 @@ def test_fft(axes, inverse, turn):
 def test_parts_of_several_results():
     both = (np.zeros(1), np.ones(1))
     assert MEANING[p.elem](None, both, index=1) is both[1]
+
+
+def test_rows_of_many_matrices_are_exchanged_as_those_of_one():
+    rng = np.random.default_rng(3)
+    pivots = np.stack([[rng.integers(row, 7) for row in range(7)] for _ in range(12)]).reshape(3, 4, 7)
+    found = libraries._order_of_rows(pivots)
+    for place in np.ndindex(3, 4):
+        rows = list(range(7))
+        for row, pivot in enumerate(pivots[place]):
+            rows[row], rows[pivot] = rows[pivot], rows[row]
+        assert found[place].tolist() == rows
+    assert libraries._order_of_rows(pivots[:0]).shape == (0, 4, 7)
