@@ -160,7 +160,24 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 
 
 def _cbrt(x: np.ndarray) -> np.ndarray:
-    return np.power(x, x.dtype.type(1 / 3)) if x.dtype.kind == "c" else np.cbrt(x)
+    if x.dtype.kind != "c":
+        return np.cbrt(x)
+    # A power would give infinities NaN for a part.
+    size, angle = np.cbrt(np.abs(x)), np.angle(x) / 3
+    root = np.empty_like(x)
+    root.real = np.where(size == 0, 0, size * np.cos(angle))
+    root.imag = np.where(size == 0, 0, np.where(angle == 0, angle, size * np.sin(angle)))
+    return root
+
+
+def _expm1(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind != "c":
+        return np.expm1(x)
+    # NumPy's is NaN at infinities, where the exponential is not.
+    result, half = np.array(np.exp(x)), np.sin(x.imag / 2)
+    near = np.expm1(x.real) * np.cos(x.imag) - 2 * half * half
+    result.real = np.where(np.abs(x.real) < 1, near, result.real - 1)
+    return result
 
 
 def _unsigned(x: np.ndarray) -> np.ndarray:
@@ -228,7 +245,7 @@ MEANING |= {
         p.imag: np.imag,
         p.phase: np.angle,
         p.exp: np.exp,
-        p.expm1: np.expm1,
+        p.expm1: _expm1,
         p.log: np.log,
         p.log1p: np.log1p,
         p.log2: np.log2,
