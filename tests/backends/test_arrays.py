@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import nxkernel as nx
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends import MEANING
+from nxkernel.backends import MEANING, arrays
 from nxkernel.backends.arrays import clamped, view_windows
 from nxkernel.errors import NxValueError
 from nxkernel.graph.tracing import trace_body
@@ -317,3 +317,16 @@ def test_a_fold_whose_body_ignores_the_elements():
     body, _ = body_of(lambda element, accumulated: accumulated, types.s64)
     found = run(p.reduce, np.ones((2, 3), int), np.int64(5), axes=(0,), keep_axes=False, body=body, type=types.s64)
     assert found.tolist() == [5, 5, 5]
+
+
+@pytest.mark.parametrize(("feature_groups", "batch_groups"), [(1, 1), (2, 1), (1, 2)])
+def test_convolutions_beyond_what_is_copied(feature_groups, batch_groups, monkeypatch):
+    rng = np.random.default_rng(0)
+    x, kernel = rng.integers(-3, 3, (2, 4, 7, 6)), rng.integers(-3, 3, (4, 4 // feature_groups, 3, 2))
+    params = {
+        "padding": ((1, 2), (0, 1)), "strides": (2, 1), "input_dilation": (1, 2), "kernel_dilation": (2, 1),
+        "feature_groups": feature_groups, "batch_groups": batch_groups,
+    }  # fmt: skip
+    expected = run(p.conv, x.astype("f4"), kernel.astype("f4"), **params)
+    monkeypatch.setattr(arrays, "MOST", 10)
+    np.testing.assert_array_equal(run(p.conv, x.astype("f4"), kernel.astype("f4"), **params), expected)

@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 import nxkernel as nx
 from entries import check_entries
 from nxkernel.errors import NxTypeError, NxValueError
+from nxkernel.ops import window as window_module
 
 X = np.array([[3.0, -1.0, 0.5, 4.0], [2.0, 2.0, 7.0, -2.0], [0.0, 4.0, -2.5, 1.0]])
 NAMED = nx.tensor(X, names=["row", "column"])
@@ -321,3 +322,22 @@ def test_the_graph_of_a_window(record):
 )
 def test_entries(function):
     check_entries(function, np.random.default_rng(2).integers(-3, 4, (3, 4, 5)))
+
+
+# Large windows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["window_sum", "window_max", "window_min", "window_product"])
+@pytest.mark.parametrize("type_", ["f16", "f32", "s32"])
+def test_windows_beyond_what_is_copied(name, type_, monkeypatch):
+    numbers = np.random.default_rng(0).choice([1, 2, -1], (9, 1, 11), p=[0.9, 0.05, 0.05])
+    given, options = (
+        nx.tensor(numbers, type=type_),
+        {"strides": (2, 1, 3), "window_dilations": (2, 1, 1), "padding": "same"},
+    )
+    function = getattr(nx, name)
+    expected = function(given, (3, 2, 5), **options)
+    monkeypatch.setattr(window_module, "MOST", 10)
+    found = function(given, (3, 2, 5), **options)
+    assert found.type == expected.type
+    np.testing.assert_array_equal(found, expected)
