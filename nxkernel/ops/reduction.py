@@ -321,6 +321,7 @@ def logsumexp(
     1000.0
     """
     tensor = _floating(tensor)
+    _refuse_empty("logsumexp", tensor, shapes.normalize_axes(axes, tensor.shape, tensor.names))
     greatest = reduce_max(tensor, axes=axes, keep_axes=True)
     greatest = comparison.select(comparison.is_infinity(greatest), filled(0, tensor.type, ()), greatest)
     powers = elementary.exp(elementwise.subtract(tensor, greatest))

@@ -163,3 +163,10 @@ def test_as_many_degrees_of_freedom_as_elements_leave_no_variance():
     for ddof in (-1, "1", None, 1.5):
         with pytest.raises((NxTypeError, NxValueError), match=r"^ddof (is at least 0|must be a whole number)"):
             nx.variance([1.0, 2.0], ddof=ddof)
+
+
+def test_logsumexp_of_nothing():
+    with pytest.raises(
+        NxValueError, match=r"^logsumexp of f64\[0\]\[3\]: axis 0 has no elements, so there is no answer$"
+    ):
+        nx.logsumexp(np.zeros((0, 3)), axes=[0])
