@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nxkernel.defn.leaves import is_leaf
-from nxkernel.defn.wording import a
 from nxkernel.errors import NxTypeError, message
+from nxkernel.wording import a
 
 #: The structure of a single leaf.
 LEAF = "leaf"

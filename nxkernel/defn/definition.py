@@ -19,13 +19,13 @@ from nxkernel.defn.cache import Family, Program, family
 from nxkernel.defn.events import Event, stream
 from nxkernel.defn.report import CacheInfo, CompilationView
 from nxkernel.defn.trace import Traced
-from nxkernel.defn.wording import a, counted
 from nxkernel.errors import CompilationError, NxError, NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify
+from nxkernel.wording import a, counted
 
 #: Shortcuts kept for one survey of captures; beyond, they are made anew.
 _SHORTCUTS = 1024

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nxkernel.defn.wording import counted
+from nxkernel.wording import counted
 
 #: How many records are kept; older ones are forgotten.
 KEPT = 10_000

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from nxkernel.defn.wording import counted
 from nxkernel.errors import CompilationError, message
+from nxkernel.wording import counted
 
 _allowed: ContextVar[bool] = ContextVar("nxkernel_may_compile", default=True)
 _counters: ContextVar[tuple[list[str], ...]] = ContextVar("nxkernel_counters", default=())

@@ -8,7 +8,6 @@ from typing import Any, overload
 
 from nxkernel.defn import containers, options, trace
 from nxkernel.defn.definition import Definition
-from nxkernel.defn.wording import a
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
@@ -16,6 +15,7 @@ from nxkernel.graph.printing import print_graph
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
 from nxkernel.transforms.simplify import simplify_nodes
+from nxkernel.wording import a
 
 
 @overload

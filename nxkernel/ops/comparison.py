@@ -25,14 +25,9 @@ def _unchanged(type_: Type) -> Type:
     return type_
 
 
-def _binary(primitive: Primitive, rule: Any, what: str, types: str, example: str, result: str) -> Any:
-    name = primitive.name
-    return _rows.binary(name, primitive, rule, what, types, f"nx.{name}({example}).to_list()", result)
-
-
 def _comparison(primitive: Primitive, what: str, example: str, result: str) -> Any:
     rule = _unchanged if primitive in (p.equal, p.not_equal) else ordered(primitive.name, _unchanged)
-    return _binary(primitive, rule, what, "u8: 1 where it holds, 0 where not.", example, result)
+    return _rows.named(primitive, rule, what, "u8: 1 where it holds, 0 where not.", example, result)
 
 
 equal = _comparison(p.equal, "Whether elements are equal. NaN equals nothing.", "[1, 2], 2", "[0, 1]")
@@ -45,7 +40,7 @@ less_equal = _comparison(p.less_equal, "Whether left is at most right.", "[1, 2,
 
 def _logic(primitive: Primitive, what: str, result: str) -> Any:
     types = "u8: 1 where it holds, 0 where not."
-    return _binary(
+    return _rows.named(
         primitive, _unchanged, f"{what} All but 0 counts as true.", types, "[-1, 0, 5, 0], [1, 2, 0, 0]", result
     )
 
@@ -124,7 +119,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
 
 
 def _bitwise(primitive: Primitive, what: str, result: str) -> Any:
-    return _binary(
+    return _rows.named(
         primitive, whole(primitive.name), what, "The two types merged.", "[0, 0, 1, 1], [0, 1, 0, 1]", result
     )
 

@@ -22,6 +22,7 @@ from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
+from nxkernel.wording import counted
 
 _BLAS: frozenset[Type] = frozenset(libraries.GEMM)
 
@@ -155,12 +156,8 @@ def _title(step: Step, bound: Bound) -> str:
     nest = bound.nest
     sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
     passes = sum(section.level == "full" for section in nest.sections)
-    title = f"{nest.kind} of {sizes}, {_counted(len(step.reads), 'read')}, {_counted(len(step.writes), 'write')}"
+    title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
     return f"{title}, {passes} passes" if passes > 1 else title
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 # What only a compilation or a curious person needs is imported there, so that a process that finds its kernels on disk
