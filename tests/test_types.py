@@ -1,6 +1,7 @@
 """Types: names, merging, weak numbers."""
 
 import copy
+import inspect
 import pickle
 
 import ml_dtypes
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import nxkernel as nx
 from nxkernel import types
 from nxkernel.errors import NxTypeError
 
@@ -218,3 +220,11 @@ def test_questions_of_nx():
     assert types.float("bf16")
     assert types.complex("c64")
     assert types.to_string(("bf", 16)) == "bf16"
+
+
+@pytest.mark.parametrize("module", [types, nx.constants])
+def test_modules_show_what_is_theirs(module):
+    assert sorted(dir(module)) == sorted(module.__all__)
+    for name in module.__all__:
+        value = getattr(module, name)
+        assert not inspect.isfunction(value) or value.__module__ == module.__name__

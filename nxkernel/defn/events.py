@@ -165,6 +165,14 @@ def events(function: object = None, kind: str | None = None) -> list[Event]:
     Returns
     -------
     list of Event
+
+    Examples
+    --------
+    >>> def seventh(t):
+    ...     return t / 7
+    >>> _ = nx.jit(seventh)(1.0)
+    >>> [event.kind for event in events("seventh", "miss")]
+    ['miss']
     """
     name = getattr(function, "__name__", function)
     return stream.records(name, kind)

@@ -41,6 +41,14 @@ def no_compile() -> Iterator[None]:
 def assert_compiles(count: int) -> Iterator[None]:
     """Check that exactly `count` calls in the block are new to the graph cache.
 
+    Parameters
+    ----------
+    count : int
+
+    Returns
+    -------
+    context manager
+
     Raises
     ------
     AssertionError

@@ -136,6 +136,21 @@ def jit_apply(
 ) -> Any:
     """Compile a function and call it: ``nx.jit(function)(*arguments, **options)``.
 
+    Parameters
+    ----------
+    function : callable
+    arguments : list
+        Its positional arguments.
+    options : dict, optional
+        Its options.
+    compiler, on_conflict : str, optional
+        As :func:`nxkernel.jit` takes them.
+
+    Returns
+    -------
+    tensor or container
+        What the function gives.
+
     Examples
     --------
     >>> float(nx.jit_apply(nx.multiply, [2.0, 3.0]))
@@ -239,6 +254,15 @@ def compile(
 def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that gives the traced expression of `function` instead of running it.
 
+    Parameters
+    ----------
+    function : callable or definition
+
+    Returns
+    -------
+    callable
+        It takes what `function` takes, templates too, and gives traced values, which print as their graph.
+
     Examples
     --------
     >>> nx.debug_expr(lambda a: nx.tanh(a) + 1)(nx.tensor([1.0, 2.0]))
@@ -263,7 +287,32 @@ def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
 def debug_expr_apply(
     function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any] | None = None
 ) -> Any:
-    """The traced expression of ``function(*arguments, **options)``."""
+    """The traced expression of ``function(*arguments, **options)``.
+
+    Parameters
+    ----------
+    function : callable or definition
+    arguments : list
+        Its positional arguments.
+    options : dict, optional
+        Its options.
+
+    Returns
+    -------
+    traced value or container
+        It prints as its graph.
+
+    Examples
+    --------
+    >>> nx.debug_expr_apply(nx.tanh, [nx.tensor(1.0)])
+    #Nx.Tensor<
+      f32
+    <BLANKLINE>
+      Nx.Defn.Expr
+      parameter a:0   f32
+      b = tanh a      f32
+    >
+    """
     if not isinstance(arguments, list | tuple):
         raise NxTypeError(
             message(f"debug_expr_apply takes a list of arguments, got {describe(arguments)}.", "One is written [x].")
@@ -275,6 +324,15 @@ def debug_expr_apply(
 
 def print_expr(tensor: Any) -> Any:
     """Print the graph of a traced value, once, when the definition is traced; returns the value.
+
+    Parameters
+    ----------
+    tensor : tensor or container
+
+    Returns
+    -------
+    tensor or container
+        What was given.
 
     Examples
     --------
