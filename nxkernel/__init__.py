@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 # Types keep their own namespace: `nx.types.f32` is a type, `nx.f32(…)` makes a tensor of it.
-from nxkernel import constants, linalg, random, types
+from nxkernel import constants, hints, linalg, random, types
 from nxkernel.defn import *  # noqa: F403
 from nxkernel.defn import __all__ as _definitions
 from nxkernel.formats import *  # noqa: F403
@@ -20,6 +20,14 @@ __all__ = [
     *_vocabulary, *_definitions, *_formats, "Template", "Tensor", "constants", "get_threads", "linalg", "random",
     "set_threads", "types",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise hints.missing("nxkernel", name, hints.FUNCTIONS, __all__)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 def get_threads() -> int:

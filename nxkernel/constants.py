@@ -53,6 +53,15 @@ def _real(type: Any, name: str) -> Type:
 def nan(type: Any = "f32") -> Scalar:
     """Not a number.
 
+    Parameters
+    ----------
+    type : type, optional
+        A float or complex type.
+
+    Returns
+    -------
+    scalar Tensor
+
     Examples
     --------
     >>> nx.constants.nan("f64").to_list()
@@ -63,6 +72,15 @@ def nan(type: Any = "f32") -> Scalar:
 
 def infinity(type: Any = "f32") -> Scalar:
     """More than every number.
+
+    Parameters
+    ----------
+    type : type, optional
+        A float or complex type.
+
+    Returns
+    -------
+    scalar Tensor
 
     Examples
     --------
@@ -75,6 +93,15 @@ def infinity(type: Any = "f32") -> Scalar:
 def neg_infinity(type: Any = "f32") -> Scalar:
     """Less than every number.
 
+    Parameters
+    ----------
+    type : type, optional
+        A float or complex type.
+
+    Returns
+    -------
+    scalar Tensor
+
     Examples
     --------
     >>> nx.constants.neg_infinity().to_list()
@@ -85,6 +112,15 @@ def neg_infinity(type: Any = "f32") -> Scalar:
 
 def max(type: Any) -> Scalar:
     """The greatest value of a type: infinity for floats.
+
+    Parameters
+    ----------
+    type : type
+        Any but complex ones.
+
+    Returns
+    -------
+    scalar Tensor
 
     Examples
     --------
@@ -98,6 +134,15 @@ def max(type: Any) -> Scalar:
 def min(type: Any) -> Scalar:
     """The least value of a type: minus infinity for floats.
 
+    Parameters
+    ----------
+    type : type
+        Any but complex ones.
+
+    Returns
+    -------
+    scalar Tensor
+
     Examples
     --------
     >>> nx.constants.min("s8").to_list(), nx.constants.min("f32").to_list()
@@ -109,6 +154,15 @@ def min(type: Any) -> Scalar:
 
 def max_finite(type: Any) -> Scalar:
     """The greatest number of a type.
+
+    Parameters
+    ----------
+    type : type
+        Any but complex ones.
+
+    Returns
+    -------
+    scalar Tensor
 
     Examples
     --------
@@ -123,6 +177,15 @@ def max_finite(type: Any) -> Scalar:
 def min_finite(type: Any) -> Scalar:
     """The least number of a type.
 
+    Parameters
+    ----------
+    type : type
+        Any but complex ones.
+
+    Returns
+    -------
+    scalar Tensor
+
     Examples
     --------
     >>> nx.constants.min_finite("f16").to_list()
@@ -136,6 +199,15 @@ def min_finite(type: Any) -> Scalar:
 def smallest_positive_normal(type: Any) -> Scalar:
     """The smallest positive number of a float type that keeps its full precision.
 
+    Parameters
+    ----------
+    type : type
+        A float type.
+
+    Returns
+    -------
+    scalar Tensor
+
     Examples
     --------
     >>> nx.constants.smallest_positive_normal("f64").to_list()
@@ -146,6 +218,15 @@ def smallest_positive_normal(type: Any) -> Scalar:
 
 def epsilon(type: Any) -> Scalar:
     """The distance from 1 to the next greater number of a float type.
+
+    Parameters
+    ----------
+    type : type
+        A float type.
+
+    Returns
+    -------
+    scalar Tensor
 
     Examples
     --------
@@ -158,6 +239,15 @@ def epsilon(type: Any) -> Scalar:
 def pi(type: Any = None) -> Scalar | float:
     """The ratio of a circle's circumference to its diameter.
 
+    Parameters
+    ----------
+    type : type, optional
+        A float or complex type; without it f32.
+
+    Returns
+    -------
+    scalar Tensor, or a float while a definition is traced and no type is given
+
     Examples
     --------
     >>> nx.constants.pi("f64").to_list()
@@ -168,6 +258,15 @@ def pi(type: Any = None) -> Scalar | float:
 
 def e(type: Any = None) -> Scalar | float:
     """The base of the natural logarithm.
+
+    Parameters
+    ----------
+    type : type, optional
+        A float or complex type; without it f32.
+
+    Returns
+    -------
+    scalar Tensor, or a float while a definition is traced and no type is given
 
     Examples
     --------
@@ -180,6 +279,15 @@ def e(type: Any = None) -> Scalar | float:
 def euler_gamma(type: Any = None) -> Scalar | float:
     """Euler's constant, the limit of the harmonic series minus the logarithm.
 
+    Parameters
+    ----------
+    type : type, optional
+        A float or complex type; without it f32.
+
+    Returns
+    -------
+    scalar Tensor, or a float while a definition is traced and no type is given
+
     Examples
     --------
     >>> nx.constants.euler_gamma("f64").to_list()
@@ -190,6 +298,15 @@ def euler_gamma(type: Any = None) -> Scalar | float:
 
 def i(type: Any = None) -> Scalar | complex:
     """The imaginary unit.
+
+    Parameters
+    ----------
+    type : type, optional
+        A complex type; without it c64.
+
+    Returns
+    -------
+    scalar Tensor, or a complex number while a definition is traced and no type is given
 
     Examples
     --------
@@ -207,3 +324,7 @@ def _plain(name: str, value: Any, type: Any) -> Any:
     if tracing.current() is not None:
         return value
     return filled(value, types.infer(value), ())
+
+
+def __dir__() -> list[str]:
+    return __all__

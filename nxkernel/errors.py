@@ -19,6 +19,10 @@ class NxIndexError(NxError, IndexError):
     """A static index outside its axis."""
 
 
+class NxAttributeError(NxError, AttributeError):
+    """A name that is not there."""
+
+
 class TracedValueError(NxTypeError):
     """Python asked a traced value for its data, which exists only when the compiled program runs."""
 

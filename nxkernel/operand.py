@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.hints import ATTRIBUTES
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, Shape
 from nxkernel.types import Type
@@ -142,6 +143,10 @@ class Operand:
 
     def __iter__(self):
         return (self[index] for index in range(len(self)))
+
+    def __dir__(self) -> list[str]:
+        """What there is; names that only say what to write instead are left out."""
+        return [name for name in super().__dir__() if name not in ATTRIBUTES or hasattr(type(self), name)]
 
     __hash__ = None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nxkernel import shapes, types
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxIndexError, NxTypeError, message
 from nxkernel.types import Type
 
 Names = tuple[str | None, ...]
@@ -190,7 +190,15 @@ def _slice(operand: Spec, *, starts: tuple[int, ...], lengths: tuple[int, ...], 
 
 
 def _dynamic_slice(operand: Spec, *starts: Spec, lengths: tuple[int, ...], strides: tuple[int, ...]) -> Spec:
+    _check_fits("dynamic_slice", operand, lengths)
     return _slice(operand, starts=(), lengths=lengths, strides=strides)
+
+
+def _check_fits(name: str, operand: Spec, lengths: tuple[int, ...]) -> None:
+    # Starts are clamped by what runs, and no start would do: what is read or written would lie outside of the array.
+    for axis, (size, length) in enumerate(zip(operand.shape, lengths, strict=True)):
+        if length > size:
+            raise NxIndexError(f"{name}: a part of length {length} does not fit axis {axis} of {operand}")
 
 
 def _reverse(operand: Spec, *, axes: tuple[int, ...]) -> Spec:
@@ -300,7 +308,14 @@ conv = primitive("conv", "contraction", _conv)
 # Indexing --------------------------------------------------------------------------------------------------------
 
 
+def _check_not_empty(name: str, operand: Spec, indices: Spec, axes: tuple[int, ...]) -> None:
+    for axis in axes:
+        if operand.shape[axis] == 0 and shapes.size(indices.shape):
+            raise NxIndexError(f"{name}: axis {axis} of {operand} has no elements to take")
+
+
 def _gather(operand: Spec, *indices: Spec, axes: tuple[int, ...]) -> Spec:
+    _check_not_empty("gather", operand, indices[0], axes)
     rest = [a for a in range(len(operand.shape)) if a not in axes]
     shape, names = (), ()
     for index in indices:
@@ -312,15 +327,22 @@ def _gather(operand: Spec, *indices: Spec, axes: tuple[int, ...]) -> Spec:
     return Spec(operand.type, shape + tuple(operand.shape[a] for a in rest), names)
 
 
-def _like_target(target: Spec, *_: Spec, **__: Any) -> Spec:
+def _scatter(target: Spec, updates: Spec, *indices: Spec, axes: tuple[int, ...], combine: str) -> Spec:
+    if indices:
+        _check_not_empty("scatter", target, indices[0], axes)
+    return target
+
+
+def _put_slice(target: Spec, part: Spec, *starts: Spec) -> Spec:
+    _check_fits("put_slice", target, part.shape)
     return target
 
 
 gather = primitive("gather", "indexing", _gather)
 """Elements at indices along ``axes``, one operand of indices an axis; their axes come first, then those left over."""
-scatter = primitive("scatter", "indexing", _like_target)
+scatter = primitive("scatter", "indexing", _scatter)
 """``scatter(target, updates, *indices)``: the target with updates put (``combine="put"``) or added at indices."""
-put_slice = primitive("put_slice", "indexing", _like_target)
+put_slice = primitive("put_slice", "indexing", _put_slice)
 """``put_slice(target, part, *starts)``: the target with a part overwritten; starts are clamped so that it fits."""
 
 

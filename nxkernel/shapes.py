@@ -6,10 +6,11 @@ Shapes are tuples of ints; names are tuples of the same length with a str or Non
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
+from nxkernel.errors import NxError, NxIndexError, NxTypeError, NxValueError, message
 
 Shape = tuple[int, ...]
 Names = tuple[str | None, ...]
@@ -69,15 +70,27 @@ def normalize_shape(shape: Any) -> Shape:
 
 
 def static_int(value: Any, what: str) -> int:
-    """A whole number that is known now; `what` names it in the error."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
+    """A whole number of 64 bits that is known now; `what` names it in the error."""
+    number = None if isinstance(value, bool) else _index_of(value)
+    if number is None:
         raise NxTypeError(
             message(
                 f"{what} must be a whole number that is known when the graph is built, got {describe(value)}.",
                 "Make it an option: declare it after `*`, as in `def f(x, *, n)`, and call f(x, n=3).",
             )
         )
-    return value.__index__()
+    if not -(2**63) <= number < 2**63:
+        raise NxValueError(f"{what} has 64 bits, {number} does not fit")
+    return number
+
+
+def _index_of(value: Any) -> int | None:
+    try:
+        return operator.index(value)
+    except NxError:
+        raise
+    except TypeError:
+        return None
 
 
 def describe(value: Any) -> str:
@@ -91,6 +104,8 @@ def normalize_names(names: Sequence[str | None] | None, shape: Shape) -> Names:
     """Names for every axis of a shape, checked for number and repetition."""
     if names is None:
         return unnamed(shape)
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable) or hasattr(names, "type"):
+        raise NxTypeError(f"names is a list with a str or None for each axis, got {describe(names)}")
     names = tuple(names)
     if len(names) != len(shape):
         raise NxValueError(
@@ -125,16 +140,32 @@ def merge_names(left: Names, right: Names) -> Names:
     return tuple(merged)
 
 
+class UnknownNameError(NxValueError):
+    """No axis has the name that was given.
+
+    Parameters
+    ----------
+    name : str
+        What was given.
+    shape, names : tuple
+        Of the tensor that was meant.
+    """
+
+    def __init__(self, name: str, shape: Shape, names: Names | None) -> None:
+        self.name, self._what = name, f"no axis is named {name!r} in {text(shape, names)}."
+        super().__init__(message(self._what, f"Its names are {list(names or unnamed(shape))!r}."))
+
+    def vectorized(self) -> NxValueError:
+        """The error where the name is that of a vectorized axis."""
+        hint = f"{self.name!r} is a vectorized axis, which no function sees: nx.devectorize(t) makes it an axis first."
+        return NxValueError(message(self._what, hint))
+
+
 def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
     """The place of an axis given as an int (negative counts from the end) or by its name."""
     if isinstance(axis, str):
         if names is None or axis not in names:
-            raise NxValueError(
-                message(
-                    f"no axis is named {axis!r} in {text(shape, names)}.",
-                    f"Its names are {list(names or unnamed(shape))!r}.",
-                )
-            )
+            raise UnknownNameError(axis, shape, names)
         return names.index(axis)
     place = static_int(axis, "an axis")
     if not -len(shape) <= place < len(shape):
@@ -163,8 +194,10 @@ def normalize_axes(axes: Any, shape: Shape, names: Names | None = None) -> tuple
     return places
 
 
-def broadcast_shapes(left: Shape, right: Shape) -> Shape:
-    """The common shape of two operands, aligned at the last axis as in NumPy.
+def broadcast_shapes(
+    left: Shape, right: Shape, left_names: Names | None = None, right_names: Names | None = None
+) -> Shape:
+    """The common shape of two operands, aligned at the last axis as in NumPy; names are for the error.
 
     Raises
     ------
@@ -179,12 +212,24 @@ def broadcast_shapes(left: Shape, right: Shape) -> Shape:
         if n != m and 1 not in (n, m):
             raise NxValueError(
                 message(
-                    f"cannot broadcast {text(left)} with {text(right)}: axis {axis - rank} has sizes {n} and {m}.",
+                    f"cannot broadcast {text(left, left_names)} with {text(right, right_names)}: "
+                    f"axis {axis - rank} has sizes {n} and {m}.",
                     "Axes are aligned from the last one; sizes must be equal, or one of them 1.",
+                    *_kept(left, right),
                     "nx.new_axis(t, axis) adds an axis of size 1.",
                 )
             )
     return tuple(m if n == 1 else n for n, m in zip(a, b, strict=True))
+
+
+def _kept(left: Shape, right: Shape) -> list[str]:
+    """What to write where one shape may be that of the other reduced along one axis."""
+    whole, part = (left, right) if len(left) > len(right) else (right, left)
+    for axis in range(len(whole)):
+        if whole[:axis] + whole[axis + 1 :] == part:
+            kept = (*whole[:axis], 1, *whole[axis + 1 :])
+            return [f"A reduction along axis {axis} fits with keep_axes=True, which gives {text(kept)}."]
+    return []
 
 
 def spreads(shape: Shape, target: Shape) -> bool:
@@ -283,7 +328,8 @@ def windows(shape: Sequence[int], window: Sequence[int], strides: Sequence[int],
     counts = []
     for axis, (n, w, stride, dilation) in enumerate(zip(shape, window, strides, dilations, strict=True)):
         reach = (w - 1) * dilation + 1
-        if reach > n:
+        # Of an axis without elements there are no windows, which matters where an axis only comes along: a batch.
+        if reach > n and (n or w > 1):
             spread = f", spread by {dilation} over {reach} elements," if dilation > 1 else ""
             raise NxValueError(
                 message(

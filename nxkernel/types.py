@@ -10,6 +10,7 @@ import builtins
 import contextlib
 import functools
 import math
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +19,12 @@ import ml_dtypes
 import numpy as np
 
 from nxkernel.errors import NxTypeError, message
+
+__all__ = [
+    "TYPES", "Type", "bf16", "bool_", "c64", "c128", "cast_number", "complex", "compute_type", "f16", "f32", "f64",
+    "float", "greatest", "infer", "integer", "least", "limits", "merge", "merge_number", "normalize", "s8", "s16",
+    "s32", "s64", "to_aggregate", "to_complex", "to_floating", "to_real", "to_string", "u8", "u16", "u32", "u64",
+]  # fmt: skip
 
 
 class Type(str):
@@ -97,11 +104,21 @@ TYPES = dict(_ALL)
 
 _BY_DTYPE = {type_.dtype: type_ for type_ in TYPES.values()}
 _PYTHON = {bool: bool_, int: s64, builtins.float: f32, builtins.complex: c64}
+#: NumPy's names of Python's numbers, which are wider there than here.
+_NUMBERS = {"float": builtins.float, "complex": builtins.complex}
 _RANK = {"bool": 0, "u": 0, "s": 1, "bf": 2, "f": 3, "c": 4}
 
 
 def normalize(type_: Any) -> Type:
     """The type that a name, a ``("f", 32)`` pair, a NumPy dtype or a Python number class stands for.
+
+    Parameters
+    ----------
+    type_ : str, tuple, type or dtype
+
+    Returns
+    -------
+    Type
 
     Raises
     ------
@@ -131,8 +148,23 @@ def normalize(type_: Any) -> Type:
         return _BY_DTYPE[dtype.newbyteorder("=")]
     except (TypeError, KeyError):
         raise NxTypeError(
-            message(f"there is no type {type_!r}.", f"The types are {' '.join(TYPES)}.", 'Write one as "f32".')
+            message(f"there is no type {type_!r}.", f"The types are {' '.join(TYPES)}.", _meant(type_))
         ) from None
+
+
+def _meant(name: Any) -> str:
+    """What to write for a type of another library."""
+    if isinstance(name, str):
+        if re.fullmatch(r"i(16|32|64)", name):
+            return f'Write "s{name[1:]}": s is for signed.'
+        try:
+            found = _BY_DTYPE.get(np.dtype(name).newbyteorder("="))
+        except TypeError:
+            found = None
+        if found is not None:
+            wide = f'; the default is "{_PYTHON[_NUMBERS[name]]}"' if name in _NUMBERS else ""
+            return f'Write "{found}", which is what NumPy calls {name!r}{wide}.'
+    return 'Write one as "f32".'
 
 
 class _Rules(threading.local):
@@ -176,7 +208,21 @@ def predicate() -> Type:
 
 
 def infer(number: Any) -> Type:
-    """The type that a Python number has when nothing else decides: s64, f32, c64, and u8 for booleans."""
+    """The type that a Python number has when nothing else decides: s64, f32, c64, and u8 for booleans.
+
+    Parameters
+    ----------
+    number : bool, int, float or complex
+
+    Returns
+    -------
+    Type
+
+    Examples
+    --------
+    >>> infer(1), infer(1.5), infer(True)
+    ('s64', 'f32', 'u8')
+    """
     if _rules.numpy:
         return _numpy_infer(number)
     if isinstance(number, bool | np.bool_):
@@ -192,6 +238,15 @@ def infer(number: Any) -> Type:
 
 def cast_number(type_: Any, number: Any) -> Any:
     """A Python number as the kind of number that a type has.
+
+    Parameters
+    ----------
+    type_ : type
+    number : bool, int, float or complex
+
+    Returns
+    -------
+    int, float or complex
 
     Raises
     ------
@@ -222,6 +277,14 @@ def merge(left: Type, right: Type) -> Type:
     Complex wins over float, float over brain float, any float over any integer (and keeps its width); of one kind the
     wider wins; a signed and an unsigned integer meet in the signed type that holds both, at most s64.
 
+    Parameters
+    ----------
+    left, right : type
+
+    Returns
+    -------
+    Type
+
     Examples
     --------
     >>> merge(s64, f16), merge(u8, s8), merge(f64, c64)
@@ -251,6 +314,16 @@ def merge(left: Type, right: Type) -> Type:
 
 def merge_number(type_: Type, number: Any) -> Type:
     """The type of an operation between a tensor and a Python number, which is weak: it widens only when it must.
+
+    Parameters
+    ----------
+    type_ : type
+        Of the tensor.
+    number : bool, int, float or complex
+
+    Returns
+    -------
+    Type
 
     Examples
     --------
@@ -345,7 +418,22 @@ def _widening(type_: Type, number: int) -> list[Type]:
 
 
 def limits(type_: Type) -> tuple[int, int]:
-    """The least and the greatest integer of an integer type."""
+    """The least and the greatest integer of an integer type.
+
+    Parameters
+    ----------
+    type_ : type
+        Of integers.
+
+    Returns
+    -------
+    tuple of two ints
+
+    Examples
+    --------
+    >>> limits(s8), limits(u16)
+    ((-128, 127), (0, 65535))
+    """
     if type_.kind == "bool":
         return 0, 1
     if type_.kind == "u":
@@ -354,17 +442,61 @@ def limits(type_: Type) -> tuple[int, int]:
 
 
 def least(type_: Type) -> int | builtins.float:
-    """The identity of a maximum: minus infinity, or the least integer."""
+    """The identity of a maximum: minus infinity, or the least integer.
+
+    Parameters
+    ----------
+    type_ : type
+        Real.
+
+    Returns
+    -------
+    int or float
+
+    Examples
+    --------
+    >>> least(s8), least(f32)
+    (-128, -inf)
+    """
     return -math.inf if type_.is_float else limits(type_)[0]
 
 
 def greatest(type_: Type) -> int | builtins.float:
-    """The identity of a minimum: infinity, or the greatest integer."""
+    """The identity of a minimum: infinity, or the greatest integer.
+
+    Parameters
+    ----------
+    type_ : type
+        Real.
+
+    Returns
+    -------
+    int or float
+
+    Examples
+    --------
+    >>> greatest(s8), greatest(f32)
+    (127, inf)
+    """
     return math.inf if type_.is_float else limits(type_)[1]
 
 
 def to_floating(type_: Type) -> Type:
-    """The type of a function that gives fractions: integers become f32, by NumPy's rules f64."""
+    """The type of a function that gives fractions: integers become f32, by NumPy's rules f64.
+
+    Parameters
+    ----------
+    type_ : type
+
+    Returns
+    -------
+    Type
+
+    Examples
+    --------
+    >>> to_floating("s8"), to_floating("f16"), to_floating("c64")
+    ('f32', 'f16', 'c64')
+    """
     type_ = normalize(type_)
     if type_.is_integer:
         return f64 if _rules.numpy else f32
@@ -372,7 +504,21 @@ def to_floating(type_: Type) -> Type:
 
 
 def to_aggregate(type_: Type) -> Type:
-    """The type of a sum or product: integers take 64 bits and keep their sign."""
+    """The type of a sum or product: integers take 64 bits and keep their sign.
+
+    Parameters
+    ----------
+    type_ : type
+
+    Returns
+    -------
+    Type
+
+    Examples
+    --------
+    >>> to_aggregate("u8"), to_aggregate("s8"), to_aggregate("f16")
+    ('u64', 's64', 'f16')
+    """
     type_ = normalize(type_)
     if type_ is bool_ and _rules.numpy:
         return s64
@@ -382,7 +528,21 @@ def to_aggregate(type_: Type) -> Type:
 
 
 def to_complex(type_: Type) -> Type:
-    """The complex type that holds `type_`."""
+    """The complex type that holds `type_`.
+
+    Parameters
+    ----------
+    type_ : type
+
+    Returns
+    -------
+    Type
+
+    Examples
+    --------
+    >>> to_complex("f32"), to_complex("f64"), to_complex("s64")
+    ('c64', 'c128', 'c64')
+    """
     type_ = normalize(type_)
     if type_.is_complex:
         return type_
@@ -390,7 +550,21 @@ def to_complex(type_: Type) -> Type:
 
 
 def to_real(type_: Type) -> Type:
-    """The type of the real part; integers become f32."""
+    """The type of the real part; integers become f32.
+
+    Parameters
+    ----------
+    type_ : type
+
+    Returns
+    -------
+    Type
+
+    Examples
+    --------
+    >>> to_real("c128"), to_real("f16"), to_real("u8")
+    ('f64', 'f16', 'f32')
+    """
     type_ = normalize(type_)
     if type_.is_complex:
         return f64 if type_ is c128 else f32
@@ -398,12 +572,34 @@ def to_real(type_: Type) -> Type:
 
 
 def compute_type(type_: Type) -> Type:
-    """The type that arithmetic runs in: bf16 and f16 compute in f32 and round once."""
+    """The type that arithmetic runs in: bf16 and f16 compute in f32 and round once.
+
+    Parameters
+    ----------
+    type_ : type
+
+    Returns
+    -------
+    Type
+
+    Examples
+    --------
+    >>> compute_type(bf16), compute_type(f64)
+    ('f32', 'f64')
+    """
     return f32 if type_ in (f16, bf16) else type_
 
 
 def integer(type_: Any) -> bool:
     """Whether a type has whole numbers only.
+
+    Parameters
+    ----------
+    type_ : type
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -416,6 +612,14 @@ def integer(type_: Any) -> bool:
 def float(type_: Any) -> bool:
     """Whether a type has real floating-point numbers.
 
+    Parameters
+    ----------
+    type_ : type
+
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> float("bf16"), float("c64")
@@ -426,6 +630,14 @@ def float(type_: Any) -> bool:
 
 def complex(type_: Any) -> bool:
     """Whether a type has complex numbers.
+
+    Parameters
+    ----------
+    type_ : type
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -438,9 +650,21 @@ def complex(type_: Any) -> bool:
 def to_string(type_: Any) -> str:
     """The name of a type.
 
+    Parameters
+    ----------
+    type_ : type
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> to_string(("f", 32))
     'f32'
     """
     return str(normalize(type_))
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,8 +1,13 @@
 """Errors are also the Python errors that a caller would expect."""
 
+import inspect
+
+import numpy as np
 import pytest
 
+import nxkernel as nx
 from nxkernel import errors
+from public_functions import FUNCTIONS, arguments
 
 
 @pytest.mark.parametrize(
@@ -23,3 +28,36 @@ def test_each_error_is_a_python_error_too(error, base):
 def test_hints_stand_on_lines_of_their_own():
     assert errors.message("wrong.", "Do this.", "Or that.") == "wrong.\n  Do this.\n  Or that."
     assert errors.message("wrong.") == "wrong."
+
+
+#: What one argument after the other is replaced with.
+WRONG = {
+    "None": None, "text": "x", "dict": {"a": 1}, "nothing": [], "ragged": [[1], [2, 3]], "object": object(),
+    "tensor": nx.tensor([[1.0, 2.0], [3.0, 4.0]]), "scalar": nx.tensor(2),
+    "empty": nx.tensor(np.zeros((0, 3))), "negative": -1,
+    "long": 2**70, "fraction": 1.5, "nan": float("nan"), "True": True, "mixed": [1, "a"], "Nones": [None],
+    "pairs": [(-9, 0), (0, 0)], "function": lambda *values: values, "bytes": b"x", "complex": 1j,
+    "array of text": np.array(["a"]), "slice": slice(None),
+}  # fmt: skip
+SWEPT = {**FUNCTIONS, "print_value": nx.print_value, "debug_expr_apply": nx.debug_expr_apply, "keyword": nx.keyword}
+GIVEN = {"print_value": ([1.0], {}), "debug_expr_apply": ([abs, [1.0]], {}), "keyword": ([{}], {})}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", SWEPT)
+def test_whatever_is_given_no_other_errors_are_raised(name, capsys):
+    function = SWEPT[name]
+    parameters = inspect.signature(function).parameters.values()
+    optional = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY or p.default is not p.empty]
+    places = range(len(GIVEN[name][0] if name in GIVEN else arguments(name)[0]))
+    for wrong, value in WRONG.items():
+        for place in [*places, *optional]:
+            given, options = GIVEN[name] if name in GIVEN else arguments(name)
+            given, options = list(given), dict(options)
+            (options if isinstance(place, str) else given)[place] = value
+            try:
+                function(*given, **options)
+            except errors.NxError:
+                continue
+            except Exception as error:
+                pytest.fail(f"{name} with {wrong} for {place!r}: {type(error).__name__}: {error}")

@@ -1,11 +1,13 @@
 """The table of primitives."""
 
+import re
+
 import pytest
 
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
-from nxkernel.errors import NxTypeError, NxValueError
+from nxkernel.errors import NxIndexError, NxTypeError, NxValueError
 from nxkernel.primitives import Spec
 
 f32_23 = Spec(types.f32, (2, 3), ("a", None))
@@ -58,3 +60,20 @@ def test_rules_refuse():
         p.add.rule(f32_23, f32_23._replace(names=("b", None)))
     with pytest.raises(NxTypeError, match=r"cannot broadcast f32\[a: 2\]\[3\] to \[2\]\[4\]: axis 1 has size 3"):
         p.broadcast.rule(f32_23, shape=(2, 4), axes=(0, 1), names=(None, None))
+
+
+def test_rules_refuse_what_no_place_would_do_for():
+    start, empty, place = Spec(types.s64, (), ()), Spec(types.f32, (0, 3), (None, None)), Spec(types.s64, (1,), (None,))
+    with pytest.raises(
+        NxIndexError, match=re.escape("dynamic_slice: a part of length 1 does not fit axis 0 of f32[0][3]")
+    ):
+        p.dynamic_slice.rule(empty, start, start, lengths=(1, 3), strides=(1, 1))
+    with pytest.raises(NxIndexError, match=re.escape("put_slice: a part of length 2 does not fit axis 0 of f32[0][3]")):
+        p.put_slice.rule(empty, f32_23, start, start)
+    with pytest.raises(NxIndexError, match=re.escape("gather: axis 0 of f32[0][3] has no elements to take")):
+        p.gather.rule(empty, place, axes=(0,))
+    with pytest.raises(NxIndexError, match=re.escape("scatter: axis 0 of f32[0][3] has no elements to take")):
+        p.scatter.rule(empty, Spec(types.f32, (1, 3), (None, None)), place, axes=(0,), combine="put")
+    none = place._replace(shape=(0,))
+    assert str(p.gather.rule(empty, none, axes=(0,))) == "f32[0][3]"
+    assert p.scatter.rule(empty, empty, none, axes=(0,), combine="add") is empty

@@ -116,6 +116,17 @@ def test_broadcasting_names_both_shapes():
     )
 
 
+def test_broadcasting_tells_names_and_of_a_reduction_that_would_fit():
+    with pytest.raises(NxValueError) as error:
+        shapes.broadcast_shapes((2, 3), (2,), ("rows", None), ("rows",))
+    assert str(error.value) == (
+        "cannot broadcast [rows: 2][3] with [rows: 2]: axis -1 has sizes 3 and 2.\n"
+        "  Axes are aligned from the last one; sizes must be equal, or one of them 1.\n"
+        "  A reduction along axis 1 fits with keep_axes=True, which gives [2][1].\n"
+        "  nx.new_axis(t, axis) adds an axis of size 1."
+    )
+
+
 def test_names():
     assert shapes.normalize_names(None, (2, 3)) == (None, None)
     assert shapes.merge_names(("a", None), ("a", "b")) == ("a", "b")
@@ -170,3 +181,30 @@ def test_dot_names_both_sides():
         shapes.dot(named, named, ((1,), (1,)), ((), ()))
     with pytest.raises(NxValueError, match="the batch axis 0 has size 2 on the left and 4 on the right"):
         shapes.dot(left, right, ((), ()), ((0,), (0,)))
+
+
+def test_whole_numbers_have_64_bits():
+    class Wrong:
+        def __index__(self):
+            raise TypeError("no number")
+
+    assert shapes.static_int(2**63 - 1, "n") == 2**63 - 1
+    with pytest.raises(NxValueError, match=f"^n has 64 bits, {2**63} does not fit$"):
+        shapes.static_int(2**63, "n")
+    with pytest.raises(
+        NxTypeError, match=r"^n must be a whole number that is known when the graph is built, got a Wrong"
+    ):
+        shapes.static_int(Wrong(), "n")
+
+
+@pytest.mark.parametrize("names", [3, "ab", object()])
+def test_names_are_a_list(names):
+    text = "names is a list with a str or None for each axis, got " + re.escape(shapes.describe(names))
+    with pytest.raises(NxTypeError, match=f"^{text}$"):
+        shapes.normalize_names(names, (2, 3))
+
+
+def test_an_axis_without_elements_has_no_windows():
+    assert shapes.windows((0, 4), (1, 2), (3, 1), (1, 1)) == (0, 3)
+    with pytest.raises(NxValueError, match="a window of size 2 does not fit axis 0 of size 0"):
+        shapes.windows((0, 4), (2, 2), (1, 1), (1, 1))

@@ -1,6 +1,7 @@
 """Types: names, merging, weak numbers."""
 
 import copy
+import inspect
 import pickle
 
 import ml_dtypes
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import nxkernel as nx
 from nxkernel import types
 from nxkernel.errors import NxTypeError
 
@@ -38,7 +40,7 @@ def test_normalize(given, name):
     assert types.normalize(given) is types.TYPES[name]
 
 
-@pytest.mark.parametrize("given", ["f33", ("u", 0), np.dtype("U3"), None, 32, "f8", "float33"])
+@pytest.mark.parametrize("given", ["f33", ("u", 0), np.dtype("U3"), None, 32, "float33"])
 def test_normalize_refuses(given):
     with pytest.raises(NxTypeError) as error:
         types.normalize(given)
@@ -47,6 +49,23 @@ def test_normalize_refuses(given):
         "  The types are u8 u16 u32 u64 s8 s16 s32 s64 bf16 f16 f32 f64 c64 c128 bool.\n"
         '  Write one as "f32".'
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("f8", "Write \"f64\", which is what NumPy calls 'f8'."),
+        ("i4", "Write \"s32\", which is what NumPy calls 'i4'."),
+        ("int", "Write \"s64\", which is what NumPy calls 'int'."),
+        ("double", "Write \"f64\", which is what NumPy calls 'double'."),
+        ("float", 'Write "f64", which is what NumPy calls \'float\'; the default is "f32".'),
+        ("i32", 'Write "s32": s is for signed.'),
+    ],
+)
+def test_names_of_other_libraries_are_told_what_they_mean(given, hint):
+    with pytest.raises(NxTypeError) as error:
+        types.normalize(given)
+    assert str(error.value).splitlines()[2] == f"  {hint}"
 
 
 def test_attributes():
@@ -233,3 +252,11 @@ def test_numpys_rules_end_with_the_block():
     assert types.predicate() == "u8"
     with pytest.raises(NxTypeError, match='promotion is "nx" or "numpy", got \'jax\''), types.promotion("jax"):
         pass
+
+
+@pytest.mark.parametrize("module", [types, nx.constants])
+def test_modules_show_what_is_theirs(module):
+    assert sorted(dir(module)) == sorted(module.__all__)
+    for name in module.__all__:
+        value = getattr(module, name)
+        assert not inspect.isfunction(value) or value.__module__ == module.__name__

@@ -2,8 +2,8 @@
 // Python puts this before inspector.js, and both become one module. Texts are always set as textContent.
 
 const SVG = "http://www.w3.org/2000/svg";
-/** The scale below which the first view of a graph does not go: a tall one then shows its top. */
-const READABLE = 0.7;
+/** The scale below which labels cannot be read: what is searched or walked to is shown larger than that. */
+const READABLE = 0.45;
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -54,7 +54,7 @@ class Canvas {
       this.at.x += (before[0] + before[2] / 2 - after[0] - after[2] / 2) * this.at.k;
       this.at.y += (before[1] - after[1]) * this.at.k;
       this.move();
-    } else this.fit(READABLE);
+    } else this.fit();
     this.mark();
   }
 
@@ -95,17 +95,18 @@ class Canvas {
 
   move() {
     const { x, y, k } = this.at;
+    this.moved = true;
     this.world.setAttribute("transform", `translate(${x},${y}) scale(${k})`);
   }
 
-  /** Show all of it, or from its top what there is room for at the scale `least`. */
-  fit(least = 0.12) {
+  /** Show all of it; a view that nobody has moved stays so when the widget changes its size. */
+  fit() {
     const { width, height } = this.element.getBoundingClientRect(), all = this.geometry;
     if (!width || !all?.width) return;
-    const k = Math.max(least, Math.min((width - 24) / all.width, (height - 24) / all.height, 1.15));
+    const k = Math.max(0.03, Math.min((width - 24) / all.width, (height - 24) / all.height, 1.15));
     this.at = { k, x: (width - all.width * k) / 2, y: Math.max(12, (height - all.height * k) / 2) };
     this.move();
-    this.fitted = true;
+    this.moved = false;
   }
 
   zoom(factor, x, y) {
@@ -116,6 +117,7 @@ class Canvas {
   }
 
   reveal(id) {
+    if (this.at.k < READABLE) this.zoom(0.8 / this.at.k);
     const { width, height } = this.element.getBoundingClientRect(), [x, y, w, h] = this.boxes.get(id), { k } = this.at;
     const left = x * k + this.at.x, top = y * k + this.at.y, edge = 20;
     if (left < edge || left + w * k > width - edge) this.at.x += Math.min(width / 2, Math.max(edge, (width - w * k) / 2)) - left;

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nxkernel_lab.layout import LANE, Link, place
+from nxkernel_lab.packing import pack
 
 #: Height of the strip for a frame's title, and the space between its border and its boxes.
 TITLE = 26.0
@@ -160,7 +161,8 @@ def arrange(boxes: Sequence[Box], links: Iterable[tuple[str, str]], titles: dict
             leave = inside[start].port(inside[start].exits[tail]) if start in inside else sizes[number[start]][0] / 2
             enter = inside[end].port(inside[end].entries[tail]) if end in inside else sizes[number[end]][0] / 2
             outer[tail, end] = Link(number[start], number[end], tail, leave, enter)
-    whole = place(sizes, outer.values(), sweeps=_sweeps(len(sizes) + len(outer)))
+    sweeps = _sweeps(len(sizes) + len(outer))
+    whole = pack(sizes, list(outer.values()), lambda own, wires: place(own, wires, sweeps=sweeps))
 
     areas = {name: Area(whole.x[index], whole.y[index], *sizes[index]) for name, index in number.items()}
     drawing = Drawing({}, {name: areas[name] for name in titles}, [], whole.width, whole.height)

@@ -8,9 +8,9 @@ class Pane {
     this.element = html("section", { class: "nx-pane", "aria-label": "Details", tabindex: -1 });
   }
 
-  show(graph, shape) {
+  show(graph, shape, empty) {
     this.open = null;
-    if (!graph.nodes) return this.element.replaceChildren(html("p", { class: "nx-muted", text: "Not compiled yet: call it once, and its graph appears here." }));
+    if (!graph.nodes) return this.element.replaceChildren(html("p", { class: "nx-muted", role: "status", text: empty }));
     const node = shape && graph.nodes[shape.node], kernel = shape && graph.kernels[shape.kernel];
     if (node) this.element.replaceChildren(...this.node(graph, node), ...(kernel ? this.kernel(kernel, shape.kernel) : []));
     else if (kernel) this.element.replaceChildren(...this.kernel(kernel, shape.kernel));
@@ -34,6 +34,7 @@ class Pane {
     return [
       html("h3", { class: "nx-head" }, html("span", { text: node.label }), html("span", { class: "nx-spec", text: node.spec })),
       html("p", { class: "nx-expression", text: node.expression }),
+      node.body.length > 0 && html("pre", { class: "nx-body", "aria-label": "Its function" }, html("code", { text: node.body.join("\n") })),
       (role || node.output) && html("p", { class: "nx-muted", text: [role, node.output && "returned by the function"].filter(Boolean).join(", ") }),
       node.place && html("p", { class: "nx-place", text: node.place }),
       node.code && html("pre", { class: "nx-code" }, html("code", { text: node.code })),
@@ -79,7 +80,7 @@ class Inspector {
     this.pane = new Pane({ read: (kernel, form) => this.send("read", { kernel, form }), select: (id) => this.goTo(id) });
     this.build();
     this.follow = {
-      "change:choices": () => this.top(), "change:chosen": () => this.top(),
+      "change:choices": () => this.top(), "change:empty": () => (this.top(), this.draw()), "change:chosen": () => this.top(),
       "change:graph": () => this.search(), "change:geometry": () => this.draw(), "change:feed": () => this.events(), "msg:custom": (message) => this.receive(message),
     };
     for (const [name, call] of Object.entries(this.follow)) model.on(name, call);
@@ -88,7 +89,7 @@ class Inspector {
     this.watcher.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
     this.media = matchMedia("(prefers-color-scheme: dark)");
     this.media.addEventListener("change", (this.onMedia = () => this.theme()));
-    this.sizes = new ResizeObserver(() => this.canvas.fitted || this.canvas.fit(READABLE));
+    this.sizes = new ResizeObserver(() => this.canvas.moved || this.canvas.fit());
     this.sizes.observe(this.canvas.element);
     this.top();
     this.draw();
@@ -116,7 +117,7 @@ class Inspector {
     this.root.dataset.lmSuppressShortcuts = "true";
     fill(this.root, { onkeydown: (event) => this.key(event) }, [
       html("header", { class: "nx-top" }, this.title, this.select, this.number), tools,
-      html("div", { class: "nx-main" }, this.canvas.element, this.pane.element),
+      (this.main = html("div", { class: "nx-main" }, this.canvas.element, this.pane.element)),
       html("footer", { class: "nx-bottom" }, this.list, this.counts), this.spoken]);
   }
 
@@ -131,13 +132,15 @@ class Inspector {
     this.select.hidden = choices.length < 2;
     this.select.replaceChildren(...choices.map((text) => html("option", { text })));
     this.select.selectedIndex = chosen;
-    this.number.textContent = choices.length ? `${choices.length} compilation${choices.length === 1 ? "" : "s"}` : "not compiled yet";
+    this.number.textContent = choices.length ? `${choices.length} compilation${choices.length === 1 ? "" : "s"}` : this.model.get("empty").split(":")[0].toLowerCase();
   }
 
   draw() {
     const geometry = this.model.get("geometry");
     const empty = { width: 0, height: 0, shapes: [], frames: [], lines: [], folded: [] };
     const same = this.drawnFor === this.model.get("chosen");
+    // Only for the first graph: a height that followed each fold would move the page under the reader.
+    if (geometry.height && !this.main.style.getPropertyValue("--needed")) this.main.style.setProperty("--needed", `${geometry.height + 24}px`);
     this.canvas.draw(geometry.shapes ? geometry : empty, this.model.get("name"), same ? this.toggled : null);
     this.drawnFor = this.model.get("chosen");
     if (same && this.toggled) this.canvas.select(this.toggled);
@@ -152,7 +155,7 @@ class Inspector {
 
   selected(id) {
     const shape = id && this.shapeOf(id);
-    this.pane.show(this.graph, shape);
+    this.pane.show(this.graph, shape, this.model.get("empty"));
     const kernel = shape && this.graph.kernels[shape.kernel];
     this.spoken.textContent = shape ? [shape.label ?? shape.title, shape.sub, shape.node && kernel?.name].filter(Boolean).join(", ") : "";
   }
@@ -166,7 +169,6 @@ class Inspector {
 
   toggleAll() {
     const folded = this.model.get("geometry").folded?.length;
-    this.canvas.fitted = false;
     this.send("fold", { kernels: folded ? [] : Object.keys(this.graph.kernels).map(Number) });
   }
 

@@ -12,13 +12,17 @@ from IPython.core.getipython import get_ipython
 from nxkernel.defn.report import CompilationView
 from nxkernel_lab.dot import to_dot
 from nxkernel_lab.feed import Feed
+from nxkernel_lab.launches import joined
 from nxkernel_lab.messages import Choose, Close, Export, Fold, Open, Read, read_message
 from nxkernel_lab.payload import geometry, graph
-from nxkernel_lab.scene import WHOLE, all_kernels, first_folded
+from nxkernel_lab.scene import WHOLE, all_kernels, readable_folded
 from nxkernel_lab.svg import to_svg
 from nxkernel_lab.text import kernel_lines, to_text
 
 _HERE = Path(__file__).parent
+#: What an inspector says instead of a graph.
+_NEVER = "Not compiled yet: call it once, and its graph appears here."
+_FORGOTTEN = "Programs forgotten: the cache was cleared. Call it again, and its graph appears here."
 
 
 class Inspector(anywidget.AnyWidget):
@@ -39,6 +43,7 @@ class Inspector(anywidget.AnyWidget):
     graph = traitlets.Dict().tag(sync=True)
     geometry = traitlets.Dict().tag(sync=True)
     feed = traitlets.Dict().tag(sync=True)
+    empty = traitlets.Unicode(_NEVER).tag(sync=True)
 
     def __init__(self, definition: Any) -> None:
         self._definition = definition
@@ -53,7 +58,7 @@ class Inspector(anywidget.AnyWidget):
     def refresh(self) -> None:
         """Read the definition's compilations, events and counts anew."""
         shown = self._compiled[self.chosen] if self._compiled else None
-        self._compiled = list(self._definition.compilations())
+        self._compiled = [joined(view) for view in self._definition.compilations()]
         signatures = [view.signature for view in self._compiled]
         with self.hold_sync():
             self.choices = [_choice(view) for view in self._compiled]
@@ -62,6 +67,7 @@ class Inspector(anywidget.AnyWidget):
             elif self._compiled:
                 self._show(len(self._compiled) - 1)
             else:
+                self.empty = _NEVER if shown is None and self.empty == _NEVER else _FORGOTTEN
                 self.chosen, self.graph, self.geometry = -1, {}, {}
             self.feed = {"rows": self._feed.rows(), "counts": self._feed.counts()}
 
@@ -72,7 +78,7 @@ class Inspector(anywidget.AnyWidget):
 
     def _show(self, index: int) -> None:
         view = self._compiled[index]
-        self._folded = first_folded(view)
+        self._folded = readable_folded(view)
         with self.hold_sync():
             self.chosen, self.graph, self.geometry = index, graph(view), geometry(view, self._folded)
 
@@ -109,11 +115,11 @@ class Inspector(anywidget.AnyWidget):
             return None
         data, metadata = bundle
         if not self._compiled:
-            return {**data, "text/plain": f"{self.name} has not been compiled yet: call it once."}, metadata
+            return {**data, "text/plain": f"{self.name}: {self.empty[0].lower()}{self.empty[1:]}"}, metadata
         view = self._compiled[self.chosen]
         small = len(view.nodes) <= WHOLE
         text = to_text(view, times=False) if small else "\n".join([view.signature, *kernel_lines(view, times=False)])
-        return {**data, "text/plain": text, "image/svg+xml": to_svg(view, self._folded)}, metadata
+        return {**data, "text/plain": text, "image/svg+xml": to_svg(view)}, metadata
 
 
 def inspect(definition: Any) -> Inspector:

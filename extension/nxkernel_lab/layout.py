@@ -8,6 +8,7 @@ value read all the way down costs one trunk, not one wire for each reader.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -20,6 +21,8 @@ LANE = 10.0
 #: How much a wire within a trunk, and one between two boxes of adjoining layers, wants to be straight; others 1.
 STRAIGHT = 8.0
 CLOSE = 4.0
+#: The width that layers may have in any case, and how wide they may be beside the square root of the boxes' area.
+LEAST, SHAPE = 900.0, 1.5
 
 
 class Link(NamedTuple):
@@ -139,7 +142,7 @@ def place(
     if not sizes:
         return Placement([], [], [], 0.0, 0.0)
     links = list(dict.fromkeys(link for link in links if link.tail != link.head))
-    rank = _ranks(len(sizes), links, set(first), set(last))
+    rank = _ranks(sizes, links, set(first), set(last))
     layers = _with_waypoints([width for width, _ in sizes], rank, links)
     _order(layers, sweeps)
     centres = _settle(layers, sweeps)
@@ -167,7 +170,38 @@ def place(
     return Placement(x, y, wires, width, tops[-1] - BELOW)
 
 
-def _ranks(count: int, links: Sequence[Link], first: set[int], last: set[int]) -> list[int]:
+class _Shelves:
+    """The layers as they fill up: none is to be much wider than suits the whole."""
+
+    def __init__(self, sizes: Sequence[tuple[float, float]]) -> None:
+        area = sum((width + BETWEEN) * (height + BELOW) for width, height in sizes)
+        self.sizes, self.room = sizes, max(LEAST, SHAPE * math.sqrt(area))
+        self.taken: list[float] = []
+
+    def rank(self, box: int, least: int) -> int:
+        """The first layer from `least` on that has room for a box."""
+        width = self.sizes[box][0]
+        self.taken.extend([0.0] * (least + 1 - len(self.taken)))
+        rank = least
+        while rank < len(self.taken) and self.taken[rank] and self.taken[rank] + width > self.room:
+            rank += 1
+        self.taken.extend([0.0] * (rank + 1 - len(self.taken)))
+        self.taken[rank] += width + BETWEEN
+        return rank
+
+    def move(self, box: int, rank: int, most: int) -> int:
+        """As far down from a layer towards `most` as there is room for a box."""
+        width = self.sizes[box][0] + BETWEEN
+        for better in range(most, rank, -1):
+            if self.taken[better] + width <= self.room + BETWEEN:
+                self.taken[rank] -= width
+                self.taken[better] += width
+                return better
+        return rank
+
+
+def _ranks(sizes: Sequence[tuple[float, float]], links: Sequence[Link], first: set[int], last: set[int]) -> list[int]:
+    count, shelves = len(sizes), _Shelves(sizes)
     heads: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count
     for link in links:
@@ -184,6 +218,8 @@ def _ranks(count: int, links: Sequence[Link], first: set[int], last: set[int]) -
             continue
         seen[box] = True
         turn.append(box)
+        if box not in first and box not in last:
+            rank[box] = shelves.rank(box, rank[box])
         for head in heads[box]:
             waiting[head] -= 1
             if not seen[head]:
@@ -192,7 +228,7 @@ def _ranks(count: int, links: Sequence[Link], first: set[int], last: set[int]) -
                     ready.append(head)
     for box in sources:
         if heads[box] and box not in first:
-            rank[box] = max(rank[box], min(rank[head] for head in heads[box]) - 1)
+            rank[box] = shelves.move(box, rank[box], min(rank[head] for head in heads[box]) - 1)
     bottom = max((rank[box] for box in range(count) if box not in last), default=0)
     for box in last:
         rank[box] = bottom + 1

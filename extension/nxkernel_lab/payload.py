@@ -7,7 +7,7 @@ from typing import Any
 
 from nxkernel.defn.report import CompilationView
 from nxkernel_lab.scene import scene_of
-from nxkernel_lab.subject import constants_of
+from nxkernel_lab.subject import constants_of, name_of
 from nxkernel_lab.svg import KINDS, curve
 from nxkernel_lab.text import expression, origin, place, summary, work
 
@@ -33,8 +33,9 @@ def graph(view: CompilationView) -> dict[str, Any]:
                 readers[operand].append(node.id)
     nodes = {
         node.id: {
-            "label": node.label,
+            "label": name_of(node),
             "expression": expression(node, constants),
+            "body": list(node.body),
             "spec": node.spec,
             "role": node.role,
             "operands": list(dict.fromkeys(operand for operand in node.operands if operand in readers)),

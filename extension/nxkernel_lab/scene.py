@@ -11,13 +11,15 @@ from typing import Any
 
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
 from nxkernel_lab.frames import Area, Box, Drawing, Line, arrange
-from nxkernel_lab.subject import constants_of
+from nxkernel_lab.subject import constants_of, name_of
 from nxkernel_lab.wording import count
 
 #: A graph with more boxes than this opens with its kernels folded.
 WHOLE = 120
+#: A widget has room for so many pixels of height and width before labels become too small to read.
+ROOM = (1600.0, 1500.0)
 #: Longer labels and titles are cut; the widget's side pane and the picture's tooltips have the rest.
-_LABEL, _TITLE = 30, 52
+_LABEL, _TITLE = 30, 44
 _HEIGHT, _FOLDED = 40.0, 44.0
 
 
@@ -99,6 +101,15 @@ def first_folded(view: CompilationView) -> frozenset[int]:
     return all_kernels(view) if len(view.nodes) > WHOLE else frozenset()
 
 
+def readable_folded(view: CompilationView) -> frozenset[int]:
+    """As `first_folded`, for a place of limited size: all kernels where an open graph could not be read there."""
+    folded = first_folded(view)
+    if folded or len(view.kernels) < 2:
+        return folded
+    whole = scene_of(view, folded)
+    return all_kernels(view) if whole.height > ROOM[0] or whole.width > ROOM[1] else folded
+
+
 def scene_of(view: CompilationView, folded: Collection[int] | None = None) -> Scene:
     """Lay out a compilation.
 
@@ -149,7 +160,8 @@ def scene_of(view: CompilationView, folded: Collection[int] | None = None) -> Sc
         for home in homes.get(node.id, ()):
             for operand in node.operands:
                 if operand in homes:
-                    origin = home if home in homes[operand] else homes[operand][0]
+                    earlier = [other for other in homes[operand] if other <= home]
+                    origin = earlier[-1] if earlier else homes[operand][0]
                     links.append((end(operand, origin), end(node.id, home)))
     boxes = [Box(name, *_size(shape), _frame(shape, folded)) for name, shape in shapes.items()]
     opened = [kernel for kernel in view.kernels if kernel.index not in folded]
@@ -194,8 +206,8 @@ def _label(node: NodeView, constants: dict[str, str]) -> str:
     if node.role == "constant":
         return node.detail or node.label
     if not any(operand in constants for operand in node.operands):
-        return node.label
-    return f"{node.label} {', '.join(constants.get(operand, '·') for operand in node.operands)}"
+        return name_of(node)
+    return f"{name_of(node)} {', '.join(constants.get(operand, '·') for operand in node.operands)}"
 
 
 def _size(shape: dict[str, Any]) -> tuple[float, float]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nxkernel.defn.report import CompilationView
+from nxkernel.defn.report import CompilationView, NodeView
+from nxkernel_lab.launches import joined
 
 
 def view_of(subject: Any) -> CompilationView:
@@ -18,6 +19,7 @@ def view_of(subject: Any) -> CompilationView:
     Returns
     -------
     CompilationView
+        With one kernel for each whole operation, see `joined`.
 
     Raises
     ------
@@ -27,7 +29,7 @@ def view_of(subject: Any) -> CompilationView:
         Where the definition has not been compiled yet.
     """
     if isinstance(subject, CompilationView):
-        return subject
+        return joined(subject)
     if not hasattr(subject, "compilations"):
         raise TypeError(
             f"expected a numerical definition or one of its compilations(), got a {type(subject).__name__}.\n"
@@ -36,7 +38,7 @@ def view_of(subject: Any) -> CompilationView:
     views = subject.compilations()
     if not views:
         raise ValueError(f"{subject.__name__} has not been compiled yet.\n  Call it once, then look again.")
-    return views[-1]
+    return joined(views[-1])
 
 
 def constants_of(view: CompilationView) -> dict[str, str]:
@@ -58,3 +60,20 @@ def constants_of(view: CompilationView) -> dict[str, str]:
         for node in view.nodes
         if node.role == "constant" and not node.output and node.id in read
     }
+
+
+def name_of(node: NodeView) -> str:
+    """What a node is called in a picture.
+
+    Parameters
+    ----------
+    node : NodeView
+
+    Returns
+    -------
+    str
+        Its label; of a part of several results with its number, of a transform with its direction.
+    """
+    if node.label == "elem":
+        return f"elem {node.detail.removeprefix('index=')}"
+    return "inverse fft" if node.label == "fft" and "inverse=True" in node.detail else node.label

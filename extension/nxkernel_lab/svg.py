@@ -14,7 +14,7 @@ from nxkernel_lab.scene import Scene, Shape, scene_of
 from nxkernel_lab.subject import view_of
 
 #: The looks of kernels by kind: a name for the style sheet.
-KINDS = {"map": "map", "rows": "reduce", "columns": "reduce", "matrix product": "matrix"}
+KINDS = {"map": "map", "rows": "reduce", "columns": "reduce", "tiles": "reduce", "matrix product": "matrix"}
 
 _MARGIN = 12.0
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
+from nxkernel.graph.printing import column
 from nxkernel_lab.subject import constants_of, view_of
 from nxkernel_lab.wording import amount, count, duration
 
@@ -110,6 +111,8 @@ def kernel_lines(subject: Any, times: bool = True) -> list[str]:
 
 def origin(kernel: KernelView) -> str:
     """Where a kernel's native code came from, and what getting it took."""
+    if "LLVM" not in kernel.texts and kernel.origin == "memory":
+        return "library code"
     where = {"compiled": "compiled", "memory": "reused from memory", "disk": "loaded from disk"}
     return f"{where.get(kernel.origin, kernel.origin)} in {duration(kernel.milliseconds)}"
 
@@ -155,5 +158,9 @@ def _table(nodes: list[NodeView], constants: Mapping[str, str]) -> list[str]:
     rows = [
         (expression(node, constants), node.spec + (" → returned" if node.output else ""), place(node)) for node in nodes
     ]
-    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
-    return [f"    {left:{first}}   {middle:{second}}   {right}".rstrip() for left, middle, right in rows]
+    first, second = (column(row[number] for row in rows) for number in (0, 1))
+    lines = []
+    for node, (left, middle, right) in zip(nodes, rows, strict=True):
+        lines.append(f"    {left:{first}}   {middle:{second}}   {right}".rstrip())
+        lines += [f"        {step}" for step in node.body]
+    return lines

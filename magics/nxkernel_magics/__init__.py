@@ -25,7 +25,7 @@ def load(shell: InteractiveShell) -> None:
     """
     if shell in _loaded:
         return
-    from nxkernel_magics import cells, completion, names, showing, storms
+    from nxkernel_magics import cells, completion, names, showing, storms, tracebacks
     from nxkernel_magics.commands import NxMagics
 
     with ExitStack() as stack:
@@ -35,6 +35,7 @@ def load(shell: InteractiveShell) -> None:
         stack.callback(stop_watching)
         stack.callback(showing.install(shell, watch))
         stack.callback(completion.install(shell))
+        stack.callback(tracebacks.install(shell))
         shell.register_magics(NxMagics)
         stack.callback(_forget_magics, shell, NxMagics.magics)
         _loaded[shell] = stack.pop_all()

@@ -79,12 +79,21 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
         caret = " " * ((error.offset or 1) - 1)
         raise UsageError(f"{magic}: {error.msg}\n  {text}\n  {caret}^") from None
     if not isinstance(expression, ast.Call):
-        raise UsageError(f"{magic} takes a call, such as `{magic} f(x, axis=0)`, got `{text}`.")
+        within = _call_within(expression)
+        hint = f"\n  Give the call alone: `{magic} {ast.unparse(within)}`." if within is not None else ""
+        raise UsageError(f"{magic} takes a call, such as `{magic} f(x, axis=0)`, got `{text}`.{hint}")
     taken = ast.Call(ast.Name("taken", ast.Load()), expression.args, expression.keywords)
     scope = {"taken": lambda *args, **kwargs: (args, kwargs)}
     function = eval(_expression(expression.func, file, line), shell.user_global_ns, scope)
     args, kwargs = eval(_expression(taken, file, line), shell.user_global_ns, scope)
     return Call(function, args, kwargs, file, line)
+
+
+def _call_within(expression: ast.expr) -> ast.Call | None:
+    """The call of whose result an expression takes a part or an attribute."""
+    while isinstance(expression, ast.Subscript | ast.Attribute):
+        expression = expression.value
+    return expression if isinstance(expression, ast.Call) else None
 
 
 def _cell_line(shell: InteractiveShell) -> tuple[str, int]:

@@ -19,6 +19,9 @@ from nxkernel.backends.numpy import Meaning, settled, widened
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.types import Type
 
+#: Elements that windows may be copied to; beyond, what is in them is walked step by step.
+MOST = 1 << 24
+
 
 def view_windows(x: np.ndarray, window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> np.ndarray:
     """The windows of an array as a view of its memory."""
@@ -37,7 +40,10 @@ def _windows(out: Spec, /, x: np.ndarray, *, window: Any, strides: Any, dilation
 
 def clamped(index: np.ndarray, size: int) -> np.ndarray:
     """Indices moved into an axis of `size` elements."""
-    return np.minimum(np.maximum(index, 0), size - 1).astype(np.int64)
+    # The size may be beyond the type of the indices, and only u64 has numbers beyond the type of places.
+    if index.dtype == np.uint64:
+        return np.minimum(index, np.uint64(max(size - 1, 0))).astype(np.int64)
+    return np.clip(index.astype(np.int64), 0, size - 1)
 
 
 def _key(x: np.ndarray, indices: Sequence[np.ndarray], axes: tuple[int, ...]) -> tuple[np.ndarray, tuple]:
@@ -132,15 +138,24 @@ def _conv(
     kernel = widened(kernel)
     around = (1, 1)
     views = view_windows(x, around + kernel.shape[2:], around + strides, around + kernel_dilation)
-    # [batch groups, batch, groups, channels of a group, spatial..., (1, 1), window...]
     count = len(strides)
     groups, batches = feature_groups, batch_groups
-    views = views.reshape(*views.shape[: 2 + count], *kernel.shape[2:])
-    views = views.reshape(batches, x.shape[0] // batches, groups, x.shape[1] // groups, *views.shape[2:])
+    window_shape = kernel.shape[2:]
     kernel = kernel.reshape(batches, groups, kernel.shape[0] // (groups * batches), *kernel.shape[1:])
     space, window = "uvwxyz"[:count], "UVWXYZ"[:count]
+    # [batch groups, batch, groups, channels of a group, spatial...], and window...
+    grouped = (batches, x.shape[0] // batches, groups, x.shape[1] // groups, *views.shape[2 : 2 + count])
     with np.errstate(all="ignore"):
-        result = np.einsum(f"bngc{space}{window},bgoc{window}->nbgo{space}", views, kernel, optimize=True)
+        if views.size <= MOST:
+            views = views.reshape(*grouped, *window_shape)
+            return settled(
+                out, np.einsum(f"bngc{space}{window},bgoc{window}->nbgo{space}", views, kernel, optimize=True)
+            )
+        # Windows that overlap much take many times the operand's memory: one element of each after the other.
+        result = np.zeros((grouped[1], batches, groups, kernel.shape[2], *grouped[4:]), np.result_type(x, kernel))
+        for place in np.ndindex(window_shape):
+            part = views[(..., 0, 0, *place)].reshape(grouped)
+            result += np.einsum(f"bngc{space},bgoc->nbgo{space}", part, kernel[(..., *place)], optimize=True)
     return settled(out, result)
 
 

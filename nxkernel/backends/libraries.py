@@ -8,6 +8,7 @@ iteration does not converge), the elements are NaN.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -140,7 +141,8 @@ def _substituted(a: np.ndarray, b: np.ndarray, lower: bool, transform: str) -> n
 
 def _batch_last(matrices: np.ndarray) -> np.ndarray:
     """A copy in which one element of all matrices lies together: [rows, columns, batch]."""
-    return np.array(matrices.reshape(-1, *matrices.shape[-2:]).transpose(1, 2, 0), order="C")
+    flat = matrices.reshape(math.prod(matrices.shape[:-2]), *matrices.shape[-2:])
+    return np.array(flat.transpose(1, 2, 0), order="C")
 
 
 def _batch_first(matrices: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -155,14 +157,22 @@ def _lu(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, np.ndarra
     import scipy.linalg.lapack
 
     (getrf,) = scipy.linalg.lapack.get_lapack_funcs(("getrf",), (wide,))
-    packed, order = np.empty(wide.shape, wide.dtype), np.empty(out[1].shape, np.int64)
+    packed, pivots = np.empty(wide.shape, wide.dtype), np.empty(out[1].shape, np.int64)
     for index in np.ndindex(wide.shape[:-2]):
-        packed[index], pivots, _ = getrf(wide[index])
-        rows = np.arange(wide.shape[-2])
-        for row, pivot in enumerate(pivots):
-            rows[row], rows[pivot] = rows[pivot], rows[row]
-        order[index] = rows
-    return settled(out[0], packed), order
+        packed[index], pivots[index], _ = getrf(wide[index])
+    return settled(out[0], packed), _order_of_rows(pivots)
+
+
+def _order_of_rows(pivots: np.ndarray) -> np.ndarray:
+    """Where rows are after each was exchanged for its pivot, for all matrices at once."""
+    size = pivots.shape[-1]
+    flat = pivots.reshape(math.prod(pivots.shape[:-1]), size)
+    order, each = np.tile(np.arange(size), (len(flat), 1)), np.arange(len(flat))
+    for row, pivot in enumerate(flat.T):
+        chosen = order[each, pivot]
+        order[each, pivot] = order[:, row]
+        order[:, row] = chosen
+    return order.reshape(pivots.shape)
 
 
 def _eliminated(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

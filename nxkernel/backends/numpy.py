@@ -31,15 +31,17 @@ MEANING: dict[Primitive, Meaning] = {}
 
 
 def cast(array: np.ndarray, type_: Type) -> np.ndarray:
-    """An array in another type: integers wrap, floats are truncated and saturate, complex numbers lose the rest."""
+    """An array in another type: integers wrap, floats are truncated and saturate, complex numbers lose
+    their imaginary part, and what is not zero is true.
+    """
     source, target = array.dtype, type_.dtype
     if source == target:
         return array
     with np.errstate(all="ignore"):
-        if source.kind == "c" and not type_.is_complex:
-            return cast(array.real, type_)
         if type_.kind == "bool":
             return np.asarray(array != 0)
+        if source.kind == "c" and not type_.is_complex:
+            return cast(array.real, type_)
         if type_.is_integer and source.kind not in "iub":
             return _to_integer(widened(array), type_)
         return array.astype(target)
@@ -119,6 +121,17 @@ def _special(name: str) -> Callable[[np.ndarray], np.ndarray]:
     return function
 
 
+def _erfc(x: np.ndarray) -> np.ndarray:
+    """To the right ``erfcx(x) e^-x²`` with the exact square: SciPy's own rounds it, and is 0 before the result is."""
+    import scipy.special
+
+    # From 28 on the result is 0.
+    right = np.clip(x, 0.5, 28).astype(np.float64)
+    head = right.astype(np.float32).astype(np.float64)
+    power = np.exp((head - right) * (head + right)) * np.exp(-head * head)
+    return np.where(x < 0.5, scipy.special.erfc(x), scipy.special.erfcx(right) * power)
+
+
 def _power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if y.dtype.kind != "i" or not (y < 0).any():
         return np.power(x, y)
@@ -138,13 +151,33 @@ def _round_half_away(x: np.ndarray) -> np.ndarray:
 
 def _sigmoid(x: np.ndarray) -> np.ndarray:
     if x.dtype.kind == "c":
-        return 1 / (1 + np.exp(-x))
+        # The exponential of no number with a positive real part overflows.
+        left = x.real < 0
+        e = np.exp(np.where(left, x, -x))
+        return np.where(left, e, 1) / (1 + e)
     e = np.exp(-np.abs(x))
     return np.where(x >= 0, 1, e) / (1 + e)
 
 
 def _cbrt(x: np.ndarray) -> np.ndarray:
-    return np.power(x, x.dtype.type(1 / 3)) if x.dtype.kind == "c" else np.cbrt(x)
+    if x.dtype.kind != "c":
+        return np.cbrt(x)
+    # A power would give infinities NaN for a part.
+    size, angle = np.cbrt(np.abs(x)), np.angle(x) / 3
+    root = np.empty_like(x)
+    root.real = np.where(size == 0, 0, size * np.cos(angle))
+    root.imag = np.where(size == 0, 0, np.where(angle == 0, angle, size * np.sin(angle)))
+    return root
+
+
+def _expm1(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind != "c":
+        return np.expm1(x)
+    # NumPy's is NaN at infinities, where the exponential is not.
+    result, half = np.array(np.exp(x)), np.sin(x.imag / 2)
+    near = np.expm1(x.real) * np.cos(x.imag) - 2 * half * half
+    result.real = np.where(np.abs(x.real) < 1, near, result.real - 1)
+    return result
 
 
 def _unsigned(x: np.ndarray) -> np.ndarray:
@@ -212,7 +245,7 @@ MEANING |= {
         p.imag: np.imag,
         p.phase: np.angle,
         p.exp: np.exp,
-        p.expm1: np.expm1,
+        p.expm1: _expm1,
         p.log: np.log,
         p.log1p: np.log1p,
         p.log2: np.log2,
@@ -234,7 +267,7 @@ MEANING |= {
         p.rsqrt: lambda x: 1 / np.sqrt(x),
         p.cbrt: _cbrt,
         p.erf: _special("erf"),
-        p.erfc: _special("erfc"),
+        p.erfc: _erfc,
         p.erf_inv: _special("erfinv"),
     }.items()
 }
@@ -320,6 +353,11 @@ def _reduction(function: Callable[..., Any]) -> Meaning:
     return meaning
 
 
+def _product(x: np.ndarray, **how: Any) -> np.ndarray:
+    # 1 times a complex infinity has NaN for a part, so that the first element stands for itself.
+    return np.multiply.reduce(x, **how, **({"initial": None} if x.dtype.kind == "c" and x.size else {}))
+
+
 def _arg_reduction(function: Callable[..., Any]) -> Meaning:
     def meaning(out: Spec, /, x: np.ndarray, *, axis: int, keep_axis: bool, tie_break: str, type: Type) -> np.ndarray:
         x = widened(x)
@@ -347,7 +385,7 @@ def _dot(out: Spec, /, left: np.ndarray, right: np.ndarray, *, contract: tuple, 
 
 MEANING |= {
     p.sum_: _reduction(np.sum),
-    p.product: _reduction(np.prod),
+    p.product: _reduction(_product),
     p.reduce_max: _reduction(np.max),
     p.reduce_min: _reduction(np.min),
     p.all_: _reduction(np.all),

@@ -33,7 +33,8 @@ class KernelRecord:
     moved, operations : int
         Bytes read and written at the least, and arithmetic operations, in one run.
     texts : dict
-        Form (``"Numba source"``, ``"LLVM"``, ``"assembly"``) to a function that gives its text.
+        Form (``"Numba source"``, or ``"algorithm"`` for what is no loop nest; ``"LLVM"``, ``"assembly"``) to a function
+        that gives its text.
     """
 
     kind: str

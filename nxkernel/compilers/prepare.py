@@ -62,12 +62,12 @@ def prepare(
         operands = tuple([new[id(operand)] for operand in node.operands])
         same = all(a is b for a, b in zip(operands, node.operands, strict=True))
         current = node if same else Expr(node.primitive, operands, node.params, node.spec, node.source)
-        if node.primitive.family == "reduction":
+        if node.primitive in REWRITES:
+            current = REWRITES[node.primitive](current)
+        elif node.primitive.family == "reduction":
             current = _reduction(current)
         elif node.primitive is p.dot:
             current = _dot(current, blas)
-        elif node.primitive in REWRITES:
-            current = REWRITES[node.primitive](current)
         new[id(node)] = current
         made = [current]
         while made:
@@ -110,6 +110,25 @@ def _scatter(node: Expr) -> Expr:
     target, updates, *indices = node.operands
     widened = [make(p.as_type, value, type=wide) for value in (target, updates)]
     return make(p.as_type, make(p.scatter, *widened, *indices, source=node.source, **node.params), type=node.type)
+
+
+def _fold(node: Expr) -> Expr:
+    """A fold of one element is its body, once; others go from element to element, and are not cut."""
+    operand, *scalars = node.operands
+    body, shape, names = node.params["body"], node.shape, node.names
+    if shapes.size([operand.shape[a] for a in node.params["axes"]]) != 1:
+        return node
+    given = [make(p.reshape, operand, shape=shape, names=names, source=node.source)]
+    given += [make(p.broadcast, x, shape=shape, axes=(), names=names, source=node.source) for x in scalars]
+    values = dict(zip(body.parameters, given, strict=True))
+    (output,) = body.outputs
+    for one in post_order([output]):
+        if one.primitive is p.constant:
+            values[one] = constant(one.params["value"], one.type, shape, names)
+        elif one not in values:
+            spec = Spec(one.type, shape, names)
+            values[one] = Expr(one.primitive, tuple(values[o] for o in one.operands), one.params, spec, node.source)
+    return values[output]
 
 
 def _reduction(node: Expr) -> Expr:
@@ -325,4 +344,9 @@ def _anonymous(node: Expr) -> Expr:
 
 
 #: Other primitives that are rewritten; a scatter only where its numbers are narrow.
-REWRITES: dict[Primitive, Callable[[Expr], Expr]] = {p.conv: _conv, p.reverse: _reverse, p.scatter: _scatter}
+REWRITES: dict[Primitive, Callable[[Expr], Expr]] = {
+    p.conv: _conv,
+    p.reduce: _fold,
+    p.reverse: _reverse,
+    p.scatter: _scatter,
+}

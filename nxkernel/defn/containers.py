@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nxkernel.defn.leaves import is_leaf
-from nxkernel.defn.wording import a
 from nxkernel.errors import NxTypeError, message
+from nxkernel.wording import a
 
 #: The structure of a single leaf.
 LEAF = "leaf"
+#: Stands for an argument that was left out and whose default is None: a function asks such a one whether it was given.
+LEFT_OUT = object()
 
 
 def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callable[[str, Any], Exception]) -> Any:
@@ -31,6 +33,8 @@ def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callab
     refuse : callable
         Makes the error for what is neither container nor leaf, from its path and value.
     """
+    if value is LEFT_OUT:
+        return ("left out", None, ())
     if is_leaf(value):
         leaves.append((path, value))
         return LEAF
@@ -63,6 +67,8 @@ def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     if structure == LEAF:
         return next(leaves)
     kind, detail, children = structure
+    if kind == "left out":
+        return None
     values = [rebuild(child, leaves) for child in children]
     if kind == "named":
         return detail(*values)
@@ -85,6 +91,8 @@ def describe(structure: Any) -> str:
     if structure == LEAF:
         return "·"
     kind, detail, children = structure
+    if kind == "left out":
+        return "None"
     inner = [describe(child) for child in children]
     if kind == "dict":
         return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(detail, inner, strict=True)) + "}"

@@ -20,12 +20,13 @@ from nxkernel.defn.events import Event, stream
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.report import CacheInfo, CompilationView
 from nxkernel.defn.trace import Traced
-from nxkernel.defn.wording import a, counted
 from nxkernel.errors import CompilationError, NxError, NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
+from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify
+from nxkernel.wording import a, counted
 
 #: Shortcuts kept for one survey of captures; beyond, they are made anew.
 _SHORTCUTS = 1024
@@ -55,6 +56,8 @@ class Definition:
                     f"Give the function of nxkernel: nx.{name}.",
                 )
             )
+        if not callable(function):
+            raise NxTypeError(f"a definition is made of a function, got {describe(function)}")
         functools.update_wrapper(self, function, updated=())
         if compiler is not None:
             interface.get(compiler)
@@ -175,6 +178,7 @@ class Definition:
         args, opts = self._placed(args, opts)
         for path, value in zip(self._names(len(args)), args, strict=True):
             containers.flatten(value, path, [], self._refuse)
+        args = [None if value is containers.LEFT_OUT else value for value in args]
         return self._twin(self.__nx_function__)(*args, **options.check(self.__name__, self._signature, opts))
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -220,7 +224,10 @@ class Definition:
         return [*names, *(f"argument {place + 1}" for place in range(len(names), count))]
 
     def _placed(self, args: tuple, opts: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-        """Positional arguments that were given by name, or have a default, take their places."""
+        """Positional arguments that were given by name, or have a default, take their places.
+
+        None as a default is left to the function where nothing follows, and else held by a place without leaves.
+        """
         __tracebackhide__ = True
         wanted = self._positional
         if len(args) > len(wanted) and not self._open:
@@ -238,7 +245,7 @@ class Definition:
             if parameter.name in rest:
                 given.append(rest.pop(parameter.name))
             elif parameter.default is not parameter.empty:
-                given.append(parameter.default)
+                given.append(containers.LEFT_OUT if parameter.default is None else parameter.default)
             else:
                 raise NxTypeError(
                     message(
@@ -246,6 +253,8 @@ class Definition:
                         f"It was given {counted(len(args), 'positional argument')}.",
                     )
                 )
+        while given and given[-1] is containers.LEFT_OUT:
+            given.pop()
         return tuple(given), rest
 
     def _refuse(self, path: str, value: Any) -> Exception:

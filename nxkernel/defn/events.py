@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nxkernel.defn.wording import counted
+from nxkernel.wording import counted
 
 #: How many records are kept; older ones are forgotten.
 KEPT = 10_000
@@ -168,6 +168,14 @@ def events(function: object = None, kind: str | None = None) -> list[Event]:
     Returns
     -------
     list of Event
+
+    Examples
+    --------
+    >>> def seventh(t):
+    ...     return t / 7
+    >>> _ = nx.jit(seventh)(1.0)
+    >>> [event.kind for event in events("seventh", "miss")]
+    ['miss']
     """
     name = getattr(function, "__name__", function)
     return stream.records(name, kind)

@@ -15,7 +15,6 @@ from nxkernel.defn import places
 from nxkernel.defn.arguments import Arguments, Parts
 from nxkernel.defn.cache import Difference, Program, difference
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
-from nxkernel.defn.wording import counted
 from nxkernel.graph.expr import Expr, Graph, node_with
 from nxkernel.graph.printing import (
     body_steps,
@@ -27,6 +26,7 @@ from nxkernel.graph.printing import (
 )
 from nxkernel.graph.traverse import post_order
 from nxkernel.operand import VectorizedSpec
+from nxkernel.wording import counted
 
 Closest = tuple[Program, Difference] | None
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from nxkernel.defn.wording import counted
 from nxkernel.errors import CompilationError, message
+from nxkernel.wording import counted
 
 _allowed: ContextVar[bool] = ContextVar("nxkernel_may_compile", default=True)
 _counters: ContextVar[tuple[list[str], ...]] = ContextVar("nxkernel_counters", default=())
@@ -40,6 +40,14 @@ def no_compile() -> Iterator[None]:
 @contextmanager
 def assert_compiles(count: int) -> Iterator[None]:
     """Check that exactly `count` calls in the block are new to the graph cache.
+
+    Parameters
+    ----------
+    count : int
+
+    Returns
+    -------
+    context manager
 
     Raises
     ------

@@ -11,13 +11,14 @@ from nxkernel.defn import containers, options, trace
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.functions import is_users
 from nxkernel.defn.syntax import check
-from nxkernel.defn.wording import a
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
 from nxkernel.graph.printing import print_graph
 from nxkernel.primitives import Spec
+from nxkernel.shapes import describe
 from nxkernel.transforms.simplify import simplify_nodes
+from nxkernel.wording import a
 
 
 @overload
@@ -152,6 +153,21 @@ def jit_apply(
 ) -> Any:
     """Compile a function and call it: ``nx.jit(function)(*arguments, **options)``.
 
+    Parameters
+    ----------
+    function : callable
+    arguments : list
+        Its positional arguments.
+    options : dict, optional
+        Its options.
+    compiler, on_conflict : str, optional
+        As :func:`nxkernel.jit` takes them.
+
+    Returns
+    -------
+    tensor or container
+        What the function gives.
+
     Examples
     --------
     >>> float(nx.jit_apply(nx.multiply, [2.0, 3.0]))
@@ -261,6 +277,15 @@ def compile(
 def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that gives the traced expression of `function` instead of running it.
 
+    Parameters
+    ----------
+    function : callable or definition
+
+    Returns
+    -------
+    callable
+        It takes what `function` takes, templates too, and gives traced values, which print as their graph.
+
     Examples
     --------
     >>> nx.debug_expr(lambda a: nx.tanh(a) + 1)(nx.tensor([1.0, 2.0]))
@@ -286,12 +311,52 @@ def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
 def debug_expr_apply(
     function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any] | None = None
 ) -> Any:
-    """The traced expression of ``function(*arguments, **options)``."""
+    """The traced expression of ``function(*arguments, **options)``.
+
+    Parameters
+    ----------
+    function : callable or definition
+    arguments : list
+        Its positional arguments.
+    options : dict, optional
+        Its options.
+
+    Returns
+    -------
+    traced value or container
+        It prints as its graph.
+
+    Examples
+    --------
+    >>> nx.debug_expr_apply(nx.tanh, [nx.tensor(1.0)])
+    #Nx.Tensor<
+      f32
+    <BLANKLINE>
+      Nx.Defn.Expr
+      parameter a:0   f32
+      b = tanh a      f32
+    >
+    """
+    if not isinstance(arguments, list | tuple):
+        raise NxTypeError(
+            message(f"debug_expr_apply takes a list of arguments, got {describe(arguments)}.", "One is written [x].")
+        )
+    if not isinstance(options, Mapping | None):
+        raise NxTypeError(f"debug_expr_apply takes options in a dict, got {describe(options)}")
     return debug_expr(function)(*arguments, **(options or {}))
 
 
 def print_expr(tensor: Any) -> Any:
     """Print the graph of a traced value, once, when the definition is traced; returns the value.
+
+    Parameters
+    ----------
+    tensor : tensor or container
+
+    Returns
+    -------
+    tensor or container
+        What was given.
 
     Examples
     --------
@@ -322,7 +387,7 @@ def print_value(tensor: Any, label: str = "") -> Any:
     ----------
     tensor : tensor or container
     label : str, optional
-        Printed before it.
+        Printed before it, with a colon; one that ends in a blank is printed as it is.
 
     Returns
     -------
@@ -331,13 +396,17 @@ def print_value(tensor: Any, label: str = "") -> Any:
 
     Examples
     --------
-    >>> double = nx.jit(lambda t: nx.print_value(t * 2, "twice: "))
+    >>> double = nx.jit(lambda t: nx.print_value(t * 2, "twice"))
     >>> _ = double(4.0)
     twice: #Nx.Tensor<
       f32
       8.0
     >
     """
+    if not isinstance(label, str):
+        raise NxTypeError(f"the label of a value that is printed is a str, got {describe(label)}")
+    if label and not label[-1].isspace():
+        label = f"{label.removesuffix(':')}: "
     run = tracing.current()
     if run is None:
         print(f"{label}{tensor!r}")

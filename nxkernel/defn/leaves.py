@@ -13,7 +13,7 @@ from nxkernel.graph.expr import TracedValue
 from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.ops.dispatch import is_number
 from nxkernel.primitives import Spec
-from nxkernel.tensor.incoming import array_of_numbers
+from nxkernel.tensor.incoming import array_of_numbers, is_numeric
 from nxkernel.tensor.tensor import Tensor
 
 
@@ -26,15 +26,7 @@ def is_leaf(value: Any) -> bool:
 
 def is_array(value: Any) -> bool:
     """Whether a captured value is read anew at each call: a tensor, or an array of numbers."""
-    return isinstance(value, Tensor) or (isinstance(value, np.ndarray) and _has_type(value.dtype))
-
-
-def _has_type(dtype: np.dtype) -> bool:
-    try:
-        types.normalize(dtype)
-    except NxTypeError:
-        return False
-    return True
+    return isinstance(value, Tensor) or (isinstance(value, np.ndarray) and is_numeric(value.dtype))
 
 
 def spec_of(value: Any, path: str = "") -> Spec | VectorizedSpec:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand
+from nxkernel.shapes import describe
 
 
 def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict[str, Any]:
@@ -39,6 +40,8 @@ def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict
     >>> keyword({"shape": (2, 2)}, "shape", type="f32")
     {'shape': (2, 2), 'type': 'f32'}
     """
+    if not isinstance(options, Mapping):
+        raise NxTypeError(message(f"keyword checks options in a dict, got {describe(options)}.", "Give it **opts."))
     known = [*required, *defaults]
     for name in options:
         if name not in known:

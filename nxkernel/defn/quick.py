@@ -134,6 +134,9 @@ class Shortcut:
         """Whether a program and the arrays that it was called with are plain enough."""
         if program.prints or len(arguments.arrays) != len(arguments.survey.arrays):
             return False
+        if len(arrays) != len(arguments.values):
+            # Others were given by name or are defaults: a shortcut would hand over too few.
+            return False
         named = [array for _, _, array in arguments.arrays if type(array) is not Tensor]
         return all(array.dtype.isnative for array in [*arrays, *named, *program.fixed])
 

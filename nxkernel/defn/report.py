@@ -77,8 +77,8 @@ class KernelView:
     operations : int
         Arithmetic operations in one run.
     texts : dict
-        Name of a form (``"Numba source"``, ``"LLVM"``, ``"assembly"``, for whole operations ``"NumPy"``) to a function
-        that gives its text.
+        Name of a form (``"Numba source"``, ``"LLVM"``, ``"assembly"``, for whole operations ``"NumPy"`` and
+        ``"algorithm"``) to a function that gives its text.
     """
 
     index: int

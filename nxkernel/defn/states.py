@@ -16,7 +16,7 @@ import numpy as np
 
 from nxkernel.defn import fingerprint
 from nxkernel.defn.leaves import is_array, spec_of
-from nxkernel.defn.wording import a
+from nxkernel.wording import a
 
 #: Stands for the value of a name that has none.
 MISSING = object()

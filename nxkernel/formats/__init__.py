@@ -6,6 +6,7 @@ containers, names of axes and every type. Whatever is wrong with a file is an
 :class:`~nxkernel.errors.NxValueError` that names the file, what was found and what was expected.
 """
 
+from nxkernel.calling import explain
 from nxkernel.formats.npy import load_numpy, save_numpy
 from nxkernel.formats.npz import load_numpy_archive, save_numpy_archive
 from nxkernel.formats.safetensors import load_safetensors, load_safetensors_metadata, save_safetensors
@@ -15,3 +16,5 @@ __all__ = [
     "deserialize", "load", "load_numpy", "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "save",
     "save_numpy", "save_numpy_archive", "save_safetensors", "serialize",
 ]  # fmt: skip
+
+explain(globals(), __all__, "nx")

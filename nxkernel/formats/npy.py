@@ -6,6 +6,7 @@ of axes are not kept; :func:`nxkernel.save` keeps them.
 
 from __future__ import annotations
 
+import ast
 import io
 import tokenize
 import warnings
@@ -23,6 +24,8 @@ from nxkernel.types import Type
 
 _MAGIC = b"\x93NUMPY"
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+#: Bytes of a header; longer ones may bring the parser down.
+_LONGEST = 10_000
 #: How NumPy writes bf16.
 _NAMELESS = np.dtype("V2")
 #: What NumPy's reader of headers, which evaluates a Python literal, raises for what is none.
@@ -67,10 +70,11 @@ def parse(source: Source) -> Tensor:
     """The tensor in the bytes of a ``.npy`` file."""
     data = source.data
     if not data.startswith(_MAGIC) or len(data) < 8:
-        source.refuse(f"a .npy file starts with {_MAGIC!r}, this one with {data[:6]!r}")
+        source.refuse(f"a .npy file starts with {_MAGIC!r}, this one with {data[:6]!r}{source.looks_like('.npy')}")
     read = _HEADERS.get((data[6], data[7]))
     if read is None:
         source.refuse(f"it is version {data[6]}.{data[7]} of the .npy format; 1.0 and 2.0 can be read")
+    _check_header(source)
     stream = io.BytesIO(data)
     stream.seek(8)
     try:
@@ -90,6 +94,25 @@ def parse(source: Source) -> Tensor:
         dtype = type_.dtype
     array = np.ndarray(shape, dtype, buffer=data, offset=start, order="F" if is_fortran else "C")
     return checked(source, array, "the array")
+
+
+def _check_header(source: Source) -> None:
+    """Refuse what NumPy lets pass, or refuses with the advice to allow pickles."""
+    begin = 10 if source.data[6] == 1 else 12
+    length = int.from_bytes(source.data[8:begin], "little")
+    if length > _LONGEST:
+        source.refuse(f"its header claims {length} bytes, and an array of numbers needs no more than {_LONGEST}")
+    text = bytes(source.data[begin : begin + length]).decode("latin-1").strip()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            header = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return  # NumPy tells what is wrong, or reads it: Python 2 wrote whole numbers that end in L.
+    keys = [key.value for key in getattr(header, "keys", []) if isinstance(key, ast.Constant)]
+    for key in keys:
+        if keys.count(key) > 1:
+            source.refuse(f"its header has two entries for {key!r}")
 
 
 def _type_of(dtype: np.dtype, source: Source) -> Type:

@@ -62,7 +62,7 @@ def load_numpy_archive(source: Readable, *, limit: int = UNPACKED) -> list[tuple
     try:
         archive = zipfile.ZipFile(io.BytesIO(source.data))
     except _INVALID as error:
-        source.refuse(f"it is no .npz archive: {error}", cause=error)
+        source.refuse(f"it is no .npz archive: {error}{source.looks_like('.npz')}", cause=error)
     with archive:
         entries = archive.infolist()
         _check(source, entries, limit)

@@ -112,7 +112,8 @@ def _header(source: Source) -> tuple[dict[str, Any], int]:
         source.refuse(f"a safetensors file starts with a length of {_LENGTH} bytes, there are {len(data)} in all")
     length = int.from_bytes(data[:_LENGTH], "little")
     if length > min(_LONGEST, len(data) - _LENGTH):
-        source.refuse(f"it claims a header of {length} bytes, after the length there are {len(data) - _LENGTH}")
+        known = source.looks_like(".safetensors")
+        source.refuse(f"it claims a header of {length} bytes, after the length there are {len(data) - _LENGTH}{known}")
     if data[_LENGTH : _LENGTH + 1] != b"{":
         source.refuse(f"its header does not start with '{{' but with {data[_LENGTH : _LENGTH + 1]!r}")
     return source.object(data[_LENGTH : _LENGTH + length], "its header"), _LENGTH + length
@@ -193,6 +194,13 @@ def save_safetensors(
     >>> nx.load_safetensors(file.getvalue())["x"].names
     ('time',)
     """
+    if not isinstance(tensors, Mapping):
+        raise NxTypeError(
+            message(
+                f"save_safetensors takes a dict of tensors by name, got {describe(tensors)}.",
+                'Write nx.save_safetensors(path, {"weight": t}).',
+            )
+        )
     made = {}
     for name, value in tensors.items():
         if not isinstance(name, str) or name == _METADATA:

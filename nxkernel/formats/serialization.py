@@ -31,7 +31,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from nxkernel import types
-from nxkernel.errors import NxTypeError, NxValueError
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.formats.layout import axes_of, byte_count, little_endian, shape_of, tensor_over, with_axes
 from nxkernel.formats.sources import UNPACKED, Source, Writable, brief, replacing
 from nxkernel.formats.structure import Reader, Writer
@@ -45,12 +45,8 @@ _HEAD = 64
 _ALIGNED = 64
 _COMPRESSED = 1
 _TENSOR_KEYS = {"type", "shape", "names", "vectorized"}
-#: How other files begin, and what reads them.
-_OTHERS = {
-    b"\x93NUMPY": "a .npy file: nx.load_numpy reads it",
-    b"PK": "a ZIP archive: nx.load_numpy_archive reads .npz",
-    b"\x80": "a pickle, which could run any code when it is read: nxkernel reads none",
-}
+#: What writes files of other formats, by how their names end.
+_WRITERS = {".npy": "save_numpy", ".npz": "save_numpy_archive", ".safetensors": "save_safetensors"}
 
 
 def serialize(container: Any, *, compressed: bool | int = False) -> bytes:
@@ -136,6 +132,15 @@ def save(target: Writable, container: Any, *, compressed: bool | int = False) ->
     ...     nx.load(path)["steps"]
     3
     """
+    if isinstance(target, str | os.PathLike):
+        ending = os.path.splitext(os.fspath(target))[1]
+        if ending in _WRITERS:
+            raise NxValueError(
+                message(
+                    f"save writes nxkernel's own format, which {os.fspath(target)!r} is no name for.",
+                    f"nx.{_WRITERS[ending]} writes {ending} files; files of nx.save may end in .nxk.",
+                )
+            )
     with replacing(target) as file:
         _write(file, container, compressed)
 
@@ -250,8 +255,7 @@ def _parts(source: Source, limit: int) -> tuple[bytes, bytes, int]:
     """The header's text, bytes with the data, and where in them it starts; all that can be checked before is."""
     whole = source.data
     if not whole.startswith(MAGIC):
-        known = next((f"; it looks like {what}" for start, what in _OTHERS.items() if whole.startswith(start)), "")
-        source.refuse(f"what nx.save writes starts with {MAGIC!r}, this with {whole[:8]!r}{known}")
+        source.refuse(f"what nx.save writes starts with {MAGIC!r}, this with {whole[:8]!r}{source.looks_like('.nxk')}")
     if len(whole) < _HEAD:
         source.refuse(f"it ends after {len(whole)} bytes, its first part alone has {_HEAD}")
     _, version, flags, length, stored, size = _PREFIX.unpack_from(whole)

@@ -21,6 +21,16 @@ Writable = str | os.PathLike | IO[bytes]
 
 #: What compressed data may unpack to, in bytes, unless a caller allows more.
 UNPACKED = 4 << 30
+_PICKLE = "a pickle, which could run any code when it is read: nxkernel reads none"
+
+#: How files begin, how their names end, and what reads them.
+_FORMATS = [
+    (b"\x93NUMPY", ".npy", "a .npy file: nx.load_numpy reads it"),
+    (b"PK", ".npz", "a ZIP archive: nx.load_numpy_archive reads .npz"),
+    (b"\x89NXK", ".nxk", "a file of nx.save: nx.load reads it"),
+    (b"\x80\x02", ".pkl", _PICKLE), (b"\x80\x03", ".pkl", _PICKLE), (b"\x80\x04", ".pkl", _PICKLE),
+    (b"\x80\x05", ".pkl", _PICKLE),
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,16 @@ class Source:
     def refuse(self, what: str, *hints: str, cause: BaseException | None = None) -> NoReturn:
         """Raise the error for what is wrong with the bytes."""
         raise NxValueError(message(f"cannot read {self.name}: {what}", *hints)) from cause
+
+    def looks_like(self, ending: str) -> str:
+        """The end of an error: which other format the bytes seem to be of, and what reads it."""
+        for start, other, what in _FORMATS:
+            if other != ending and self.data.startswith(start):
+                return f"; it looks like {what}"
+        length = int.from_bytes(self.data[:8], "little")
+        if ending != ".safetensors" and self.data[8:9] == b"{" and length <= len(self.data) - 8:
+            return "; it looks like a safetensors file: nx.load_safetensors reads it"
+        return ""
 
     def object(self, text: bytes, what: str) -> dict[str, Any]:
         """A JSON object, of which no key may be there twice."""

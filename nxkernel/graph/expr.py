@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
-from nxkernel import primitives
+from nxkernel import hints, primitives
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.primitives import Primitive, Spec
@@ -55,6 +57,9 @@ class TracedValue(Operand):
         )
 
     def __float__(self) -> float:
+        name = _math_function()
+        if name is not None:
+            self._no_data(f"math.{name}()", f"Write {_MATH.get(name, f'nx.{name}(t)')}, which takes tensors.")
         self._no_data("float()", 'Keep it a tensor: nx.as_type(t, "f64") converts its type.')
 
     def __int__(self) -> int:
@@ -89,7 +94,10 @@ class TracedValue(Operand):
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise NxTypeError(
-            message("tensors are immutable: t[...] = v is not possible.", "Build a new one from its parts.")
+            message(
+                "tensors are immutable: t[...] = v is not possible.",
+                "Use nx.put_slice(t, [start], values), which returns a new tensor.",
+            )
         )
 
     def __format__(self, spec: str) -> str:
@@ -100,7 +108,26 @@ class TracedValue(Operand):
             self.__array__()
         if name in _NEEDS_DATA:
             self._no_data(f".{name}()", "Return the tensor from the definition and read its data there.")
-        raise AttributeError(f"a traced value of type {self.spec} has no attribute {name!r}")
+        raise hints.missing(f"a traced value of type {self.spec}", name, hints.ATTRIBUTES, dir(type(self)), self)
+
+
+#: What functions of Python's module math are here, where names differ.
+_MATH = {
+    "fabs": "nx.abs(t)", "fmod": "nx.remainder(a, b)", "isinf": "nx.is_infinity(t)",
+    "isnan": "nx.is_nan(t)", "hypot": "nx.sqrt(a * a + b * b)", "exp2": "nx.pow(2.0, t)", "fsum": "nx.sum(t)",
+    "trunc": "nx.sign(t) * nx.floor(nx.abs(t))", "radians": "t * (nx.constants.pi() / 180)",
+    "degrees": "t * (180 / nx.constants.pi())", "dist": "nx.linalg.norm(a - b)",
+}  # fmt: skip
+
+
+def _math_function() -> str | None:
+    """The function of Python's module math that the user's line calls; such functions have no frame to look at."""
+    from nxkernel.graph.tracing import user_line
+
+    source = user_line()
+    line = linecache.getline(source.file, source.line) if source else ""
+    found = re.findall(r"\bmath\.(\w+)\(", line)
+    return found[0] if len(set(found)) == 1 else None
 
 
 class Expr(TracedValue):

@@ -4,6 +4,12 @@ Integers become f32, and f16 and bf16 are computed in f32. Where there is no res
 matrix, elements are NaN: a compiled program does not stop.
 """
 
+from __future__ import annotations
+
+from typing import NoReturn
+
+from nxkernel import hints
+from nxkernel.calling import explain
 from nxkernel.linalg.factorizations import cholesky, eigh, lu, qr, svd
 from nxkernel.linalg.measures import determinant, matrix_rank, norm
 from nxkernel.linalg.products import adjoint, matrix_power
@@ -13,3 +19,13 @@ __all__ = [
     "adjoint", "cholesky", "determinant", "eigh", "invert", "least_squares", "lu", "matrix_power", "matrix_rank",
     "norm", "pinv", "qr", "solve", "svd", "triangular_solve",
 ]  # fmt: skip
+
+explain(globals(), __all__, "nx.linalg")
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise hints.missing("nx.linalg", name, hints.LINALG, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from nxkernel.ops.creation import tri
 from nxkernel.ops.diagonals import take_diagonal
 from nxkernel.ops.dispatch import apply, convert, operand, spread
 from nxkernel.ops.shaping import new_axis, reshape, squeeze, transpose
-from nxkernel.shapes import normalize_axes
+from nxkernel.shapes import describe, normalize_axes
 from nxkernel.tensor.tensor import Tensor
 
 _INFINITIES = {"inf": math.inf, "neg_inf": -math.inf}
@@ -59,6 +60,8 @@ def norm(
     >>> nx.linalg.norm([[3, -2], [2, -4]], ord=1).to_list()
     6.0
     """
+    if isinstance(ord, bool) or not isinstance(ord, int | float | str | None):
+        raise NxTypeError(f"norm: ord is a number, a str or None, got {describe(ord)}")
     tensor, type_ = computed(operand(tensor, "tensor"))
     places = normalize_axes(axes, tensor.shape, tensor.names)
     ord = _INFINITIES.get(ord, ord) if isinstance(ord, str) else ord
@@ -157,6 +160,8 @@ def _of_three(t: Operand) -> Operand:
 def _by_factors(t: Operand) -> Operand:
     """The product of the diagonal of the triangle, with the sign of the permutation of rows."""
     packed, order = apply(primitives.lu, t)
+    if order.shape[-1] < 1 << 16:
+        order = convert(order, types.u16)
     size = (*order.shape, order.shape[-1])
     later = spread(tri(size[-1], size[-1], k=-1), size)
     swapped = logical_and(later, greater(new_axis(order, -2), new_axis(order, -1)))
@@ -195,6 +200,8 @@ def matrix_rank(a: Any, *, eps: float = 1e-7) -> Tensor | Expr:
     >>> nx.linalg.matrix_rank([[1, 2], [2, 4]]).to_list()
     1
     """
+    if isinstance(eps, bool) or not isinstance(eps, numbers.Real):
+        raise NxTypeError(f"matrix_rank: eps is a number, got {describe(eps)}")
     a, _ = computed(unnamed(matrices(a, "matrix_rank")))
     if a.type.is_complex:
         raise NxTypeError(

@@ -68,7 +68,7 @@ def matrix_power(tensor: Any, power: int) -> Tensor | Expr:
     [[1.0, -3.0], [0.0, 1.0]]
     """
     power = static_int(power, "the power of a matrix")
-    factor = unnamed(matrices(tensor, "matrix_power", square=True))
+    factor = unnamed(matrices(lasting(tensor, "tensor"), "matrix_power", square=True))
     if power < 0:
         factor, power = invert(factor), -power
     type_ = arithmetic(factor.type)

@@ -1,5 +1,6 @@
 """The vocabulary: what people call, one module a family."""
 
+from nxkernel.calling import explain
 from nxkernel.ops import (
     batches,
     borders,
@@ -58,3 +59,5 @@ _FAMILIES = (
     typing, vectorization, window,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)
+
+explain(globals(), __all__, "nx")

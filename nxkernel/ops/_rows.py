@@ -47,6 +47,12 @@ Examples
 """
 
 
+def named(primitive: Primitive, rule: TypeRule, what: str, types: str, example: str, result: str) -> Any:
+    """The function of two operands that has the name of its primitive."""
+    name = primitive.name
+    return binary(name, primitive, rule, what, types, f"nx.{name}({example}).to_list()", result)
+
+
 def unary(
     name: str, primitive: Primitive, rule: TypeRule, what: str, types: str, example: str, result: str
 ) -> Callable[[Any], Tensor | Expr]:

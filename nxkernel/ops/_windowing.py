@@ -7,6 +7,7 @@ from typing import Any
 
 from nxkernel import shapes
 from nxkernel.errors import NxValueError, message
+from nxkernel.operand import Operand
 from nxkernel.shapes import static_int
 
 Pairs = tuple[tuple[int, int], ...]
@@ -43,10 +44,29 @@ def padding_of(padding: Any, window: Sequence[int], dilations: Sequence[int]) ->
         raise NxValueError(
             message(
                 f'padding is "valid", "same" or one (low, high) for each of {len(window)} axes, got {_given(padding)}.',
-                f"No padding is written {[(0, 0)] * len(window)!r}.",
+                f"{padding} on every side is written {[(padding, padding)] * len(window)!r}."
+                if isinstance(padding, int)
+                else f"No padding is written {[(0, 0)] * len(window)!r}.",
             )
         )
     return tuple(_pair(entry) for entry in padding)
+
+
+def check_fits(
+    tensor: Operand, axes: Sequence[int], sizes: Sequence[int], window: Sequence[int], dilations: Sequence[int]
+) -> None:
+    """Refuse a window that is longer than what it moves along; `sizes` are those of `axes` with all padding."""
+    for axis, size, width, dilation in zip(axes, sizes, window, dilations, strict=True):
+        reach = (width - 1) * dilation + 1
+        if reach > size and (size or width > 1):
+            spread = f", spread by {dilation} over {reach} elements," if dilation > 1 else ""
+            padded = "" if size == tensor.shape[axis] else f", which has size {size} with its padding"
+            raise NxValueError(
+                message(
+                    f"a window of size {width}{spread} does not fit axis {axis} of {tensor.spec}{padded}.",
+                    'Pad the tensor, for example with padding="same", or take a smaller window.',
+                )
+            )
 
 
 def _pair(entry: Any) -> tuple[int, int]:

@@ -25,14 +25,9 @@ def _unchanged(type_: Type) -> Type:
     return type_
 
 
-def _binary(primitive: Primitive, rule: Any, what: str, types: str, example: str, result: str) -> Any:
-    name = primitive.name
-    return _rows.binary(name, primitive, rule, what, types, f"nx.{name}({example}).to_list()", result)
-
-
 def _comparison(primitive: Primitive, what: str, example: str, result: str) -> Any:
     rule = _unchanged if primitive in (p.equal, p.not_equal) else ordered(primitive.name, _unchanged)
-    return _binary(primitive, rule, what, "u8: 1 where it holds, 0 where not.", example, result)
+    return _rows.named(primitive, rule, what, "u8: 1 where it holds, 0 where not.", example, result)
 
 
 equal = _comparison(p.equal, "Whether elements are equal. NaN equals nothing.", "[1, 2], 2", "[0, 1]")
@@ -45,7 +40,7 @@ less_equal = _comparison(p.less_equal, "Whether left is at most right.", "[1, 2,
 
 def _logic(primitive: Primitive, what: str, result: str) -> Any:
     types = "u8: 1 where it holds, 0 where not."
-    return _binary(
+    return _rows.named(
         primitive, _unchanged, f"{what} All but 0 counts as true.", types, "[-1, 0, 5, 0], [1, 2, 0, 0]", result
     )
 
@@ -110,13 +105,13 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
     """
     pred, on_true, on_false = operand(pred, "pred"), operand(on_true, "on_true"), operand(on_false, "on_false")
     type_ = types.merge(on_true.type, on_false.type)
-    shape = pred.shape or shapes.broadcast_shapes(on_true.shape, on_false.shape)
+    shape = pred.shape or shapes.broadcast_shapes(on_true.shape, on_false.shape, on_true.names, on_false.names)
     for side, name in ((on_true, "on_true"), (on_false, "on_false")):
         if not shapes.spreads(side.shape, shape):
             raise NxValueError(
                 message(
-                    f"select: {name} has the shape {shapes.text(side.shape)}, which does not fit that of the "
-                    f"condition, {shapes.text(shape)}.",
+                    f"select: {name} has the shape {shapes.text(side.shape, side.names)}, which does not fit that "
+                    f"of the condition, {shapes.text(shape)}.",
                     "Spread the condition first: nx.broadcast(pred, shape).",
                 )
             )
@@ -124,7 +119,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
 
 
 def _bitwise(primitive: Primitive, what: str, result: str) -> Any:
-    return _binary(
+    return _rows.named(
         primitive, whole(primitive.name), what, "The two types merged.", "[0, 0, 1, 1], [0, 1, 0, 1]", result
     )
 

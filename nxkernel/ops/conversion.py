@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from nxkernel.backends.numpy import widened
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import is_number, lasting, operand
-from nxkernel.shapes import describe
+from nxkernel.shapes import describe, static_int
 from nxkernel.tensor.dlpack import import_array
 from nxkernel.tensor.tensor import Template, Tensor
 
@@ -122,7 +122,7 @@ def to_flat_list(tensor: Any, *, limit: int | None = None) -> list[Any]:
     >>> nx.to_flat_list(nx.iota((2, 2)), limit=3)
     [0, 1, 2]
     """
-    return widened(eager(tensor, "to_flat_list").data.reshape(-1)[:limit]).tolist()
+    return widened(eager(tensor, "to_flat_list").data.reshape(-1)[: _limit(limit)]).tolist()
 
 
 def to_binary(tensor: Any, *, limit: int | None = None) -> bytes:
@@ -143,7 +143,14 @@ def to_binary(tensor: Any, *, limit: int | None = None) -> bytes:
     >>> nx.to_binary(nx.u8([1, 2]))
     b'\x01\x02'
     """
-    return eager(tensor, "to_binary").data.reshape(-1)[:limit].tobytes()
+    return eager(tensor, "to_binary").data.reshape(-1)[: _limit(limit)].tobytes()
+
+
+def _limit(limit: int | None) -> int | None:
+    number = None if limit is None else static_int(limit, "limit")
+    if number is not None and number < 0:
+        raise NxValueError(f"limit is at least 0, got {number}")
+    return number
 
 
 def eager(tensor: Any, asked: str) -> Tensor:

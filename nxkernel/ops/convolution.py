@@ -10,7 +10,7 @@ from nxkernel import shapes, types
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops._windowing import along_axes, padding_of
+from nxkernel.ops._windowing import along_axes, check_fits, padding_of
 from nxkernel.ops.dispatch import apply, convert, operand
 from nxkernel.ops.shaping import transpose
 from nxkernel.tensor.tensor import Tensor
@@ -89,6 +89,7 @@ def conv(
                 "Both have the same number of axes, at least 3; nx.new_axis(t, axis) adds one.",
             )
         )
+    given, order = tensor, _permutation(input_permutation, tensor, "input_permutation")
     type_ = types.to_floating(types.merge(tensor.type, kernel.type))
     tensor = _permuted(convert(tensor, type_), input_permutation, "input_permutation")
     kernel = _permuted(convert(kernel, type_), kernel_permutation, "kernel_permutation")
@@ -97,13 +98,17 @@ def conv(
     batch_groups = _groups(batch_group_size, "batch_group_size")
     _check_groups(tensor, kernel, feature_groups, batch_groups)
     kernel_dilation = along_axes(kernel_dilation, count, "kernel_dilation")
+    around = padding_of(padding, kernel.shape[2:], kernel_dilation)
+    input_dilation = along_axes(input_dilation, count, "input_dilation")
+    config = [(low, high, gap - 1) for (low, high), gap in zip(around, input_dilation, strict=True)]
+    check_fits(given, order[2:], shapes.pad(tensor.shape[2:], config), kernel.shape[2:], kernel_dilation)
     result = apply(
         p.conv,
         tensor,
         kernel,
-        padding=padding_of(padding, kernel.shape[2:], kernel_dilation),
+        padding=around,
         strides=along_axes(strides, count, "strides"),
-        input_dilation=along_axes(input_dilation, count, "input_dilation"),
+        input_dilation=input_dilation,
         kernel_dilation=kernel_dilation,
         feature_groups=feature_groups,
         batch_groups=batch_groups,
@@ -117,7 +122,7 @@ def conv(
 def _permutation(permutation: Permutation, tensor: Operand, argument: str) -> tuple[int, ...]:
     places = shapes.normalize_axes(permutation, tensor.shape, tensor.names)
     if len(places) != tensor.rank:
-        raise NxValueError(f"{argument} has every axis of {tensor.spec} once, got {list(permutation)!r}")
+        raise NxValueError(f"{argument} has every axis of {tensor.spec} once, got {permutation!r}")
     return places
 
 

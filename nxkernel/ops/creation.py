@@ -203,9 +203,17 @@ def from_binary(binary: bytes, type: Any) -> Tensor:
     [1, 2, 3]
     """
     type_ = types.normalize(type)
+    if not isinstance(binary, bytes | bytearray | memoryview):
+        raise NxTypeError(
+            message(
+                f"from_binary takes bytes, got {shapes.describe(binary)}.",
+                "nx.tensor takes numbers, lists and arrays; t.to_binary() gives the bytes of a tensor.",
+            )
+        )
+    binary = bytes(binary)
     if len(binary) % type_.size:
         raise NxValueError(f"{len(binary)} bytes are no whole number of {type_} elements, which have {type_.size} each")
-    return Tensor.from_numpy(np.frombuffer(bytes(binary), dtype=type_.dtype))
+    return Tensor.from_numpy(np.frombuffer(binary, dtype=type_.dtype))
 
 
 def template(

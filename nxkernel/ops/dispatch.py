@@ -10,7 +10,7 @@ import numpy as np
 from nxkernel import primitives, shapes, types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy import Number, cast_number, number_of
-from nxkernel.errors import NxTypeError, TracedValueError, message
+from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.operand import Operand, Proxy, entry_spec
@@ -39,10 +39,20 @@ def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
         if type(operand.spec) is not Spec:
             return _over_vectors(primitive, operands, params)
     spec = primitive.rule(*[operand.spec for operand in operands], **params)
-    data = MEANING[primitive](spec, *[operand.data for operand in operands], **params)
+    try:
+        data = MEANING[primitive](spec, *[operand.data for operand in operands], **params)
+    except (OverflowError, ValueError):
+        _check_size(primitive, spec)
+        raise
     if type(spec) is tuple:
         return tuple(map(Tensor.wrap, data, spec))
     return Tensor.wrap(data, spec)
+
+
+def _check_size(primitive: Primitive, spec: Spec | tuple[Spec, ...]) -> None:
+    for one in spec if type(spec) is tuple else [spec]:
+        if shapes.size(one.shape) * one.type.size >= 2**63:
+            raise NxValueError(f"{primitive} would give {one}, which no memory can hold") from None
 
 
 def _over_vectors(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:
@@ -102,6 +112,13 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
     if isinstance(value, list | tuple):
         from nxkernel.ops.creation import tensor
 
+        if type(value) is tuple and len(value) == 2 and _is_sampled(*value):
+            raise NxTypeError(
+                message(
+                    f"expected a tensor, got a tuple of one ({value[0].spec}) and a key of nx.random.",
+                    "Samplers return both: write samples, key = nx.random.normal(key, shape=…).",
+                )
+            )
         return tensor(value)
     if isinstance(value, np.ndarray) and tracing.current() is not None:
         # The array itself, not a view of it, is what a trace knows its captures by.
@@ -116,6 +133,15 @@ def operand(value: Any, argument: str = "") -> Tensor | Expr:
             "Lists and nested lists of numbers become tensors with nx.tensor([...]).",
         )
     )
+
+
+def _is_sampled(samples: Any, key: Any) -> bool:
+    """Whether two values look like what a sampler of nx.random returns, and are of one kind only by chance."""
+    if not isinstance(samples, Operand) or not isinstance(key, Operand):
+        return False
+    if key.type is not types.u32 or key.shape[-1:] != (2,):
+        return False
+    return samples.shape != key.shape or samples.type is not key.type
 
 
 def lasting(value: Any, argument: str = "") -> Tensor | Expr:
@@ -209,7 +235,7 @@ def together(left: Any, right: Any) -> tuple[Operand, Operand, Type]:
     left, right = operand(left, "left"), operand(right, "right")
     type_ = merged(left, right)
     if left.spec.shape != right.spec.shape:
-        shape = shapes.broadcast_shapes(left.spec.shape, right.spec.shape)
+        shape = shapes.broadcast_shapes(left.spec.shape, right.spec.shape, left.spec.names, right.spec.names)
         left, right = spread(left, shape), spread(right, shape)
     return left, right, type_
 

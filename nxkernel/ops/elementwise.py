@@ -16,6 +16,7 @@ from nxkernel.ops.dispatch import (
     elementwise,
     filled_like,
     is_number,
+    lasting,
     operand,
     ordered,
     spread,
@@ -34,15 +35,10 @@ __all__ = [
 _MERGED = "The two types merged."
 
 
-def _arithmetic(primitive: Primitive, rule: Any, what: str, types: str, example: str, result: str) -> Any:
-    name = primitive.name
-    return _rows.binary(name, primitive, rule, what, types, f"nx.{name}({example}).to_list()", result)
-
-
-add = _arithmetic(p.add, arithmetic, "Add. Integers wrap.", _MERGED, "[1, 2], [[10], [20]]", "[[11, 12], [21, 22]]")
-subtract = _arithmetic(p.subtract, arithmetic, "Subtract. Integers wrap.", _MERGED, "nx.u8([1, 2]), 2", "[255, 0]")
-multiply = _arithmetic(p.multiply, arithmetic, "Multiply. Integers wrap.", _MERGED, "[1, 2], 1.5", "[1.5, 3.0]")
-divide = _arithmetic(
+add = _rows.named(p.add, arithmetic, "Add. Integers wrap.", _MERGED, "[1, 2], [[10], [20]]", "[[11, 12], [21, 22]]")
+subtract = _rows.named(p.subtract, arithmetic, "Subtract. Integers wrap.", _MERGED, "nx.u8([1, 2]), 2", "[255, 0]")
+multiply = _rows.named(p.multiply, arithmetic, "Multiply. Integers wrap.", _MERGED, "[1, 2], 1.5", "[1.5, 3.0]")
+divide = _rows.named(
     p.divide,
     to_floating,
     "Divide.",
@@ -50,7 +46,7 @@ divide = _arithmetic(
     "[1, -1, 0], [2, 0, 0]",
     "[0.5, -inf, nan]",
 )
-remainder = _arithmetic(
+remainder = _rows.named(
     p.remainder,
     ordered("remainder"),
     "What remains of a division that truncates; it has the dividend's sign. Of integers by zero it is 0.",
@@ -58,7 +54,7 @@ remainder = _arithmetic(
     "[7, -7], 3",
     "[1, -1]",
 )
-quotient = _arithmetic(
+quotient = _rows.named(
     p.quotient,
     lambda type_: arithmetic(whole("quotient")(type_)),
     "Divide integers, truncating toward zero. The quotient by zero is 0.",
@@ -66,7 +62,7 @@ quotient = _arithmetic(
     "[7, -7], 2",
     "[3, -3]",
 )
-atan2 = _arithmetic(
+atan2 = _rows.named(
     p.atan2,
     ordered("atan2", to_floating),
     "The angle of the point (right, left) in radians, from -π to π.",
@@ -74,10 +70,10 @@ atan2 = _arithmetic(
     "[0, -0.0], [1, -1]",
     "[0.0, -3.1415927410125732]",
 )
-max = _arithmetic(
+max = _rows.named(
     p.maximum, ordered("max"), "The greater element of each pair. NaN wins.", _MERGED, "[1, 5], 3", "[3, 5]"
 )
-min = _arithmetic(
+min = _rows.named(
     p.minimum, ordered("min"), "The lesser element of each pair. NaN wins.", _MERGED, "[1, 5], 3", "[1, 3]"
 )
 
@@ -119,7 +115,7 @@ def pow(left: Any, right: Any) -> Tensor | Expr:
 
 def _rounding(primitive: Primitive, what: str, example: str, result: str) -> Any:
     def function(tensor: Any) -> Tensor | Expr:
-        tensor = operand(tensor, "tensor")
+        tensor = lasting(tensor, "tensor")
         return tensor if tensor.type.is_integer else dispatch.unary(primitive, tensor, ordered(primitive.name))
 
     example = f"nx.{primitive.name}({example}).to_list()"
@@ -280,7 +276,7 @@ def real(tensor: Any) -> Tensor | Expr:
     >>> nx.real([1 + 2j]).to_list()
     [1.0]
     """
-    tensor = operand(tensor, "tensor")
+    tensor = lasting(tensor, "tensor")
     return apply(p.real, tensor) if tensor.type.is_complex else convert(tensor, to_floating(tensor.type))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -57,6 +58,7 @@ def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor |
     [2, 5, 10]
     """
     tensor = operand(tensor, "tensor")
+    _check_takes(fun, "map", 1)
     # A function may map others: each has axes of its own.
     depth = _depth.get()
     element = vectorize(tensor, [f"map {depth}, axis {axis}" for axis in range(tensor.rank)])
@@ -135,8 +137,27 @@ def fold(
     function: str, tensor: Operand, start: Operand, fun: Folding, axes: tuple[int, ...], keep_axes: bool
 ) -> Tensor | Expr:
     """The elements along some axes folded into `start`, which has the tensor's type."""
+    _check_takes(fun, function, 2)
     body, captured = _traced(function, fun, tensor.type)
     return apply(p.reduce, tensor, start, *captured, axes=axes, keep_axes=keep_axes, body=body, type=tensor.type)
+
+
+def _check_takes(fun: Any, function: str, count: int) -> None:
+    """Refuse what cannot be called with so many elements."""
+    takes = "one element" if count == 1 else "an element and what was accumulated before it"
+    if not callable(fun):
+        example = "lambda x: x + 1" if count == 1 else "lambda x, acc: x + acc"
+        raise NxTypeError(
+            message(f"{function} takes a function of {takes}, got {shapes.describe(fun)}.", f"For instance {example}.")
+        )
+    try:
+        signature = inspect.signature(fun)
+    except (TypeError, ValueError):
+        return  # Some functions written in C do not tell.
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        raise NxTypeError(f"the function {_name(fun)}{signature} of {function} is called with {takes}") from None
 
 
 def _traced(function: str, fun: Folding, type_: Type) -> tuple[Graph, list[Any]]:

@@ -1,7 +1,8 @@
 """Elements at indices: taking them from a tensor, and putting or adding others there.
 
 Indices in a tensor are known only when the program runs: those outside of an axis are moved to its nearest end. Indices
-in a list of numbers are known now, and one outside of its axis is an error.
+in a list of numbers or a NumPy array are known now, and one outside of its axis is an error. (Arrays that a definition
+takes or captures are its program's inputs, like tensors.)
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def whole_indices(value: Any, function: str) -> Operand:
 
 
 def known(value: Any, indices: Operand) -> np.ndarray | None:
-    """The indices when a person wrote them as numbers, so that they are known now."""
+    """The indices when a person gave them as numbers or an array, so that they are known now."""
+    if isinstance(value, np.ndarray):
+        return value if type(indices) is Tensor else None
     if isinstance(value, list | tuple) and type(indices) is Tensor and not any(_holds_operands(value)):
         return indices.to_numpy()
     return np.asarray(value) if isinstance(value, int | np.integer) else None
@@ -77,7 +80,8 @@ def _check_inside(values: np.ndarray | None, axis: int, tensor: Operand, functio
         )
 
 
-def _check_not_empty(tensor: Operand, axes: Sequence[int], indices: Operand, function: str) -> None:
+def check_not_empty(tensor: Operand, axes: Sequence[int], indices: Operand, function: str) -> None:
+    """Refuse indices along an axis without elements: there is nothing that they could be clamped to."""
     for axis in axes:
         if tensor.shape[axis] == 0 and math.prod(indices.shape):
             raise NxIndexError(f"{function}: axis {axis} of {tensor.spec} has no elements to take")
@@ -90,8 +94,8 @@ def take(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
     ----------
     tensor : tensor
     indices : tensor or list of int
-        Of any shape and an integer type. Those outside of the axis are moved to its nearest end; in a list they are
-        an error.
+        Of any shape and an integer type. Those outside of the axis are moved to its nearest end; in a list or array
+        they are an error.
     axis : int or str, optional
 
     Returns
@@ -104,7 +108,7 @@ def take(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
     NxTypeError
         When indices are no whole numbers.
     NxIndexError
-        When a number in a list is outside of the axis.
+        When a number in a list or array is outside of the axis.
 
     Examples
     --------
@@ -116,7 +120,7 @@ def take(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
     tensor, chosen = lasting(tensor, "tensor"), whole_indices(indices, "take")
     place = normalize_axis(axis, tensor.shape, tensor.names)
     _check_inside(known(indices, chosen), place, tensor, "take")
-    _check_not_empty(tensor, [place], chosen, "take")
+    check_not_empty(tensor, [place], chosen, "take")
     own = chosen.names
     if chosen.rank == 1:
         own = shapes.merge_names((tensor.names[place],), own)
@@ -166,7 +170,7 @@ def take_along_axis(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor
             )
         )
     _check_inside(known(indices, chosen), place, tensor, "take_along_axis")
-    _check_not_empty(tensor, [place], chosen, "take_along_axis")
+    check_not_empty(tensor, [place], chosen, "take_along_axis")
     chosen = rename(chosen, [None] * chosen.rank)
     each = [chosen if a == place else iota(chosen.shape, axis=a) for a in range(tensor.rank)]
     return rename(apply(primitives.gather, tensor, *each, axes=tuple(range(tensor.rank))), tensor.names)
@@ -179,7 +183,8 @@ def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None
     ----------
     tensor : tensor
     indices : tensor or list of int
-        Its last axis holds coordinates, one number for each of `axes`.
+        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
+        nearest end; in a list they are an error.
     axes : list of int or str, optional
         In ascending order; without it the first ones of `tensor`.
 
@@ -202,7 +207,7 @@ def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None
     """
     tensor, chosen = operand(tensor, "tensor"), whole_indices(indices, "gather")
     places = _coordinates(tensor, indices, chosen, axes, "gather")
-    _check_not_empty(tensor, places, chosen, "gather")
+    check_not_empty(tensor, places, chosen, "gather")
     found = apply(primitives.gather, tensor, *_split_coordinates(chosen), axes=places)
     return rename(found, [None] * found.rank)
 
@@ -219,26 +224,31 @@ def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, funct
     count = indices.shape[-1]
     if axes is None:
         if count > tensor.rank:
-            raise NxValueError(
-                f"{function}: indices {indices.spec} have {count} coordinates, {tensor.spec} has {tensor.rank} axes"
-            )
+            what = f"{function}: indices {indices.spec} have {count} coordinates, {tensor.spec} has {tensor.rank} axes"
+            raise NxValueError(message(what, *_one_coordinate_each(indices)))
         places = tuple(range(count))
     else:
         places = normalize_axes(axes, tensor.shape, tensor.names)
         if list(places) != sorted(places):
             raise NxValueError(
-                f"{function}: axes come in ascending order, got axes={list(axes)!r}; reorder the coordinates instead"
+                f"{function}: axes come in ascending order, got axes={axes!r}; reorder the coordinates instead"
             )
         if len(places) != count:
-            raise NxValueError(
-                f"{function}: indices {indices.spec} have {count} coordinates, axes={list(axes)!r} names {len(places)}"
-            )
+            what = f"{function}: indices {indices.spec} have {count} coordinates, axes={axes!r} names {len(places)}"
+            raise NxValueError(message(what, *(_one_coordinate_each(indices) if len(places) == 1 else ())))
     if not places:
         raise NxValueError(f"{function}: indices {indices.spec} have no coordinates")
     numbers = known(value, indices)
     for column, place in enumerate(places):
         _check_inside(None if numbers is None else numbers[..., column], place, tensor, function)
     return places
+
+
+def _one_coordinate_each(indices: Operand) -> list[str]:
+    """What to write where a vector was meant as several indices and not as the coordinates of one element."""
+    if indices.rank != 1:
+        return []
+    return ["The last axis holds the coordinates of one element; for several write indices[:, None]."]
 
 
 def _split_coordinates(indices: Operand) -> list[Operand]:
@@ -254,7 +264,8 @@ def indexed_add(target: Any, indices: Any, updates: Any, *, axes: Sequence[int |
     ----------
     target : tensor
     indices : tensor or list of int
-        Its last axis holds coordinates, one number for each of `axes`.
+        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
+        nearest end; in a list they are an error.
     updates : tensor or number
         For each coordinate what to add: its shape is that of `indices` but the last axis, then the sizes of the axes
         of `target` that no coordinate is for. One number stands for all.
@@ -288,7 +299,8 @@ def indexed_put(target: Any, indices: Any, updates: Any, *, axes: Sequence[int |
     ----------
     target : tensor
     indices : tensor or list of int
-        Its last axis holds coordinates, one number for each of `axes`.
+        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
+        nearest end; in a list they are an error.
     updates : tensor or number
         For each coordinate what to put there: its shape is that of `indices` but the last axis, then the sizes of the
         axes of `target` that no coordinate is for. One number stands for all.
@@ -319,7 +331,7 @@ def _indexed(target: Any, indices: Any, updates: Any, axes: Any, combine: str) -
     function = f"indexed_{combine}"
     target, chosen = operand(target, "target"), whole_indices(indices, function)
     places = _coordinates(target, indices, chosen, axes, function)
-    _check_not_empty(target, places, chosen, function)
+    check_not_empty(target, places, chosen, function)
     updates = operand(updates, "updates")
     rest = [size for axis, size in enumerate(target.shape) if axis not in places]
     shape = (*chosen.shape[:-1], *rest)
@@ -328,6 +340,7 @@ def _indexed(target: Any, indices: Any, updates: Any, axes: Any, combine: str) -
             message(
                 f"{function}: updates {updates.spec} do not fit indices {chosen.spec} into {target.spec}.",
                 f"Their shape is {shapes.text(shape)}, or one number stands for all.",
+                *(_one_coordinate_each(chosen) if updates.shape[:1] == chosen.shape else ()),
             )
         )
     type_ = types.merge(target.type, updates.type)

@@ -13,8 +13,8 @@ from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops.dispatch import apply, convert, filled, lasting, operand
-from nxkernel.ops.gathering import known, take, whole_indices
+from nxkernel.ops.dispatch import apply, convert, elementwise, filled, lasting, operand
+from nxkernel.ops.gathering import check_not_empty, known, take, whole_indices
 from nxkernel.ops.shaping import rename
 from nxkernel.shapes import normalize_axis, static_int, text
 from nxkernel.tensor.tensor import Tensor
@@ -150,6 +150,9 @@ def _dynamic(start: Any, highest: int) -> Operand:
         return filled(min(max(static_int(start, "the start of a slice"), 0), highest), s64, ())
     if start.shape or not start.type.is_integer:
         raise NxTypeError(f"an index is a scalar of an integer type, got {start.spec}")
+    if start.type is types.u64:
+        # The upper half of its numbers would be negative ones of s64.
+        start = elementwise(primitives.minimum, start, highest)
     return convert(start, s64)
 
 
@@ -219,7 +222,7 @@ def split(tensor: Any, split: int | float, *, axis: int | str = 0) -> tuple[Tens
     place = normalize_axis(axis, tensor.shape, tensor.names)
     size = tensor.shape[place]
     if isinstance(split, float):
-        first = math.ceil(size * split)
+        first = math.ceil(size * split) if math.isfinite(split) else 0
     else:
         first = static_int(split, "the place of a split")
         first += size if first < 0 else 0
@@ -241,8 +244,8 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
     ----------
     tensor : tensor
     key : int, slice, None, Ellipsis, tensor, list of int, a tuple of these, or a dict from axis names to them
-        A scalar tensor is an index that only the running program knows. One tensor or list with axes takes elements,
-        as :func:`take` does; numbers in a list may count from the end.
+        A scalar tensor is an index that only the running program knows. One tensor, array or list with axes takes
+        elements, as :func:`take` does; numbers in an array or list are checked, and may count from the end.
 
     Returns
     -------
@@ -275,7 +278,9 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
             shape.append(shapes.ceil_div(length, abs(stride)))
             names.append(tensor.names[axis])
         elif isinstance(entry, Operand | np.ndarray) and not entry.ndim:
-            dynamic[axis] = _dynamic(operand(entry, "index"), size - 1)
+            place = _indices(entry, axis, tensor)
+            check_not_empty(tensor, [axis], place, "t[...]")
+            dynamic[axis] = _dynamic(place, size - 1)
             start, length, stride = 0, size, 1
         elif isinstance(entry, Operand | np.ndarray | list):
             if picked is not None:
@@ -308,10 +313,7 @@ def index(tensor: Operand, key: Any) -> Tensor | Expr:
 def _aligned(tensor: Operand, key: Any) -> list[Any]:
     """One entry for each axis, and None where an axis is added."""
     if isinstance(key, dict):
-        entries = [builtins.slice(None)] * tensor.rank
-        for name, entry in key.items():
-            entries[normalize_axis(name, tensor.shape, tensor.names)] = entry
-        return entries
+        return _by_name(tensor, key)
     entries = list(key) if isinstance(key, tuple) else [key]
     count = sum(entry is not None and entry is not Ellipsis for entry in entries)
     if count > tensor.rank:
@@ -322,6 +324,25 @@ def _aligned(tensor: Operand, key: Any) -> list[Any]:
     place = gaps[0] if gaps else len(entries)
     entries[place : place + 1] = [builtins.slice(None)] * (tensor.rank - count)
     return entries
+
+
+def _by_name(tensor: Operand, key: dict) -> list[Any]:
+    """One entry for each axis, those that a dict does not name as they are."""
+    entries: dict[int, Any] = {}
+    for name, entry in key.items():
+        axis = normalize_axis(name, tensor.shape, tensor.names)
+        if entry is None or entry is Ellipsis:
+            shown = "None" if entry is None else "`...`"
+            raise NxTypeError(
+                message(
+                    f"an index of the axis {name!r} is a number, a slice, a tensor or a list, got {shown}.",
+                    "Axes that a dict does not name stay; nx.new_axis adds one.",
+                )
+            )
+        if axis in entries:
+            raise NxIndexError(f"an index has two entries for axis {axis} of {tensor.spec}, the second at {name!r}")
+        entries[axis] = entry
+    return [entries.get(axis, builtins.slice(None)) for axis in range(tensor.rank)]
 
 
 def _static_slice(entry: builtins.slice, size: int) -> tuple[int, int, int]:
@@ -340,26 +361,43 @@ def _static_slice(entry: builtins.slice, size: int) -> tuple[int, int, int]:
 
 
 def _indices(entry: Any, axis: int, tensor: Operand) -> Operand:
-    """What a tensor or list between the brackets takes; numbers in a list are checked and may count from the end."""
-    indices = operand(entry if len(entry) else np.zeros(0, np.int64), "index")
+    """What a tensor, array or list between the brackets takes; numbers that are known are checked.
+
+    Numbers in arrays and lists may count from the end.
+    """
+    empty = isinstance(entry, list | np.ndarray) and np.shape(entry) == (0,)
+    indices = operand(np.zeros(0, np.int64) if empty else entry, "index")
+    if not indices.rank and indices.type.kind in ("f", "bf", "c"):
+        raise NxTypeError(f"an index is a scalar of an integer type, got {indices.spec}")
     if indices.type is types.u8:
         # Predicates are u8: as indices, the zeros and ones of a mask would take wrong elements without a word.
         raise NxTypeError(
             message(
                 f"t[...] takes no mask, and u8 is the type of masks: got {indices.spec}.",
                 "What a mask picks has a size that only its values tell, and sizes are fixed when a graph is built.",
-                "nx.select(mask, t, 0) keeps the shape; nx.take(t, indices) takes u8 indices.",
+                "nx.select(mask, t, 0) keeps the shape; nx.take(t, indices, axis=...) takes u8 indices.",
+                "Outside of definitions, t.to_numpy()[mask.to_numpy() != 0] is what it picks.",
             )
         )
     whole_indices(indices, "t[...]")
-    numbers = known(entry, indices)
+    numbers, size = known(entry, indices), tensor.shape[axis]
     if numbers is None:
-        return indices
-    size = tensor.shape[axis]
-    for place in numbers.ravel().tolist():
-        if not -size <= place < size:
-            _static_index(place, axis, tensor)
+        # An array that a definition makes is an input of its program: it cannot be checked, only counted.
+        return _from_the_end(indices, size) if isinstance(entry, np.ndarray) else indices
+    outside = numbers[(numbers < -size) | (numbers >= size)]
+    if outside.size:
+        _static_index(int(outside[0]), axis, tensor)
+    numbers = numbers.astype(np.int64)
     return operand(np.where(numbers < 0, numbers + size, numbers), "index")
+
+
+def _from_the_end(indices: Operand, size: int) -> Tensor | Expr:
+    """Indices that only the running program knows, negative ones moved by the size of their axis."""
+    if indices.type.kind != "s":
+        return indices
+    indices = convert(indices, s64)
+    negative = elementwise(primitives.less, indices, 0)
+    return apply(primitives.select, negative, elementwise(primitives.add, indices, size), indices)
 
 
 def _static_index(entry: Any, axis: int, tensor: Operand) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from nxkernel.calling import explained
 from nxkernel.errors import NxTypeError, message
+from nxkernel.hints import ATTRIBUTES, Hint
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import (
     borders,
@@ -143,13 +145,16 @@ def _install() -> None:
     ):  # fmt: skip
         for name in module.__all__:
             if not hasattr(Operand, name) and name != "complex":
-                setattr(Operand, name, getattr(module, name))
-    Operand.tril, Operand.triu = tril, triu
+                setattr(Operand, name, explained(getattr(module, name), "nx"))
+    Operand.tril, Operand.triu = explained(tril, "nx"), explained(triu, "nx")
     for name in ("devectorize", "revectorize", "vectorize"):
-        setattr(Operand, name, getattr(vectorization, name))
+        setattr(Operand, name, explained(getattr(vectorization, name), "nx"))
     for name in ("to_binary", "to_flat_list", "to_list", "to_number", "to_template"):
-        setattr(Tensor, name, getattr(conversion, name))
-    Tensor.to_batched, Tensor.to_heatmap = to_batched, to_heatmap
+        setattr(Tensor, name, explained(getattr(conversion, name), "nx"))
+    Tensor.to_batched, Tensor.to_heatmap = explained(to_batched, "nx"), explained(to_heatmap, "nx")
+    for name, entry in ATTRIBUTES.items():
+        if not hasattr(Operand, name):
+            setattr(Operand, name, Hint(name, entry))
 
 
 _install()

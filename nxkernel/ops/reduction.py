@@ -15,6 +15,7 @@ from nxkernel.operand import Operand
 from nxkernel.ops import _rows, comparison, elementary, elementwise
 from nxkernel.ops.dispatch import TypeRule, apply, convert, filled, operand, ordered
 from nxkernel.primitives import Primitive
+from nxkernel.shapes import static_int
 from nxkernel.tensor.tensor import Tensor
 
 __all__ = [
@@ -257,13 +258,15 @@ def variance(tensor: Any, *, axes: Axes = None, ddof: int = 0, keep_axes: bool =
     >>> nx.variance([1, 2, 3, 6]).to_list()
     3.5
     """
+    if static_int(ddof, "ddof") < 0:
+        raise NxValueError(f"ddof is at least 0, got {ddof}")
     tensor = _floating(tensor)
     type_, tensor = types.to_real(tensor.type), _precise(tensor)
     distance = elementwise.subtract(tensor, mean(tensor, axes=axes, keep_axes=True))
     if tensor.type.is_complex:
         distance = elementwise.abs(distance)
     total = sum(elementwise.multiply(distance, distance), axes=axes, keep_axes=keep_axes)
-    return convert(elementwise.divide(total, _count(tensor, axes) - ddof), type_)
+    return convert(elementwise.divide(total, builtins.max(_count(tensor, axes) - ddof, 0)), type_)
 
 
 def standard_deviation(tensor: Any, *, axes: Axes = None, ddof: int = 0, keep_axes: bool = False) -> Tensor | Expr:
@@ -318,6 +321,7 @@ def logsumexp(
     1000.0
     """
     tensor = _floating(tensor)
+    _refuse_empty("logsumexp", tensor, shapes.normalize_axes(axes, tensor.shape, tensor.names))
     greatest = reduce_max(tensor, axes=axes, keep_axes=True)
     greatest = comparison.select(comparison.is_infinity(greatest), filled(0, tensor.type, ()), greatest)
     powers = elementary.exp(elementwise.subtract(tensor, greatest))

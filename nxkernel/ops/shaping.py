@@ -226,7 +226,7 @@ def broadcast(
         return spread(tensor, shape, names)
     places = normalize_axes(axes, shape, names)
     if len(places) != tensor.rank:
-        raise NxValueError(f"broadcast needs an axis for each of {tensor.spec}, got axes={list(axes)!r}")
+        raise NxValueError(f"broadcast needs an axis for each of {tensor.spec}, got axes={axes!r}")
     return apply(primitives.broadcast, tensor, shape=shape, axes=places, names=names)
 
 
@@ -251,7 +251,7 @@ def transpose(tensor: Any, *, axes: Sequence[int | str] | None = None) -> Tensor
     tensor = lasting(tensor, "tensor")
     places = tuple(reversed(range(tensor.rank))) if axes is None else normalize_axes(axes, tensor.shape, tensor.names)
     if len(places) != tensor.rank:
-        raise NxValueError(f"transpose needs every axis of {tensor.spec} once, got axes={list(axes)!r}")
+        raise NxValueError(f"transpose needs every axis of {tensor.spec} once, got axes={axes!r}")
     if places == tuple(range(tensor.rank)):
         return tensor
     return apply(primitives.transpose, tensor, axes=places)
@@ -320,8 +320,9 @@ def pad(tensor: Any, pad_value: Any, padding_config: Sequence[Sequence[int]]) ->
         raise NxValueError(
             message(
                 f"pad needs one (low, high, interior) for each of the {tensor.rank} axes of {tensor.spec}, "
-                f"got {padding_config!r}.",
-                f"To leave all as they are, write {[(0, 0, 0)] * tensor.rank!r}.",
+                f"got {shapes.describe(padding_config) if isinstance(padding_config, Operand) else padding_config!r}.",
+                f"To leave all as they are, write {[(0, 0, 0)] * tensor.rank!r}; one on each side is "
+                f"{[(1, 1, 0)] * tensor.rank!r}.",
             )
         )
     config = tuple(_padding(entry) for entry in padding_config)
@@ -340,7 +341,13 @@ def pad(tensor: Any, pad_value: Any, padding_config: Sequence[Sequence[int]]) ->
 
 def _padding(entry: Any) -> tuple[int, int, int]:
     if not isinstance(entry, list | tuple) or len(entry) != 3:
-        raise NxValueError(f"the padding of an axis is (low, high, interior), got {entry!r}")
+        what = f"the padding of an axis is (low, high, interior), got {entry!r}"
+        pair = entry if isinstance(entry, list | tuple) and len(entry) == 2 else (entry, entry)
+        if not all(isinstance(number, int) for number in pair):
+            raise NxValueError(what)
+        raise NxValueError(
+            message(f"{what}.", f"Write ({pair[0]}, {pair[1]}, 0); interior is what goes between elements.")
+        )
     low, high, interior = (static_int(number, "padding") for number in entry)
     if interior < 0:
         raise NxValueError(f"the interior padding is at least 0, got {interior} in {tuple(entry)!r}")

@@ -172,5 +172,5 @@ def covariance(tensor: Any, mean: Any = None, *, ddof: int = 0) -> Tensor | Expr
     other = elementwise.conjugate(distance) if working.is_complex else distance
     batch, rank = list(range(distance.rank - 2)), distance.rank
     products = dot(distance, [rank - 2], batch, other, [rank - 2], batch)
-    result = convert(elementwise.divide(products, rows - ddof), type_)
+    result = convert(elementwise.divide(products, max(rows - ddof, 0)), type_)
     return rename(result, [*names[:-2], None, None]) if rank == len(names) else result

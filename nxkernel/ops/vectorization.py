@@ -147,6 +147,8 @@ def revectorize(
     (('both', 6),)
     """
     wanted = alignment.sized(target_axes, auto=True)
+    if not isinstance(target_shape, list | tuple | None):
+        raise NxTypeError(f"target_shape is a list of sizes, got {shapes.describe(target_shape)}")
 
     def arranged(value: Any) -> Operand:
         value = lasting(value, "tensor")

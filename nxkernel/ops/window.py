@@ -8,11 +8,13 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
+from nxkernel.backends.arrays import MOST
 from nxkernel.errors import NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops import _rows, comparison, elementwise
-from nxkernel.ops._windowing import Pairs, along_axes, padding_of
+from nxkernel.ops._windowing import Pairs, along_axes, check_fits, padding_of
 from nxkernel.ops.creation import iota
 from nxkernel.ops.dispatch import TypeRule, apply, arithmetic, convert, filled, operand, ordered, spread, spread_vectors
 from nxkernel.ops.folding import Folding, fold, started
@@ -45,8 +47,29 @@ def _views(
     strides = along_axes(strides, rank, "strides")
     dilations = along_axes(window_dilations, rank, "window_dilations")
     padded = _padded(tensor, value, padding_of(padding, window, dilations))
+    check_fits(tensor, range(rank), padded.shape, window, dilations)
     views = apply(p.windows, padded, window=window, strides=strides, dilations=dilations)
     return views, tuple(range(rank, 2 * rank))
+
+
+def _reduced(
+    primitive: Primitive, tensor: Operand, window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> Tensor | Expr:
+    """Every window as one element."""
+    views = apply(p.windows, tensor, window=tuple(window), strides=tuple(strides), dilations=tuple(dilations))
+    return apply(primitive, views, axes=tuple(range(tensor.rank, 2 * tensor.rank)), keep_axes=False)
+
+
+def _axis_by_axis(
+    primitive: Primitive, tensor: Operand, window: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+) -> Tensor | Expr:
+    """The same along one axis after the other, since eager windows are copies."""
+    type_ = tensor.type
+    tensor = convert(tensor, types.compute_type(type_))
+    for axis in range(tensor.rank):
+        alone = [[n if a == axis else 1 for a, n in enumerate(each)] for each in (window, strides, dilations)]
+        tensor = _reduced(primitive, tensor, *alone)
+    return convert(tensor, type_)
 
 
 _WINDOW = """{what} of each window.
@@ -102,8 +125,15 @@ def _window(
         tensor = operand(tensor, "tensor")
         tensor = convert(tensor, rule(tensor.type))
         value = filled(identity(tensor.type), tensor.type, ())
-        views, within = _views(tensor, window_dimensions, value, padding, strides, window_dilations)
-        return apply(primitive, views, axes=within, keep_axes=False)
+        rank = tensor.rank
+        window = along_axes(window_dimensions, rank, "window_dimensions")
+        strides = along_axes(strides, rank, "strides")
+        dilations = along_axes(window_dilations, rank, "window_dilations")
+        padded = _padded(tensor, value, padding_of(padding, window, dilations))
+        check_fits(tensor, range(rank), padded.shape, window, dilations)
+        if tracing.current() is not None or shapes.size(tensor.shape) * shapes.size(window) <= MOST:
+            return _reduced(primitive, padded, window, strides, dilations)
+        return _axis_by_axis(primitive, padded, window, strides, dilations)
 
     what, padded = texts
     doc = _WINDOW.format(what=what, identity=padded, example=f"nx.{name}({example}).to_list()", result=result)
@@ -297,6 +327,8 @@ def _window_scatter(
             )
         target = spread(init, shapes.pad(tensor.shape, [(*pair, 0) for pair in around]), tensor.names)
         target = spread_vectors(target, tensor)
+        if not tensor.rank:
+            return elementwise.add(target, source)
         indices = _coordinates(places, window, steps)
         added = apply(p.scatter, target, source, *indices, axes=tuple(range(tensor.rank)), combine="add")
         return _padded(added, init, tuple((-low, -high) for low, high in around))

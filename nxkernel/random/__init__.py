@@ -13,6 +13,12 @@ Keys, bits, and uniform and normal numbers of 32 and 64 bits are those of ``jax.
 ``jax_threefry_partitionable`` switched off; all are those of ``Nx.Random``.
 """
 
+from __future__ import annotations
+
+from typing import NoReturn
+
+from nxkernel import hints
+from nxkernel.calling import explain
 from nxkernel.random.choosing import choice, shuffle
 from nxkernel.random.distributions import (
     bits,
@@ -34,3 +40,13 @@ __all__ = [
     "multivariate_normal_split", "normal", "normal_split", "randint", "randint_split", "shuffle", "split",
     "threefry2x32_20_concat", "uniform", "uniform_split",
 ]  # fmt: skip
+
+explain(globals(), __all__, "nx.random")
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise hints.missing("nx.random", name, hints.RANDOM, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

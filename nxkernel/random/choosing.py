@@ -7,6 +7,7 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.comparison import less, less_equal, logical_and, select
@@ -99,7 +100,8 @@ def choice(
         ``u32[2]``; use the new key afterwards.
     tensor : tensor
     p : tensor, optional
-        A vector: how likely each of them is. It need not add up to 1. All are equally likely without it.
+        A vector: how likely each of them is. It need not add up to 1. All are equally likely without it. What has 0 is
+        not taken, or without replacement after all others; where all have 0 it is the first.
     samples : int, optional
         How many to take.
     axis : int or str, optional
@@ -115,7 +117,8 @@ def choice(
     Raises
     ------
     NxValueError
-        For `p` of another length, and for more samples than there are without replacement.
+        For `p` of another length or, in a tensor with data, with a number that is not at least 0; for nothing to
+        choose from, and for more samples than there are without replacement.
 
     Examples
     --------
@@ -135,6 +138,8 @@ def choice(
     count = tensor.shape[place]
     if samples < 1:
         raise NxValueError(f"choice takes at least one sample, got samples={samples}")
+    if not count:
+        raise NxValueError(f"choice has nothing to choose from: axis {place} of {tensor.spec} has no elements")
     if not replace and samples > count:
         raise NxValueError(
             message(
@@ -163,6 +168,11 @@ def _likelihoods(p: Any, count: int) -> Operand:
         )
     if p.type.is_complex:
         raise NxTypeError(f"choice: likelihoods are real numbers, got p of {p.type}")
+    if type(p) is Tensor and tracing.current() is None:
+        numbers = p.data.astype(float).ravel()
+        wrong = numbers[~(numbers >= 0)]
+        if wrong.size:
+            raise NxValueError(f"choice: likelihoods are at least 0, got {wrong[0]:g} in p")
     return convert(p, types.to_floating(p.type))
 
 

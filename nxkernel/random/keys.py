@@ -47,7 +47,7 @@ def key(seed: Any) -> Tensor | Expr:
     """
     hint = "Write nx.random.key(12), or pass an integer scalar; nx.random.fold_in(key, t) takes tensors of integers."
     if is_number(seed):
-        if not isinstance(seed, int):
+        if isinstance(seed, bool) or not isinstance(seed, int):
             raise NxTypeError(message(f"a seed is a whole number, got {seed!r}.", hint))
         if not -(2**63) <= seed < 2**64:
             raise NxValueError(message(f"a seed has 64 bits, {seed} does not fit.", hint))
@@ -61,7 +61,9 @@ def key(seed: Any) -> Tensor | Expr:
 
 
 def _halves(number: Operand) -> tuple[Operand, Operand]:
-    """The upper and the lower half of integers as 64 bits."""
+    """The upper and the lower half of integers as 64 bits; narrow negative ones have 32 of them, as in JAX."""
+    if number.type.kind == "s" and number.type.bits <= 32:
+        number = convert(number, types.u32)
     wide = convert(number, types.u64)
     return convert(wide >> 32, types.u32), convert(wide, types.u32)
 

@@ -49,7 +49,7 @@ def shape_drawn(sampler: str, shape: Any, **parameters: Any) -> Shape:
 
 def type_drawn(type_: Any, *parameters: Any) -> Type:
     """The type that is drawn: the one that was asked for, else that of the distribution's parameters, merged."""
-    if type_ is not None:
+    if type_ is not None or not parameters:
         return types.normalize(type_)
     own = [types.infer(value) if is_number(value) else operand(value).type for value in parameters]
     return functools.reduce(types.merge, own)
@@ -63,7 +63,7 @@ def float_drawn(sampler: str, type_: Any, *parameters: Any) -> Type:
     NxTypeError
         For integers that were asked for.
     """
-    if type_ is None:
+    if type_ is None and parameters:
         return types.to_floating(type_drawn(None, *parameters))
     type_ = types.normalize(type_)
     if type_.is_integer:

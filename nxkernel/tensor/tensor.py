@@ -100,7 +100,9 @@ class Tensor(ArrayProtocols, Operand):
         return page(self)
 
     def __format__(self, form: str) -> str:
-        return format(self._one_element("a format"), form) if form else repr(self)
+        if form:
+            return format(self._one_element("a format"), form)
+        return repr(self) if self.data.shape else printing.number(self.data[()], self.type)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise NxTypeError(

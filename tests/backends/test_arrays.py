@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import nxkernel as nx
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends import MEANING
+from nxkernel.backends import MEANING, arrays
 from nxkernel.backends.arrays import clamped, view_windows
 from nxkernel.errors import NxValueError
 from nxkernel.graph.tracing import trace_body
@@ -77,7 +77,16 @@ def test_a_window_that_does_not_fit():
 
 def test_indices_are_clamped():
     assert clamped(np.array([-5, 0, 2, 9], "i1"), 3).tolist() == [0, 0, 2, 2]
-    assert clamped(np.array([2**64 - 1], "u8"), 3).tolist() == [2]
+    assert clamped(np.array([2**64 - 1, 2**63, 1], "u8"), 3).tolist() == [2, 2, 1]
+    assert clamped(np.array([-1, 100], "i1"), 1000).tolist() == [0, 100]
+    assert clamped(np.array([3, 255], "u1"), 1000).tolist() == [3, 255]
+
+
+@pytest.mark.parametrize("type_", ["i1", "u1", "i8", "u8"])
+def test_no_indices_into_nothing(type_):
+    assert clamped(np.zeros(0, type_), 0).shape == (0,)
+    assert run(p.gather, np.zeros((0, 4)), np.zeros(0, type_), axes=(0,)).shape == (0, 4)
+    assert run(p.scatter, np.zeros((0, 4)), np.zeros((0, 4)), np.zeros(0, type_), axes=(0,), combine="add").size == 0
 
 
 @pytest.mark.parametrize("axes", [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)])
@@ -90,6 +99,15 @@ def test_gather_puts_the_axes_of_the_indices_first(axes):
         for axis, index in zip(axes, indices, strict=True):
             key[axis] = index[place]
         np.testing.assert_array_equal(found[place], X[tuple(key)])
+
+
+@pytest.mark.parametrize("type_", ["u1", "i1"])
+def test_indices_that_cannot_reach_the_end(type_):
+    x, most = np.arange(1000), np.iinfo(type_).max
+    places = np.array([0, 5, most], type_)
+    np.testing.assert_array_equal(run(p.gather, x, places, axes=(0,)), [0, 5, most])
+    found = run(p.scatter, x, np.array([-1, -2, -3]), places, axes=(0,), combine="put")
+    np.testing.assert_array_equal(found[[0, 5, most]], [-1, -2, -3])
 
 
 def test_gather_of_one_element():
@@ -299,3 +317,16 @@ def test_a_fold_whose_body_ignores_the_elements():
     body, _ = body_of(lambda element, accumulated: accumulated, types.s64)
     found = run(p.reduce, np.ones((2, 3), int), np.int64(5), axes=(0,), keep_axes=False, body=body, type=types.s64)
     assert found.tolist() == [5, 5, 5]
+
+
+@pytest.mark.parametrize(("feature_groups", "batch_groups"), [(1, 1), (2, 1), (1, 2)])
+def test_convolutions_beyond_what_is_copied(feature_groups, batch_groups, monkeypatch):
+    rng = np.random.default_rng(0)
+    x, kernel = rng.integers(-3, 3, (2, 4, 7, 6)), rng.integers(-3, 3, (4, 4 // feature_groups, 3, 2))
+    params = {
+        "padding": ((1, 2), (0, 1)), "strides": (2, 1), "input_dilation": (1, 2), "kernel_dilation": (2, 1),
+        "feature_groups": feature_groups, "batch_groups": batch_groups,
+    }  # fmt: skip
+    expected = run(p.conv, x.astype("f4"), kernel.astype("f4"), **params)
+    monkeypatch.setattr(arrays, "MOST", 10)
+    np.testing.assert_array_equal(run(p.conv, x.astype("f4"), kernel.astype("f4"), **params), expected)

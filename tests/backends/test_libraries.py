@@ -6,7 +6,7 @@ import scipy.linalg
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.backends import MEANING
+from nxkernel.backends import MEANING, libraries
 from nxkernel.primitives import Spec
 from nxkernel.shapes import unnamed
 
@@ -80,6 +80,16 @@ def test_only_singular_triangles_give_nan(batch):
     assert np.isnan(found).sum() == 2
 
 
+@pytest.mark.parametrize(("shape", "columns"), [((0, 0), 2), ((3, 0, 0), 1), ((40, 4, 4), 0), ((0, 3, 3), 2)])
+def test_matrices_without_elements(shape, columns):
+    a, b = np.broadcast_to(np.eye(shape[-1]), shape), np.ones((*shape[:-1], columns))
+    for primitive, params in ((p.solve, {}), (p.triangular_solve, {"lower": True, "transform": "none"})):
+        np.testing.assert_array_equal(_run(primitive, a, b, **params), b)
+    packed, order = _run(p.lu, a)
+    np.testing.assert_array_equal(packed, a)
+    assert order.shape == shape[:-1]
+
+
 @pytest.mark.parametrize("bad", [[], [3], [0, 6], list(range(7))])
 def test_only_what_has_no_result_is_nan(bad):
     a = np.stack([np.eye(2)] * 7)
@@ -137,3 +147,15 @@ def test_fft(axes, inverse, turn):
 def test_parts_of_several_results():
     both = (np.zeros(1), np.ones(1))
     assert MEANING[p.elem](None, both, index=1) is both[1]
+
+
+def test_rows_of_many_matrices_are_exchanged_as_those_of_one():
+    rng = np.random.default_rng(3)
+    pivots = np.stack([[rng.integers(row, 7) for row in range(7)] for _ in range(12)]).reshape(3, 4, 7)
+    found = libraries._order_of_rows(pivots)
+    for place in np.ndindex(3, 4):
+        rows = list(range(7))
+        for row, pivot in enumerate(pivots[place]):
+            rows[row], rows[pivot] = rows[pivot], rows[row]
+        assert found[place].tolist() == rows
+    assert libraries._order_of_rows(pivots[:0]).shape == (0, 4, 7)

@@ -85,12 +85,34 @@ def test_error_functions(primitive, function):
     np.testing.assert_allclose(run(p.erf_inv, run(p.erf, x[:3])), x[:3], rtol=1e-12, atol=1e-15)
 
 
+def test_erfc_far_to_the_right():
+    x = np.array([0.5, 0.7, 5.0, 19.32727288435221, 26.0, math.inf, -math.inf, math.nan])
+    exact = [math.erfc(value) for value in x]
+    np.testing.assert_allclose(run(p.erfc, x), exact, rtol=3e-15)
+    # Less than the least normal number, and not yet 0.
+    small = run(p.erfc, np.array([26.64855, 27.2, 28.0]))
+    np.testing.assert_allclose(small, [8.1902489095946e-311, 1e-323, 0], rtol=1e-12, atol=5e-324)
+    narrow = x.astype("f4")
+    np.testing.assert_array_equal(run(p.erfc, narrow), np.array([math.erfc(value) for value in narrow], "f4"))
+
+
 @pytest.mark.parametrize(
     "primitive", [p.exp, p.log, p.sin, p.tanh, p.sqrt, p.cbrt, p.sigmoid, p.rsqrt, p.log1p], ids=str
 )
 def test_complex_functions_extend_the_real_ones(primitive):
     x = np.array([0.25, 2.0])
     np.testing.assert_allclose(run(primitive, x.astype(complex)), run(primitive, x), rtol=1e-13)
+
+
+def test_the_sigmoid_of_complex_numbers_far_to_the_left():
+    found = run(p.sigmoid, np.array([-800 + 1j, -40 + 1j, 800 + 1j]))
+    np.testing.assert_allclose(found, [0, np.exp(-40 + 1j), 1], rtol=1e-15)
+
+
+def test_complex_numbers_are_true_where_either_part_is():
+    z = np.array([0, -0.0j, 2j, 3, complex(0, math.nan)])
+    np.testing.assert_array_equal(run(p.as_type, z, type=types.bool_), [False, False, True, True, True])
+    assert [bool(cast_number(number, types.bool_)) for number in z.tolist()] == [False, False, True, True, True]
 
 
 def test_parts_of_complex_numbers():

@@ -162,3 +162,37 @@ def test_a_widget_that_has_left_the_page_listens_no_longer(notebook):
     output = opened.run(4)
     text_of(output, "]")
     assert sorted(re.findall("True|False", output.inner_text())) == ["False", "True"]
+
+
+RANKED = """\
+%%defn
+def ranked(t):
+    decayed = nx.reduce(t, 0.0, lambda x, total: nx.sin(x) + total * 0.5 + nx.exp(-x) * 0.25, axes=[1])
+    return nx.sort(t, axis=1), decayed"""
+
+
+def test_folds_show_their_function_and_sorts_their_algorithm(notebook):
+    opened = notebook(LOAD, RANKED, "ranked(np.ones((3, 5000), 'f4'));", "%nx inspect ranked", "")
+    for index in range(3):
+        opened.run(index)
+    widget = opened.run(3).locator(".nx-inspector")
+    pane, canvas = widget.locator(".nx-pane"), widget.locator(".nx-canvas")
+    widget.locator(".nx-shape", has_text="reduce").first.click()
+    steps = pane.locator(".nx-body").inner_text().splitlines()
+    assert [step.split()[2] for step in steps] == ["sin", "multiply", "add", "negate", "exp", "multiply", "add"]
+    assert {step.split()[-1] for step in steps} == {"f32"}
+
+    shown = widget.locator(".nx-shape", has_text="sort")
+    assert shown.count() == 1
+    shown.click()
+    assert re.search(r"sort of 3 x 5000 .*, \d+ steps$", pane.locator("h4").inner_text())
+    pane.get_by_role("button", name="Show the algorithm").click()
+    text_of(pane.locator(".nx-text pre"), "def spread(source, item, notes):")
+    copy, text = pane.get_by_role("button", name="Copy the algorithm").bounding_box(), pane.locator(".nx-text pre")
+    assert copy["y"] + copy["height"] <= text.bounding_box()["y"]
+
+    area = canvas.bounding_box()
+    for frame in widget.locator(".nx-frame").all():
+        box = frame.bounding_box()
+        assert area["x"] <= box["x"] <= box["x"] + box["width"] <= area["x"] + area["width"]
+        assert area["y"] <= box["y"] <= box["y"] + box["height"] <= area["y"] + area["height"]

@@ -63,6 +63,24 @@ def test_what_reduces_one_element_reduces_nothing():
     assert output.params["value"] == 0
 
 
+def test_a_fold_of_one_element_is_its_body():
+    def fold(x, start, outside):
+        return nx.reduce(x, start, lambda element, held: held * 3 + element * outside, axes=[1])
+
+    assert left(fold, spec("s32", 5, 1), spec("s32"), spec("s32")) == [
+        "b = broadcast a, shape=(5,), axes=[]",
+        "c = multiply b, 3",
+        "e = reshape d, shape=(5,)",
+        "g = broadcast f, shape=(5,), axes=[]",
+        "h = multiply e, g",
+        "i = add c, h",
+    ]
+
+
+def test_folds_are_not_cut():
+    agree(lambda x: nx.reduce(x, 1, lambda element, held: held * 3 + element), np.arange(1 << 18))
+
+
 def test_an_output_that_is_an_input_is_a_copy():
     assert left(lambda x: x, spec("f32", 3)) == ["b = broadcast a, shape=(3,), axes=[0]"]
     assert left(lambda x: nx.reshape(x, (3, 1)), spec("f32", 3)) == [

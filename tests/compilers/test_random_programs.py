@@ -2,29 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nxkernel.compilers import interface, loops, prepare
-from nxkernel.compilers.numba_cpu import runtime
+from fuzzing import make_small, patient, repeat
+from nxkernel.compilers import interface
 from nxkernel.transforms.simplify import simplify
+from random_primitives import Drawn
 from random_programs import MANTISSA, Program
-
-
-class Drawn:
-    """Choices by Hypothesis."""
-
-    def __init__(self, draw):
-        self._draw = draw
-
-    def integer(self, low, high):
-        return self._draw(st.integers(low, high))
-
-    def pick(self, options):
-        return self._draw(st.sampled_from(list(options)))
-
-    def chance(self, percent):
-        return self._draw(st.integers(0, 99)) >= 100 - percent
 
 
 @st.composite
@@ -57,27 +42,12 @@ def limits(request, monkeypatch):
         make_small(monkeypatch.setattr)
 
 
-def make_small(set_):
-    set_(prepare, "SPLIT_FROM", 256)
-    set_(prepare, "BLOCK", 64)
-    set_(prepare, "ENOUGH_ROWS", 8)
-    set_(prepare, "SMALL_PRODUCT", 16)
-    set_(loops, "TILE", 64)
-    set_(loops, "COLUMNS", 64)
-    set_(runtime, "WORTH_SHARING", 50)
-
-
-always = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-
-
-@always
+@settings(patient, max_examples=60)
 @given(program=programs())
 def test_random_programs(program, limits):
     check(program)
 
 
 @pytest.mark.fuzz
-@settings(always, max_examples=10_000)
-@given(program=programs())
-def test_many_random_programs(program, limits):
-    check(program)
+def test_many_random_programs(limits):
+    assert repeat(lambda data: check(Program(Drawn(data.draw))))

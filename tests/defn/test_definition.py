@@ -10,6 +10,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.defn.report import CacheInfo
 from nxkernel.errors import CompilationError, NxTypeError, NxValueError, TracedValueError
+from public_functions import OF_TENSORS, arguments, is_dynamic
 
 ONE = np.ones(3, np.float32)
 
@@ -117,6 +118,34 @@ def test_positional_arguments_by_name_and_by_default():
     assert value(add(1.0, b=3.0)) == 4.0
     assert value(add(b=3.0, a=2.0, scale=2.0)) == 10.0
     assert add.cache_info().misses == 2
+
+
+def test_none_as_a_default_is_left_to_the_function():
+    @nx.defn
+    def scaled(t, by=None, more=1.0):
+        return t * 2 + more if by is None else t * by + more
+
+    assert [value(scaled(2.0)), value(scaled(2.0, 3.0)), value(scaled(2.0, by=3.0))] == [5.0, 7.0, 7.0]
+    assert [value(scaled(2.0, more=2.0)), value(scaled(2.0))] == [6.0, 5.0]
+    assert value(nx.jit(lambda t: scaled(t, more=2.0) + scaled(t))(2.0)) == 11.0
+    assert scaled.why(1.0, more=nx.template((2,), "f32")).difference[0].startswith("argument more: f32")
+    assert [shown for _, shown in scaled._bind((1.0,), {}).parts().values()][:2] == ["None", "f32"]
+    assert "got None for 'by'" in error(NxTypeError, scaled, 2.0, None)
+
+
+#: What needs the data of an array itself.
+OF_DATA = {"from_dlpack"}
+
+
+@pytest.mark.parametrize("name", sorted(filter(is_dynamic, OF_TENSORS.keys() - OF_DATA)))
+def test_a_public_function_is_compiled_as_it_is(name):
+    given, options = arguments(name)
+    found = nx.jit(OF_TENSORS[name], compiler="evaluator")(*given, **options)
+    expected = OF_TENSORS[name](*given, **options)
+    together = [found, expected] if isinstance(expected, tuple | list) else [[found], [expected]]
+    for one, other in zip(*together, strict=True):
+        assert (one.type, one.shape, one.names) == (other.type, other.shape, other.names)
+        np.testing.assert_array_equal(nx.devectorize(one), nx.devectorize(other))
 
 
 @pytest.mark.parametrize(

@@ -292,3 +292,11 @@ def test_printing_what_is_no_tensor():
         "print_value returns no tensor: the value is None.",
         "  A `return` may be missing.",
     ]
+
+
+def test_a_label_of_print_value_is_followed_by_a_colon(capsys):
+    for label in ("x", "x:", "x: ", ""):
+        nx.print_value(nx.tensor(1), label)
+        nx.jit(lambda t, *, label: nx.print_value(t, label))(1, label=label)
+    text = "#Nx.Tensor<\n  s64\n  1\n>\n"
+    assert capsys.readouterr().out == 6 * f"x: {text}" + 2 * text

@@ -131,6 +131,15 @@ def test_the_second_call_is_quick(long_way, compiler):
     assert f.cache_info().hits == 3
 
 
+def test_defaults_and_arguments_by_name_take_the_long_way():
+    f = nx.jit(lambda t, by=2.0, more=(): t * by + sum(more))
+    for _ in range(3):
+        assert f(3.0).to_list() == 6
+        assert f(3.0, by=4.0).to_list() == 12
+        assert f(t=3.0).to_list() == 6
+        assert f(3.0, more=[5.0]).to_list() == 11
+
+
 def test_a_rebound_array_stays_quick(long_way):
     w = ONE
     f = nx.jit(lambda t: t * w)

@@ -5,9 +5,9 @@ import pytest
 from nxkernel.defn.report import CacheInfo, CompilationView, KernelView, NodeView
 
 
-def node(id_, label, spec, *operands, role="operation", detail="", kernels=(), output=False, line=0, code=""):
+def node(id_, label, spec, *operands, role="operation", detail="", kernels=(), output=False, line=0, code="", body=()):
     cell = "cell 4" if line else ""
-    return NodeView(id_, label, detail, spec, role, operands, kernels, output, cell, line, code)
+    return NodeView(id_, label, detail, spec, role, operands, kernels, output, cell, line, code, body)
 
 
 def softmax_view(function="softmax", reason=("first call",), calls=12):
@@ -65,6 +65,35 @@ def plain_view():
     return CompilationView("f", "f(x: f32[3])", "evaluator", (), nodes, (), 1, "cell 4", "", 0.5, 0.0, 0.0)
 
 
+def library_view():
+    """A fold whose function stands below it, a sort of three launches, and a library routine with several results."""
+    sources = {step: f"def {step}():\n    ...\n" for step in ("spread", "move", "finish")}
+    nodes = (
+        node("a", "x", "f32[9][9]", role="argument"),
+        node(
+            "b", "reduce", "f32[9]", "a", detail="axes=[1]", kernels=(0,), body=("a = element   f32", "c = a * a   f32")
+        ),
+        node("c", "sort", "f32[9]", "b", detail="axis=0", kernels=(1, 2, 3), output=True),
+        node("d", "svd", "(f32[9][9], f32[9])", "a", kernels=(4,)),
+        node("e", "elem", "f32[9]", "d", detail="index=1", kernels=(), output=True),
+    )
+    kernels = [KernelView(0, "rows", "rows of 9 x 9", "nx_0", "memory", 0.1, texts={"LLVM": str})]
+    for index, (step, source) in enumerate(sources.items(), 1):
+        origin = "compiled" if step == "move" else "memory"
+        texts = {
+            "NumPy": lambda: "c = np.sort(b, axis=0)",
+            "algorithm": lambda source=source: source,
+            "LLVM": lambda step=step: f"define void @{step}()\n",
+        }
+        title = f"sort of 9 by 3 digits: {step}"
+        kernels.append(KernelView(index, "sort", title, f"nx_{step}", origin, 1.5, 72, 0, texts))
+    texts = {"NumPy": lambda: "d = np.linalg.svd(a)"}
+    kernels.append(KernelView(4, "svd", "svd of f32[9][9] by a library", "svd", "memory", 0.0, 700, 0, texts))
+    return CompilationView(
+        "f", "f(x: f32[9][9])", "numba_cpu", (), nodes, tuple(kernels), 1, "cell 4", "", 0.5, 1.0, 2.0
+    )
+
+
 def named_view(name):
     """One argument of any name, in a function of that name."""
     nodes = (node("a", name, "f32", role="argument", output=True, line=1, code=name),)
@@ -105,8 +134,18 @@ def chain():
 
 
 @pytest.fixture
+def long():
+    return long_view
+
+
+@pytest.fixture
 def plain():
     return plain_view()
+
+
+@pytest.fixture
+def library():
+    return library_view()
 
 
 @pytest.fixture

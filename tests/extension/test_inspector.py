@@ -113,7 +113,9 @@ def test_a_definition_that_was_never_called_appears_when_it_is(defined, view, se
     definition = defined()
     widget = inspect(definition)
     assert (widget.choices, widget.chosen, widget.graph) == ([], -1, {})
-    assert widget._repr_mimebundle_()[0]["text/plain"] == "softmax has not been compiled yet: call it once."
+    never = "ot compiled yet: call it once, and its graph appears here."
+    assert widget.empty == f"N{never}"
+    assert widget._repr_mimebundle_()[0]["text/plain"] == f"softmax: n{never}"
     ask(widget, "fold", kernels=[0])
     definition.views.append(view)
     widget.refresh()
@@ -125,6 +127,10 @@ def test_clearing_the_cache_empties_it(inspector, definition):
     definition.clear_cache()
     inspector.refresh()
     assert (inspector.chosen, inspector.choices, inspector.geometry) == (-1, [], {})
+    forgotten = "Programs forgotten: the cache was cleared. Call it again, and its graph appears here."
+    assert inspector.empty == forgotten
+    inspector.refresh()
+    assert inspector.empty == forgotten
 
 
 def test_pages_without_widgets_get_the_picture_and_the_text(inspector, view):
@@ -157,3 +163,10 @@ def test_code_that_cannot_be_made_says_why(view):
 def test_only_definitions_can_be_inspected():
     with pytest.raises(TypeError, match="expected a numerical definition, got a function"):
         inspect(lambda x: x)
+
+
+def test_tall_graphs_open_folded_but_their_picture_whole(long, defined, sent):
+    widget = inspect(defined("chain", [long(60)]))
+    assert widget.geometry["folded"] == [0, 1, 2, 3]
+    assert widget._repr_mimebundle_()[0]["image/svg+xml"].count(">add</text>") == 60
+    widget.close()

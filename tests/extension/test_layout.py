@@ -3,7 +3,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from nxkernel_lab.layout import BELOW, BETWEEN, Link, place
+from nxkernel_lab.layout import BELOW, BETWEEN, LEAST, Link, place
 
 
 def links(*pairs):
@@ -102,3 +102,18 @@ def test_no_two_boxes_overlap_in_random_graphs():
 def test_the_same_graph_is_placed_in_the_same_way():
     pairs = [(0, 2), (1, 2), (2, 3), (0, 3)]
     assert place([(60.0, 40.0)] * 4, links(*pairs)) == place([(60.0, 40.0)] * 4, links(*pairs))
+
+
+def test_layers_are_not_much_wider_than_suits_the_whole():
+    placed = place([(100.0, 40.0)] * 41, links(*((0, index) for index in range(1, 41))))
+    shelf = int(LEAST // (100.0 + BETWEEN))
+    assert [placed.y.count(y) for y in sorted(set(placed.y))][:2] == [1, shelf]
+    assert placed.width <= LEAST + 41 * BETWEEN
+    assert all(placed.y[index] > 0.0 for index in range(1, 41))
+
+
+def test_sources_that_have_no_room_above_their_reader_stand_higher():
+    placed = place([(100.0, 40.0)] * 21, links((0, 1), (1, 2), (2, 3), *((index, 3) for index in range(4, 21))))
+    assert placed.width <= LEAST + 21 * BETWEEN
+    assert {placed.y[index] for index in range(4, 21)} >= {placed.y[1], placed.y[2]}
+    assert max(placed.y) == placed.y[3]

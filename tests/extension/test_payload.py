@@ -8,6 +8,7 @@ def test_nodes_know_their_operands_readers_and_lines(view):
     assert nodes["e"] == {
         "label": "exp",
         "expression": "e = exp d",
+        "body": [],
         "spec": "f32[4][10]",
         "role": "operation",
         "operands": ["d"],

@@ -1,4 +1,6 @@
-from nxkernel_lab.scene import WHOLE, all_kernels, first_folded, scene_of
+from dataclasses import replace
+
+from nxkernel_lab.scene import ROOM, WHOLE, all_kernels, first_folded, readable_folded, scene_of
 
 
 def by_id(scene):
@@ -59,3 +61,29 @@ def test_without_kernels_the_nodes_stand_free(plain):
 def test_long_names_are_cut(named):
     (shape,) = scene_of(named("x" * 80)).shapes
     assert shape.label == "x" * 29 + "…"
+
+
+def test_a_part_of_several_results_says_which(library):
+    assert by_id(scene_of(library))["e"].label == "elem 1"
+
+
+def test_a_value_comes_from_the_latest_kernel_up_to_its_reader(view):
+    homes = {"c": (0,), "d": (0, 2), "e": (1,), "f": (3,), "g": (3,), "h": (3,)}
+    nodes = tuple(replace(node, kernels=homes.get(node.id, ())) for node in view.nodes)
+    kernels = tuple(replace(view.kernels[0], index=index) for index in range(4))
+    reads = {(line.tail, line.head) for line in scene_of(replace(view, nodes=nodes, kernels=kernels)).lines}
+    assert ("d@1", "e") in reads
+    nodes = tuple(replace(node, operands=("d",)) if node.id == "f" else node for node in nodes)
+    reads = {(line.tail, line.head) for line in scene_of(replace(view, nodes=nodes, kernels=kernels)).lines}
+    assert ("d@3", "f") in reads
+
+
+def test_graphs_that_could_not_be_read_at_once_open_folded_where_room_is_limited(view, long, plain):
+    assert readable_folded(view) == readable_folded(plain) == frozenset()
+    tall = long(60)
+    assert scene_of(tall).height > ROOM[0]
+    assert first_folded(tall) == frozenset()
+    assert readable_folded(tall) == all_kernels(tall)
+    assert scene_of(tall, readable_folded(tall)).height < ROOM[0] / 2
+    assert readable_folded(long(60, kernels=1)) == frozenset()
+    assert readable_folded(long(300)) == all_kernels(tall)

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from nxkernel_lab.subject import view_of
+from nxkernel_lab.subject import name_of, view_of
 
 
 def test_a_definition_stands_for_its_latest_compilation(definition, softmax):
@@ -25,3 +27,15 @@ def test_something_else():
         "expected a numerical definition or one of its compilations(), got a builtin_function_or_method.\n"
         "  Decorate the function with nx.defn, or begin its cell with %%defn."
     )
+
+
+def test_names_say_which_part_and_which_way(library, view):
+    names = {node.id: name_of(node) for node in library.nodes}
+    assert (names["c"], names["d"], names["e"]) == ("sort", "svd", "elem 1")
+    transforms = [replace(view.nodes[4], label="fft", detail=f"axes=[1], inverse={back}") for back in (True, False)]
+    assert list(map(name_of, transforms)) == ["inverse fft", "fft"]
+
+
+def test_the_passes_of_a_sort_are_looked_at_as_one(library, defined):
+    assert [kernel.kind for kernel in view_of(library).kernels] == ["rows", "sort", "svd"]
+    assert [kernel.kind for kernel in view_of(defined("f", [library])).kernels] == ["rows", "sort", "svd"]

@@ -30,6 +30,21 @@ f(x: f32[3])
   computed one by one
     c = add a, b   f32[3] → returned   cell 4, line 2: return x + w, 1.0"""
 
+LIBRARY = """\
+f(x: f32[9][9])
+  arguments
+    a = x   f32[9][9]
+  computed outside kernels
+    e = elem d, index=1   f32[9] → returned
+  kernel 1 · rows of 9 x 9
+    b = reduce a, axes=[1]   f32[9]
+        a = element   f32
+        c = a * a   f32
+  kernel 2 · sort of 9 by 3 digits, 3 steps · 72 B moved
+    c = sort b, axis=0   f32[9] → returned
+  kernel 3 · svd of f32[9][9] by a library · 700 B moved
+    d = svd a   (f32[9][9], f32[9])"""
+
 
 def test_a_compilation_reads_from_arguments_to_kernels(definition):
     assert to_text(definition) == SOFTMAX
@@ -49,3 +64,15 @@ def test_what_differs_from_run_to_run_can_be_left_out(view, softmax):
 def test_kernels_in_one_line_each(view, plain):
     assert kernel_lines(view)[1].startswith("  kernel 2 · map · 3 reads 1 write · 4 × 10 · loaded from disk in 1.5 ms")
     assert kernel_lines(plain) == ["  no kernels: evaluator computes node by node"]
+
+
+def test_folds_have_their_function_and_whole_operations_one_kernel(library):
+    assert to_text(library, times=False) == LIBRARY
+
+
+def test_library_code_was_not_compiled(library):
+    assert [line.split(" · ")[2] for line in kernel_lines(library)] == [
+        "reused from memory in 100 µs",
+        "compiled in 4.5 ms",
+        "library code",
+    ]

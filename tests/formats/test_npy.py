@@ -109,6 +109,9 @@ SIX = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
         (headed(SIX.replace("'<f4'", "[('a', 'O')]")), "it holds Python objects"),
         (headed(SIX.replace("'<f4'", "nonsense")), "its header is invalid"),
         (headed("(" * 5000), "its header is invalid"),
+        (headed(SIX + " " * 20_000), "bytes, and an array of numbers needs no more than 10000"),
+        (b"\x93NUMPY\2\0\xff\xff\xff\x7f", "its header claims 2147483647 bytes, and an array of numbers needs no more"),
+        (headed(SIX.replace("'descr'", "'shape': (3, 2), 'descr'")), "its header has two entries for 'shape'"),
         (headed("{'descr': '<f4', 'shape': (2, 3)}"), "its header is invalid"),
         (headed("__import__('os').getcwd()"), "its header is invalid"),
         (headed(SIX.replace("<f4", "|b1"), b"\0\1\2\0\0\0"), "has elements that are neither 0 nor 1"),
@@ -120,6 +123,7 @@ def test_what_is_no_such_file(data, text):
     with pytest.raises(NxValueError, match=re.escape(text)) as error:
         nx.load_numpy(data)
     assert str(error.value).startswith(f"cannot read the {len(data)} bytes given: ")
+    assert "allow_pickle" not in str(error.value)
 
 
 def test_errors_name_the_file(tmp_path):

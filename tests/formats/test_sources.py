@@ -6,6 +6,7 @@ import stat
 
 import pytest
 
+import nxkernel as nx
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.formats.sources import Source, brief, replacing
 
@@ -109,3 +110,57 @@ def test_what_cannot_be_written_to(tmp_path):
         pass
     with pytest.raises(FileNotFoundError), replacing(tmp_path / "nowhere" / "x"):
         pass
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A file of each format, by how its name ends."""
+    made = {ending: str(tmp_path / f"x.{ending}") for ending in ("npy", "npz", "safetensors", "nxk")}
+    nx.save_numpy(made["npy"], nx.eye(2))
+    nx.save_numpy_archive(made["npz"], {"w": nx.eye(2)})
+    nx.save_safetensors(made["safetensors"], {"w": nx.eye(2)})
+    nx.save(made["nxk"], {"w": nx.eye(2)})
+    return made
+
+
+@pytest.mark.parametrize(
+    ("load", "ending", "told"),
+    [
+        (nx.load_numpy, "npz", "a ZIP archive: nx.load_numpy_archive reads .npz"),
+        (nx.load_numpy, "safetensors", "a safetensors file: nx.load_safetensors reads it"),
+        (nx.load_numpy_archive, "npy", "a .npy file: nx.load_numpy reads it"),
+        (nx.load, "npy", "a .npy file: nx.load_numpy reads it"),
+        (nx.load, "npz", "a ZIP archive: nx.load_numpy_archive reads .npz"),
+        (nx.load, "safetensors", "a safetensors file: nx.load_safetensors reads it"),
+        (nx.load_safetensors, "nxk", "a file of nx.save: nx.load reads it"),
+        (nx.load_safetensors, "npy", "a .npy file: nx.load_numpy reads it"),
+    ],
+)
+def test_the_error_names_what_reads_the_file(load, ending, told, files):
+    with pytest.raises(ValueError) as error:
+        load(files[ending])
+    assert str(error.value).endswith(f"; it looks like {told}")
+
+
+@pytest.mark.parametrize(
+    ("ending", "function"),
+    [(".npy", "save_numpy"), (".npz", "save_numpy_archive"), (".safetensors", "save_safetensors")],
+)
+def test_a_name_of_another_format_is_no_name_for_save(ending, function, tmp_path):
+    path = tmp_path / f"x{ending}"
+    with pytest.raises(ValueError) as error:
+        nx.save(path, nx.eye(2))
+    assert str(error.value) == (
+        f"save writes nxkernel's own format, which {str(path)!r} is no name for.\n"
+        f"  nx.{function} writes {ending} files; files of nx.save may end in .nxk."
+    )
+    assert not path.exists()
+
+
+def test_safetensors_are_a_dict(tmp_path):
+    with pytest.raises(TypeError) as error:
+        nx.save_safetensors(tmp_path / "x.safetensors", [nx.eye(2)])
+    assert str(error.value) == (
+        "save_safetensors takes a dict of tensors by name, got a list.\n"
+        '  Write nx.save_safetensors(path, {"weight": t}).'
+    )

@@ -1,11 +1,14 @@
 """Recording the bodies of primitives: what they use from outside becomes parameters of their graphs."""
 
+import math
+
 import numpy as np
 import pytest
 
 import nxkernel as nx
 from nxkernel import primitives as p
 from nxkernel.compilers import interface
+from nxkernel.errors import TracedValueError
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, parameter
 from nxkernel.graph.tracing import BodyTrace, Trace, trace_body
@@ -159,3 +162,28 @@ def test_what_stands_for_a_number_outside_does_inside():
             assert inner.outermost is outer
             with BodyTrace():
                 assert (nx.s8(3) * counter).type == "s8"
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "hint"),
+    [
+        (lambda t: math.sin(t), "math.sin()", "Write nx.sin(t), which takes tensors."),
+        (lambda t: math.fabs(t), "math.fabs()", "Write nx.abs(t), which takes tensors."),
+        (lambda t: float(t), "float()", 'Keep it a tensor: nx.as_type(t, "f64") converts its type.'),
+    ],
+)
+def test_functions_of_pythons_math_name_those_of_nxkernel(function, first, hint):
+    with pytest.raises(TracedValueError) as error:
+        nx.jit(function)(1.0)
+    lines = str(error.value).splitlines()
+    assert lines[0].startswith(f"{first} asks for the data of a traced value of type f32")
+    assert f"  {hint}" in lines
+
+
+def test_assignment_in_a_definition_names_put_slice():
+    def f(t):
+        t[0] = 1
+        return t
+
+    with pytest.raises(TypeError, match=r"  Use nx\.put_slice\(t, \[start\], values\), which returns a new tensor\."):
+        nx.jit(f)(nx.eye(2))

@@ -178,12 +178,22 @@ def test_a_kernel_of_complex_numbers_is_not_conjugated():
             "  No padding is written [(0, 0)].",
         ),
         (
+            (1, 1, 4, 4), (1, 1, 2, 2), {"padding": 1},
+            "padding is \"valid\", \"same\" or one (low, high) for each of 2 axes, got 1.\n"
+            "  1 on every side is written [(1, 1), (1, 1)].",
+        ),
+        (
             (1, 1, 4), (1, 1, 2), {"output_permutation": [0, 1]},
             "output_permutation has every axis of f32[1][1][3] once, got [0, 1]",
         ),
         (
             (1, 1, 4), (1, 1, 3), {"kernel_dilation": 2},
-            "a window of size 3, spread by 2 over 5 elements, does not fit axis 0 of size 4 (shape [4]).\n"
+            "a window of size 3, spread by 2 over 5 elements, does not fit axis 2 of f32[1][1][4].\n"
+            '  Pad the tensor, for example with padding="same", or take a smaller window.',
+        ),
+        (
+            (1, 1, 4, 1), (1, 1, 3, 3), {"input_permutation": [0, 3, 1, 2], "padding": [(1, 0), (0, 0)]},
+            "a window of size 3 does not fit axis 1 of f32[1][1][4][1], which has size 2 with its padding.\n"
             '  Pad the tensor, for example with padding="same", or take a smaller window.',
         ),
     ],
@@ -192,6 +202,18 @@ def test_refused_values(shape, kernel, options, text):
     with pytest.raises(NxValueError) as error:
         nx.conv(nx.broadcast(1.0, shape), nx.broadcast(1.0, kernel), **options)
     assert str(error.value) == text
+
+
+@pytest.mark.parametrize("compiler", [None, "evaluator", "numba_cpu"])
+def test_an_empty_batch(compiler):
+    kernel = np.ones((2, 1, 3, 3), np.float32)
+    for options, shape in [({}, (0, 2, 3, 4)), ({"strides": 2, "padding": "same"}, (0, 2, 3, 3))]:
+        function = lambda t, k: nx.conv(t, k, **options)  # noqa: B023, E731
+        run = function if compiler is None else nx.jit(function, compiler=compiler)
+        assert run(np.zeros((0, 1, 5, 6), np.float32), kernel).shape == shape
+    channels = (lambda t, k: nx.conv(t, k)) if compiler is None else nx.jit(nx.conv, compiler=compiler)
+    none = channels(np.zeros((2, 0, 5, 6), np.float32), np.zeros((2, 0, 3, 3), np.float32))
+    np.testing.assert_array_equal(none, np.zeros((2, 2, 3, 4)))
 
 
 def test_groups_are_numbers():

@@ -5,9 +5,10 @@ import pytest
 
 import nxkernel as nx
 from nxkernel import primitives, types
-from nxkernel.errors import NxTypeError, TracedValueError
+from nxkernel.errors import NxError, NxTypeError, NxValueError, TracedValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.ops import dispatch
+from public_functions import OF_TENSORS, arguments
 
 
 def test_tensors_run_now_and_results_are_read_only():
@@ -69,6 +70,21 @@ def test_lasting_copies_what_others_write_to():
     assert np.shares_memory(dispatch.lasting(array).data, array)
 
 
+@pytest.mark.parametrize("name", sorted(OF_TENSORS.keys() - {"from_dlpack"}))
+@pytest.mark.parametrize("kind", [np.float64, np.int64, np.complex128])
+def test_results_keep_no_memory_that_others_write_to(name, kind):
+    given, options = arguments(name)
+    given = [value.astype(kind) if getattr(value, "ndim", 0) > 1 else value for value in given]
+    arrays = [array for value in given for array in (value if isinstance(value, list) else [value])]
+    arrays = [array for array in arrays if isinstance(array, np.ndarray)]
+    try:
+        found = OF_TENSORS[name](*given, **options)
+    except NxError:
+        return  # The function is for other types.
+    for tensor in found if isinstance(found, tuple | list) else [found]:
+        assert not any(np.shares_memory(tensor.data, array) for array in arrays)
+
+
 def test_constants_have_the_value_of_their_type(record):
     found = record(lambda x: nx.tensor(0.1) + nx.tensor(300, type="u8") + x, nx.template((), "f32"))
     left = found.operands[0]
@@ -107,3 +123,26 @@ def test_no_warning_escapes():
         assert nx.sum(nx.f16([60000, 60000])).to_list() == np.inf
         assert nx.quotient(1, 0).to_list() == 0
         assert nx.dot(nx.f32([3e38, 3e38]), nx.f32([10, 10])).to_list() == np.inf
+
+
+def test_what_a_sampler_returns_is_two_things():
+    for size in (2, 3):
+        drawn = nx.random.normal(nx.random.key(1), shape=(size,))
+        with pytest.raises(TypeError) as error:
+            nx.iota((size,)) * drawn
+        assert str(error.value) == (
+            f"expected a tensor, got a tuple of one (f32[{size}]) and a key of nx.random.\n"
+            "  Samplers return both: write samples, key = nx.random.normal(key, shape=…)."
+        )
+
+
+def test_operands_that_do_not_broadcast_are_told_with_their_names():
+    t = nx.iota((2, 3), names=["rows", None])
+    with pytest.raises(ValueError, match=r"^cannot broadcast \[rows: 2\]\[3\] with \[rows: 2\]: axis -1"):
+        t - nx.sum(t, axes=[1])
+    assert (t - nx.sum(t, axes=[1], keep_axes=True)).shape == (2, 3)
+
+
+def test_what_no_memory_can_hold():
+    with pytest.raises(NxValueError, match=r"^iota would give s64\[4611686018427387904\], which no memory can hold$"):
+        nx.iota(2**62)

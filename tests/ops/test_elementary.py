@@ -1,5 +1,7 @@
 """Elementary functions against NumPy and SciPy, and their types."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.special
@@ -58,3 +60,19 @@ def test_a_base_can_be_a_tensor():
 def test_some_bases_have_no_logarithms(base):
     with pytest.raises(NxValueError, match="the base of a logarithm is positive and not 1, got"):
         nx.log([2.0], base)
+
+
+@pytest.mark.parametrize("function", [nx.expm1, nx.cbrt])
+@pytest.mark.parametrize("type_", ["c64", "c128"])
+def test_complex_infinities_are_those_of_compiled_programs(function, type_):
+    numbers = [0.0, -0.0, 1.0, -2.0, math.inf, -math.inf, math.nan]
+    z = nx.tensor([complex(re, im) for re in numbers for im in numbers], type=type_)
+    eager, compiled = function(z).to_numpy(), nx.jit(function)(z).to_numpy()
+    for part in (np.real, np.imag):
+        np.testing.assert_allclose(part(eager), part(compiled), rtol=1e-6)
+
+
+def test_complex_infinities_keep_their_zeros():
+    assert nx.expm1(nx.tensor(complex(math.inf, 0))).to_list() == complex(math.inf, 0)
+    assert nx.cbrt(nx.tensor(complex(math.inf, 0))).to_list() == complex(math.inf, 0)
+    assert nx.cbrt(nx.tensor(-8 + 0j)).to_list() == pytest.approx(1 + 1.7320508j)

@@ -235,3 +235,25 @@ def test_what_folding_starts_with_is_a_scalar():
 )
 def test_entries(function):
     check_entries(function, X)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: nx.map([1], "f"), "map takes a function of one element, got 'f'.\n  For instance lambda x: x + 1."),
+        (
+            lambda: nx.reduce([1], 0, None),
+            "reduce takes a function of an element and what was accumulated before it, got None.\n"
+            "  For instance lambda x, acc: x + acc.",
+        ),
+        (
+            lambda: nx.reduce([1], 0, lambda x: x),
+            "the function <lambda>(x) of reduce is called with an element and what was accumulated before it",
+        ),
+        (lambda: nx.map([1], lambda: 1), "the function <lambda>() of map is called with one element"),
+    ],
+)
+def test_what_is_no_function_of_elements(call, text):
+    with pytest.raises(NxTypeError) as error:
+        call()
+    assert str(error.value) == text

@@ -23,7 +23,7 @@ def test_take_is_numpys_with_clamped_indices(data):
     indices = data.draw(
         hnp.arrays(np.int32, hnp.array_shapes(min_dims=0, max_dims=2, max_side=3), elements=st.integers(-9, 9))
     )
-    found = nx.take(x, indices, axis=axis)
+    found = nx.take(x, nx.tensor(indices), axis=axis)
     np.testing.assert_array_equal(found, np.take(x, np.clip(indices, 0, x.shape[axis] - 1), axis=axis))
 
 
@@ -42,7 +42,7 @@ def test_names_of_take():
 
 @pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
 def test_compiled_agrees(compiler):
-    indices = np.array([[5, -1], [0, 1]])
+    indices = nx.tensor([[5, -1], [0, 1]])
     run = nx.jit(lambda t, i: nx.take(t, i, axis=1), compiler=compiler)
     np.testing.assert_array_equal(run(T, indices), nx.take(T, indices, axis=1))
     run = nx.jit(lambda t, i: nx.indexed_add(t, i, 1), compiler=compiler)
@@ -62,6 +62,7 @@ def test_compiled_agrees(compiler):
             NxIndexError,
             "take: index 2 is out of bounds for axis 0 of s64[a: 2][b: 3][c: 4].\n  Indices go from 0 to 1",
         ),
+        (np.array([1, -1]), NxIndexError, "take: index -1 is out of bounds for axis 0 of s64[a: 2][b: 3][c: 4]."),
         (-1, NxIndexError, "take: index -1 is out of bounds for axis 0 of s64[a: 2][b: 3][c: 4]."),
         (
             [0.5],
@@ -109,7 +110,7 @@ def test_take_along_axis_refuses_other_shapes(shape):
         ([[1], [0]], None, X[[1, 0]]),
         ([1, 2, 3], None, X[1, 2, 3]),
         ([[[3, 0]], [[1, 2]]], [0, 2], None),
-        (np.array([[9, -9, 9]]), None, X[[1], [0], [3]]),
+        (nx.tensor([[9, -9, 9]]), None, X[[1], [0], [3]]),
         ([[0, 1]], ["b", "c"], X[:, 0, 1][None]),
     ],
 )
@@ -151,7 +152,7 @@ def test_indexed_add_is_jaxs():
     jnp = pytest.importorskip("jax.numpy", reason="JAX, an optional part, is what this compares with")
     indices = np.array([[0, 1], [1, 2], [0, 1], [7, -3]])
     updates = np.arange(16.0).reshape(4, 4)
-    found = nx.indexed_add(T, indices, updates)
+    found = nx.indexed_add(T, nx.tensor(indices), updates)
     clamped = np.clip(indices, 0, [1, 2])
     expected = jnp.asarray(X, np.float32).at[clamped[:, 0], clamped[:, 1]].add(updates)
     np.testing.assert_array_equal(found, expected)
@@ -193,3 +194,33 @@ def test_vectorized_axes(function):
     assert found.vectorized_axes == (("v", 2), ("w", 3))
     wanted = [[function(nx.tensor(x), nx.tensor(i)).to_numpy() for i in indices] for x in X]
     np.testing.assert_array_equal(nx.devectorize(found), wanted)
+
+
+@pytest.mark.parametrize(
+    ("call", "first"),
+    [
+        (
+            lambda: nx.indexed_add([1.0, 2.0, 3.0], nx.tensor([0, 1]), [5.0, 6.0]),
+            "indexed_add: indices s64[2] have 2 coordinates, f32[3] has 1 axes",
+        ),
+        (
+            lambda: nx.gather([1.0, 2.0], nx.tensor([0, 1])),
+            "gather: indices s64[2] have 2 coordinates, f32[2] has 1 axes",
+        ),
+        (
+            lambda: nx.gather(nx.eye(2), nx.tensor([0, 1]), axes=[1]),
+            "gather: indices s64[2] have 2 coordinates, axes=[1] names 1",
+        ),
+        (
+            lambda: nx.indexed_put(nx.eye(3), nx.tensor([0, 1]), [7, 8]),
+            "indexed_put: updates s64[2] do not fit indices s64[2] into s64[3][3].",
+        ),
+    ],
+)
+def test_a_vector_of_indices_is_told_about_coordinates(call, first):
+    with pytest.raises(NxValueError) as error:
+        call()
+    lines = str(error.value).splitlines()
+    assert lines[0] == first
+    assert lines[-1] == "  The last axis holds the coordinates of one element; for several write indices[:, None]."
+    assert nx.gather([1.0, 2.0], nx.tensor([0, 1])[:, None]).to_list() == [1.0, 2.0]

@@ -39,12 +39,60 @@ def test_nothing_happens_for_all():
 def test_tensors_as_indices_are_clamped(place, taken):
     np.testing.assert_array_equal(T[:, nx.tensor(place)], X[:, taken])
     np.testing.assert_array_equal(T[0, nx.tensor(place), ::-1], X[0, taken, ::-1])
-    np.testing.assert_array_equal(T[nx.tensor(0), nx.u8([1])[0], 1:], X[0, 1, 1:])
+    np.testing.assert_array_equal(T[nx.tensor(0), nx.u16([1])[0], 1:], X[0, 1, 1:])
 
 
 def test_numpy_numbers_are_static():
     np.testing.assert_array_equal(T[np.int64(-1)], X[-1])
     np.testing.assert_array_equal(T[np.array(1)], X[1])
+    np.testing.assert_array_equal(T[np.array(-1, "i1")], X[-1])
+
+
+def test_arrays_are_known_numbers():
+    np.testing.assert_array_equal(T[np.array([-1, 0])], X[[-1, 0]])
+    long = np.arange(300)
+    assert nx.tensor(long)[np.array([-1], "i1")].to_list() == [299]
+    assert nx.tensor(long)[np.array([200], "u2")].to_list() == [200]
+    with pytest.raises(NxIndexError, match=re.escape("index -3 is out of bounds for axis 0 of [a: 2][b: 3][c: 4].")):
+        T[np.array([0, -3])]
+    with pytest.raises(NxIndexError, match=re.escape("index 18446744073709551615 is out of bounds for axis 0")):
+        T[np.array([2**64 - 1], "u8")]
+
+
+def test_arrays_in_definitions():
+    made = nx.jit(lambda t: (t[np.array([-1, 0])], t[np.array(-2)], t[np.array([1], "u4")]))
+    for found, expected in zip(made(X), (X[[-1, 0]], X[-2], X[[1]]), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    # What a definition takes or captures are tensors, whatever they were.
+    places = np.array([-1, 0])
+    np.testing.assert_array_equal(nx.jit(lambda t, i: t[i])(X, places), X[[0, 0]])
+    np.testing.assert_array_equal(nx.jit(lambda t: t[places])(X), X[[0, 0]])
+
+
+def test_the_greatest_unsigned_numbers_are_the_last_places():
+    last = nx.tensor(2**64 - 1, type="u64")
+    take = lambda t, i: (t[i], nx.slice(t, [i, 0, 0], [1, 3, 4]), nx.put_slice(t, [i, 0, 0], [[[7]]])[1, 0, 0])  # noqa: E731
+    for run in (take, nx.jit(take), nx.jit(take, compiler="evaluator")):
+        one, part, put = run(nx.tensor(X), last)
+        np.testing.assert_array_equal(one, X[1])
+        np.testing.assert_array_equal(part, X[1:])
+        assert put.to_list() == 7
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, nx.jit, lambda f: nx.jit(f, compiler="evaluator")])
+def test_an_empty_axis_has_nothing_to_take(wrap):
+    empty = nx.tensor(np.zeros((0, 3), np.float32))
+    expected = re.escape("t[...]: axis 0 of f32[0][3] has no elements to take")
+    for place in (nx.tensor(0), nx.vectorize(nx.tensor([0, 1]), "v")):
+        with pytest.raises(NxIndexError, match=expected):
+            wrap(lambda t, i: t[i])(empty, place)
+    with pytest.raises(NxIndexError, match=re.escape("take: axis 0 of f32[0][3] has no elements to take")):
+        wrap(lambda t, i: t[i])(empty, nx.s32([0]))
+    with pytest.raises(NxIndexError, match=re.escape("axis 0 of vectorized[v: 2] f32[0][3] has no elements to take")):
+        wrap(lambda t, i: t[i])(nx.vectorize(nx.tensor(np.zeros((2, 0, 3), np.float32)), "v"), nx.tensor(0))
+    with pytest.raises(NxIndexError, match=re.escape("slice: the length 1 does not fit axis 0 of f32[0][3]")):
+        wrap(lambda t, i: nx.slice(t, [i, 0], [1, 3]))(empty, nx.tensor(0))
+    assert wrap(lambda t, i: t[:, i])(empty, nx.tensor(9)).shape == (0,)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +115,11 @@ def test_numpy_numbers_are_static():
         (slice(0, 1.5), NxTypeError, "a bound of a slice must be a whole number that is known when the graph is built"),
         (slice(0, 2, 0), NxValueError, "the step of a slice cannot be 0"),
         ({"d": 0}, NxValueError, "no axis is named 'd' in [a: 2][b: 3][c: 4]."),
+        ({"a": None}, NxTypeError, "an index of the axis 'a' is a number, a slice, a tensor or a list, got None."),
+        ({"a": ...}, NxTypeError, "an index of the axis 'a' is a number, a slice, a tensor or a list, got `...`."),
+        ({"a": 0, -3: 1}, NxIndexError, "an index has two entries for axis 0 of s64[a: 2][b: 3][c: 4], the second"),
+        (nx.tensor(True), NxTypeError, "t[...] takes no mask, and u8 is the type of masks: got u8."),
+        (np.array(True), NxTypeError, "t[...] takes indices, got a mask: bool."),
     ],
 )  # fmt: skip
 def test_brackets_refuse(key, error, text):
@@ -86,10 +139,10 @@ def test_one_tensor_or_list_takes():
 
 
 def test_recorded_indices(record):
-    found = record(lambda x, i: x[0, i, ::-2], nx.template((2, 3, 4), "f32"), nx.template((), "u8"))
+    found = record(lambda x, i: x[0, i, ::-2], nx.template((2, 3, 4), "f32"), nx.template((), "u16"))
     assert repr(found).splitlines()[4:-1] == [
         "  parameter a:0                                                          f32[2][3][4]",
-        "  parameter c:1                                                          u8",
+        "  parameter c:1                                                          u16",
         "  b = slice a, starts=[0, 0, 3], lengths=[1, 3, 3], strides=[1, 1, -2]   f32[1][3][2]",
         '  d = as_type c, type="s64"                                              s64',
         "  e = dynamic_slice b, 0, d, 0, lengths=[1, 1, 2], strides=[1, 1, 1]     f32[1][1][2]",
@@ -134,7 +187,7 @@ def test_split(place, axis, first):
     np.testing.assert_array_equal(tail, parts[1])
 
 
-@pytest.mark.parametrize("place", [0, 2, 1.0, -2, 5])
+@pytest.mark.parametrize("place", [0, 2, 1.0, -2, 5, float("nan"), float("inf")])
 def test_split_leaves_no_part_empty(place):
     with pytest.raises(NxValueError, match=re.escape(f"split {place!r} of axis 0 with size 2 leaves a part empty.")):
         nx.split(T, place)
@@ -180,3 +233,13 @@ def test_put_slice():
 def test_put_slice_refuses(starts, part, error, text):
     with pytest.raises(error, match="^" + re.escape(text)):
         nx.put_slice([1, 2, 3], starts, part)
+
+
+def test_a_mask_between_brackets_is_told_what_picks():
+    t = nx.tensor([3, -1, 2])
+    with pytest.raises(NxTypeError) as error:
+        t[t > 0]
+    last = "Outside of definitions, t.to_numpy()[mask.to_numpy() != 0] is what it picks."
+    assert str(error.value).splitlines()[-1] == f"  {last}"
+    mask = t > 0
+    assert t.to_numpy()[mask.to_numpy() != 0].tolist() == [3, 2]

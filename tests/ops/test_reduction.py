@@ -153,3 +153,20 @@ def test_logsumexp_of_extremes():
 def test_all_close(a, b, options, answer):
     found = nx.all_close(a, b, **options)
     assert (found.type, found.to_list()) == ("u8", answer)
+
+
+def test_as_many_degrees_of_freedom_as_elements_leave_no_variance():
+    for ddof in (3, 99):
+        assert nx.variance([1.0, 2.0, 4.0], ddof=ddof).to_list() == np.inf
+        assert nx.standard_deviation([1.0, 2.0, 4.0], ddof=ddof).to_list() == np.inf
+        assert nx.covariance([[1.0], [2.0], [4.0]], ddof=ddof).to_list() == [[np.inf]]
+    for ddof in (-1, "1", None, 1.5):
+        with pytest.raises((NxTypeError, NxValueError), match=r"^ddof (is at least 0|must be a whole number)"):
+            nx.variance([1.0, 2.0], ddof=ddof)
+
+
+def test_logsumexp_of_nothing():
+    with pytest.raises(
+        NxValueError, match=r"^logsumexp of f64\[0\]\[3\]: axis 0 has no elements, so there is no answer$"
+    ):
+        nx.logsumexp(np.zeros((0, 3)), axes=[0])

@@ -116,9 +116,19 @@ def test_pad():
     [
         (
             [(0, 0, 0)],
-            "pad needs one (low, high, interior) for each of the 2 axes of s64[a: 2][b: 3], got [(0, 0, 0)].",
+            "pad needs one (low, high, interior) for each of the 2 axes of s64[a: 2][b: 3], got [(0, 0, 0)].\n"
+            "  To leave all as they are, write [(0, 0, 0), (0, 0, 0)]; one on each side is [(1, 1, 0), (1, 1, 0)].",
         ),
-        ([(0, 0), (0, 0)], "the padding of an axis is (low, high, interior), got (0, 0)"),
+        (
+            [(1, 1), (0, 0)],
+            "the padding of an axis is (low, high, interior), got (1, 1).\n"
+            "  Write (1, 1, 0); interior is what goes between elements.",
+        ),
+        (
+            [1, 1],
+            "the padding of an axis is (low, high, interior), got 1.\n"
+            "  Write (1, 1, 0); interior is what goes between elements.",
+        ),
         ([(0, 0, -1), (0, 0, 0)], "the interior padding is at least 0, got -1 in (0, 0, -1)"),
     ],
 )

@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 import nxkernel as nx
 from entries import check_entries
 from nxkernel.errors import NxTypeError, NxValueError
+from nxkernel.ops import window as window_module
 
 X = np.array([[3.0, -1.0, 0.5, 4.0], [2.0, 2.0, 7.0, -2.0], [0.0, 4.0, -2.5, 1.0]])
 NAMED = nx.tensor(X, names=["row", "column"])
@@ -111,6 +112,26 @@ def test_the_mean_of_f16_rounds_once():
 def test_scalars_are_their_own_window():
     assert nx.window_sum(5, ()).to_list() == 5
     assert nx.window_scatter_max(5, 7, 1, ()).to_list() == 8
+    for compiler in ("evaluator", "numba_cpu"):
+        scattered_min = nx.jit(lambda t, s: nx.window_scatter_min(t, s, 1.5, (), padding="same"), compiler=compiler)
+        assert scattered_min(nx.tensor(5.0), nx.u8(7)).to_list() == 8.5
+    vectors = nx.window_scatter_max(nx.vectorize(nx.tensor([5, 6]), "v"), 7, 1, ())
+    assert nx.devectorize(vectors).to_list() == [8, 8]
+
+
+@pytest.mark.parametrize("compiler", [None, "evaluator", "numba_cpu"])
+def test_no_elements_along_an_axis_that_windows_do_not_cross(compiler):
+    none = np.zeros((0, 4, 4), np.float32)
+    functions = [
+        lambda t: nx.window_sum(t, (1, 2, 2), strides=(2, 1, 1)),
+        lambda t: nx.window_max(t, (1, 2, 2)),
+        lambda t: nx.window_mean(t, (1, 2, 2)),
+        lambda t: nx.window_reduce(t, 0.0, (1, 2, 2), lambda a, b: a + b),
+        lambda t: nx.window_scatter_max(t, t, 0.0, (1, 1, 1))[:, 1:, 1:],
+    ]
+    for function in functions:
+        run = function if compiler is None else nx.jit(function, compiler=compiler)
+        assert run(none).shape == (0, 3, 3)
 
 
 # window_reduce ---------------------------------------------------------------------------------------------------
@@ -240,7 +261,12 @@ def test_types_of_scatters():
         (lambda: nx.window_sum(X, 2, padding=[(0, 0), 1]), "the padding of an axis is (low, high), got 1"),
         (
             lambda: nx.window_max(X, (4, 1)),
-            "a window of size 4 does not fit axis 0 of size 3 (shape [3][4]).\n"
+            "a window of size 4 does not fit axis 0 of f64[3][4].\n"
+            '  Pad the tensor, for example with padding="same", or take a smaller window.',
+        ),
+        (
+            lambda: nx.window_sum(NAMED, (1, 9), padding=[(0, 0), (1, 2)]),
+            "a window of size 9 does not fit axis 1 of f64[row: 3][column: 4], which has size 7 with its padding.\n"
             '  Pad the tensor, for example with padding="same", or take a smaller window.',
         ),
         (
@@ -296,3 +322,22 @@ def test_the_graph_of_a_window(record):
 )
 def test_entries(function):
     check_entries(function, np.random.default_rng(2).integers(-3, 4, (3, 4, 5)))
+
+
+# Large windows ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["window_sum", "window_max", "window_min", "window_product"])
+@pytest.mark.parametrize("type_", ["f16", "f32", "s32"])
+def test_windows_beyond_what_is_copied(name, type_, monkeypatch):
+    numbers = np.random.default_rng(0).choice([1, 2, -1], (9, 1, 11), p=[0.9, 0.05, 0.05])
+    given, options = (
+        nx.tensor(numbers, type=type_),
+        {"strides": (2, 1, 3), "window_dilations": (2, 1, 1), "padding": "same"},
+    )
+    function = getattr(nx, name)
+    expected = function(given, (3, 2, 5), **options)
+    monkeypatch.setattr(window_module, "MOST", 10)
+    found = function(given, (3, 2, 5), **options)
+    assert found.type == expected.type
+    np.testing.assert_array_equal(found, expected)

@@ -157,5 +157,20 @@ def test_choice_refuses():
         with pytest.raises(NxValueError) as raised:
             nx.random.choice(KEY, [1, 2, 3], **options)
         assert str(raised.value) == text
+    for p, shown in [([0.5, -1.0, 1.0], "-1"), ([0.5, 1.0, float("nan")], "nan")]:
+        with pytest.raises(NxValueError, match=f"^choice: likelihoods are at least 0, got {shown} in p$"):
+            nx.random.choice(KEY, [1, 2, 3], p)
+    for options in ({}, {"replace": False}, {"p": nx.tensor(np.zeros(0))}):
+        with pytest.raises(
+            NxValueError, match=r"^choice has nothing to choose from: axis 0 of f64\[0\] has no elements$"
+        ):
+            nx.random.choice(KEY, np.zeros(0), **options)
     with pytest.raises(NxTypeError, match=r"^choice: likelihoods are real numbers, got p of c64$"):
         nx.random.choice(KEY, [1, 2], [1j, 1])
+
+
+def test_what_has_no_likelihood_is_not_taken():
+    found, key = nx.random.choice(KEY, [1, 2, 3], [0.0, 1.0, 0.0], samples=200)
+    assert set(found.to_list()) == {2}
+    assert nx.random.choice(key, [1, 2, 3], [0.0, 1.0, 0.0], samples=3, replace=False)[0].to_list()[0] == 2
+    assert set(nx.random.choice(key, [1, 2, 3], [0.0, 0.0, 0.0], samples=9)[0].to_list()) == {1}

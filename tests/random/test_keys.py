@@ -16,7 +16,9 @@ KEY = nx.random.key(42)
         (2**32 + 5, [1, 5]),
         (-1, [2**32 - 1, 2**32 - 1]),
         (nx.tensor(2**64 - 1, type="u64"), [2**32 - 1, 2**32 - 1]),
-        (np.int32(-2), [2**32 - 1, 2**32 - 2]),
+        (np.int32(-2), [0, 2**32 - 2]),
+        (np.int8(-2), [0, 2**32 - 2]),
+        (np.int64(-2), [2**32 - 1, 2**32 - 2]),
         (nx.tensor(7, type="u8"), [0, 7]),
     ],
 )
@@ -40,10 +42,17 @@ def test_a_static_seed_in_a_definition():
     np.testing.assert_array_equal(numbers(0.0).to_numpy(), expected.to_numpy())
 
 
+@pytest.mark.parametrize("type_", ["s8", "s16", "s32"])
+def test_folding_in_narrow_negative_numbers_is_jaxs(type_):
+    assert nx.random.fold_in(KEY, nx.tensor(-1, type=type_)).to_list() == [2398536845, 3890976714]
+    assert nx.random.fold_in(KEY, nx.u32(2**32 - 1)).to_list() == [2398536845, 3890976714]
+
+
 @pytest.mark.parametrize(
     ("seed", "error", "text"),
     [
         (1.5, NxTypeError, "a seed is a whole number, got 1.5."),
+        (True, NxTypeError, "a seed is a whole number, got True."),
         (2**64, NxValueError, f"a seed has 64 bits, {2**64} does not fit."),
         (np.float32(1), NxTypeError, "a seed is an integer, got a tensor (f32)."),
         ([1, 2], NxValueError, "a seed is one integer, got a tensor (s64[2])."),
@@ -100,7 +109,7 @@ def test_fold_in_of_wide_and_negative_integers():
     folded = nx.random.fold_in(KEY, nx.tensor([5, 2**32 + 5, -1]))
     assert folded.to_list() == parts
     narrow = nx.random.fold_in(KEY, nx.tensor([5, -1], type="s8"))
-    assert narrow.to_list() == [parts[0], parts[2]]
+    assert narrow.to_list() == [parts[0], nx.random.fold_in(KEY, 2**32 - 1).to_list()]
 
 
 def test_fold_in_keeps_names_and_compiles():

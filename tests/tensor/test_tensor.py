@@ -118,3 +118,11 @@ def test_templates_are_values():
     assert repr(nx.template((3,), "f32", vectorized_axes={"x": 2})) == "template vectorized[x: 2] f32[3]"
     assert template != "f32"
     assert repr(template) == "template f32[2][3]"
+
+
+def test_a_scalar_in_an_f_string_is_its_number():
+    assert f"{nx.f32(0.1)} {nx.tensor(3)} {nx.f64(float('nan'))} {nx.c64(1 + 2j)}" == "0.1 3 NaN 1.0+2.0i"
+    assert str(nx.tensor(3)) == repr(nx.tensor(3)) == "#Nx.Tensor<\n  s64\n  3\n>"
+    assert f"{nx.tensor([1])}" == repr(nx.tensor([1]))
+    rows = nx.vectorize(nx.tensor([1, 2]), "rows")
+    assert f"{rows}" == repr(rows)

@@ -23,6 +23,7 @@ from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
+from nxkernel.wording import counted
 
 _BLAS: frozenset[Type] = frozenset(libraries.GEMM)
 
@@ -138,7 +139,9 @@ def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr
     begin = time.perf_counter()
     _, where = store.native(launch.symbol, launch.text)
     spent = 1e3 * (time.perf_counter() - begin)
-    texts = {"LLVM": launch.text, "assembly": lambda: _assembly(launch.text())}
+    texts: dict[str, Callable[[], str]] = {"LLVM": launch.text, "assembly": lambda: _assembly(launch.text())}
+    if launch.source:
+        texts = {"algorithm": lambda: launch.source, **texts}
     return KernelRecord(kind, launch.title, launch.symbol, where, spent, [shown], moved, texts=texts)
 
 
@@ -148,7 +151,9 @@ def _nest_record(step: Step, origin: dict[Expr, Expr]) -> KernelRecord:
     _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
     spent = 1e3 * (time.perf_counter() - begin)
     nest = bound.nest
-    nodes = list(dict.fromkeys(origin.get(node, node) for node in bound.nodes))
+    inner = [node for node in bound.nodes if node in origin and node.primitive.family != "leaf"]
+    # A kernel that only fills a part of a value, such as the margin of a padded one, is for that value.
+    nodes = list(dict.fromkeys(origin.get(node, node) for node in inner or step.writes))
     moved = sum(owner.type.size * _size(owner) for owner in {*step.reads, *step.writes})
     count = sum(
         op.name not in ("load", "gather", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code
@@ -167,12 +172,8 @@ def _title(step: Step, bound: Bound) -> str:
     nest = bound.nest
     sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
     passes = sum(section.level == "full" for section in nest.sections)
-    title = f"{nest.kind} of {sizes}, {_counted(len(step.reads), 'read')}, {_counted(len(step.writes), 'write')}"
+    title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
     return f"{title}, {passes} passes" if passes > 1 else title
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 # What only a compilation or a curious person needs is imported there, so that a process that finds its kernels on disk

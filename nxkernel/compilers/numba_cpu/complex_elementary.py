@@ -140,7 +140,9 @@ def cbrt(e: Emitter, z: Complex) -> Complex:
     """The cube root with the least angle."""
     size, angle = call(e, "cbrt", absolute(e, z)), call(e, "atan2", z.im, z.re) * (1 / 3)
     zero = size == 0.0
-    return Complex(*(where(zero, 0.0, size * call(e, name, angle)) for name in ("cos", "sin")))
+    # An infinity times the sine of 0 would be NaN.
+    im = where(angle == 0.0, angle, size * call(e, "sin", angle))
+    return Complex(where(zero, 0.0, size * call(e, "cos", angle)), where(zero, 0.0, im))
 
 
 # Exponentials ----------------------------------------------------------------------------------------------------

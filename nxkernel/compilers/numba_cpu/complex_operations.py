@@ -88,8 +88,10 @@ def _complex(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Pai
 
 @_row("as_type")
 def _as_type(e: Emitter, type_: Type, values: list[Register], source: Type) -> Register:
-    """Real numbers become the real part; of complex ones nothing else is left in a real type."""
+    """Real numbers become the real part; of complex ones nothing else is left in a real type, but in bool."""
     (value,) = values
+    if type_ is types.bool_:
+        return e.truth(value)
     if source.is_complex:
         part = types.to_real(source)
         if not type_.is_complex:

@@ -84,7 +84,21 @@ class Accumulator:
             return self._better(left, right)
         if self.logic:
             return [e.b.integer("and" if name == "all" else "or", left[0], right[0])]
-        return parts(e.apply(_JOINS[name], type_, [whole(left), whole(right)], None))
+        joined = parts(e.apply(_JOINS[name], type_, [whole(left), whole(right)], None))
+        if name == "product" and type_.is_complex:
+            # The formula makes NaN of 1 times an infinity, and lanes without elements hold 1.
+            for one, other in ((left, right), (right, left)):
+                joined = self._unless_one(one, other, joined)
+        return joined
+
+    def _unless_one(self, value: list[Value], other: list[Value], product: list[Value]) -> list[Value]:
+        b = self.e.b
+        tests = [
+            b.fcmp("oeq", part, b.constant(part.element, number, part.lanes))
+            for part, number in zip(value, (1, 0), strict=True)
+        ]
+        one = b.integer("and", *tests)
+        return [b.select(one, kept, made) for kept, made in zip(other, product, strict=True)]
 
     def _later(self, held: list[Value], fed: list[Value]) -> list[Value]:
         """As `_better` where what is fed comes after what is held in every lane, so that ties are decided already."""

@@ -57,6 +57,8 @@ class _Writer:
         self.b = self.f.b
         self.e = Emitter(self.b, inline=True)
         self.register, self.memory = REGISTER[scan.type], MEMORY[scan.type]
+        # Not even 1 leaves infinite complex numbers as they are, so that nothing may come before the first element.
+        self.one_block = scan.name == "complex_multiply"
         # Narrow floats are rounded only when they are written.
         self.wide = f32 if scan.type.is_float and scan.type.bits == 16 else scan.type
 
@@ -111,6 +113,9 @@ class _Columns(_Writer):
     def whole(self, line: Value, *words: Value) -> None:
         blocks = words[-1]
         self._locate(line, *words)
+        if self.one_block:
+            self._block(self.f.integer(0), self._nothing())
+            return
         turns = self.f.loop(0, blocks, 1, self._nothing())
         inside = self._block(turns.index, turns.values)
         turns.end(*map(self.combine, turns.values, inside))
@@ -163,9 +168,13 @@ class _Columns(_Writer):
         following = []
         for k, mask in enumerate(self.masks):
             at = f.plus(place, k * self.lanes)
-            following.append(self.combine(rows.values[k], self.get(at, mask)))
+            value = self.get(at, mask)
+            joined = self.combine(rows.values[k], value)
+            if self.one_block:
+                joined = self.b.select(self.b.icmp("eq", rows.index, begin), value, joined)
+            following.append(joined)
             if before is not None:
-                self.put(self.combine(before[k], following[k]), at, mask)
+                self.put(joined if self.one_block else self.combine(before[k], joined), at, mask)
         return rows.end(*following)
 
 

@@ -31,17 +31,35 @@ def available() -> int:
 
 
 def get_threads() -> int:
-    """How many threads a kernel runs on at most."""
+    """How many threads a kernel runs on at most.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> get_threads() >= 1
+    True
+    """
     return int(STATE[_THREADS]) or _wanted()
 
 
 def set_threads(count: int) -> None:
     """Run kernels on at most `count` threads from now on. Results do not depend on it.
 
+    Parameters
+    ----------
+    count : int
+
     Raises
     ------
     NxValueError
         For less than one, or more than the pool was started with.
+
+    Examples
+    --------
+    >>> set_threads(get_threads())
     """
     start()
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _started:

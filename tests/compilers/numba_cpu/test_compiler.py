@@ -31,6 +31,20 @@ def test_records():
     assert kernel.symbol in kernel.texts["assembly"]()
 
 
+def test_kernels_that_fill_a_part_are_for_the_whole():
+    convolution = compiled(lambda x, k: nx.conv(x, k, padding="same"), spec("f32", 1, 1, 9, 9), spec("f32", 1, 1, 3, 3))
+    assert [[node.primitive.name for node in kernel.nodes] for kernel in convolution.kernels] == [["conv"]] * 3
+    parts = compiled(lambda x, y: nx.concatenate([nx.exp(x), y], axis=0), spec("f32", 9), spec("f32", 5))
+    assert [[node.primitive.name for node in kernel.nodes] for kernel in parts.kernels] == [["exp"], ["concatenate"]]
+
+
+def test_whole_operations_tell_their_algorithm():
+    for kernel in compiled(lambda x: nx.sort(nx.cumulative_sum(x, axis=0)), spec("f32", 3000)).kernels:
+        assert list(kernel.texts) == ["algorithm", "LLVM", "assembly"]
+        assert kernel.texts["algorithm"]().startswith("def ")
+        assert kernel.symbol in kernel.texts["LLVM"]()
+
+
 TITLES = {
     "map of 1200, 2 reads, 1 write": (lambda x, y: x + y, [(30, 40), (30, 40)]),
     "map of 40 x 30, 1 read, 1 write": (lambda x: nx.transpose(x) * 2, [(30, 40)]),

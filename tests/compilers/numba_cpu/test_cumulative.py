@@ -89,6 +89,21 @@ def test_nan_infinities_and_signed_zeros(type_, shape):
         agree(by_each(axis), x.astype(type_.dtype))
 
 
+@pytest.mark.parametrize("type_", COMPLEX)
+@pytest.mark.parametrize("shape", [(7,), (4, 30), (30, 4), (40, 40)])
+def test_complex_infinities(type_, shape):
+    x = np.random.default_rng(2).choice([np.inf, -np.inf, 1, 1j, 2 - 1j], shape, p=[0.1, 0.1, 0.2, 0.3, 0.3])
+    x = x.astype(type_.dtype)
+    for axis in range(len(shape)):
+        for reverse in (False, True):
+            (found,) = compiled(by(p.cumulative_product, axis, reverse), x).run([x])
+            lines = [np.moveaxis(array, axis, -1).reshape(-1, shape[axis]) for array in (found, x)]
+            with np.errstate(invalid="ignore"):
+                wanted = np.multiply.accumulate(lines[1][:, :: -1 if reverse else 1], axis=1)
+            for take in (np.real, np.imag):
+                np.testing.assert_array_equal(take(lines[0][:, :: -1 if reverse else 1]), take(wanted))
+
+
 def test_a_sum_of_negative_zeros_stays_negative():
     for shape, axis in [((BLOCK + 9,), 0), ((40, 3), 0)]:
         x = np.full(shape, -0.0, np.float32)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from compiling import agree, make, planned, spec
+from compiling import agree, compiled, make, planned, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends.numpy import cast
@@ -179,6 +179,21 @@ def test_empty_axes_give_the_identity(shape, type_):
         found = agree(by_each((p.sum_, p.product, p.all_, p.any_), axes=axes, keep_axes=False), x)
         for array, identity in zip(found, (0, 1, 1, 0), strict=True):
             assert (array.astype("f8") == identity).all()
+
+
+@pytest.mark.parametrize("type_", [types.c64, types.c128])
+@pytest.mark.parametrize(
+    ("shape", "axes"), [((1,), (0,)), ((2,), (0,)), ((5, 1), (1,)), ((3, 40), (0,)), ((40, 3), (0, 1))]
+)
+def test_a_product_with_one_infinity(type_, shape, axes):
+    x = np.full(shape, 2, type_.dtype)
+    x.flat[0] = complex(-math.inf, 0)
+    reduce = lambda t: make(p.product, t, axes=axes, keep_axes=False)  # noqa: E731
+    (found,) = compiled(reduce, x).run([x])
+    with np.errstate(invalid="ignore"):
+        expected = np.multiply.reduce(x, axis=axes, initial=None)
+    np.testing.assert_array_equal([found.real, found.imag], [expected.real, expected.imag])
+    agree(reduce, x)
 
 
 def test_several_reductions_of_one_input_are_one_kernel():

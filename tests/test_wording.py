@@ -1,6 +1,6 @@
 """Articles and plurals."""
 
-from nxkernel.defn.wording import a, counted
+from nxkernel.wording import a, counted
 
 
 def test_articles():

@@ -1,0 +1,105 @@
+"""Tracebacks of nxkernel's errors without nxkernel's own frames: what remains are the lines of the person."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+import nxkernel
+import nxkernel_lab
+import nxkernel_magics
+from nxkernel.errors import NxError
+
+_OWN = tuple(
+    os.path.join(os.path.dirname(os.path.abspath(package.__file__)), "")
+    for package in (nxkernel, nxkernel_lab, nxkernel_magics)
+)
+
+
+def without_own(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of nxkernel's files.
+
+    Parameters
+    ----------
+    traceback : traceback or None
+
+    Returns
+    -------
+    traceback or None
+        A new one; the one that was given stays as it is, for ``%debug``.
+    """
+    if traceback is None:
+        return None
+    rest = without_own(traceback.tb_next)
+    if _is_own(traceback):
+        return rest
+    return TracebackType(rest, traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno)
+
+
+def _is_own(traceback: TracebackType) -> bool:
+    return traceback.tb_frame.f_code.co_filename.startswith(_OWN)
+
+
+def show(
+    shell: InteractiveShell, kind: type, error: BaseException, traceback: Any, tb_offset: int | None = None
+) -> None:
+    """Show an error of nxkernel's; ``%tb`` and ``%xmode Verbose`` show every frame.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+    kind : type
+    error : NxError
+    traceback : traceback
+    tb_offset : int, optional
+        How many frames at the start are IPython's.
+    """
+    # Where %tb and %debug look, which show every frame.
+    shell._get_exc_info((kind, error, traceback))
+    cause, context, suppressed = error.__cause__, error.__context__, error.__suppress_context__
+    whole = error.__traceback__
+    try:
+        if shell.InteractiveTB.mode != "Verbose":
+            traceback = without_own(traceback) or traceback
+            error.__traceback__ = traceback
+            # What was raised and caught inside of nxkernel is no line of the person's either.
+            if all(before is None or before.__traceback__ is None or _is_own(before.__traceback__)
+                   for before in (cause, context)):  # fmt: skip
+                error.__cause__ = error.__context__ = None
+        lines = shell.InteractiveTB.structured_traceback(kind, error, traceback, tb_offset=tb_offset)
+    finally:
+        error.__cause__, error.__context__, error.__suppress_context__ = cause, context, suppressed
+        error.__traceback__ = whole
+    shell._showtraceback(kind, error, lines)
+    if shell.call_pdb:
+        shell.debugger(force=True)
+
+
+def install(shell: InteractiveShell) -> Callable[[], None]:
+    """Let a shell show nxkernel's errors that way; the function that is returned ends that.
+
+    A shell has one handler for errors of its own: where there is another one already, it stays.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        Whose errors are meant.
+
+    Returns
+    -------
+    callable
+    """
+    if shell.custom_exceptions:
+        return lambda: None
+    shell.set_custom_exc((NxError,), show)
+    ours = shell.CustomTB
+
+    def remove() -> None:
+        if shell.CustomTB is ours:
+            shell.set_custom_exc((), None)
+
+    return remove

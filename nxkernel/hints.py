@@ -1,0 +1,265 @@
+"""What people who come from NumPy, JAX or PyTorch type, and what to write here instead.
+
+An entry is a form that runs as it stands, or such a form and a sentence about it. In the forms ``t``, ``a`` and ``b``
+are matrices, ``v`` and ``w`` vectors, ``mask`` is a predicate, ``indices`` are whole numbers and ``key`` is one of
+``nx.random``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from nxkernel.errors import NxAttributeError, message
+
+Entry = str | tuple[str, str]
+
+_OUTSIDE = "The size of the result depends on values, so this goes outside of definitions: NumPy takes tensors."
+_KEYS = "Numbers come from a key, and every sampler returns them and a new key."
+_LATER = "nxkernel has no gradients yet; this is a difference quotient."
+
+#: By what is typed after ``nx.``.
+FUNCTIONS: dict[str, Entry] = {
+    "absolute": "nx.abs(t)", "fabs": "nx.abs(t)",
+    "allclose": "nx.all_close(a, b)", "isclose": "nx.less_equal(nx.abs(a - b), 1e-8 + 1e-5 * nx.abs(b))",
+    "amax": "nx.reduce_max(t)", "amin": "nx.reduce_min(t)",
+    "angle": "nx.phase(t)",
+    "append": "nx.concatenate([v, w])", "hstack": "nx.concatenate([a, b], axis=1)",
+    "vstack": "nx.concatenate([a, b])", "cat": "nx.concatenate([a, b])", "column_stack": "nx.stack([v, w], axis=1)",
+    "arange": ("nx.iota((10,))", "It counts from 0; start + step * nx.iota((count,)) takes other steps."),
+    "arccos": "nx.acos(t)", "arccosh": "nx.acosh(t)", "arcsin": "nx.asin(t)", "arcsinh": "nx.asinh(t)",
+    "arctan": "nx.atan(t)", "arctan2": "nx.atan2(a, b)", "arctanh": "nx.atanh(t)",
+    "argwhere": ("np.argwhere(t)", _OUTSIDE), "nonzero": ("np.nonzero(t)", _OUTSIDE),
+    "flatnonzero": ("np.flatnonzero(t)", _OUTSIDE), "unique": ("np.unique(t)", _OUTSIDE),
+    "argpartition": "nx.argsort(t)", "partition": "nx.sort(t)",
+    "around": "nx.round(t)", "rint": "nx.round(t)", "fix": "nx.sign(t) * nx.floor(nx.abs(t))",
+    "trunc": "nx.sign(t) * nx.floor(nx.abs(t))",
+    "array": "nx.tensor([1, 2, 3])", "asarray": "nx.tensor([1, 2, 3])", "from_numpy": "nx.tensor(np.ones(3))",
+    "array_equal": "nx.all(nx.equal(a, b))", "array_split": "nx.split(t, 0.5)",
+    "asnumpy": "t.to_numpy()", "astype": 'nx.as_type(t, "f32")', "cast": 'nx.as_type(t, "f32")',
+    "atleast_1d": "nx.new_axis(nx.sum(t), 0)", "atleast_2d": "nx.new_axis(v, 0)",
+    "average": "nx.weighted_mean(v, w)",
+    "bincount": (
+        "nx.indexed_add(nx.broadcast(0, (10,)), nx.new_axis(indices, -1), 1)",
+        "The length, 10 here, is known when the graph is built.",
+    ),
+    "histogram": (
+        "nx.indexed_add(nx.broadcast(0, (10,)), nx.new_axis(indices, -1), 1)",
+        'Here indices holds the bin of each element, as nx.as_type(nx.floor((t - low) / width), "s64") does.',
+    ),
+    "bitwise_invert": "nx.bitwise_not(indices)", "invert": "nx.bitwise_not(indices)",
+    "broadcast_arrays": "nx.broadcast(v, (3, 3))", "broadcast_to": "nx.broadcast(v, (3, 3))",
+    "expand": "nx.broadcast(v, (3, 3))",
+    "clamp": "nx.clip(t, 0.0, 1.0)", "concat": "nx.concatenate([a, b])",
+    "conj": "nx.conjugate(t)", "convolve": (
+        "nx.conv(v[None, None], nx.reverse(w)[None, None], padding=[(2, 2)])[0, 0]",
+        "conv does not turn its kernel around, hence nx.reverse.",
+    ),
+    "copy": ("t", "Tensors are immutable, so nobody needs a copy."),
+    "copysign": "nx.select(nx.less(b, 0), -nx.abs(a), nx.abs(a))",
+    "corrcoef": "nx.covariance(t) / nx.outer(nx.standard_deviation(t, axes=[0]), nx.standard_deviation(t, axes=[0]))",
+    "count_nonzero": "nx.sum(nx.not_equal(t, 0))", "cov": "nx.covariance(t)",
+    "cross": "v[[1, 2, 0]] * w[[2, 0, 1]] - v[[2, 0, 1]] * w[[1, 2, 0]]",
+    "cummax": "nx.cumulative_max(t, axis=0)", "cummin": "nx.cumulative_min(t, axis=0)",
+    "cumprod": "nx.cumulative_product(t, axis=0)", "cumsum": "nx.cumulative_sum(t, axis=0)",
+    "deg2rad": "t * (nx.constants.pi() / 180)", "radians": "t * (nx.constants.pi() / 180)",
+    "rad2deg": "t * (180 / nx.constants.pi())", "degrees": "t * (180 / nx.constants.pi())",
+    "det": "nx.linalg.determinant(t)", "inv": "nx.linalg.invert(t)", "solve": "nx.linalg.solve(t, v)",
+    "norm": "nx.linalg.norm(t)", "svd": "nx.linalg.svd(t)", "qr": "nx.linalg.qr(t)",
+    "diag": ("nx.take_diagonal(t)", "nx.make_diagonal(v) makes a matrix of a vector."),
+    "diagonal": "nx.take_diagonal(t)", "diagflat": "nx.make_diagonal(v)",
+    "einsum": ("nx.dot(a, [1], b, [0])", 'This is "ij,jk->ik"; the lists name the axes that are summed over.'),
+    "tensordot": "nx.dot(a, [1], b, [0])", "inner": "nx.dot(v, w)", "vdot": "nx.dot(nx.conjugate(v), w)",
+    "matmul": "nx.dot(a, b)", "mm": "nx.dot(a, b)", "mv": "nx.dot(a, v)",
+    "bmm": "nx.stack([a, b]) @ nx.stack([a, b])", "kron": (
+        "nx.reshape(nx.reshape(a, (3, 1, 3, 1)) * nx.reshape(b, (1, 3, 1, 3)), (9, 9))",
+        "Here both are matrices of 3 × 3.",
+    ),
+    "empty": "nx.broadcast(0.0, (2, 3))", "zeros": "nx.broadcast(0.0, (2, 3))", "ones": "nx.broadcast(1.0, (2, 3))",
+    "full": "nx.broadcast(7.0, (2, 3))", "empty_like": "nx.fill(t, 0)", "zeros_like": "nx.fill(t, 0)",
+    "ones_like": "nx.fill(t, 1)", "full_like": "nx.fill(t, 7)", "identity": "nx.eye(3)",
+    "exp2": "nx.pow(2.0, t)", "expand_dims": "nx.new_axis(t, 0)", "unsqueeze": "nx.new_axis(t, 0)",
+    "newaxis": "t[:, None]",
+    "flip": "nx.reverse(t)", "fliplr": "nx.reverse(t, axes=[1])", "flipud": "nx.reverse(t, axes=[0])",
+    "rot90": "nx.reverse(nx.transpose(t), axes=[0])",
+    "float_power": 'nx.pow(nx.as_type(t, "f64"), 2)', "power": "nx.pow(t, 2)", "square": "t * t",
+    "floor_divide": ("a // b", "nx.quotient truncates toward zero instead, and takes integers."),
+    "fmax": "nx.select(nx.is_nan(b), a, nx.max(a, b))", "fmin": "nx.select(nx.is_nan(b), a, nx.min(a, b))",
+    "maximum": "nx.max(a, b)", "minimum": "nx.min(a, b)",
+    "fmod": "nx.remainder(a, b)", "mod": ("a % b", "nx.remainder(a, b) has the sign of a instead."),
+    "divmod": "(a // b, a % b)",
+    "frombuffer": 'nx.from_binary(b"\\x00\\x00\\x80?", "f32")',
+    "gelu": "0.5 * t * (1 + nx.erf(t / 2**0.5))", "relu": "nx.max(t, 0)", "silu": "t * nx.sigmoid(t)",
+    "softplus": "nx.log1p(nx.exp(-nx.abs(t))) + nx.max(t, 0)",
+    "softmax": "nx.exp(t - nx.logsumexp(t, axes=[-1], keep_axes=True))",
+    "log_softmax": "t - nx.logsumexp(t, axes=[-1], keep_axes=True)",
+    "one_hot": "nx.equal(nx.new_axis(indices, -1), nx.iota((10,)))",
+    "geomspace": "nx.exp(nx.linspace(0.0, 1.0, n=5))", "logspace": "nx.pow(10.0, nx.linspace(0.0, 2.0, n=3))",
+    "grad": ("(nx.sum(nx.exp(t + 1e-3)) - nx.sum(nx.exp(t - 1e-3))) / 2e-3", _LATER),
+    "value_and_grad": ("(nx.sum(nx.exp(t + 1e-3)) - nx.sum(nx.exp(t - 1e-3))) / 2e-3", _LATER),
+    "gradient": "nx.diff(v)", "ediff1d": "nx.diff(v)",
+    "greater_than": "nx.greater(a, b)", "less_than": "nx.less(a, b)",
+    "hypot": "nx.sqrt(a * a + b * b)", "heaviside": "nx.greater_equal(t, 0)",
+    "interp": ("np.interp(v, v, w)", "This goes outside of definitions: NumPy's functions take tensors."),
+    "trapz": "nx.sum((v[1:] + v[:-1]) / 2)", "trapezoid": "nx.sum((v[1:] + v[:-1]) / 2)",
+    "isfinite": "nx.logical_not(nx.logical_or(nx.is_nan(t), nx.is_infinity(t)))",
+    "isin": "nx.any(nx.equal(nx.new_axis(v, -1), w), axes=[-1])", "isinf": "nx.is_infinity(t)",
+    "isnan": "nx.is_nan(t)", "nan_to_num": "nx.select(nx.is_nan(t), 0.0, t)",
+    "nanmean": "nx.sum(nx.select(nx.is_nan(t), 0.0, t)) / nx.sum(nx.logical_not(nx.is_nan(t)))",
+    "nansum": "nx.sum(nx.select(nx.is_nan(t), 0.0, t))", "nanmax": "nx.reduce_max(nx.select(nx.is_nan(t), -1e38, t))",
+    "nanmin": "nx.reduce_min(nx.select(nx.is_nan(t), 1e38, t))",
+    "lerp": "a + 0.5 * (b - a)", "log2p": "nx.log2(1 + t)", "logaddexp": "nx.logsumexp(nx.stack([a, b]), axes=[0])",
+    "invsqrt": "nx.rsqrt(t)", "reciprocal": "1 / t", "sinc": "nx.select(nx.equal(t, 0), 1.0, nx.sin(t) / t)",
+    "masked_fill": "nx.select(mask, 0.0, t)", "where": "nx.select(mask, a, b)", "ifelse": "nx.select(mask, a, b)",
+    "cond": ("nx.select(mask, a, b)", "Definitions have no `if` on traced values yet: both sides are computed."),
+    "meshgrid": "(nx.iota((2, 3), axis=0), nx.iota((2, 3), axis=1))",
+    "indices": "(nx.iota((2, 3), axis=0), nx.iota((2, 3), axis=1))",
+    "moveaxis": "nx.transpose(t, axes=[1, 0])", "permute": "nx.transpose(t, axes=[1, 0])",
+    "permute_dims": "nx.transpose(t, axes=[1, 0])", "swapaxes": "nx.transpose(t, axes=[1, 0])",
+    "mul": "nx.multiply(a, b)", "sub": "nx.subtract(a, b)",
+    "div": "nx.divide(a, b)", "true_divide": "nx.divide(a, b)", "neg": "nx.negate(t)", "negative": "nx.negate(t)",
+    "positive": "t", "ndim": "nx.rank(t)", "numel": "nx.size(t)",
+    "percentile": ("nx.sort(v)[int(0.9 * (v.size - 1))]", "nx.median(v) is the middle one."),
+    "quantile": ("nx.sort(v)[int(0.9 * (v.size - 1))]", "nx.median(v) is the middle one."),
+    "polyval": "v[0] * t * t + v[1] * t + v[2]",
+    "prod": "nx.product(t)", "ptp": "nx.reduce_max(t) - nx.reduce_min(t)", "std": "nx.standard_deviation(t)",
+    "var": "nx.variance(t)", "trace": "nx.sum(nx.take_diagonal(t))",
+    "put": "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)",
+    "rand": ("nx.random.uniform(key, shape=(2, 3))", _KEYS), "randn": ("nx.random.normal(key, shape=(2, 3))", _KEYS),
+    "ravel": "nx.flatten(t)",
+    "repeat": ("nx.take(v, nx.quotient(nx.iota((6,)), 2))", "Each element of v, which has 3, comes 2 times."),
+    "roll": "nx.concatenate([v[-1:], v[:-1]])", "searchsorted": "nx.sum(nx.less(w, nx.new_axis(v, -1)), axes=[-1])",
+    "digitize": "nx.sum(nx.less_equal(w, nx.new_axis(v, -1)), axes=[-1])",
+    "save_npy": 'nx.save_numpy("x.npy", t)', "load_npy": 'nx.load_numpy("x.npy")',
+    "save_npz": 'nx.save_numpy_archive("x.npz", {"t": t})', "savez": 'nx.save_numpy_archive("x.npz", {"t": t})',
+    "savez_compressed": 'nx.save_numpy_archive("x.npz", {"t": t}, compressed=True)',
+    "load_npz": 'dict(nx.load_numpy_archive("x.npz"))', "savetxt": 'np.savetxt("x.txt", t)',
+    "loadtxt": 'nx.tensor(np.loadtxt("x.txt"))',
+    "scan": ("nx.cumulative_sum(t, axis=0)", "Definitions have no `while` yet; a Python `for` is unrolled."),
+    "while_loop": ("nx.cumulative_sum(t, axis=0)", "Definitions have no `while` yet; a Python `for` is unrolled."),
+    "fori_loop": ("nx.cumulative_sum(t, axis=0)", "Definitions have no `while` yet; a Python `for` is unrolled."),
+    "scatter": "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)",
+    "scatter_add": "nx.indexed_add(v, nx.new_axis(indices, -1), 1.0)",
+    "segment_sum": "nx.indexed_add(nx.broadcast(0.0, (10,)), nx.new_axis(indices, -1), w[:2])",
+    "sgn": "nx.sign(t)", "signbit": "nx.less(t, 0)",
+    "topk": "nx.top_k(t, k=2)", "vander": "nx.pow(nx.new_axis(v, -1), nx.iota((3,)))",
+    "vectorise": 'nx.vectorize(t, "rows")', "vmap": ('nx.vectorize(t, "rows")', "Functions then see one entry."),
+    "view": 'nx.bitcast(t, "s32")', "isscalar": "nx.rank(t) == 0", "float32": "nx.f32([1, 2])",
+    "float64": "nx.f64([1, 2])", "float16": "nx.f16([1, 2])", "bfloat16": "nx.bf16([1, 2])", "int8": "nx.s8([1, 2])",
+    "int16": "nx.s16([1, 2])", "int32": "nx.s32([1, 2])", "int64": "nx.s64([1, 2])", "uint8": "nx.u8([1, 2])",
+    "uint16": "nx.u16([1, 2])", "uint32": "nx.u32([1, 2])", "uint64": "nx.u64([1, 2])", "complex64": "nx.c64([1, 2])",
+    "complex128": "nx.c128([1, 2])", "bool_": 'nx.tensor([1, 0], type="bool")', "int_": "nx.s64([1, 2])",
+    "pi": "nx.constants.pi()", "e": "nx.constants.e()", "inf": "nx.constants.infinity()", "nan": "nx.constants.nan()",
+    "float": 'nx.as_type(t, "f32")', "int": 'nx.as_type(t, "s64")', "bool": 'nx.as_type(t, "bool")',
+    "str": "repr(t)", "len": "t.shape[0]",
+}  # fmt: skip
+
+#: By what is typed after ``nx.linalg.``.
+LINALG: dict[str, Entry] = {
+    "cond": "nx.linalg.norm(t, ord=2) * nx.linalg.norm(nx.linalg.invert(t), ord=2)", "cross": FUNCTIONS["cross"],
+    "det": "nx.linalg.determinant(t)", "slogdet": "nx.log(nx.abs(nx.linalg.determinant(t)))",
+    "dot": "nx.dot(a, b)", "matmul": "nx.dot(a, b)", "multi_dot": "nx.dot(nx.dot(a, b), t)", "outer": "nx.outer(v, w)",
+    "eig": ("nx.linalg.eigh(t)", "It is for symmetric matrices, whose lower triangle counts."),
+    "eigvals": ("nx.linalg.eigh(t)[0]", "It is for symmetric matrices, whose lower triangle counts."),
+    "eigvalsh": "nx.linalg.eigh(t)[0]", "svdvals": "nx.linalg.svd(t)[1]",
+    "inv": "nx.linalg.invert(t)", "lstsq": "nx.linalg.least_squares(t, v)",
+    "solve_triangular": "nx.linalg.triangular_solve(t, v)", "diagonal": "nx.take_diagonal(t)",
+    "trace": "nx.sum(nx.take_diagonal(t))",
+    "vector_norm": "nx.linalg.norm(v)", "matrix_norm": "nx.linalg.norm(t)",
+    "expm": ("nx.eye(3) + t + t @ t / 2 + t @ t @ t / 6", "These are the first terms of its series."),
+}  # fmt: skip
+
+#: By what is typed after ``nx.random.``.
+RANDOM: dict[str, Entry] = {
+    "seed": ("nx.random.key(42)", _KEYS), "PRNGKey": ("nx.random.key(42)", _KEYS),
+    "default_rng": ("nx.random.key(42)", _KEYS), "RandomState": ("nx.random.key(42)", _KEYS),
+    "manual_seed": ("nx.random.key(42)", _KEYS),
+    "rand": ("nx.random.uniform(key, shape=(2, 3))", _KEYS), "random": ("nx.random.uniform(key, shape=(2, 3))", _KEYS),
+    "randn": ("nx.random.normal(key, shape=(2, 3))", _KEYS),
+    "standard_normal": ("nx.random.normal(key, shape=(2, 3))", _KEYS),
+    "integers": ("nx.random.randint(key, 0, 10, shape=(2, 3))", _KEYS),
+    "permutation": ("nx.random.shuffle(key, nx.iota((10,)))", _KEYS),
+    "bernoulli": ("nx.less(nx.random.uniform(key, shape=(2, 3))[0], 0.5)", _KEYS),
+    "binomial": ("nx.sum(nx.less(nx.random.uniform(key, shape=(2, 3, 10))[0], 0.5), axes=[-1])", _KEYS),
+    "exponential": ("-nx.log1p(-nx.random.uniform(key, shape=(2, 3))[0])", _KEYS),
+    "categorical": ("nx.random.choice(key, nx.iota((3,)), nx.abs(w) / nx.sum(nx.abs(w)), samples=5)", _KEYS),
+}  # fmt: skip
+
+#: By what is typed after a tensor and a dot.
+ATTRIBUTES: dict[str, Entry] = {
+    "T": "nx.transpose(t)", "mT": "nx.transpose(t)", "H": "nx.linalg.adjoint(t)",
+    "nbytes": "nx.byte_size(t)", "itemsize": "nx.byte_size(t) // nx.size(t)", "dim": "t.rank", "numel": "t.size",
+    "at": "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)", "fill_": "nx.fill(t, 0)",
+    "to": 'nx.as_type(t, "f32")', "double": 'nx.as_type(t, "f64")', "half": 'nx.as_type(t, "f16")',
+    "long": 'nx.as_type(t, "s64")', "tobytes": "nx.to_binary(t)", "values": "t.to_numpy()", "device": "t.type",
+    "flat": "nx.flatten(t)", "detach": "t", "cpu": "t", "clone": FUNCTIONS["copy"], "contiguous": "t",
+    **{name: FUNCTIONS[name] for name in (
+        "absolute", "amax", "amin", "astype", "average", "bool", "broadcast_to", "clamp", "conj", "copy", "cummax",
+        "cummin", "cumprod", "cumsum", "det", "diag", "diagonal", "div", "einsum", "expand", "expand_dims", "flip",
+        "float", "gradient", "inv", "int", "isfinite", "isinf", "isnan", "masked_fill", "matmul", "mm", "mod",
+        "moveaxis", "mul", "neg", "nonzero", "norm", "numel", "percentile", "permute", "power", "prod", "ptp",
+        "quantile", "ravel", "repeat", "roll", "scatter_add", "searchsorted", "softmax", "std", "sub", "swapaxes",
+        "topk", "trace", "unique", "unsqueeze", "var", "view", "where",
+    )},
+}  # fmt: skip
+
+
+def advice(entry: Entry) -> list[str]:
+    """The lines of an error that an entry stands for.
+
+    Examples
+    --------
+    >>> advice("nx.is_nan(t)")
+    ['Write nx.is_nan(t).']
+    """
+    form, *notes = (entry,) if isinstance(entry, str) else entry
+    return [f"Write {form}.", *notes]
+
+
+def missing(owner: str, name: str, table: dict[str, Entry], known: Iterable[str], of: Any = None) -> NxAttributeError:
+    """The error for a name that is not there.
+
+    Parameters
+    ----------
+    owner : str
+        What lacks it, as people write it: ``"nx.linalg"``.
+    name : str
+    table : dict
+        What to write for names of other libraries.
+    known : iterable of str
+        The names that there are, of which the nearest is offered where the table has none.
+    of : object, optional
+        What was asked; Python keeps it with the error.
+
+    Returns
+    -------
+    NxAttributeError
+
+    Examples
+    --------
+    >>> print(missing("nx", "meen", {}, ["mean", "sum"]))
+    nx has no 'meen'.
+      Did you mean 'mean'?
+    """
+    # Imported here, as only a misspelt name needs it.
+    from difflib import get_close_matches
+
+    lines = []
+    if name in table:
+        lines = advice(table[name])
+    elif not name.startswith("_"):
+        lines = [f"Did you mean {near!r}?" for near in get_close_matches(name, list(known), n=1)]
+    return NxAttributeError(message(f"{owner} has no {name!r}.", *lines), name=name, obj=of)
+
+
+class Hint:
+    """An attribute that is not there, on a class: asking for it is the error that says what to write.
+
+    A ``__getattr__`` would make every attribute of the class slower, those that are there too.
+    """
+
+    def __init__(self, name: str, entry: Entry) -> None:
+        self._name, self._entry = name, entry
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise NxAttributeError(message(f"a tensor has no {self._name!r}.", *advice(self._entry)))

@@ -1,0 +1,120 @@
+"""Errors of nxkernel in a shell: the person's lines, and none of nxkernel's."""
+
+import sys
+
+import pytest
+
+import nxkernel
+
+MODEL = """%%defn
+def half(x):
+    return nx.mean(x, axis=0)
+
+def model(x):
+    return half(x) * 2"""
+
+
+def test_an_error_of_a_call_is_the_cell_and_the_text(shell):
+    ran = shell.run("import math\nt = nx.eye(2)\nnx.sum(t, axes=[5])")
+    assert not ran.success
+    assert ran.out.splitlines() == [
+        "---------------------------------------------------------------------------",
+        "NxIndexError                              Traceback (most recent call last)",
+        "Cell In[1], line 3",
+        "      1 import math",
+        "      2 t = nx.eye(2)",
+        "----> 3 nx.sum(t, axes=[5])",
+        "",
+        "NxIndexError: axis 5 is out of range for the shape [2][2].",
+        "  It has 2 axes, so an axis is from -2 to 1.",
+    ]
+
+
+def test_frames_of_the_persons_definitions_stay(shell):
+    shell.run(MODEL)
+    out = shell.run("model(1.0)").out
+    assert [line.split(", ")[0] for line in out.splitlines() if line.startswith("Cell ")] == [
+        "Cell In[2]", "Cell In[1]", "Cell In[1]",
+    ]  # fmt: skip
+    assert "----> 3     return nx.mean(x, axis=0)" in out
+    assert "nxkernel/" not in out
+    assert len(out.splitlines()) < 30
+    assert out.splitlines()[-3:] == [
+        "NxTypeError: mean takes axes=[0], not axis=0.",
+        "  cell 1, line 3:  return nx.mean(x, axis=0)",
+        "  It is called as nx.mean(tensor, *, axes=None, keep_axes=False).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("nx.zeros((2,))", "nxkernel has no 'zeros'.\n  Write nx.broadcast(0.0, (2, 3))."),
+        ("nx.eye(2).T", "a tensor has no 'T'.\n  Write nx.transpose(t)."),
+    ],
+)
+def test_names_that_are_not_there_are_one_line_of_the_cell(shell, code, text):
+    assert shell.run(code).out.splitlines()[2:] == [
+        "Cell In[1], line 1", f"----> 1 {code}", "", *f"NxAttributeError: {text}".splitlines(),
+    ]  # fmt: skip
+
+
+def test_what_was_caught_inside_is_not_told(shell):
+    out = shell.run("nx.load_numpy_archive(b'no archive')").out
+    assert "During handling" not in out
+    assert "direct cause" not in out
+    assert (
+        out.splitlines()[-1]
+        == "NxValueError: cannot read the 10 bytes given: it is no .npz archive: File is not a zip file"
+    )
+
+
+def test_the_error_itself_stays_whole(shell):
+    shell.run("nx.load_numpy_archive(b'no archive')")
+    assert sys.last_value.__cause__ is not None
+    out = shell.run("%tb").out
+    assert "npz.py" in out
+    assert "direct cause" in out
+
+
+def test_verbose_mode_shows_every_frame(shell):
+    try:
+        shell.run("%xmode Verbose")
+        assert "shapes.py" in shell.run("nx.sum(nx.eye(2), axes=[5])").out
+    finally:
+        shell.run("%xmode Context")
+
+
+def test_other_errors_are_shown_as_ever(shell):
+    out = shell.run("def f():\n    return 1 / 0\n\nf()").out
+    assert "ZeroDivisionError: division by zero" in out
+    assert "Custom TB" not in out
+
+
+def test_unload_takes_it_out_again(shell):
+    assert shell.ip.custom_exceptions == (nxkernel.errors.NxError,)
+    nxkernel.unload_ipython_extension(shell.ip)
+    assert shell.ip.custom_exceptions == ()
+
+
+def test_the_handler_of_somebody_else_stays(bare):
+    def handler(shell, kind, error, traceback, tb_offset=None):
+        return []
+
+    bare.ip.set_custom_exc((KeyError,), handler)
+    try:
+        nxkernel.load_ipython_extension(bare.ip)
+        assert bare.ip.custom_exceptions == (KeyError,)
+        nxkernel.unload_ipython_extension(bare.ip)
+        assert bare.ip.custom_exceptions == (KeyError,)
+    finally:
+        bare.ip.set_custom_exc((), None)
+
+
+@pytest.mark.parametrize("part", ["[0, 0]", ".shape", "[0].T"])
+def test_a_part_of_a_call_under_jit_names_the_call(shell, part):
+    shell.run("def blur(img):\n    return img")
+    assert shell.run(f"%jit blur(img){part}").err == (
+        f"UsageError: %jit takes a call, such as `%jit f(x, axis=0)`, got `blur(img){part}`.\n"
+        "  Give the call alone: `%jit blur(img)`.\n"
+    )
