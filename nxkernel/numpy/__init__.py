@@ -19,6 +19,7 @@ from nxkernel.numpy import (
     signals,
     sorting,
     statistics,
+    tricks,
 )
 
 from nxkernel.numpy import fft as fft  # isort: skip
@@ -45,11 +46,12 @@ from nxkernel.numpy.shaping import *  # noqa: F403
 from nxkernel.numpy.signals import *  # noqa: F403
 from nxkernel.numpy.sorting import *  # noqa: F403
 from nxkernel.numpy.statistics import *  # noqa: F403
+from nxkernel.numpy.tricks import *  # noqa: F403
 from nxkernel.numpy.twins import twin as twin
 
 ndarray = Array
 _FAMILIES = (
     choosing, constants, creation, cumulative, elementwise, inspection, joining, products, reductions, shaping, signals,
-    sorting, statistics,
+    sorting, statistics, tricks,
 )  # fmt: skip
 __all__ = sorted({name for family in _FAMILIES for name in family.__all__} - {"linalg_outer"})

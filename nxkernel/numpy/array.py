@@ -256,7 +256,7 @@ class Array(Value):
         """Another array, with these elements."""
         return Array.of(value)
 
-    def view(self, step: Step) -> Array:
+    def through(self, step: Step) -> Array:
         """What a step shows of this array."""
         if self.steps:
             joined = self.steps[-1].then(step) if isinstance(self.steps[-1], Index) else None
@@ -308,7 +308,7 @@ class Array(Value):
 
     def transposed(self, axes: Shape) -> Array:
         """A view with axes in another order."""
-        return self.view(Transpose(self.shape, axes)) if axes != tuple(range(self.ndim)) else self.view_all()
+        return self.through(Transpose(self.shape, axes)) if axes != tuple(range(self.ndim)) else self.view_all()
 
     def view_all(self) -> Array:
         """A view of all elements."""
@@ -317,21 +317,21 @@ class Array(Value):
     def with_shape(self, shape: Shape) -> Array:
         """The elements in another shape: a view where NumPy gives one, otherwise a new array."""
         if is_view(self.root.shape, self.steps, self.shape, shape):
-            return self.view(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
+            return self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
         return Array.of(reshaped(self.__nx_operand__(), shape))
 
     def spread_to(self, shape: Shape) -> Array:
         """A read-only view that repeats elements."""
-        return self.view(Broadcast(shape))
+        return self.through(Broadcast(shape))
 
     def diagonal_of(self, offset: int, axes: tuple[int, int]) -> Array:
         """A read-only view of a diagonal."""
-        return self.view(Diagonal(self.shape, offset, axes))
+        return self.through(Diagonal(self.shape, offset, axes))
 
     @property
     def real(self) -> Array:
         """The real parts, a view."""
-        return self.view(ComplexPart(self.shape, False)) if self.type.is_complex else self.view_all()
+        return self.through(ComplexPart(self.shape, False)) if self.type.is_complex else self.view_all()
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -341,7 +341,7 @@ class Array(Value):
     def imag(self) -> Array:
         """The imaginary parts, a view; zeros that are read-only where numbers are real."""
         if self.type.is_complex:
-            return self.view(ComplexPart(self.shape, True))
+            return self.through(ComplexPart(self.shape, True))
         return Array(Root(filled(0, self.type, self.shape)), writeable=False)
 
     @imag.setter
@@ -412,7 +412,7 @@ def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
 def get(array: Array, key: Any) -> Any:
     """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
     parsed = keys.parse(key, array.shape)
-    view = array if parsed.basic is None else array.view(parsed.basic)
+    view = array if parsed.basic is None else array.through(parsed.basic)
     if parsed.stretches or parsed.mask is not None:
         from nxkernel.numpy import parts
 
@@ -429,7 +429,7 @@ def get(array: Array, key: Any) -> Any:
 def put(array: Array, key: Any, value: Any) -> None:
     """``array[key] = value``."""
     parsed = keys.parse(key, array.shape)
-    view = array if parsed.basic is None else array.view(parsed.basic)
+    view = array if parsed.basic is None else array.through(parsed.basic)
     if parsed.stretches or parsed.mask is not None:
         from nxkernel.numpy import parts
 

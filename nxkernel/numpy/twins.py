@@ -19,6 +19,7 @@ _MODULES = {"fft": np.fft, "linalg": np.linalg}
 @functools.cache
 def _table() -> dict[Any, Any]:
     import nxkernel.numpy as ours
+    from nxkernel.numpy import tricks
 
     table: dict[Any, Any] = {}
     places = [(np, ours), *((theirs, getattr(ours, name)) for name, theirs in _MODULES.items())]
@@ -31,6 +32,10 @@ def _table() -> dict[Any, Any]:
         found = getattr(np.random, name)
         if callable(found) and not name.startswith("_") and not isinstance(found, type):
             table[found] = random.refused(name)
+    table |= {
+        np.ndarray: tricks.ndarray, np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
+        np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view,
+    }  # fmt: skip
     for cls, name in constants.SCALARS.items():
         table[cls] = _conversion(name)
     return table

@@ -165,7 +165,7 @@ class Ufunc:
         if not parsed.picks:
             a[indices] = self(a[indices], b)
             return
-        view = a if parsed.basic is None else a.view(parsed.basic)
+        view = a if parsed.basic is None else a.through(parsed.basic)
         whole = operand(view)
         updates = fitted(b, picking.shape(whole.shape, parsed.picks, parsed.front), view.type)
         if sign < 0:

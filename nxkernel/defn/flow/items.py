@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from nxkernel import types
 from nxkernel.defn.flow import updates
 from nxkernel.defn.flow.sequences import Counted
 from nxkernel.defn.flow.unassigned import is_unassigned
@@ -133,6 +134,11 @@ def get_item(value: Any, key: Any) -> Any:
         return _from_sequence(value, key)
     if isinstance(value, Counted) and is_value(key):
         return value.item(key)
+    if types.follows_numpy() and type(value).__module__.startswith("numpy."):
+        from nxkernel.numpy import twin
+
+        # Such as np.mgrid and np.r_, which make arrays of what stands between the brackets.
+        return twin(value)[key]
     return value[key]
 
 

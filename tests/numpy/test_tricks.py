@@ -1,0 +1,47 @@
+"""What NumPy offers around indices: values and types as NumPy's."""
+
+import numpy as np
+import pytest
+
+import nxkernel.numpy as nnp
+from numpy_face import check, traced
+from nxkernel import types
+
+M = np.arange(24.0).reshape(4, 6) - 7
+
+ROWS = {
+    "brackets": lambda np, m: (np.c_[m[0], m[1]], np.r_[m[0], 1.0, m[1]], np.r_[0:3, m[0, 0]], np.c_[m, m[:, 0]]),
+    "slices": lambda np, m: m[np.s_[1:3, ::2]],
+    "ix_": lambda np, m: m[np.ix_([0, 2], [1, 3])],
+    "places": lambda np, m: np.unravel_index(np.argmax(m), (4, 6)),
+    "ravelled": lambda np, m: np.ravel_multi_index((np.array([1, 2]), np.array([3, 4])), (4, 6)),
+    "diag_indices": lambda np, m: m[np.diag_indices(3)],
+    "counting": lambda np, m: [m[place] for place in np.ndindex(2, 2)],
+    "enumerated": lambda np, m: [value * place[0] for place, value in np.ndenumerate(m[:2, :2])],
+    "along": lambda np, m: (np.apply_along_axis(lambda r: r.sum(), 1, m), np.apply_along_axis(lambda r: r[:2], 0, m)),
+    "over": lambda np, m: np.apply_over_axes(np.sum, m, [0, 1]),
+    "gcd": lambda np, m: (np.gcd(m.astype(int), 6), np.lcm(m.astype(int), 4)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_rows(row):
+    check(row, M)
+
+
+def test_polyfit():
+    check(lambda np, m: np.polyfit(np.arange(6.0), m[0] ** 2, 2), M, rtol=1e-9)
+
+
+def test_windows():
+    (found,) = traced(lambda np, m: np.sliding_window_view(m, (2, 3)), M)
+    np.testing.assert_array_equal(found, np.lib.stride_tricks.sliding_window_view(M, (2, 3)))
+
+
+def test_objects_and_classes_of_numpys_have_twins():
+    assert nnp.twin(np.mgrid) is nnp.mgrid
+    assert nnp.twin(np.r_) is nnp.r_
+    assert nnp.twin(np.ndindex) is np.ndindex
+    with types.promotion("numpy"):
+        assert nnp.twin(np.ndarray)((2, 3), np.int32).dtype == np.int32
+        assert nnp.twin(np.lib.stride_tricks.sliding_window_view)(M, 3, axis=1).shape == (4, 4, 3)
