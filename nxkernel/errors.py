@@ -24,7 +24,15 @@ class NxAttributeError(NxError, AttributeError):
 
 
 class TracedValueError(NxTypeError):
-    """Python asked a traced value for its data, which exists only when the compiled program runs."""
+    """Python asked a traced value for its data, which exists only when the compiled program runs.
+
+    Attributes
+    ----------
+    value : traced value or None
+        The one that was asked.
+    """
+
+    value: object = None
 
 
 class CompilationError(NxError, RuntimeError):

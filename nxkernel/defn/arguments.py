@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import containers
+from nxkernel.defn import containers, faces
 from nxkernel.defn.captures import Survey, Walk
 from nxkernel.defn.leaves import array_of, spec_of
 from nxkernel.defn.states import constant, describe
-from nxkernel.defn.trace import Known, Traced, trace
+from nxkernel.defn.trace import Known, Leaf, Traced, trace
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.traverse import post_order
+from nxkernel.ops.dispatch import is_number
+from nxkernel.primitives import parameter
+from nxkernel.wording import a
 
 #: A name for people, to what it stands for and how that is written.
 Parts = dict[str, tuple[Any, str]]
@@ -31,13 +36,17 @@ class Arguments:
     survey : Survey
     arrays : list of (str, Spec, array)
         The captured arrays, those of functions among the options included.
-    ident : tuple
-        Hashable; equal for calls that the same program answers.
+    face : str
+        As what the function sees its values.
+    fixed : set of str
+        The paths of Python numbers that are static values.
+    keywords : tuple of str
+        The last arguments are passed by these names.
     """
 
     __slots__ = (
-        "_option_states", "_walk", "arrays", "compiler", "ident", "names", "options", "paths", "specs", "structures",
-        "survey", "values",
+        "_option_states", "_walk", "arrays", "compiler", "face", "fixed", "keywords", "names", "options", "paths",
+        "specs", "structures", "survey", "values",
     )  # fmt: skip
 
     def __init__(
@@ -49,6 +58,9 @@ class Arguments:
         compiler: str,
         survey: Survey,
         captured: Sequence[Any],
+        face: str = faces.NX,
+        fixed: Collection[str] = (),
+        keywords: Sequence[str] = (),
     ) -> None:
         self.names, self.structures = names, tuple(structures)
         self.options, self.compiler, self.survey = options, compiler, survey
@@ -61,14 +73,76 @@ class Arguments:
         for name, value in options.items():
             state = constant(value)
             self._option_states[name] = self._walked(name, value) if state is None else state
-        self.ident = (
+        self.face, self.keywords = face, tuple(keywords)
+        #: The paths of Python numbers that are static values.
+        self.fixed = {path for path, value in leaves if is_number(value) and (path in fixed or type(value) is bool)}
+        if face == faces.NX:
+            self.fixed = set()
+
+    @property
+    def ident(self) -> tuple:
+        """Hashable; equal for calls that the same program answers."""
+        return (
             self.structures,
             self.specs,
+            tuple([(path, constant(value)) for path, value in self._fixed_values()]),
             tuple(self._option_states.items()),
             self._aliases(),
-            survey.ident,
-            compiler,
+            self.survey.ident,
+            self.compiler,
         )
+
+    def check_changes(self, function: str, changes: Sequence[int]) -> None:
+        """Refuse to assign into what cannot change, or into memory that other arguments share.
+
+        Raises
+        ------
+        NxTypeError
+        """
+        arrays = [(path, value) for path, value in zip(self.paths, self.values, strict=True) if not is_number(value)]
+        for place in changes:
+            path, value = self.paths[place], self.values[place]
+            if not isinstance(value, np.ndarray):
+                raise NxTypeError(
+                    message(
+                        f"{function} assigns into {path}, which is {a(type(value).__name__)}: those never change.",
+                        f"Return the new value of {path} from {function}, or pass a NumPy array.",
+                    )
+                )
+            if not value.flags.writeable:
+                raise NxTypeError(
+                    message(f"{function} assigns into {path}, which is read-only.", f"Pass {path}.copy().")
+                )
+            for other, array in arrays:
+                if other != path and isinstance(array, np.ndarray) and np.may_share_memory(value, array):
+                    raise NxTypeError(
+                        message(
+                            f"{function} assigns into {path}, whose memory {other} shares.",
+                            f"Pass {other}.copy().",
+                        )
+                    )
+
+    def _fixed_values(self) -> list[tuple[str, Any]]:
+        pairs = zip(self.paths, self.values, strict=True)
+        return [(path, value) for path, value in pairs if path in self.fixed]
+
+    def fixable(self, error: Exception) -> set[str]:
+        """Python numbers that may be made static because tracing stopped with an error: those that it asked for.
+
+        Without a hint whole numbers come first, then floats.
+        """
+        open_ = {
+            path: (place, value)
+            for place, (path, value) in enumerate(zip(self.paths, self.values, strict=True))
+            if is_number(value) and path not in self.fixed and self.face == faces.NUMPY
+        }
+        asked = getattr(error, "value", None)
+        if asked is not None:
+            needed = {n.params["name"] for n in post_order([asked]) if n.primitive is parameter}
+            if needed & open_.keys():
+                return needed & open_.keys()
+        whole = {path for path, (_, value) in open_.items() if isinstance(value, int)}
+        return whole or set(open_)
 
     def _walked(self, name: str, value: Any) -> tuple:
         """The state of an option that is no constant: a container, a function, an object."""
@@ -95,6 +169,8 @@ class Arguments:
                 found[f"argument {path}"] = (structure, containers.describe(structure))
         for path, spec in zip(self.paths, self.specs, strict=True):
             found[f"argument {path}"] = (spec, str(spec))
+        for path, value in self._fixed_values():
+            found[f"argument {path}"] = (constant(value), describe(value))
         for name, value in self.options.items():
             if constant(value) is not None:
                 found[f"option {name}"] = (self._option_states[name], describe(value))
@@ -107,8 +183,12 @@ class Arguments:
         leads = dict(self.survey.leads)
         if self._walk is not None:
             leads |= self._walk.leads
-        leaves = list(zip(self.paths, self.specs, strict=True))
-        return trace(name, function, self.structures, leaves, self.options, Known(self.arrays, leads), twin)
+        leaves = [
+            Leaf(path, spec, is_number(value), (value,) if path in self.fixed else ())
+            for path, spec, value in zip(self.paths, self.specs, self.values, strict=True)
+        ]
+        known = Known(self.arrays, leads)
+        return trace(name, function, self.structures, leaves, self.options, known, twin, self.face, self.keywords)
 
     def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[np.ndarray]:
         """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made."""

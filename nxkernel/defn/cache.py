@@ -52,6 +52,8 @@ class Program:
         Label and structure of the values that are printed after each run; their leaves are the last outputs.
     specs : tuple of Spec or VectorizedSpec
         Of the results, then of what is printed.
+    changes : tuple of int
+        The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
     reason : tuple of str
     where : str
     signature : str
@@ -70,6 +72,7 @@ class Program:
     fixed: tuple
     prints: tuple[tuple[str, Any], ...]
     specs: tuple
+    changes: tuple[int, ...]
     reason: tuple[str, ...]
     where: str
     signature: str
@@ -98,6 +101,8 @@ class Family:
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()
         self.misses = self.compiled = self.memory = self.disk = 0
         self._forgotten_hits = 0
+        #: Python numbers among the arguments, by path, that tracing needed as static values.
+        self.fixed: set[str] = set()
         #: Goes up when programs are dropped, so that shortcuts to them are not followed.
         self.version = 0
         #: Whether another function of the same name and place was there before, which the person has edited since.

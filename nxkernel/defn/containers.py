@@ -16,6 +16,8 @@ from nxkernel.wording import a
 
 #: The structure of a single leaf.
 LEAF = "leaf"
+#: The structure of None, which a definition may return that changes its arguments.
+NOTHING = "nothing"
 #: Stands for an argument that was left out and whose default is None: a function asks such a one whether it was given.
 LEFT_OUT = object()
 
@@ -66,6 +68,8 @@ def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     """The container of a structure over new leaves."""
     if structure == LEAF:
         return next(leaves)
+    if structure == NOTHING:
+        return None
     kind, detail, children = structure
     if kind == "left out":
         return None
@@ -90,6 +94,8 @@ def describe(structure: Any) -> str:
     """A structure as a person would write it, with dots for leaves."""
     if structure == LEAF:
         return "·"
+    if structure == NOTHING:
+        return "None"
     kind, detail, children = structure
     if kind == "left out":
         return "None"

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel import types as types_
 from nxkernel.compilers import interface
-from nxkernel.defn import captures, containers, defaults, explain, fingerprint, guards, options, places, quick
+from nxkernel.defn import captures, containers, defaults, explain, faces, fingerprint, guards, options, places, quick
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program, family
 from nxkernel.defn.events import Event, stream
@@ -47,6 +48,7 @@ class Definition:
         compiler: str | None = None,
         on_conflict: str = "reuse",
         syntax: bool = False,
+        promotion: str | None = None,
     ) -> None:
         if isinstance(function, np.ufunc):
             name = function.__name__
@@ -69,7 +71,9 @@ class Definition:
         plain = _plain(function)
         code = getattr(plain, "__code__", None)
         self.fingerprint = fingerprint.of_code(code) if code is not None else type(function).__name__
-        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'}"
+        #: As what it sees its values: by the rules of Nx, or of NumPy.
+        self.face = promotion or (faces.of(plain) if syntax else faces.NX)
+        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.face}"
         self._family: Family = family(self.__name__, content, _place(plain))
 
     def _set_function(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
@@ -104,6 +108,8 @@ class Definition:
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
+        if self.face != faces.NX:
+            return self._call(args, opts)
         key: list[Any] | None = []
         arrays: list[Any] = []
         for value in args:
@@ -149,7 +155,10 @@ class Definition:
                 shortcuts.clear()
             shortcuts[key] = quick.Shortcut(self._family, arguments.survey, program)
         try:
-            return quick.results(program, program.executable.run(arguments.inputs(program.captured, program.fixed)))
+            if program.changes:
+                arguments.check_changes(self.__name__, program.changes)
+            made = program.executable.run(arguments.inputs(program.captured, program.fixed))
+            return quick.results(program, made, arguments.values)
         except Exception as error:
             self._failed(error)
             raise
@@ -179,7 +188,8 @@ class Definition:
         for path, value in zip(self._names(len(args)), args, strict=True):
             containers.flatten(value, path, [], self._refuse)
         args = [None if value is containers.LEFT_OUT else value for value in args]
-        return self._twin(self.__nx_function__)(*args, **options.check(self.__name__, self._signature, opts))
+        values = options.check(self.__name__, self._signature, opts)
+        return faces.inside(self.face, self._twin(self.__nx_function__), args, values)
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What runs while the function is traced."""
@@ -190,8 +200,17 @@ class Definition:
     def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Arguments:
         __tracebackhide__ = True
         args, opts = self._placed(args, opts)
+        with types_.promotion(self.face):
+            return self._bound(args, opts, templates)
+
+    def _bound(self, args: tuple, opts: dict[str, Any], templates: bool) -> Arguments:
+        __tracebackhide__ = True
+        names, keywords = self._names(len(args)), []
+        if self.face == faces.NUMPY:
+            args, names, keywords, opts, more = self._fixed_apart(args, names, opts)
         values = options.check(self.__name__, self._signature, opts)
-        names = self._names(len(args))
+        if self.face == faces.NUMPY:
+            values |= more
         leaves: list[tuple[str, Any]] = []
         structures = [
             containers.flatten(value, name, leaves, self._refuse) for name, value in zip(names, args, strict=True)
@@ -208,7 +227,24 @@ class Definition:
                 )
         survey, captured = self._look()
         compiler = self.compiler or defaults.current()["compiler"]
-        return Arguments(names, structures, leaves, values, compiler, survey, captured)
+        fixed = self._family.fixed
+        return Arguments(names, structures, leaves, values, compiler, survey, captured, self.face, fixed, keywords)
+
+    def _fixed_apart(
+        self, args: tuple, names: list[str], opts: dict[str, Any]
+    ) -> tuple[tuple, list[str], list[str], dict[str, Any], dict[str, Any]]:
+        """Of a NumPy program: arguments without values that are no data, which become options, and those options."""
+        more = {name: value for name, value in zip(names, args, strict=True) if faces.is_static(value)}
+        if not more:
+            return args, names, [], opts, {}
+        first = min(map(names.index, more))
+        kept = [
+            (name, value)
+            for name, value in zip(names, args, strict=True)
+            if name not in more and value is not containers.LEFT_OUT
+        ]
+        keywords = [name for name, _ in kept if names.index(name) > first]
+        return tuple(value for _, value in kept), [name for name, _ in kept], keywords, opts, more
 
     def _look(self) -> tuple[captures.Survey, list[Any]]:
         """What the function captures, as it is now."""
@@ -314,6 +350,7 @@ class Definition:
                     fixed=traced.fixed,
                     prints=traced.prints,
                     specs=traced.specs,
+                    changes=traced.changes,
                     reason=why,
                     where=where,
                     signature=arguments.signature(self.__name__),
@@ -339,20 +376,37 @@ class Definition:
         """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
         __tracebackhide__ = True
         begin = time.perf_counter()
-        try:
-            traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
-        except RecursionError:
-            raise CompilationError(
-                message(
-                    f"{self.__name__} calls itself without end while it is traced.",
-                    "What ends a recursion must be known then: an option that counts down, not a tensor.",
-                )
-            ) from None
-        except NxError as error:
-            places.point_out(error)
-            raise
+        first: NxError | None = None
+        while True:
+            try:
+                traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
+                break
+            except NxError as error:
+                first = first or error
+                more = arguments.fixable(error)
+                if not more:
+                    places.point_out(first)
+                    raise first from None
+                arguments.fixed |= more
+            except RecursionError:
+                raise self._endless() from None
+        if first is not None:
+            self._family.fixed |= arguments.fixed
+            told = [
+                f"argument {path}: its value is needed while tracing, so each new one is traced"
+                for path in arguments.fixed
+            ]
+            traced = dataclasses.replace(traced, notes=(*traced.notes, *told))
         traced = dataclasses.replace(traced, graph=simplify(traced.graph))
         return traced, 1e3 * (time.perf_counter() - begin)
+
+    def _endless(self) -> CompilationError:
+        return CompilationError(
+            message(
+                f"{self.__name__} calls itself without end while it is traced.",
+                "What ends a recursion must be known then: an option that counts down, not a tensor.",
+            )
+        )
 
     # What people ask -------------------------------------------------------------------------------------------
 

@@ -24,8 +24,12 @@ from nxkernel.wording import a
 @overload
 def defn(function: Callable[..., Any], /) -> Definition: ...
 @overload
-def defn(*, compiler: str | None = None) -> Callable[[Callable[..., Any]], Definition]: ...
-def defn(function: Callable[..., Any] | None = None, /, *, compiler: str | None = None) -> Any:
+def defn(
+    *, compiler: str | None = None, promotion: str | None = None
+) -> Callable[[Callable[..., Any]], Definition]: ...
+def defn(
+    function: Callable[..., Any] | None = None, /, *, compiler: str | None = None, promotion: str | None = None
+) -> Any:
     """Make a function a numerical definition.
 
     Positional arguments become tensors, keyword-only arguments are static options. Its `if`, `while`, `for` over ranges
@@ -37,6 +41,10 @@ def defn(function: Callable[..., Any] | None = None, /, *, compiler: str | None 
     function : callable
     compiler : str, optional
         ``"numba_cpu"`` or ``"evaluator"``; the default option when not given.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold for types, and whether arrays are assigned into: Nx's, or NumPy's. When not given, a function
+        that names NumPy and nothing of nxkernel follows NumPy's, and so does one that names neither where the names
+        around it include NumPy.
 
     Returns
     -------
@@ -62,18 +70,18 @@ def defn(function: Callable[..., Any] | None = None, /, *, compiler: str | None 
     111
     """
     if function is None:
-        return functools.partial(_define, compiler=compiler)
-    return _define(function, compiler=compiler)
+        return functools.partial(_define, compiler=compiler, promotion=promotion)
+    return _define(function, compiler, promotion)
 
 
-def _define(function: Callable[..., Any], compiler: str | None) -> Definition:
+def _define(function: Callable[..., Any], compiler: str | None, promotion: str | None) -> Definition:
     if isinstance(function, Definition):
         function = function.__nx_function__
     if not callable(function):
         raise NxTypeError(f"nx.defn makes a function a definition, got {a(type(function).__name__)}")
     if isinstance(function, types.FunctionType) and is_users(function):
         check(function)
-    return Definition(function, compiler=compiler, syntax=True)
+    return Definition(function, compiler=compiler, syntax=True, promotion=promotion)
 
 
 def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:

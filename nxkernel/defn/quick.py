@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -132,7 +132,12 @@ class Shortcut:
     @staticmethod
     def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
         """Whether a program and the arrays that it was called with are plain enough."""
-        if program.prints or len(arguments.arrays) != len(arguments.survey.arrays):
+        if (
+            program.prints
+            or program.changes
+            or arguments.fixed
+            or len(arguments.arrays) != len(arguments.survey.arrays)
+        ):
             return False
         if len(arrays) != len(arguments.values):
             # Others were given by name or are defaults: a shortcut would hand over too few.
@@ -169,8 +174,13 @@ class Shortcut:
         return results(program, program.executable.run(arrays))
 
 
-def results(program: Program, made: list[np.ndarray]) -> Any:
-    """What a program gave, as the function would return it; what is to be printed is printed."""
+def results(program: Program, made: list[np.ndarray], values: Sequence[Any] = ()) -> Any:
+    """What a program gave, as the function would return it.
+
+    What is to be printed is printed, and arrays among the arguments' leaves, `values`, that are assigned into change.
+    """
+    for place, array in zip(program.changes, made[len(made) - len(program.changes) :], strict=True):
+        np.copyto(values[place], array)
     tensors = iter([_wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
     if program.structure == containers.LEAF:
         result = next(tensors)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import containers
+from nxkernel.defn import containers, faces
 from nxkernel.defn.flow.unrolling import notes
 from nxkernel.defn.leaves import spec_of
 from nxkernel.defn.stand_ins import StandIns
@@ -59,6 +59,8 @@ class Traced:
         Of each output as the function returned it: the first axes of an output may be vectorized.
     notes : tuple of str
         What a person may want to know of how it was traced.
+    changes : tuple of int
+        The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
     """
 
     graph: Graph
@@ -68,6 +70,28 @@ class Traced:
     prints: tuple[tuple[str, Any], ...]
     specs: tuple[Spec | VectorizedSpec, ...]
     notes: tuple[str, ...] = ()
+    changes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf of the arguments.
+
+    Parameters
+    ----------
+    path : str
+        How a person would write it.
+    spec : Spec or VectorizedSpec
+    number : bool
+        Whether it is a Python number.
+    fixed : tuple
+        The number itself where it is static, else nothing.
+    """
+
+    path: str
+    spec: Spec | VectorizedSpec
+    number: bool = False
+    fixed: tuple[Any, ...] = ()
 
 
 #: A node, and the spec of the value that it is for the function: its first axes may be vectorized.
@@ -87,9 +111,12 @@ class _Capturing:
         #: Each node to the number of the captured array that it stands for, or to an array that is none of them.
         self.meaning: dict[Expr, int | np.ndarray] = {}
 
-    def known(self, value: Any) -> Expr | VectorizedExpr | None:
+    def known(self, value: Any, looks: faces.Face) -> Any:
         """What stands for an array that is captured by name."""
-        return node_with(self(value), spec_of(value)) if id(value) in self._known else None
+        number = self._known.get(id(value))
+        if number is None:
+            return None
+        return looks.captured(self._arrays[number][0], node_with(self(value), spec_of(value)))
 
     def __call__(self, value: Any) -> Expr:
         node = self._nodes.get(id(value))
@@ -113,10 +140,12 @@ def trace(
     name: str,
     function: Callable[..., Any],
     structures: Sequence[Any],
-    leaves: Sequence[tuple[str, Spec]],
+    leaves: Sequence[Leaf],
     options: Mapping[str, Any],
     known: Known,
     twin: Callable[[Any], Any] = lambda function: function,
+    face: str = faces.NX,
+    keywords: Sequence[str] = (),
 ) -> Traced:
     """Trace a function.
 
@@ -126,34 +155,51 @@ def trace(
     function : callable
     structures : sequence
         Of each positional argument.
-    leaves : sequence of (str, Spec)
-        The arguments' leaves: how a person would write each, and what it is.
+    leaves : sequence of Leaf
+        The arguments' leaves.
     options : mapping
         Passed as they are.
     known : Known
         The arrays that the function captures by name.
     twin : callable, optional
         Gives what is called in place of the function.
+    face : str, optional
+        As what the function sees its values.
+    keywords : sequence of str, optional
+        The last arguments are passed by these names.
     """
-    parameters = [parameter(place, path, whole_spec(spec)) for place, (path, spec) in enumerate(leaves)]
-    supply = iter([node_with(node, spec) for node, (_, spec) in zip(parameters, leaves, strict=True)])
-    arguments = [containers.rebuild(structure, supply) for structure in structures]
+    parameters = [parameter(place, leaf.path, whole_spec(leaf.spec)) for place, leaf in enumerate(leaves)]
     capturing = _Capturing(known)
-    stand_ins = StandIns(capturing.known, known.leads)
     run = Trace(capturing)
+    looks = faces.FACES[face](run)
+    stand_ins = StandIns(lambda value: capturing.known(value, looks), known.leads)
     prints = _prints[id(run)] = []
     try:
-        with run:
+        with run, looks.rules():
+            values = [
+                leaf.fixed[0]
+                if leaf.fixed
+                else looks.argument(place, leaf.path, node_with(node, leaf.spec), leaf.number)
+                for place, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))
+            ]
+            supply = iter(values)
+            arguments = [containers.rebuild(structure, supply) for structure in structures]
+            named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
+            arguments = arguments[: len(arguments) - len(keywords)]
             function = twin(stand_ins.of(function))
-            result = function(*arguments, **{key: stand_ins.of(value) for key, value in options.items()})
+            result = function(*arguments, **named, **{key: stand_ins.of(value) for key, value in options.items()})
+            changes = looks.changes()
             found: list[tuple[str, Any]] = []
-            structure = containers.flatten(result, "the result", found, containers.no_tensor(name))
+            structure: Any = containers.NOTHING
+            if result is not None or not changes:
+                structure = containers.flatten(result, "the result", found, containers.no_tensor(name))
             results = [output_of(value, run) for _, value in found]
     finally:
         del _prints[id(run)]
         stand_ins.write_back()
         bounds.forget()
     results += [output for _, _, asked in prints for output in asked]
+    results += [(node, node.spec) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     used = [node for node in post_order(outputs) if node in capturing.meaning]
     captured = sorted((node for node in used if isinstance(capturing.meaning[node], int)), key=capturing.meaning.get)
@@ -172,6 +218,7 @@ def trace(
         tuple((label, shape) for label, shape, _ in prints),
         specs,
         notes(run),
+        tuple(place for place, _ in changes),
     )
 
 

@@ -42,13 +42,15 @@ class TracedValue(Operand):
 
     def _no_data(self, asked: str, instead: str) -> NoReturn:
         where = f" ({self.source.file}, line {self.source.line})" if self.source else ""
-        raise TracedValueError(
+        error = TracedValueError(
             message(
                 f"{asked} asks for the data of a traced value of type {self.spec}{where}.",
                 "While a definition is traced its tensors have a type and a shape but no data yet.",
                 instead,
             )
         )
+        error.value = self
+        raise error
 
     def __bool__(self) -> bool:
         self._no_data(

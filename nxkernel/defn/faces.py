@@ -1,0 +1,209 @@
+"""The two faces of a definition: Nx's, where values never change, and NumPy's, where arrays are assigned into.
+
+Whose rules hold is seen from the code of the definition: one that names NumPy and nothing of nxkernel is a NumPy
+program, and so is one that names neither where NumPy is at hand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import types as python
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from nxkernel import numpy as nnp
+from nxkernel import types
+from nxkernel.defn import containers, reads
+from nxkernel.defn.states import CONTAINERS
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.expr import Expr, TracedValue
+from nxkernel.graph.tracing import Trace
+from nxkernel.numpy.array import Array, Scalar, Value
+from nxkernel.ops import dispatch
+from nxkernel.tensor.tensor import Tensor
+
+NX, NUMPY = "nx", "numpy"
+
+
+class Face:
+    """How a function sees its arguments and captured arrays while it is traced: as traced values.
+
+    Parameters
+    ----------
+    run : Trace
+        The trace that is active.
+    """
+
+    name = NX
+
+    def __init__(self, run: Trace) -> None:
+        self.run = run
+
+    def rules(self) -> AbstractContextManager[None]:
+        """The rules of types that hold meanwhile."""
+        return types.promotion(self.name)
+
+    def argument(self, place: int, path: str, node: Any, number: bool) -> Any:
+        """What the function gets for a leaf of its arguments."""
+        return node
+
+    def captured(self, name: str, node: Any) -> Any:
+        """What the function finds under the name of an array from outside."""
+        return node
+
+    def changes(self) -> list[tuple[int, Expr]]:
+        """The arguments that it assigned into, and what is in them at the end."""
+        return []
+
+
+class NumpyFace(Face):
+    """Arguments and captured arrays as NumPy's arrays and scalars."""
+
+    name = NUMPY
+
+    def __init__(self, run: Trace) -> None:
+        super().__init__(run)
+        self._arguments: list[tuple[int, Expr, Array]] = []
+        self._captured: dict[int, tuple[str, Expr, Array]] = {}
+
+    def argument(self, place: int, path: str, node: Any, number: bool) -> Any:
+        """An array, or a scalar; Python numbers stay weak."""
+        if number:
+            self.run.weak.add(node)
+        if not node.shape or type(node) is not Expr:
+            return Scalar(node) if type(node) is Expr else node
+        made = Array.of(node, path)
+        self._arguments.append((place, made.root.read(), made))
+        return made
+
+    def captured(self, name: str, node: Any) -> Any:
+        """An array, the same each time."""
+        if type(node) is not Expr or not node.shape:
+            return Scalar(node) if type(node) is Expr else node
+        if id(node) not in self._captured:
+            made = Array.of(node, name)
+            self._captured[id(node)] = (name, made.root.read(), made)
+        return self._captured[id(node)][2]
+
+    def changes(self) -> list[tuple[int, Expr]]:
+        """The arguments that it assigned into, and what is in them at the end.
+
+        Raises
+        ------
+        NxTypeError
+            When it assigned into an array from outside.
+        """
+        for name, before, array in self._captured.values():
+            if array.root.read() is not before:
+                raise NxTypeError(
+                    message(
+                        f"{name} is an array from outside of the definition, and it is assigned into.",
+                        "Pass it as an argument: arrays that are arguments are changed as NumPy would.",
+                    )
+                )
+        found = [(place, before, array.root.read()) for place, before, array in self._arguments]
+        return [(place, after) for place, before, after in found if after is not before]
+
+
+FACES: dict[str, type[Face]] = {NX: Face, NUMPY: NumpyFace}
+
+
+def is_static(value: Any) -> bool:
+    """Whether an argument of a NumPy program is a fixed value: no number, array or container of such."""
+    if isinstance(value, CONTAINERS) or containers.is_leaf(value) or isinstance(value, TracedValue):
+        return False
+    return value is not containers.LEFT_OUT
+
+
+def inside(face: str, function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
+    """A call of a definition while another one is traced: values change their face on the way in and out."""
+    around = NUMPY if types.follows_numpy() else NX
+    if face == around:
+        return function(*args, **options)
+    enter, leave = (_as_array, _as_traced) if face == NUMPY else (_as_traced, _as_array)
+    with types.promotion(face):
+        result = function(*[_each(enter, value) for value in args], **options)
+    return _each(leave, result)
+
+
+def _each(change: Callable[[Any], Any], value: Any) -> Any:
+    """A container with other leaves; what is no container of tensors stays."""
+    leaves: list[tuple[str, Any]] = []
+    try:
+        structure = containers.flatten(value, "", leaves, lambda path, part: _NotTensorsError())
+    except _NotTensorsError:
+        return value
+    return containers.rebuild(structure, iter([change(leaf) for _, leaf in leaves]))
+
+
+class _NotTensorsError(Exception):
+    pass
+
+
+def _as_array(value: Any) -> Any:
+    if isinstance(value, Value) or dispatch.is_number(value):
+        return value
+    return nnp.wrap(dispatch.operand(value))
+
+
+def _as_traced(value: Any) -> Any:
+    return value.__nx_operand__() if isinstance(value, Value) else value
+
+
+def of(function: Any) -> str:
+    """The face of a function, by the names in its code and in the plain functions that it calls."""
+    function = getattr(function, "__func__", function)
+    if not isinstance(function, python.FunctionType):
+        return NX
+    named = _named(function, set())
+    if NX in named:
+        return NX
+    if NUMPY in named or any(value is np for value in function.__globals__.values()):
+        return NUMPY
+    return NX
+
+
+def _named(function: python.FunctionType, seen: set[int]) -> set[str]:
+    """Which of the two libraries code names."""
+    if id(function) in seen or len(seen) > _MOST:
+        return set()
+    seen.add(id(function))
+    found: set[str] = set()
+    code = function.__code__
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+    for path in reads.of_code(code).paths:
+        name = path.names[0]
+        value = function.__globals__.get(name)
+        if path.root != "global":
+            with contextlib.suppress(KeyError, ValueError):
+                value = cells[name].cell_contents
+        library = _library(value)
+        if library:
+            found.add(library)
+        elif isinstance(value, python.FunctionType):
+            found |= _named(value, seen)
+        elif hasattr(value, "__nx_function__"):
+            found.add(value.face if value.face == NUMPY else NX)
+    return found
+
+
+#: Helper functions that are looked at.
+_MOST = 64
+
+
+def _library(value: Any) -> str:
+    if isinstance(value, python.ModuleType):
+        module = value.__name__
+    elif isinstance(value, np.ufunc):
+        module = "numpy"
+    elif callable(value) and not isinstance(value, Tensor | np.ndarray):
+        module = str(getattr(value, "__module__", ""))
+    else:
+        return ""
+    root = module.partition(".")[0]
+    if hasattr(value, "__nx_function__"):
+        return ""
+    return {"numpy": NUMPY, "nxkernel": NX}.get(root, "")
