@@ -138,7 +138,7 @@ class Fusion:
         self.order = post_order(outputs)
         self.users = users(self.order)
         self.inline, self.in_place, self.kept = inline, in_place, kept
-        self.scalars = scalars.inline(self.order) if inline else set()
+        self.scalars = scalars.inline(self.order, map(self._below, outputs)) if inline else set()
         self.home: dict[Expr, Kernel] = {}
         self._computed: dict[Expr, dict[Kernel, set[Map]]] = {}
         self.anchors = self._first_anchors()

@@ -64,9 +64,12 @@ def is_single(node: Expr) -> bool:
     return type(node.spec) is not tuple and shapes.size(node.shape) == 1
 
 
-def inline(order: Iterable[Expr]) -> set[Expr]:
-    """The nodes that a program computes by itself: one element, by arithmetic or read out of an array."""
-    found = set()
+def inline(order: Iterable[Expr], outputs: Iterable[Expr] = ()) -> set[Expr]:
+    """The nodes that a program computes by itself: one element, by arithmetic or read out of an array.
+
+    Numbers are among them where they are outputs.
+    """
+    found = {output for output in outputs if output.primitive is p.constant and is_single(output)}
     for node in order:
         # A reshape is its operand under another name.
         if is_single(node) and (node.primitive.family == "elementwise" or node.primitive in _READS - {p.reshape}):
@@ -78,7 +81,7 @@ def reads_of(node: Expr) -> list[Expr]:
     """The values that one of these nodes takes."""
     if node.primitive.family == "elementwise":
         return [operand for operand in node.operands if operand.primitive is not p.constant]
-    if node.primitive is p.iota:
+    if node.primitive in (p.iota, p.constant):
         return []
     element = element_of(node)
     wanted = [element.base, *(term.index for term in element.offset.terms)]

@@ -218,7 +218,14 @@ class _Choice(_Parts):
 
 def _is_heavy(plan: Plan) -> bool:
     """Whether a turn runs kernels or loops, beside which a look at the clock is nothing."""
-    return any(isinstance(step.work, Bound | Product | Whole | Control) for step in plan.steps)
+    for step in plan.steps:
+        if isinstance(step.work, Bound | Product | Whole):
+            return True
+        if isinstance(step.work, Control):
+            loop = step.work.node.primitive is p.while_
+            if loop or any(map(_is_heavy, step.work.parts)):
+                return True
+    return False
 
 
 def _is_short(body: Plan, count: int) -> bool:

@@ -15,7 +15,8 @@ from nxkernel.compilers.scalars import Offset, Term
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
-#: Integers up to this are written into the code: steps of loops, neighbours of elements.
+#: Integers up to this are written into the code: steps of loops, neighbours of elements. So are those by which
+#: something is divided, since division by a known number is multiplication.
 SMALL = 8
 
 
@@ -40,8 +41,8 @@ class Inline:
             values = [self.value(operand) for operand in node.operands]
             extra = node.operands[0].type if node.primitive in BY_OPERAND else node.params.get("word")
             value = self.e.apply(node.primitive.name, node.type, values, extra)
-        elif node.primitive is p.iota:
-            value = self.literal(0, node.type)
+        elif node.primitive in (p.iota, p.constant):
+            value = self.literal(node.params.get("value", 0), node.type)
         else:
             value = self.element(node)
         self.keep(value, node.type, self.scope.address(node))
@@ -86,7 +87,7 @@ class Inline:
 
     def _literal(self, number: float, type_: Type) -> Value:
         element = REGISTER[type_]
-        if element.startswith("i") and abs(number) <= SMALL:
+        if element.startswith("i") and (abs(number) <= SMALL or (number, type_) in self.scope.divisors):
             return self.b.constant(element, int(number))
         return self.w.word(bits(number, type_), element)
 

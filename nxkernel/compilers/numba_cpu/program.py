@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.matmul import Product
@@ -199,6 +200,7 @@ class Scope:
         self.tags, self._own = tags, next(self._count)
         self.inputs, self.outputs, self.work = inputs, outputs, work
         self.numbers: dict[int, Value] = {}
+        self.divisors = _divisors(plan)
 
     def run(self) -> None:
         """Write all steps."""
@@ -324,6 +326,13 @@ class Scope:
         self.b.do(f"call void @nxk_blas_alone({self.w.state})")
         self._run(f"nxk_matmul_{product.type}", memory, words, product.batch * down * across, work)
         self.b.do(f"call void @nxk_blas_back({self.w.state})")
+
+
+def _divisors(plan: Plan) -> set[tuple[int, Type]]:
+    """The integers by which single numbers are divided."""
+    nodes = [step.work.node for step in plan.steps if isinstance(step.work, Scalar)]
+    divisors = [node.operands[1] for node in nodes if node.primitive in (p.quotient, p.remainder)]
+    return {(d.params["value"], d.type) for d in divisors if d.primitive is p.constant and d.type.is_integer}
 
 
 def write(plan: Plan, inputs: int) -> Program:
