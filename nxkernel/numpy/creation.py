@@ -9,7 +9,6 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import keys
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, stacked, type_of, wrap
@@ -201,11 +200,10 @@ def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
             numbers = arange(first, max(most, first), dtype=dtype)
             offset = low - first if isinstance(low, int) else apply(p.subtract, as_number(low), as_number(first))
             return Part(numbers, (Stretch(offset, length),))
-    raise NxTypeError(
-        message(
-            "arange with traced bounds gives as many numbers as only the running program knows.",
-            "np.arange(n) with the greatest n, and a mask: np.where(k < count, x, 0).",
-        )
+    raise keys.needed(
+        next(value for value in (stop, start, step) if _known(value) is None),
+        "arange with traced bounds gives as many numbers as only the running program knows.",
+        "np.arange(n) with the greatest n, and a mask: np.where(k < count, x, 0).",
     )
 
 
@@ -216,6 +214,7 @@ def linspace(
     """Numbers at equal distances between two, as :func:`numpy.linspace`."""
     from nxkernel.numpy.shaping import moveaxis
 
+    num = keys.static(num)
     parts_of = (num - 1) if endpoint else num
     start, stop = e.multiply(start, 1.0), e.multiply(stop, 1.0)
     apart = e.subtract(stop, start)
@@ -266,6 +265,7 @@ def eye(
 ) -> Any:  # fmt: skip
     """Ones on a diagonal, as :func:`numpy.eye`."""
     rows, columns = _places(*sizes((N, N if M is None else M)))
+    k = keys.static(k)
     on_it = apply(p.equal, apply(p.subtract, columns, rows), filled(k, s64, rows.shape))
     return _made(convert(on_it, type_of(dtype, f64)))
 
@@ -366,6 +366,12 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # no
     return e.power(value[:, None], exponents[None, :].copy())
 
 
+def _known_slice(entry: slice) -> slice:
+    """A slice whose bounds are known while tracing."""
+    ends = (entry.start, entry.stop, entry.step)
+    return slice(*[keys.static(end) if isinstance(end, Operand | Proxy) else end for end in ends])
+
+
 class _Grid:
     """What ``np.mgrid[0:3, 0:4]`` makes: the coordinates of a grid of known size."""
 
@@ -373,7 +379,8 @@ class _Grid:
         self.sparse = sparse
 
     def __getitem__(self, key: Any) -> Any:
-        made = (np.ogrid if self.sparse else np.mgrid)[key]
+        entries = tuple(map(_known_slice, key)) if isinstance(key, tuple) else _known_slice(key)
+        made = (np.ogrid if self.sparse else np.mgrid)[entries]
         return tuple(array(part) for part in made) if isinstance(made, tuple | list) else array(made)
 
 

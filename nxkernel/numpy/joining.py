@@ -10,11 +10,11 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.numpy import parts
+from nxkernel.numpy import keys, parts
 from nxkernel.numpy.array import as_value, type_of, wrap
 from nxkernel.numpy.ufunc import finished
 from nxkernel.numpy.views import reshaped
-from nxkernel.operand import Operand
+from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, merged, operand
 from nxkernel.shapes import normalize_axis, text
 
@@ -72,13 +72,13 @@ def concatenate(
 ) -> Any:
     """Arrays one after the other along an axis, as :func:`numpy.concatenate`."""
     values = [as_value(value) for value in _listed(arrays)]
-    if parts.any_part(values):
-        raise NxTypeError(
-            message(
-                "a part of traced length is joined with others: the result has no shape that is known.",
+    for value in values:
+        if isinstance(value, parts.Part):
+            raise keys.needed(
+                value.traced_length,
+                "a part of traced length is joined with others: how long the result is only the running program knows.",
                 "Make an array of the greatest size, and assign the parts: out = np.zeros(n); out[:k] = x[:k].",
             )
-        )
     if axis is None:
         values, axis = [value.ravel() for value in values], 0
     if not values or not values[0].ndim:
@@ -186,6 +186,8 @@ def _cut(value: Any, places: Sequence[int], axis: int) -> list[Any]:
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Parts of an array that may differ in size by one, as :func:`numpy.array_split`."""
     value = as_value(ary)
+    if isinstance(indices_or_sections, Operand | Proxy) and not as_value(indices_or_sections).ndim:
+        indices_or_sections = keys.static(indices_or_sections)
     if not isinstance(indices_or_sections, int):
         return _cut(value, [int(place) for place in indices_or_sections], axis)
     size, count = value.shape[axis], indices_or_sections
@@ -196,6 +198,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Parts of an array, views of it, as :func:`numpy.split`."""
     value = as_value(ary)
+    if isinstance(indices_or_sections, Operand | Proxy) and not as_value(indices_or_sections).ndim:
+        indices_or_sections = keys.static(indices_or_sections)
     if isinstance(indices_or_sections, int) and value.shape[axis] % indices_or_sections:
         raise NxValueError(
             f"split: {indices_or_sections} parts of one size do not make {value.shape[axis]}; see np.array_split"

@@ -9,7 +9,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
+from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.numpy import bounds
 from nxkernel.numpy.views import Along, Index, Step
 from nxkernel.operand import Operand, Proxy
@@ -169,6 +169,19 @@ def known_number(value: Any) -> int | None:
         return int(value.data)
     low, high = bounds.interval(value)
     return low if low is not None and low == high else None
+
+
+def static(value: Any) -> int:
+    """A whole number that is known while tracing: a size, an axis, how often; a traced one is asked for its value."""
+    known = known_number(value) if isinstance(value, Operand | Proxy) else None
+    return value.__index__() if known is None else known
+
+
+def needed(value: Any, *texts: str) -> TracedValueError:
+    """The error for a number that has to be known while tracing, and tells which one that is."""
+    error = TracedValueError(message(*texts))
+    error.value = operand(value) if isinstance(value, Proxy) else value
+    return error
 
 
 def _axes_of(entry: Any) -> int:

@@ -96,14 +96,19 @@ class Part(Value):
             f"[{size if stretch is None else f'at most {size}'}]"
             for size, stretch in zip(self.base.shape, self.stretches, strict=True)
         )
-        raise NxTypeError(
-            message(
-                f"a part {self.type}{sizes} of an array has a length that only the running program knows: {what} "
-                "is not possible.",
-                "Sums and other reductions, products, element-wise functions and assignments take such parts.",
-                "Masked, the shape stays: np.where((k >= i) & (k < j), x, 0) with k = np.arange(len(x)).",
-            )
+        raise keys.needed(
+            self.traced_length,
+            f"a part {self.type}{sizes} of an array has a length that only the running program knows: {what} "
+            "is not possible.",
+            "Sums and other reductions, products, element-wise functions and assignments take such parts.",
+            "Masked, the shape stays: np.where((k >= i) & (k < j), x, 0) with k = np.arange(len(x)).",
         )
+
+    @property
+    def traced_length(self) -> Any:
+        """What the length, or else the place, of the first part comes from."""
+        stretch = next(stretch for stretch in self.stretches if stretch is not None)
+        return stretch.offset if isinstance(stretch.length, int) else stretch.length
 
     def __getitem__(self, key: Any) -> Any:
         inner, stretches = self._translated(key)

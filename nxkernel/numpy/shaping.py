@@ -14,7 +14,7 @@ from nxkernel.numpy.array import Array, Scalar, Value, as_value, type_of, wrap
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected, lifted
 from nxkernel.numpy.views import Along, Index, reshaped
-from nxkernel.operand import Operand, Proxy
+from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, operand
 from nxkernel.shapes import broadcast_shapes as shapes_together
 from nxkernel.shapes import normalize_axis, spreads, text
@@ -30,12 +30,7 @@ Shape = tuple[int, ...]
 
 def sizes(given: Any) -> Shape:
     """A shape from a number or a sequence of numbers, which are known while tracing."""
-    return tuple([_size(size) for size in given]) if isinstance(given, tuple | list) else (_size(given),)
-
-
-def _size(given: Any) -> int:
-    known = keys.known_number(given) if isinstance(given, Operand | Proxy) else None
-    return given.__index__() if known is None else known
+    return tuple(map(keys.static, given)) if isinstance(given, tuple | list) else (keys.static(given),)
 
 
 def as_array(value: Any) -> Array:
@@ -308,6 +303,8 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     if axis is None:
         value, axis = ravel(value), 0
     place = normalize_axis(axis, value.shape)
+    if isinstance(repeats, Value | Operand) and not as_value(repeats).ndim:
+        repeats = keys.static(repeats)
     if isinstance(repeats, Value | Operand):
         raise NxTypeError(
             message(
