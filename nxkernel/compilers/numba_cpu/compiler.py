@@ -40,7 +40,7 @@ class NumbaCpu:
         laid = _planner().program(graph.outputs)
         text = program.write(laid, len(graph.parameters))
         lowered = time.perf_counter()
-        kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan.origin)]
+        kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
         address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
         done = time.perf_counter()
         return CpuExecutable(graph, laid, text, address, kernels, 1e3 * (lowered - begin), 1e3 * (done - lowered))
@@ -115,15 +115,15 @@ def _needs(text: Program) -> None:
         libraries.provide(type_)
 
 
-def _kernels(step: Step, origin: dict[Expr, Expr]) -> list[KernelRecord]:
+def _kernels(step: Step, plan: Plan) -> list[KernelRecord]:
     """Get the native code of a step, and say what it is."""
     if isinstance(step.work, Product):
-        return [_library_record(step.work, origin)]
+        return [_library_record(step.work, plan.origin)]
     if isinstance(step.work, Scalar | ElementStore | Control):
         return []
     if isinstance(step.work, Whole):
-        return [_whole_record(step, launch, origin) for launch in step.work.routine.launches]
-    return [_nest_record(step, origin)]
+        return [_whole_record(step, launch, plan.origin) for launch in step.work.routine.launches]
+    return [_nest_record(step, plan.origin, program.is_inlined(plan, step.work))]
 
 
 def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr]) -> KernelRecord:
@@ -145,10 +145,12 @@ def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr
     return KernelRecord(kind, launch.title, launch.symbol, where, spent, [shown], moved, texts=texts)
 
 
-def _nest_record(step: Step, origin: dict[Expr, Expr]) -> KernelRecord:
+def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool) -> KernelRecord:
     bound = step.work
     begin = time.perf_counter()
-    _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
+    where = "program"
+    if not inlined:
+        _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
     spent = 1e3 * (time.perf_counter() - begin)
     nest = bound.nest
     inner = [node for node in bound.nodes if node in origin and node.primitive.family != "leaf"]

@@ -72,6 +72,29 @@ class Module:
         if name not in self.declarations:
             self.declarations[name] = f"declare {result} @{name}({', '.join(parameters)}) {attributes}".rstrip()
 
+    def take_in(self, other: Module, symbol: str) -> str:
+        """Make the functions of another module part of this one; the one of that name is inlined where it is called.
+
+        What it reads of its table may then be written by its caller. Gives the name that it has here.
+        """
+        own = f"{symbol}_inline"
+        if own in self.defined:
+            return own
+        for function in other.functions:
+            head = function[: function.index("{")]
+            name = head[head.index("@") + 1 : head.index("(")]
+            if name in self.defined:
+                continue
+            if name == symbol:
+                head = head.replace("define void", "define internal void").replace("ptr noalias %table", "ptr %table")
+                head = head.replace("nounwind", "nounwind alwaysinline").replace(f"@{name}(", f"@{own}(")
+                name = own
+                function = head + function[function.index("{") :].replace(", !invariant.load !0", "")
+            self.functions.append(function)
+            self.defined.add(name)
+        self.declarations |= {n: d for n, d in other.declarations.items() if n not in self.defined}
+        return own
+
     def __str__(self) -> str:
         return "\n".join([*self.functions, *self.declarations.values(), "!0 = !{}", ""])
 

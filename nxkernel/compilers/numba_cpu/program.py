@@ -259,9 +259,24 @@ class Scope:
 
     def _nest(self, bound: Bound) -> None:
         words = [word if isinstance(word, int) else bits(*word) for word in bound.words]
+        if is_inlined(self.plan, bound):
+            self._inlined(bound, words)
+            return
         # Steps that must follow each other are no work worth sharing.
         self._run(bound.nest.key, bound.buffers, words, bound.count, 0 if bound.in_order else bound.work)
         self._declare_kernel(bound.nest.key)
+
+    def _inlined(self, bound: Bound, words: list[int]) -> None:
+        """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
+        from nxkernel.compilers.numba_cpu.lower import lower
+
+        w, b = self.w, self.b
+        name = w.module.take_in(lower(bound.nest), bound.nest.key)
+        table = self._filled(bound.buffers, words)
+        first, count = b.room("i64", 1), b.room("i64", 1)
+        b.store(w.integer(0), first)
+        b.store(w.word(bound.count), count)
+        b.do(f"call void @{name}({first}, {count}, {first}, {table})")
 
     def _declare_kernel(self, symbol: str) -> None:
         self.w.module.declare(symbol, "void", ["ptr"] * 4)
@@ -269,16 +284,22 @@ class Scope:
     def _run(self, kernel: str, buffers: Sequence[tuple[Expr, int]], words: list[int], count: int, work: int) -> None:
         """Fill a table with the addresses of buffers and with words, and run a kernel on it; no work is not shared."""
         w, b = self.w, self.b
-        table = self._table(buffers, len(words))
+        table = self._filled(buffers, words)
         number, grain = w.word(count), w.word(max(1, runtime.WORTH_SHARING // work if work else count))
+        w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
+        b.do(f"call void @nxk_run(ptr @{kernel}, {number}, {grain}, {table}, {w.state})")
+
+    def _filled(self, buffers: Sequence[tuple[Expr, int]], words: list[int]) -> Value:
+        """A table with the addresses of buffers, and words out of the program's table."""
+        w, b = self.w, self.b
+        table = self._table(buffers, len(words))
         if words:
             first = b.offset(_PARAMS, "i64", w.integer(len(w.words)))
             rest = b.offset(table, "i64", w.integer(len(buffers)))
             w.words += words
             w.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
             b.do(f"call void @llvm.memcpy.p0.p0.i64({rest}, {first}, i64 {8 * len(words)}, i1 false)")
-        w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
-        b.do(f"call void @nxk_run(ptr @{kernel}, {number}, {grain}, {table}, {w.state})")
+        return table
 
     def _table(self, buffers: Sequence[tuple[Expr, int]], words: int) -> Value:
         """A table on the stack with the addresses of buffers, and room for words behind them."""
@@ -326,6 +347,11 @@ class Scope:
         self.b.do(f"call void @nxk_blas_alone({self.w.state})")
         self._run(f"nxk_matmul_{product.type}", memory, words, product.batch * down * across, work)
         self.b.do(f"call void @nxk_blas_back({self.w.state})")
+
+
+def is_inlined(plan: Plan, bound: Bound) -> bool:
+    """Whether a kernel becomes part of the loop or choice that it is in: where a call would cost as much as it does."""
+    return plan.graph is not None and bound.count * bound.work < runtime.WORTH_SHARING
 
 
 def _divisors(plan: Plan) -> set[tuple[int, Type]]:
