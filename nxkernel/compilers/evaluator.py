@@ -33,7 +33,10 @@ class Evaluated:
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for one array a parameter."""
         found = self._walk.run(arrays)
-        return [_own(value, output.shape, arrays) for value, output in zip(found, self.graph.outputs, strict=True)]
+        made = [_own(value, output.shape, arrays) for value, output in zip(found, self.graph.outputs, strict=True)]
+        for place, number in self.graph.updates:
+            np.copyto(arrays[place], made[number])
+        return made
 
 
 def _own(value: np.ndarray, shape: tuple[int, ...], arrays: Sequence[np.ndarray]) -> np.ndarray:

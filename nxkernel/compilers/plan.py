@@ -176,10 +176,19 @@ class Planner:
         self.routines, self.prepare = routines, prepare
         self._parts: dict[Expr, tuple[Plan, ...]] = {}
 
-    def program(self, outputs: Sequence[Expr]) -> Plan:
-        """The plan of a whole program, whose inputs belong to the caller."""
-        prepared, origin = self.prepare(outputs)
-        return self._plan(None, prepared, origin, set(), {})
+    def program(self, graph: Graph) -> Plan:
+        """The plan of a whole program; its inputs belong to the caller, who may want some of them to change."""
+        prepared, origin = self.prepare(graph.outputs)
+        writable = {graph.parameters[place] for place, _ in graph.updates}
+        made = self._plan(None, prepared, origin, writable, {})
+        wanted = {("input", place): number for place, number in graph.updates}
+        if any(where[0] == "input" and wanted.get(where) is None for where in made.outputs) or any(
+            made.outputs[number][0] == "input" and made.outputs[number] != ("input", place)
+            for place, number in graph.updates
+        ):
+            # What is to be in one input came to be in another.
+            made = self._plan(None, prepared, origin, set(), {})
+        return made
 
     def part(self, graph: Graph, writable: Sequence[int], known: Mapping[Expr, Interval]) -> Plan:
         """The plan of a part of a loop or choice, which may write into some of its inputs."""
@@ -263,7 +272,7 @@ class _Laying:
         fusion = self.fusion
         owners = [fusion.buffer_of(output) for output in self.outputs]
         roots = [self.root(owner) for owner in owners]
-        own = list(dict.fromkeys(root for root in roots if self.graph is None or root.primitive is not p.parameter))
+        own = list(dict.fromkeys(root for root in roots if root.primitive is not p.parameter))
         number = {root: index for index, root in enumerate(own)}
         steps = self._ordered(self._steps(list(dict.fromkeys(owners))))
         place, workspace = placed(steps, own, self.root, fusion.scalars)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -174,13 +174,8 @@ class Shortcut:
         return results(program, program.executable.run(arrays))
 
 
-def results(program: Program, made: list[np.ndarray], values: Sequence[Any] = ()) -> Any:
-    """What a program gave, as the function would return it.
-
-    What is to be printed is printed, and arrays among the arguments' leaves, `values`, that are assigned into change.
-    """
-    for place, array in zip(program.changes, made[len(made) - len(program.changes) :], strict=True):
-        np.copyto(values[place], array)
+def results(program: Program, made: list[np.ndarray]) -> Any:
+    """What a program gave, as the function would return it; what is to be printed is printed."""
     tensors = iter([_wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
     if program.structure == containers.LEAF:
         result = next(tensors)

@@ -210,8 +210,10 @@ def trace(
     def rebuild(values: Sequence[Expr]) -> Any:
         return containers.rebuild(structure, map(node_with, values, specs))
 
+    first = len(outputs) - len(changes)
+    updates = tuple((place, first + number) for number, (place, _) in enumerate(changes))
     return Traced(
-        Graph(name, [*parameters, *captured, *fixed], outputs, rebuild),
+        Graph(name, [*parameters, *captured, *fixed], outputs, rebuild, updates),
         structure,
         tuple(capturing.meaning[node] for node in captured),
         tuple(capturing.meaning[node] for node in fixed),

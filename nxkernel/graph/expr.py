@@ -230,12 +230,15 @@ class Graph:
         The leaves of what the function returned.
     rebuild : callable
         Makes the function's result out of the output leaves.
+    updates : tuple of (int, int)
+        Parameters that the function assigns into, each with the output that is in them at the end.
     """
 
     name: str
     parameters: Sequence[Expr]
     outputs: Sequence[Expr]
     rebuild: Callable[[list[Any]], Any] = field(repr=False, compare=False)
+    updates: tuple[tuple[int, int], ...] = ()
 
     def __repr__(self) -> str:
         from nxkernel.graph.printing import print_graph

@@ -25,7 +25,7 @@ _RULES: dict[Primitive, list[Rule]] = {}
 def simplify(graph: Graph) -> Graph:
     """The same function with fewer nodes; parameters stay, whether used or not."""
     outputs = simplify_nodes(graph.outputs)
-    return Graph(graph.name, graph.parameters, outputs, graph.rebuild)
+    return Graph(graph.name, graph.parameters, outputs, graph.rebuild, graph.updates)
 
 
 def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:

@@ -44,7 +44,7 @@ def compiled(function, *specs):
 
 def planned(function, *specs):
     """The plan of a function: its steps, and where values live."""
-    return _planner().program(simplify(graph_of(function, *specs)).outputs)
+    return _planner().program(simplify(graph_of(function, *specs)))
 
 
 def agree(function, *arrays, rtol=0.0, atol=0.0):

@@ -37,8 +37,8 @@ class NumbaCpu:
         """A native program for a graph that has been simplified."""
         begin = time.perf_counter()
         _check(graph)
-        laid = _planner().program(graph.outputs)
-        text = program.write(laid, len(graph.parameters))
+        laid = _planner().program(graph)
+        text = program.write(laid, len(graph.parameters), graph.updates)
         lowered = time.perf_counter()
         kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
         address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
@@ -50,7 +50,7 @@ def foresee(graph: Graph) -> list[tuple[str, str]]:
     """The kernels that compiling a graph would need: what each is, and where its code would come from."""
     _check(graph)
     found = []
-    for step in [step for plan in _all_plans(_planner().program(graph.outputs)) for step in plan.steps]:
+    for step in [step for plan in _all_plans(_planner().program(graph)) for step in plan.steps]:
         if isinstance(step.work, Bound):
             found.append((_title(step, step.work), store.whereabouts(step.work.nest.key)))
         elif isinstance(step.work, Whole):
@@ -250,9 +250,10 @@ class CpuExecutable:
         self._calls = text.calls
         self._shapes = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace
-        self._results = [(index, node.shape) for (_, index), node in zip(plan.outputs, graph.outputs, strict=True)]
+        self._results = [(*where, node.shape) for where, node in zip(plan.outputs, graph.outputs, strict=True)]
         #: Whether the program has exactly one array to allocate, which is its one output.
-        self.single = self._shapes[0] if len(self._results) == 1 and not plan.workspace else None
+        one = len(self._results) == 1 and not plan.workspace and not graph.updates
+        self.single = self._shapes[0] if one else None
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for one array a parameter."""
@@ -261,8 +262,12 @@ class CpuExecutable:
         if not self.launch(*arrays, *made, *extra):
             ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
             self.launch(*ready, *made, *extra)
+            for place, _ in self.graph.updates:
+                if ready[place] is not arrays[place]:
+                    np.copyto(arrays[place], ready[place])
         return [
-            made[index] if made[index].shape == shape else made[index].reshape(shape) for index, shape in self._results
+            (made[index] if kind == "output" else arrays[index].copy()).reshape(shape)
+            for kind, index, shape in self._results
         ]
 
 

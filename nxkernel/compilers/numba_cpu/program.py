@@ -19,6 +19,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.matmul import Product
+from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import host, libraries, runtime, threads
 from nxkernel.compilers.numba_cpu.constants import bits
 from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
@@ -361,7 +362,7 @@ def _divisors(plan: Plan) -> set[tuple[int, Type]]:
     return {(d.params["value"], d.type) for d in divisors if d.primitive is p.constant and d.type.is_integer}
 
 
-def write(plan: Plan, inputs: int) -> Program:
+def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = ()) -> Program:
     """The program of a plan.
 
     Parameters
@@ -369,6 +370,8 @@ def write(plan: Plan, inputs: int) -> Program:
     plan : Plan
     inputs : int
         How many arrays it takes before those that it writes.
+    updates : sequence of (int, int), optional
+        Inputs that change, each with the output that is in them at the end.
     """
     writer = Writer()
 
@@ -385,4 +388,8 @@ def write(plan: Plan, inputs: int) -> Program:
         [("input", k) for k in range(inputs)],
     )
     scope.run()
+    for place, number in updates:
+        if plan.outputs[number] != ("input", place):
+            value = plan.arrays[plan.outputs[number][1]]
+            writer.copy(writer.pointer(place), scope.at(plan.outputs[number]), bytes_of(value))
     return writer.finish()
