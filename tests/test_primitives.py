@@ -21,7 +21,7 @@ def test_names_are_unique_and_families_known():
     assert all(name == row.name == repr(row) for name, row in p.TABLE.items())
     assert {row.family for row in p.TABLE.values()} == {
         "elementwise", "reduction", "shape", "creation", "contraction", "indexing", "cumulative", "sorting", "library",
-        "tuple", "leaf",
+        "control", "tuple", "leaf",
     }  # fmt: skip
     with pytest.raises(ValueError, match="there is a primitive add already"):
         p.primitive("add", "elementwise", p.add.rule)

@@ -92,33 +92,37 @@ class Arguments:
             self.compiler,
         )
 
-    def check_changes(self, function: str, changes: Sequence[int]) -> None:
-        """Refuse to assign into what cannot change, or into memory that other arguments share.
+    def own(self, function: str, given: list[np.ndarray], program: Any) -> None:
+        """Make sure that a program may write into the arrays that it assigns into; tensors are copied for it.
 
         Raises
         ------
         NxTypeError
+            For a tensor whose new value the function does not return, an array that is read-only, and one whose memory
+            is also that of another argument or captured array.
         """
-        arrays = [(path, value) for path, value in zip(self.paths, self.values, strict=True) if not is_number(value)]
-        for place in changes:
+        names = [*self.paths, *(self.arrays[number][0] for number in program.captured)]
+        for place in program.changes:
             path, value = self.paths[place], self.values[place]
             if not isinstance(value, np.ndarray):
-                raise NxTypeError(
-                    message(
-                        f"{function} assigns into {path}, which is {a(type(value).__name__)}: those never change.",
-                        f"Return the new value of {path} from {function}, or pass a NumPy array.",
+                if place not in program.returned:
+                    raise NxTypeError(
+                        message(
+                            f"{function} assigns into {path}, which is {a(type(value).__name__)}: those never change.",
+                            f"Return the new value of {path} from {function}, or pass a NumPy array.",
+                        )
                     )
-                )
-            if not value.flags.writeable:
+                given[place] = given[place].copy()
+            elif not value.flags.writeable:
                 raise NxTypeError(
                     message(f"{function} assigns into {path}, which is read-only.", f"Pass {path}.copy().")
                 )
-            for other, array in arrays:
-                if other != path and isinstance(array, np.ndarray) and np.may_share_memory(value, array):
+            for other, array in enumerate(given[: len(names)]):
+                if other != place and np.may_share_memory(given[place], array):
                     raise NxTypeError(
                         message(
-                            f"{function} assigns into {path}, whose memory {other} shares.",
-                            f"Pass {other}.copy().",
+                            f"{function} assigns into {path}, whose memory {names[other]} shares.",
+                            f"Pass a copy: {path}.copy().",
                         )
                     )
 

@@ -54,6 +54,8 @@ class Program:
         Of the results, then of what is printed.
     changes : tuple of int
         The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
+    returned : frozenset of int
+        Those of them whose last value the function returns.
     reason : tuple of str
     where : str
     signature : str
@@ -73,6 +75,7 @@ class Program:
     prints: tuple[tuple[str, Any], ...]
     specs: tuple
     changes: tuple[int, ...]
+    returned: frozenset[int]
     reason: tuple[str, ...]
     where: str
     signature: str

@@ -155,13 +155,14 @@ class Definition:
                 shortcuts.clear()
             shortcuts[key] = quick.Shortcut(self._family, arguments.survey, program)
         try:
-            if program.changes:
-                arguments.check_changes(self.__name__, program.changes)
             given = arguments.inputs(program.captured, program.fixed)
+            if program.changes:
+                arguments.own(self.__name__, given, program)
             made = program.executable.run(given)
             for place in program.changes:
-                if not np.may_share_memory(given[place], arguments.values[place]):
-                    np.copyto(arguments.values[place], given[place])
+                value = arguments.values[place]
+                if isinstance(value, np.ndarray) and not np.may_share_memory(given[place], value):
+                    np.copyto(value, given[place])
             return quick.results(program, made)
         except Exception as error:
             self._failed(error)
@@ -355,6 +356,7 @@ class Definition:
                     prints=traced.prints,
                     specs=traced.specs,
                     changes=traced.changes,
+                    returned=traced.returned,
                     reason=why,
                     where=where,
                     signature=arguments.signature(self.__name__),

@@ -1,12 +1,13 @@
 """The two faces of a definition: Nx's, where values never change, and NumPy's, where arrays are assigned into.
 
 Whose rules hold is seen from the code of the definition: one that names NumPy and nothing of nxkernel is a NumPy
-program, and so is one that names neither where NumPy is at hand.
+program. One that names neither is one where NumPy is at hand and nxkernel is not, or where it assigns into arrays.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dis
 import types as python
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -161,9 +162,26 @@ def of(function: Any) -> str:
     named = _named(function, set())
     if NX in named:
         return NX
-    if NUMPY in named or any(value is np for value in function.__globals__.values()):
+    if NUMPY in named:
         return NUMPY
-    return NX
+    at_hand = [value for value in function.__globals__.values() if isinstance(value, python.ModuleType)]
+    if not any(module is np for module in at_hand):
+        return NX
+    alone = not any(module.__name__.partition(".")[0] == "nxkernel" for module in at_hand)
+    return NUMPY if alone or _assigns(function.__code__) else NX
+
+
+def _assigns(code: python.CodeType) -> bool:
+    """Whether code assigns into a part of something, or changes one of its arguments in place."""
+    before = None
+    for step in dis.get_instructions(code):
+        if step.opname in ("STORE_SUBSCR", "STORE_SLICE"):
+            return True
+        in_place = before is not None and before.opname == "BINARY_OP" and before.argrepr.endswith("=")
+        if in_place and step.opname == "STORE_FAST" and step.argval in code.co_varnames[: code.co_argcount]:
+            return True
+        before = step
+    return any(_assigns(inner) for inner in code.co_consts if isinstance(inner, python.CodeType))
 
 
 def _named(function: python.FunctionType, seen: set[int]) -> set[str]:

@@ -61,6 +61,8 @@ class Traced:
         What a person may want to know of how it was traced.
     changes : tuple of int
         The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
+    returned : frozenset of int
+        Those of them whose last value the function returns.
     """
 
     graph: Graph
@@ -71,6 +73,7 @@ class Traced:
     specs: tuple[Spec | VectorizedSpec, ...]
     notes: tuple[str, ...] = ()
     changes: tuple[int, ...] = ()
+    returned: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -221,6 +224,7 @@ def trace(
         specs,
         notes(run),
         tuple(place for place, _ in changes),
+        frozenset(place for place, node in changes if any(node is output for output in outputs[:first])),
     )
 
 

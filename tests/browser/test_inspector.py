@@ -16,7 +16,7 @@ CALL = "softmax(np.ones((4, 10), 'f4'));"
 CHAIN = """\
 %%defn
 def chain(x):
-    for _ in range(80):
+    for _ in nx.unroll(range(80)):
         x = nx.sin(x) * x
     return x / nx.sum(x)"""
 

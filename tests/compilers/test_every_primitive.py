@@ -17,8 +17,9 @@ from nxkernel.compilers.numba_cpu.lowerings import lowering_of
 from nxkernel.transforms.simplify import simplify
 from random_primitives import CASES, REFERENCES, Drawn, Surroundings, compare
 
-#: Primitives that stand at the edge of graphs, and parts of results, which every test of several results takes.
-WITHOUT_CASES = {p.parameter, p.constant, p.elem}
+#: Primitives that stand at the edge of graphs, parts of results, which every test of several results takes, and loops
+#: and choices, of which there are random functions in `tests/defn/flow`.
+WITHOUT_CASES = {p.parameter, p.constant, p.elem, p.while_, p.cond}
 #: Programs of one primitive alone that are drawn in a run of all tests.
 FEW, SOME = 3, 7
 

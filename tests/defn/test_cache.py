@@ -20,6 +20,8 @@ def program(ident, parts=None, kernels=(), made=0.0):
         fixed=(),
         prints=(),
         specs=(),
+        changes=(),
+        returned=frozenset(),
         reason=(),
         where="",
         signature=f"f({ident})",

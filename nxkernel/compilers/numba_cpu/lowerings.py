@@ -26,7 +26,8 @@ def lowering_of(primitive: Primitive, complex: bool = False) -> str | None:
     str or None
         ``instructions``, ``reduction``, ``index``, ``view`` or ``computed read`` in a loop nest; ``pieces`` that nests
         write into one buffer; ``rewritten`` to other primitives before; ``product`` of matrices; ``kernels`` of its
-        own; a call of a ``library`` routine by way of Python; ``part`` of a tuple; ``leaf``.
+        own; a call of a ``library`` routine by way of Python; ``control`` of the program; ``part`` of a tuple;
+        ``leaf``.
 
     Examples
     --------
@@ -55,4 +56,12 @@ def lowering_of(primitive: Primitive, complex: bool = False) -> str | None:
     return _SINGLE.get(primitive)
 
 
-_SINGLE = {p.iota: "index", p.dot: "product", p.elem: "part", p.parameter: "leaf", p.constant: "leaf"}
+_SINGLE = {
+    p.iota: "index",
+    p.dot: "product",
+    p.elem: "part",
+    p.while_: "control",
+    p.cond: "control",
+    p.parameter: "leaf",
+    p.constant: "leaf",
+}

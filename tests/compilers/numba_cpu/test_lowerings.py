@@ -41,6 +41,7 @@ OTHERS = {
     "kernels": ["cumulative_sum", "cumulative_product", "cumulative_max", "cumulative_min", "sort", "argsort"],
     "library": ["fft", "cholesky", "triangular_solve", "solve", "lu", "qr", "eigh", "svd"],
     "part": ["elem"],
+    "control": ["while", "cond"],
 }
 
 EXPECTED = {

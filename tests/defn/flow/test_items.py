@@ -11,7 +11,7 @@ X = np.arange(6.0, dtype=np.float32)
 
 
 def test_assignments_rebind_the_variable():
-    @nx.defn
+    @nx.defn(promotion="nx")
     def f(x):
         before = x
         x[1] = 10
@@ -93,7 +93,7 @@ def test_parts_of_objects():
         def __init__(self, weights):
             self.weights = weights
 
-    @nx.defn
+    @nx.defn(promotion="nx")
     def f(x):
         model = Model(x)
         model.weights[0] = 5
