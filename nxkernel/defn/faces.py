@@ -77,6 +77,7 @@ class NumpyFace(Face):
         if not node.shape or type(node) is not Expr:
             return Scalar(node) if type(node) is Expr else node
         made = Array.of(node, path)
+        made.root.cell.shared = True
         self._arguments.append((place, made.root.read(), made))
         return made
 

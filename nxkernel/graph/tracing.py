@@ -28,12 +28,17 @@ class Cell:
     ----------
     name : str
         For messages.
+
+    Attributes
+    ----------
+    shared : bool
+        Whether the caller sees what is in it at the end.
     """
 
-    __slots__ = ("name",)
+    __slots__ = ("name", "shared")
 
     def __init__(self, name: str = "") -> None:
-        self.name = name
+        self.name, self.shared = name, False
 
 
 class Trace:

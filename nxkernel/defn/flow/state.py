@@ -7,6 +7,7 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.defn.flow import sites, variables
+from nxkernel.defn.flow.exchange import Exchange
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.unrolling import MustUnrollError
 from nxkernel.defn.flow.watching import Watch
@@ -86,6 +87,8 @@ class _Variable:
         if self.held or self.fresh:
             return self.value
         self.given = variables.rebuild(self.structure, iter(nodes))
+        root = getattr(self.given, "root", None)
+        self.entered = None if root is None else root.read()
         return self.given
 
     def after_turn(self, value: Any, found: Plan, before: Sequence[Any]) -> list[Any]:
@@ -217,12 +220,13 @@ class State:
         target = held[0] if self._target else None
         if target is not None and not self._plan.keeps_target:
             held = held[1:]
-        initial = [*counts, *(leaf for variable in held for leaf in variable.leaves)]
-        paths = [*["counter"] * extra, *(path for variable in held for path in _paths(variable))]
+        turns = Exchange(held, self.site)
+        initial = [*counts, *turns.initial, *(leaf for variable in held for leaf in variable.leaves)]
+        paths = [*["counter"] * (extra + len(turns)), *(path for variable in held for path in _paths(variable))]
         found: list[Any] = []
 
         def values_of(nodes: Sequence[Any]) -> tuple:
-            supply = iter(nodes[extra:])
+            supply = iter(nodes[extra + len(turns) :])
             values = [v.in_turn([next(supply) for _ in range(v.size)]) for v in held]
             return tuple(values[1:] if target in held else values)
 
@@ -234,10 +238,12 @@ class State:
                 if self._plan.keeps_target is not keeps:
                     raise _AgainError
                 self._look_for_changes(watch, held)
-                leaves, place = list(after), extra
+                leaves, place = [], extra + len(turns)
                 for variable, result in zip(held, results, strict=True):
                     leaves += variable.after_turn(result, self._plan, nodes[place : place + variable.size])
                     place += variable.size
+                # Last, when every variable is known to be held as it must be.
+                leaves = [*after, *turns.after_turn(results, nodes[extra : extra + len(turns)]), *leaves]
             except BaseException:
                 watch.undo()
                 raise
@@ -250,7 +256,8 @@ class State:
         results = control.run_while(
             initial, lambda nodes: ask(nodes[:extra], values_of(nodes)), one_turn, paths, changed
         )
-        supply = iter(results[extra:])
+        supply = iter(results[extra + len(turns) :])
+        turns.bring_home(results[extra : extra + len(turns)], held, results[extra + len(turns) :])
         after = tuple([v.after_loop([next(supply) for _ in range(v.size)]) for v in held])
         return list(results[:extra]), after
 

@@ -1,0 +1,86 @@
+"""Arrays of the caller's that change their variables in a loop, as in ``a, b = b, a``.
+
+The state of a loop has what is in the array of each variable. In which of the caller's arrays that is, which the caller
+sees at the end, is counted along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nxkernel.defn.flow import sites
+from nxkernel.errors import NxTypeError
+from nxkernel.ops import comparison, control
+
+
+class Exchange:
+    """The variables of one loop that hold arrays of the caller's and are bound to others in its turns.
+
+    Parameters
+    ----------
+    variables : sequence
+        All that are part of the state.
+    site : Site
+    """
+
+    def __init__(self, variables: Sequence[Any], site: Any) -> None:
+        self.site = site
+        self.places = [place for place, variable in enumerate(variables) if _is_shared(variable)]
+        self.variables = [variables[place] for place in self.places]
+        #: Which array each variable has before the loop.
+        self.initial = list(range(len(self.places)))
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def after_turn(self, results: Sequence[Any], numbers: Sequence[Any]) -> list[Any]:
+        """Which array each variable has after a turn.
+
+        Raises
+        ------
+        NxTypeError
+            When an array was assigned into that no variable has any more.
+        """
+        given = [variable.given for variable in self.variables]
+        after = [results[place] for place in self.places]
+        for variable, array in zip(self.variables, given, strict=True):
+            written = array.root.read() is not variable.entered
+            if written and not any(array is value for value in after):
+                raise sites.error(
+                    NxTypeError,
+                    f"this loop assigns into the array of `{variable.name}`, which is the caller's, and binds the name "
+                    "to another one.",
+                    *sites.shown(self.site),
+                    f"Begin with a copy of it, {variable.name} = {variable.name}.copy(), or assign the new elements: "
+                    f"{variable.name}[...] = ....",
+                )
+        found = []
+        for value in after:
+            source = next((k for k, array in enumerate(given) if array is value), None)
+            found.append(-1 if source is None else numbers[source])
+        return found
+
+    def bring_home(self, numbers: Sequence[Any], variables: Sequence[Any], leaves: Sequence[Any]) -> None:
+        """Put what the variables have after the loop into the caller's arrays that they have it in."""
+        if not self.places:
+            return
+        values = [self._leaf(variables, leaves, place) for place in range(len(self))]
+        for place, variable in enumerate(self.variables):
+            content = variable.value.root.read()
+            for number, value in zip(numbers, values, strict=True):
+                there = comparison.equal(number, place)
+                (content,) = control.choose(there, lambda v=value: [v], lambda v=content: [v])
+            variable.value.root.write(content)
+
+    def _leaf(self, variables: Sequence[Any], leaves: Sequence[Any], number: int) -> Any:
+        before = sum(variable.size for variable in variables[: self.places[number]])
+        return leaves[before]
+
+
+def _is_shared(variable: Any) -> bool:
+    """Whether a variable that is made anew in turns began with an array of the caller's."""
+    root = getattr(variable.value, "root", None)
+    return (
+        not variable.held and not variable.fresh and root is not None and root.cell.shared and not variable.value.steps
+    )

@@ -1,0 +1,59 @@
+"""Arrays of the caller's that change their variables in a loop: in the end each has what NumPy would leave in it."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+
+X = np.arange(8.0)
+
+
+def smooth(a, b, turns):
+    for _ in range(turns):
+        b[1:-1] = 0.5 * (a[:-2] + a[2:])
+        a, b = b, a
+    return a
+
+
+def ring(a, b, c, turns):
+    i = 0
+    while i < turns:
+        a[i] += b[i]
+        a, b, c = b, c, a
+        i += 1
+    return b
+
+
+def doubled(a, turns):
+    for _ in range(turns):
+        a = a * 2
+    return a
+
+
+@pytest.mark.parametrize("turns", range(5))
+@pytest.mark.parametrize(("function", "count"), [(smooth, 2), (ring, 3), (doubled, 1)])
+def test_exchanged_arrays(function, count, turns):
+    mine, numpys = ([X * (k + 1) for k in range(count)] for _ in range(2))
+    found, expected = nx.defn(function)(*mine, np.int64(turns)), function(*numpys, turns)
+    np.testing.assert_allclose(found.to_numpy(), expected)
+    for one, other in zip(mine, numpys, strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+def test_an_array_that_is_written_to_and_lost():
+    @nx.defn(promotion="numpy")
+    def lost(a, turns):
+        i = 0
+        while i < turns:
+            a[0] = 1
+            a = a * 2
+            i += 1
+        return a
+
+    with pytest.raises(TypeError) as error:
+        lost(X.copy(), np.int64(3))
+    text = str(error.value)
+    assert text.startswith(
+        "this loop assigns into the array of `a`, which is the caller's, and binds the name to another"
+    )
+    assert "a = a.copy()" in text
