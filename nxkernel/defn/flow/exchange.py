@@ -11,6 +11,7 @@ from typing import Any
 
 from nxkernel.defn.flow import sites
 from nxkernel.errors import NxTypeError
+from nxkernel.numpy.array import Array
 from nxkernel.ops import comparison, control
 
 
@@ -80,7 +81,7 @@ class Exchange:
 
 def _is_shared(variable: Any) -> bool:
     """Whether a variable that is made anew in turns began with an array of the caller's."""
-    root = getattr(variable.value, "root", None)
-    return (
-        not variable.held and not variable.fresh and root is not None and root.cell.shared and not variable.value.steps
-    )
+    value = variable.value
+    if variable.held or variable.fresh or not isinstance(value, Array):
+        return False
+    return value.root.cell.shared and not value.steps

@@ -14,6 +14,7 @@ from nxkernel.defn.flow.watching import Watch
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
+from nxkernel.numpy.array import Array
 from nxkernel.operand import Proxy
 from nxkernel.ops import control
 from nxkernel.ops.dispatch import is_number
@@ -87,8 +88,7 @@ class _Variable:
         if self.held or self.fresh:
             return self.value
         self.given = variables.rebuild(self.structure, iter(nodes))
-        root = getattr(self.given, "root", None)
-        self.entered = None if root is None else root.read()
+        self.entered = self.given.root.read() if isinstance(self.given, Array) else None
         return self.given
 
     def after_turn(self, value: Any, found: Plan, before: Sequence[Any]) -> list[Any]:
