@@ -169,7 +169,8 @@ def _compiled(function: Any, given: Sequence[Type]) -> Any:
     except NumbaError as error:
         raise NxTypeError(
             message(
-                f"Numba cannot compile {name_of(function)} for single numbers of {_listed(given)}: {_first_line(error)}",
+                f"Numba cannot compile {name_of(function)} for single numbers of {_listed(given)}:",
+                _first_line(error),
                 "Called on traced values, a Numba function works on one element at a time.",
                 f"For a function of whole arrays write nx.njit_call({name_of(function)}, ..., shape=..., type=...).",
             )

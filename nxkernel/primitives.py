@@ -148,7 +148,7 @@ threefry2x32 = primitive("threefry2x32", "elementwise", _word)
 """Of the two words that Threefry makes of ``(k0, k1, x0, x1)``, a key and a counter of u32 each: ``word`` 0 or 1."""
 
 njit = primitive("njit", "elementwise", _njit)
-"""A Numba function of single numbers, ``function``, of each element; operands have the types that it was compiled for."""
+"""A Numba function of single numbers, ``function``, of each element; operands have the types that it takes."""
 
 
 # Leaves and creation ---------------------------------------------------------------------------------------------

@@ -57,8 +57,8 @@ from nxkernel.ops.window import *  # noqa: F403
 
 _FAMILIES = (
     batches, borders, comparison, contraction, conversion, convolution, creation, cumulative, diagonals, elementary,
-    elementwise, folding, fourier, gathering, indexing, inspection, literals, njit, reduction, shaping, sorting, statistics,
-    typing, vectorization, window,
+    elementwise, folding, fourier, gathering, indexing, inspection, literals, njit, reduction, shaping, sorting,
+    statistics, typing, vectorization, window,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)
 

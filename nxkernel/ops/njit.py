@@ -78,11 +78,12 @@ def njit_map(function: Callable[..., Any], *arguments: Any, **options: Any) -> T
 
 def _operands(function: Any, given: Sequence[Any]) -> list[Tensor | Expr]:
     """The arguments as operands; numbers among them take their types from the others."""
+    name = numba.name_of(function)
     for place, value in enumerate(given):
         if not is_operand(value):
             raise NxTypeError(
                 message(
-                    f"{numba.name_of(function)} is called on tensors, with {shapes.describe(value)} as argument {place}.",
+                    f"{name} is called for each element, and got {shapes.describe(value)} as argument {place}.",
                     "Called element by element, a Numba function takes tensors and numbers.",
                 )
             )
