@@ -134,9 +134,7 @@ def _no_value(path: str, side: int) -> Any:
 
 def _can_hold(value: Any) -> bool:
     """Whether a value may stay as it is in the loop, until it turns out that it does not."""
-    if isinstance(value, Proxy):
-        return True
-    return not (is_number(value) or variables.is_value(value) or variables.has_values(value))
+    return not (is_number(value) or variables.has_values(value, proxies=False))
 
 
 def _can_open(before: Any, after: Any) -> bool:
@@ -267,7 +265,12 @@ class State:
         if not changed:
             return
         watch.undo()
-        values = {id(variable.value): variable for variable in held if variable.held}
+        values = {
+            id(container): variable
+            for variable in held
+            if variable.held
+            for container in variables.containers(variable.value)
+        }
         for name, value in changed:
             variable = values.get(id(value))
             if variable is None or variable.name in self._plan.opened:

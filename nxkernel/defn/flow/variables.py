@@ -45,11 +45,19 @@ def known(value: Any) -> Any:
     return value
 
 
-def has_values(value: Any) -> bool:
-    """Whether a container has tensors, arrays or traced values somewhere in it."""
+def has_values(value: Any, proxies: bool = True) -> bool:
+    """Whether something is, or has somewhere in it, a tensor, an array or a traced value; proxies count or not."""
     if is_unassigned(value):
         return False
-    return is_value(value) or any(map(has_values, _children(value) or ()))
+    if isinstance(value, Proxy):
+        return proxies
+    return is_value(value) or any(has_values(member, proxies) for member in _children(value) or ())
+
+
+def containers(value: Any) -> list[Any]:
+    """A container and those in it."""
+    inner = _children(value)
+    return [] if inner is None else [value, *(found for member in inner for found in containers(member))]
 
 
 def _children(value: Any) -> list[Any] | None:

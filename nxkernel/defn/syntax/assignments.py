@@ -80,9 +80,8 @@ class Assignments:
         if isinstance(target, ast.Name):
             changed = runtime("in_place", sign, load(target.id), self.expressions.visit(statement.value))
             return [ast.Assign([target], changed)]
-        base = self.expressions.visit(target.value)
         if isinstance(target, ast.Attribute):
-            base = self.held(base, made, "object")
+            base = self.held(self.expressions.visit(target.value), made, "object")
             now: ast.expr = ast.Attribute(base, target.attr, ast.Load())
             changed = runtime("in_place", sign, now, self.expressions.visit(statement.value))
             return [*made, ast.Assign([ast.Attribute(_again(base), target.attr, ast.Store())], changed)]

@@ -10,6 +10,7 @@ import pytest
 from numpy import linalg as la
 from numpy import sin
 
+import nxkernel as nx
 from nxkernel.defn import refusals, syntax
 from nxkernel.defn.syntax import check, refers_to_numpy, rewritten, source_of
 from plain_runtime import Frozen, PlainRuntime
@@ -309,3 +310,14 @@ def test_who_names_numpy():
     assert not refers_to_numpy(lambda x: mine + x.np)
     assert not refers_to_numpy(lambda np: np.sum())
     assert not refers_to_numpy(lambda x: undefined(x) + len(x))  # noqa: F821
+
+
+def test_a_part_of_a_part_is_changed_in_place():
+    def topple(x):
+        x[1:][x[:-1] > 1] += 1
+        x[np.array([0, 2])][0] *= 5
+
+    ours, theirs = np.arange(5.0), np.arange(5.0)
+    topple(theirs)
+    nx.defn(topple)(ours)
+    np.testing.assert_array_equal(ours, theirs)
