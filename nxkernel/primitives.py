@@ -104,6 +104,10 @@ def _word(*operands: Spec, word: int) -> Spec:
     return _same(*operands)
 
 
+def _njit(*operands: Spec, function: Any, type: Type) -> Spec:
+    return _same(*operands)._replace(type=type)
+
+
 def _complex(real: Spec, imag: Spec) -> Spec:
     return _same(real, imag)._replace(type=types.to_complex(real.type))
 
@@ -142,6 +146,9 @@ bitcast = primitive("bitcast", "elementwise", _as_type)
 make_complex = primitive("complex", "elementwise", _complex)
 threefry2x32 = primitive("threefry2x32", "elementwise", _word)
 """Of the two words that Threefry makes of ``(k0, k1, x0, x1)``, a key and a counter of u32 each: ``word`` 0 or 1."""
+
+njit = primitive("njit", "elementwise", _njit)
+"""A Numba function of single numbers, ``function``, of each element; operands have the types that it was compiled for."""
 
 
 # Leaves and creation ---------------------------------------------------------------------------------------------
@@ -419,6 +426,10 @@ def _svd(operand: Spec, *, full_matrices: bool) -> tuple[Spec, Spec, Spec]:
     return _matrix_of(operand, rows, left), _values_of(operand, least), _matrix_of(operand, right, columns)
 
 
+def _njit_call(*operands: Spec, function: Any) -> Spec | tuple[Spec, ...]:
+    return function.results[0] if function.single else function.results
+
+
 def _elem(operand: tuple[Spec, ...], *, index: int) -> Spec:
     return operand[index]
 
@@ -437,6 +448,8 @@ qr = primitive("qr", "library", _qr)
 eigh = primitive("eigh", "library", _eigh)
 """Eigenvalues in ascending order and eigenvectors in columns."""
 svd = primitive("svd", "library", _svd)
+njit_call = primitive("njit_call", "library", _njit_call)
+"""A Numba function of whole arrays, ``function``, which says what its results are."""
 
 
 def _while(*operands: Spec, condition: Any, body: Any, state: int) -> tuple[Spec, ...]:

@@ -1,4 +1,4 @@
-"""The IPython commands of nxkernel: ``%%defn``, ``%jit`` and ``%nx``. They parse a line and call the library."""
+"""The IPython commands of nxkernel, ``%%defn``, ``%jit``, ``%%jit`` and ``%nx``: they call the library."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ def load(shell: InteractiveShell) -> None:
     """
     if shell in _loaded:
         return
-    from nxkernel_magics import cells, completion, names, showing, storms, tracebacks
+    from nxkernel_magics import cells, compiled_cells, completion, names, showing, storms, tracebacks
     from nxkernel_magics.commands import NxMagics
 
     with ExitStack() as stack:
         stack.callback(names.name_cells(shell))
         stack.callback(cells.install(shell))
+        stack.callback(compiled_cells.install(shell))
         watch, stop_watching = storms.install(shell)
         stack.callback(stop_watching)
         stack.callback(showing.install(shell, watch))

@@ -72,7 +72,7 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
     """
     __tracebackhide__ = True
     text = text.strip().rstrip(";").rstrip()
-    file, line = _cell_line(shell)
+    file, line = cell_line(shell)
     try:
         expression = ast.parse(text, file, mode="eval").body
     except SyntaxError as error:
@@ -96,8 +96,18 @@ def _call_within(expression: ast.expr) -> ast.Call | None:
     return expression if isinstance(expression, ast.Call) else None
 
 
-def _cell_line(shell: InteractiveShell) -> tuple[str, int]:
-    """The file and the line of the cell that is running."""
+def cell_line(shell: InteractiveShell) -> tuple[str, int]:
+    """The file and the line of the cell that is running.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+
+    Returns
+    -------
+    str
+    int
+    """
     frame = sys._getframe(1)
     while frame is not None and not shell.compile.format_code_name(frame.f_code.co_filename):
         frame = frame.f_back

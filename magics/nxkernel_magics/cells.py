@@ -16,6 +16,8 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from nxkernel.defn.faces import FACES
+
 #: A function under one of these is already what the person wants it to be.
 _ALREADY = frozenset({"defn", "deftransform"})
 
@@ -24,6 +26,7 @@ def parser() -> MagicArgumentParser:
     """The options of ``%%defn``."""
     options = MagicArgumentParser(prog="%defn", description="Make each def of the cell a numerical definition.")
     options.add_argument("--compiler", metavar="NAME", help="what makes them run; the default option says else")
+    options.add_argument("--promotion", choices=tuple(FACES), help="whose rules of types hold; the code says else")
     options.add_argument(
         "--show",
         choices=("graph", "kernels", "none"),
@@ -126,9 +129,8 @@ def _name(decorator: ast.expr) -> str:
 
 
 def _decorator(options: Namespace) -> str:
-    return (
-        f"__import__('nxkernel_magics.showing').showing.define({options.compiler!r}, {options.show!r}, {options.quiet})"
-    )
+    given = (options.compiler, options.show, options.quiet, options.promotion)
+    return f"__import__('nxkernel_magics.showing').showing.define{given!r}"
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:

@@ -1,4 +1,4 @@
-"""``%%defn``, ``%jit`` and ``%nx`` as IPython knows them."""
+"""``%%defn``, ``%jit``, ``%%jit`` and ``%nx`` as IPython knows them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ class NxMagics(Magics):
 
         ::
 
-          %%defn [--compiler NAME] [--show graph|kernels|none] [--quiet]
+          %%defn [--compiler NAME] [--promotion nx|numpy] [--show graph|kernels|none] [--quiet]
 
-        --compiler NAME   what makes the definitions run, such as numba_cpu or evaluator
-        --show WHAT       what to display when one has been compiled for the first time
-        --quiet           no message about repeated compilation
+        --compiler NAME     what makes the definitions run, such as numba_cpu or evaluator
+        --promotion RULES   whose rules of types hold, Nx's or NumPy's; by default the code says it
+        --show WHAT         what to display when one has been compiled for the first time
+        --quiet             no message about repeated compilation
 
         Example::
 
@@ -52,23 +53,39 @@ class NxMagics(Magics):
 
     @no_var_expand
     @output_can_be_silenced
-    @line_magic
-    def jit(self, line: str) -> Any:
-        """Evaluate a call under jit, and say in one line what happened.
+    @line_cell_magic
+    def jit(self, line: str, cell: str | None = None) -> Any:
+        """Compile a call, or a whole cell, run it, and say in one line what happened.
 
         ::
 
           %jit EXPRESSION
+          %%jit [--compiler NAME] [--promotion nx|numpy]
 
-        Any function becomes a definition, as with ``nx.defn``, for this call. The value of the expression is
-        the value of the line, and can be assigned.
+        ``%jit``: any function becomes a definition, as with ``nx.defn``, for this call. The value of the
+        expression is the value of the line, and can be assigned.
+
+        ``%%jit``: the cell is one compiled program, with loops, `if` and assignments as in a definition. The
+        arrays, tensors and numbers that it reads are its inputs; the names that it assigns get their values when
+        it has run; arrays that it assigns into change. Code that names NumPy follows NumPy's rules. The value of
+        the last expression is displayed.
+
+        --compiler NAME     what makes the cell run, such as numba_cpu or evaluator
+        --promotion RULES   whose rules of types hold, Nx's or NumPy's; by default the code says it
 
         Examples::
 
           %jit softmax(x, axis=0)
           y = %jit numpy_like_function(x)
+
+          %%jit
+          for step in range(steps):
+              u[1:-1] += rate * (u[2:] - 2 * u[1:-1] + u[:-2])
+          u.max()
         """
         __tracebackhide__ = True
+        if cell is not None:
+            return self._jit_cell(line, cell)
         if not line.strip():
             raise UsageError("%jit takes a call, such as `%jit f(x, axis=0)`.")
         call = read_call(self.shell, "%jit", line)
@@ -77,6 +94,13 @@ class NxMagics(Magics):
             value = call.make(function)
         print(witness.line())
         return value
+
+    def _jit_cell(self, line: str, cell: str) -> Any:
+        __tracebackhide__ = True
+        # Reached only by code that calls run_cell_magic: a cell's own first line has been rewritten by then.
+        result = self.shell.run_cell(f"%%jit {line}\n{cell}")
+        result.raise_error()
+        return result.result
 
     @no_var_expand
     @line_magic

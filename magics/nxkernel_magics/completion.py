@@ -1,4 +1,4 @@
-"""What the Tab key offers on the lines of ``%%defn`` and ``%nx``."""
+"""What the Tab key offers on the lines of ``%%defn``, ``%%jit`` and ``%nx``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.compilers import interface
 from nxkernel.defn.defaults import current
+from nxkernel.defn.faces import FACES
 from nxkernel_magics.names import definitions
 from nxkernel_magics.subcommands import COMMANDS, FORMS
 
 _FLAGS = {
-    "%%defn": ("--compiler", "--show", "--quiet"),
+    "%%defn": ("--compiler", "--promotion", "--show", "--quiet"),
+    "%%jit": ("--compiler", "--promotion"),
     "inspect": ("--text",),
     "cache": ("--clear",),
     "events": ("-n", "--kernels"),
@@ -45,10 +47,10 @@ def candidates(line: str, namespace: Mapping[str, Any]) -> list[str]:
     """
     words = line.split()
     done = words if line[-1:].isspace() else words[:-1]
-    if not done or done[0] not in ("%%defn", "%nx", "nx"):
+    if not done or done[0] not in ("%%defn", "%%jit", "%nx", "nx"):
         return []
-    if done[0] == "%%defn":
-        return _after_flag(done[-1]) or list(_FLAGS["%%defn"])
+    if done[0] in ("%%defn", "%%jit"):
+        return _after_flag(done[-1]) or list(_FLAGS[done[0]])
     if len(done) == 1:
         return list(COMMANDS)
     command = done[1]
@@ -70,6 +72,8 @@ def candidates(line: str, namespace: Mapping[str, Any]) -> list[str]:
 def _after_flag(flag: str) -> list[str]:
     if flag == "--compiler":
         return interface.names()
+    if flag == "--promotion":
+        return list(FACES)
     if flag == "--show":
         return ["graph", "kernels", "none"]
     return list(FORMS) if flag == "--form" else []

@@ -34,7 +34,9 @@ class _Desk:
                 show(views[-1], what)
 
 
-def define(compiler: str | None, what: str, quiet: bool) -> Callable[[Callable[..., Any]], Any]:
+def define(
+    compiler: str | None, what: str, quiet: bool, promotion: str | None = None
+) -> Callable[[Callable[..., Any]], Any]:
     """The decorator that a ``%%defn`` cell puts on its functions.
 
     Parameters
@@ -45,6 +47,8 @@ def define(compiler: str | None, what: str, quiet: bool) -> Callable[[Callable[.
         ``"graph"``, ``"kernels"`` or ``"none"``: what to show when it has been compiled for the first time.
     quiet : bool
         Whether to leave out messages about repeated tracing.
+    promotion : str, optional
+        ``"nx"`` or ``"numpy"``: whose rules of types hold; the code says when it is not given.
 
     Returns
     -------
@@ -53,7 +57,7 @@ def define(compiler: str | None, what: str, quiet: bool) -> Callable[[Callable[.
 
     def decorate(function: Callable[..., Any]) -> Any:
         __tracebackhide__ = True  # a wrong compiler is told at the person's def, not here
-        definition = nxkernel.defn(function, compiler=compiler)
+        definition = nxkernel.defn(function, compiler=compiler, promotion=promotion)
         desk = _desks.get(get_ipython())
         if desk is not None:
             name = definition.__name__

@@ -1,6 +1,6 @@
 """What primitives do to data. :data:`MEANING` has every primitive but ``parameter``."""
 
-from nxkernel.backends import arrays, graphs, libraries, numpy, threefry
+from nxkernel.backends import arrays, functions, graphs, libraries, numpy, threefry
 from nxkernel.backends.numpy import Meaning
 from nxkernel.primitives import Primitive
 
@@ -10,5 +10,6 @@ MEANING: dict[Primitive, Meaning] = {
     **arrays.MEANING,
     **libraries.MEANING,
     **threefry.MEANING,
+    **functions.MEANING,
     **graphs.MEANING,
 }

@@ -144,7 +144,7 @@ class Draft:
         sizes = [self.sizes[a] for a in axes]
         block = self.kernel.block
         tiles = shapes.ceil_div(shapes.size(sizes[-2:] if nest.flat else sizes[-1:]), loops.TILE) if nest.tiled else 1
-        given = {"tiles": tiles}
+        given = {"tiles": tiles, "failure": 0}
         if block:
             given |= {"block": block[1], "blocks": block[2], "step": shapes.size(sizes[: nest.outer])}
         words: list[Any] = []

@@ -146,6 +146,11 @@ class Nest:
         """Every instruction."""
         return (op for section in self.sections for op in section.code)
 
+    @property
+    def may_fail(self) -> bool:
+        """Whether it calls functions of the user's, which may raise an error: a word of the table is for that."""
+        return any(op.name == "njit" for op in self.ops())
+
     def words(self) -> Iterator[tuple[str, int, int]]:
         """What the words of a call's table are, after the pointers: (kind, number, axis), or (kind, number, part)."""
         for axis in range(self.outer + self.inner):
@@ -162,6 +167,8 @@ class Nest:
             for axis, stride in enumerate(access.strides):
                 if stride == "s":
                     yield "stride", number, axis
+        if self.may_fail:
+            yield "failure", 0, 0
         for number, type_ in enumerate(self.constants):
             yield "constant", number, 0
             if type_.is_complex:

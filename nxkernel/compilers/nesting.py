@@ -201,8 +201,7 @@ class Builder:
         if node.primitive is p.constant:
             self.constants.append((node.params["value"], node.type))
             return section.emit(Op("const", node.type, (), len(self.constants) - 1))
-        extra = node.operands[0].type if node.primitive in BY_OPERAND else node.params.get("word")
-        return section.emit(Op(node.primitive.name, node.type, tuple(args), extra))
+        return section.emit(Op(node.primitive.name, node.type, tuple(args), extra_of(node)))
 
     @staticmethod
     def _result_shape(node: Expr) -> tuple[int, ...]:
@@ -381,6 +380,15 @@ class _Shaped:
     shape: tuple[int, ...]
 
 
+
+def extra_of(node: Expr) -> Any:
+    """What decides the code of an element-wise primitive besides the types of its results."""
+    if node.primitive in BY_OPERAND:
+        return node.operands[0].type
+    return node.params.get(_DECISIVE.get(node.primitive))
+
+
+_DECISIVE = {p.threefry2x32: "word", p.njit: "function"}
 #: Primitives whose code depends on the type of what they are given.
 BY_OPERAND = frozenset(
     (p.as_type, p.bitcast, p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal)

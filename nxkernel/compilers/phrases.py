@@ -104,6 +104,8 @@ def phrase(op: Op, given: Sequence[str], operands: Sequence[Op]) -> str:
 
 def _plain(op: Op, given: Sequence[str], operands: Sequence[Op], type_: Type) -> str:
     name, parts = op.name, [grouped(text) for text in given]
+    if name == "njit":
+        return f"{op.extra}({', '.join(given)})"
     if name == "select":
         return f"{parts[1]} if {truth(given[0], operands[0])} else {parts[2]}"
     if name.startswith("logical_"):

@@ -101,5 +101,6 @@ _WRITERS: dict[Primitive, Callable[..., str]] = {
     p.lu: lambda node, a: f"scipy.linalg.lu_factor({a})  # with its row swaps as a permutation",
     p.qr: lambda node, a: f"np.linalg.qr({a}, mode={node.params['mode']!r})",
     p.eigh: lambda node, a: f"np.linalg.eigh({a})",
+    p.njit_call: lambda node, *operands: f"{node.params['function']}({', '.join(operands)})",
     p.svd: lambda node, a: f"np.linalg.svd({a}, full_matrices={node.params['full_matrices']})",
 }

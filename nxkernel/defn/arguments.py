@@ -45,8 +45,8 @@ class Arguments:
     """
 
     __slots__ = (
-        "_option_states", "_walk", "arrays", "compiler", "face", "fixed", "keywords", "names", "options", "paths",
-        "specs", "structures", "survey", "values",
+        "_option_states", "_walk", "arrays", "compiler", "face", "fixed", "keywords", "names", "numbers", "options",
+        "paths", "specs", "structures", "survey", "values",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +74,8 @@ class Arguments:
             state = constant(value)
             self._option_states[name] = self._walked(name, value) if state is None else state
         self.face, self.keywords = face, tuple(keywords)
+        #: Which leaves are Python numbers, which are weak in NumPy's rules: its own scalars are not.
+        self.numbers = tuple(map(is_number, self.values)) if face == faces.NUMPY else ()
         #: The paths of Python numbers that are static values.
         self.fixed = {path for path, value in leaves if is_number(value) and (path in fixed or type(value) is bool)}
         if face == faces.NX:
@@ -85,6 +87,7 @@ class Arguments:
         return (
             self.structures,
             self.specs,
+            self.numbers,
             tuple([(path, constant(value)) for path, value in self._fixed_values()]),
             tuple(self._option_states.items()),
             self._aliases(),
@@ -173,6 +176,9 @@ class Arguments:
                 found[f"argument {path}"] = (structure, containers.describe(structure))
         for path, spec in zip(self.paths, self.specs, strict=True):
             found[f"argument {path}"] = (spec, str(spec))
+        for path, spec, value in zip(self.paths, self.specs, self.values, strict=True) if any(self.numbers) else ():
+            if is_number(value):
+                found[f"argument {path}"] = ((type(value), spec), f"{spec} (a Python {type(value).__name__})")
         for path, value in self._fixed_values():
             found[f"argument {path}"] = (constant(value), describe(value))
         for name, value in self.options.items():

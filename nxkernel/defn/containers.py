@@ -18,6 +18,20 @@ from nxkernel.wording import a
 LEAF = "leaf"
 #: The structure of None, which a definition may return that changes its arguments.
 NOTHING = "nothing"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Static:
+    """A value in a result that is no tensor and is the same after each run of a program.
+
+    Parameters
+    ----------
+    value : Any
+    """
+
+    value: Any
+
+
 #: Stands for an argument that was left out and whose default is None: a function asks such a one whether it was given.
 LEFT_OUT = object()
 
@@ -37,6 +51,8 @@ def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callab
     """
     if value is LEFT_OUT:
         return ("left out", None, ())
+    if type(value) is Static:
+        return ("static", value, ())
     if is_leaf(value):
         leaves.append((path, value))
         return LEAF
@@ -73,6 +89,8 @@ def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     kind, detail, children = structure
     if kind == "left out":
         return None
+    if kind == "static":
+        return detail.value
     values = [rebuild(child, leaves) for child in children]
     if kind == "named":
         return detail(*values)
@@ -99,6 +117,8 @@ def describe(structure: Any) -> str:
     kind, detail, children = structure
     if kind == "left out":
         return "None"
+    if kind == "static":
+        return repr(detail.value)
     inner = [describe(child) for child in children]
     if kind == "dict":
         return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(detail, inner, strict=True)) + "}"

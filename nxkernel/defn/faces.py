@@ -185,6 +185,11 @@ def _assigns(code: python.CodeType) -> bool:
     return any(_assigns(inner) for inner in code.co_consts if isinstance(inner, python.CodeType))
 
 
+def named_by(function: python.FunctionType) -> set[str]:
+    """Which of the two libraries the code of a function names, and that of the plain functions that it calls."""
+    return _named(function, set())
+
+
 def _named(function: python.FunctionType, seen: set[int]) -> set[str]:
     """Which of the two libraries code names."""
     if id(function) in seen or len(seen) > _MOST:

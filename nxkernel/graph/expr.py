@@ -40,13 +40,13 @@ class TracedValue(Operand):
 
         return print_graph([self])
 
-    def _no_data(self, asked: str, instead: str) -> NoReturn:
+    def _no_data(self, asked: str, *instead: str) -> NoReturn:
         where = f" ({self.source.file}, line {self.source.line})" if self.source else ""
         error = TracedValueError(
             message(
                 f"{asked} asks for the data of a traced value of type {self.spec}{where}.",
                 "While a definition is traced its tensors have a type and a shape but no data yet.",
-                instead,
+                *instead,
             )
         )
         error.value = self
@@ -78,6 +78,15 @@ class TracedValue(Operand):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         self._no_data("NumPy", "Use the function of that name in nxkernel, or call NumPy outside the definition.")
+
+    @property
+    def _numba_type_(self) -> NoReturn:
+        # Numba asks for it when one of its functions is called.
+        self._no_data(
+            "A function compiled by Numba",
+            "Write nx.njit_map(function, t) for a function of single numbers, which @nx.defn does by itself, or",
+            "nx.njit_call(function, t, shape=..., type=...) for one of whole arrays.",
+        )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         from nxkernel.numpy.twins import dispatched

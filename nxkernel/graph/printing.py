@@ -185,7 +185,7 @@ def _parameter(key: str, value: Any) -> str:
     if isinstance(value, tuple) and key != "shape":
         # How much is added at the ends of an axis is a tuple of its own, as people write it.
         return f"[{', '.join(repr(each) if key in _OF_ENDS else _parameter(key, each) for each in value)}]"
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 _OF_ENDS = ("config", "padding")

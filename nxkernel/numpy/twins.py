@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import types
+from nxkernel import numba_functions, types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import constants, random
@@ -148,12 +148,33 @@ def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any
     inputs, options : tuple and dict
         What it is called with.
     """
+    if numba_functions.is_compiled(function):
+        return _of_numba(function, method, inputs, options)
     if types.follows_numpy():
         return run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options)
     own = _own_functions().get(function) if method == "__call__" and not options else None
     if own is not None:
         return own(*inputs)
     return _plain(run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options))
+
+
+def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
+    """A function of numba.vectorize of each element."""
+    from nxkernel.numpy.array import wrap
+    from nxkernel.ops.njit import njit_map
+
+    if method != "__call__" or options:
+        name = numba_functions.name_of(function)
+        raise NxTypeError(
+            message(
+                f"{name}.{method} has no counterpart for values that are traced."
+                if method != "__call__"
+                else f"{name}() takes no {', '.join(options)} for values that are traced.",
+                f"Element by element it is called as {name}(t).",
+            )
+        )
+    made = njit_map(function, *inputs)
+    return wrap(made) if types.follows_numpy() else made
 
 
 @functools.cache

@@ -20,6 +20,7 @@ from nxkernel.ops import (
     inspection,
     literals,
     methods,  # noqa: F401 - installs operators and methods
+    njit,
     reduction,
     shaping,
     sorting,
@@ -45,6 +46,7 @@ from nxkernel.ops.gathering import *  # noqa: F403
 from nxkernel.ops.indexing import *  # noqa: F403
 from nxkernel.ops.inspection import *  # noqa: F403
 from nxkernel.ops.literals import *  # noqa: F403
+from nxkernel.ops.njit import *  # noqa: F403
 from nxkernel.ops.reduction import *  # noqa: F403
 from nxkernel.ops.shaping import *  # noqa: F403
 from nxkernel.ops.sorting import *  # noqa: F403
@@ -55,7 +57,7 @@ from nxkernel.ops.window import *  # noqa: F403
 
 _FAMILIES = (
     batches, borders, comparison, contraction, conversion, convolution, creation, cumulative, diagonals, elementary,
-    elementwise, folding, fourier, gathering, indexing, inspection, literals, reduction, shaping, sorting, statistics,
+    elementwise, folding, fourier, gathering, indexing, inspection, literals, njit, reduction, shaping, sorting, statistics,
     typing, vectorization, window,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)

@@ -101,7 +101,8 @@ def _real(value: Any) -> float:
 
 def _fold(node: Expr) -> Expr | None:
     """An element-wise primitive of constants is a constant."""
-    if node.primitive.family != "elementwise" or not node.operands:
+    if node.primitive.family != "elementwise" or not node.operands or node.primitive is p.njit:
+        # A function of the user's may raise an error, which belongs to a run.
         return None
     numbers = []
     for operand in node.operands:

@@ -115,3 +115,11 @@ def test_what_a_function_must_return():
         "<lambda> returns no tensor: the result is a generator.\n"
         "  Return tensors, numbers, or tuples, lists and dicts of them."
     )
+
+
+def test_static_values_are_part_of_the_structure():
+    leaves = []
+    structure = containers.flatten({"a": containers.Static("x"), "b": 2.0}, "r", leaves, containers.no_tensor("f"))
+    assert leaves == [("r['b']", 2.0)]
+    assert containers.rebuild(structure, iter([5])) == {"a": "x", "b": 5}
+    assert containers.describe(structure) == "{'a': 'x', 'b': ·}"

@@ -134,8 +134,7 @@ def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr
     )
     kind = node.primitive.name
     if isinstance(launch, HostCall):
-        title = f"{kind} of {node.operands[0].spec} by the compiled routine of SciPy or NumPy"
-        return KernelRecord(kind, title, kind, "memory", 0.0, [shown], moved)
+        return KernelRecord(kind, launch.title, kind, "memory", 0.0, [shown], moved)
     begin = time.perf_counter()
     _, where = store.native(launch.symbol, launch.text)
     spent = 1e3 * (time.perf_counter() - begin)

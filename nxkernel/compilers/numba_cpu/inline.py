@@ -5,7 +5,7 @@ from __future__ import annotations
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import pieces, scalars
-from nxkernel.compilers.nesting import BY_OPERAND
+from nxkernel.compilers.nesting import BY_OPERAND, EXTRA
 from nxkernel.compilers.numba_cpu import pairs
 from nxkernel.compilers.numba_cpu.constants import bits
 from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
@@ -39,8 +39,14 @@ class Inline:
             value = self.literal(low, node.type)
         elif node.primitive.family == "elementwise":
             values = [self.value(operand) for operand in node.operands]
-            extra = node.operands[0].type if node.primitive in BY_OPERAND else node.params.get("word")
+            extra = (
+                node.operands[0].type if node.primitive in BY_OPERAND else node.params.get(EXTRA.get(node.primitive))
+            )
+            if node.primitive is p.njit:
+                self.e.failure = self.b.room("i64", 1, zero=True)
             value = self.e.apply(node.primitive.name, node.type, values, extra)
+            if node.primitive is p.njit:
+                self.w.raise_if(self.e.failure, [extra.name])
         elif node.primitive in (p.iota, p.constant):
             value = self.literal(node.params.get("value", 0), node.type)
         else:

@@ -296,6 +296,7 @@ class Lowering:
             element = REGISTER[op.type]
             held = [b.offset(row, element, place.lane) for row in self.scratches[op.extra]]
             return whole([self.m.consecutive(element, address, place) for address in held])
+        self.e.mask = place.mask
         return self.e.apply(op.name, op.type, [values[number] for number in op.args], op.extra)
 
 

@@ -68,6 +68,8 @@ class Memory:
                 self.constant_words.setdefault(number, place)
             elif kind == "size":
                 self.sizes.append(self.word(place))
+            elif kind == "failure":
+                self.e.failure = self.b.offset(Value("ptr", 1, "%table"), "i64", self.integer(place))
             else:
                 self.words[kind, number, axis] = self.word(place)
 

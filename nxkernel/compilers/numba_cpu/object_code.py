@@ -1,4 +1,4 @@
-"""LLVM IR to object code, through Numba's code library. The only module that touches Numba's internals.
+"""LLVM IR to object code, through Numba's code library.
 
 The passes that Numba runs on a library are made for code that comes from Python: they vectorize loops and prune
 reference counts. Our kernels are vectors already, so that all they need is to have small functions inlined; on a chain
@@ -7,9 +7,14 @@ of 200 operations that is 15 ms instead of 75 ms, at the same speed of the code.
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import binding as llvm
 from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen, get_host_cpu_features
 from numba.core.compiler_lock import global_compiler_lock
+
+from nxkernel.compilers.numba_cpu import functions
+from nxkernel.numba_functions import ScalarFunction, core
 
 
 class _Library(AOTCodeLibrary):
@@ -53,8 +58,21 @@ class _Codegen(AOTCPUCodegen):
 _codegen: _Codegen | None = None
 
 
+def _library(text: str, name: str, loops: bool) -> _Library:
+    """A library of a module of LLVM IR, with the functions of the user's that it calls."""
+    global _codegen
+    if _codegen is None:
+        _codegen = _Codegen("nxkernel")
+    library = _codegen.create_library(name)
+    library.loops = loops
+    for other in functions.libraries(text):
+        library.add_linking_library(other)
+    library.add_llvm_module(llvm.parse_assembly(text))
+    return library
+
+
 @global_compiler_lock
-def compile_object(text: str, name: str, *, libraries: tuple = (), loops: bool = False) -> bytes:
+def compile_object(text: str, name: str, *, loops: bool = False) -> bytes:
     """Object code for a module of LLVM IR.
 
     Parameters
@@ -63,8 +81,6 @@ def compile_object(text: str, name: str, *, libraries: tuple = (), loops: bool =
         The module.
     name : str
         The name of the library, for messages.
-    libraries : tuple
-        Numba code libraries to link in, such as that of a function of the user's.
     loops : bool
         Whether LLVM is to optimize loops; those of kernels are optimal as they are written.
 
@@ -73,24 +89,33 @@ def compile_object(text: str, name: str, *, libraries: tuple = (), loops: bool =
     bytes
         An object file in the format of the platform.
     """
-    global _codegen
-    if _codegen is None:
-        _codegen = _Codegen("nxkernel")
-    library = _codegen.create_library(name)
-    library.loops = loops
-    for other in libraries:
-        library.add_linking_library(other)
-    library.add_llvm_module(llvm.parse_assembly(text))
-    return library.emit_native_object()
+    return _library(text, name, loops).emit_native_object()
+
+
+@global_compiler_lock
+def optimized(text: str, name: str, function: ScalarFunction) -> Any:
+    """A library of a module that calls a function of the user's, with that function and loops optimized.
+
+    Parameters
+    ----------
+    text : str
+        The module.
+    name : str
+        Of the one function in it that others can see.
+    function : ScalarFunction
+    """
+    library = _library(text, name, loops=True)
+    library.add_llvm_module(core(function.compiled))
+    for one in library._final_module.functions:
+        if not one.is_declaration and one.name != name:
+            one.linkage = "internal"
+    library.finalize()
+    return library
 
 
 @global_compiler_lock
 def assembly(text: str) -> str:
     """The machine code of a module, as text for people."""
-    global _codegen
-    if _codegen is None:
-        _codegen = _Codegen("nxkernel")
-    library = _codegen.create_library("assembly")
-    library.add_llvm_module(llvm.parse_assembly(text))
+    library = _library(text, "assembly", loops=False)
     library.finalize()
     return _codegen._tm.emit_assembly(library._final_module)

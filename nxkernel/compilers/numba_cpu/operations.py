@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from nxkernel import types
-from nxkernel.compilers.numba_cpu import complex_operations, elementary, threefry, whole_numbers
+from nxkernel.compilers.numba_cpu import complex_operations, elementary, functions, threefry, whole_numbers
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Builder, Value, suffix, vector
 from nxkernel.compilers.numba_cpu.pairs import Pair, Register, each
@@ -26,10 +27,19 @@ class Emitter:
     inline : bool
         Whether elementary functions are inlined; a kernel with many of them calls them instead, so that its code and
         the time to compile it stay small.
+
+    Attributes
+    ----------
+    mask : Value or None
+        The lanes that count, those before an end; all where there is none.
+    failure : Value or None
+        The address of the word for an error that a function of the user's raises.
     """
 
     def __init__(self, b: Builder, inline: bool) -> None:
         self.b, self.inline = b, inline
+        self.mask: Value | None = None
+        self.failure: Value | None = None
         self._blocks: dict[tuple[str, ...], tuple[Value, Value]] = {}
 
     # Values ----------------------------------------------------------------------------------------------------
@@ -108,7 +118,7 @@ class Emitter:
 
     # Dispatch --------------------------------------------------------------------------------------------------
 
-    def apply(self, name: str, type_: Type, values: list[Register], operand: Type | int | None) -> Register:
+    def apply(self, name: str, type_: Type, values: list[Register], operand: Any) -> Register:
         """The instructions of a primitive.
 
         Parameters
@@ -118,9 +128,13 @@ class Emitter:
         type_ : Type
             Of the result.
         values : list of Value or Pair
-        operand : Type, int or None
-            The type of the first operand, where the result's does not tell it; which word, of random bits.
+        operand : Type, int, ScalarFunction or None
+            The type of the first operand, where the result's does not tell it; which word, of random bits; the
+            function of the user's.
         """
+        if name == "njit":
+            numbers = [self.number(value, own) for value, own in zip(values, operand.types, strict=True)]
+            return functions.call(self.b, operand, numbers, self.mask, self.failure)
         if (type_.is_complex or any(isinstance(value, Pair) for value in values)) and name in complex_operations.TABLE:
             return complex_operations.TABLE[name](self, type_, values, operand or type_)
         if name in ELEMENTARY:
@@ -154,7 +168,9 @@ _BY_TRUTH = ("logical_and", "logical_or", "logical_xor", "logical_not", "select"
 
 def lowered(complex: bool = False) -> frozenset[str]:
     """The names of the element-wise primitives that have a lowering, for real or for complex numbers."""
-    return frozenset((*complex_operations.TABLE, *_BY_TRUTH)) if complex else frozenset(_TABLE) | ELEMENTARY
+    if complex:
+        return frozenset((*complex_operations.TABLE, *_BY_TRUTH, "njit"))
+    return frozenset((*_TABLE, *ELEMENTARY, "njit"))
 
 
 def _arithmetic(name: str, for_floats: str, for_integers: str) -> None:

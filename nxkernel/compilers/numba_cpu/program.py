@@ -20,7 +20,7 @@ from nxkernel import shapes
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
-from nxkernel.compilers.numba_cpu import host, libraries, runtime, threads
+from nxkernel.compilers.numba_cpu import functions, host, libraries, runtime, threads
 from nxkernel.compilers.numba_cpu.constants import bits
 from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
@@ -146,6 +146,13 @@ class Writer:
         self.b.do("ret void")
         self.b.start(go_on)
 
+    def raise_if(self, failure: Value, names: Sequence[str]) -> None:
+        """End the program where a function of the user's, one of these names, has left an error at an address."""
+        call = functions.Failure(names)
+        self.calls.append(call)
+        check = functions.define_check(self.module)
+        self.leave_if(self.b.call(check, "i1", 1, self.word(call.number), failure))
+
     def copy(self, target: Value, source: Value, size: int) -> None:
         """Copy bytes."""
         self.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
@@ -261,13 +268,18 @@ class Scope:
     def _nest(self, bound: Bound) -> None:
         words = [word if isinstance(word, int) else bits(*word) for word in bound.words]
         if is_inlined(self.plan, bound):
-            self._inlined(bound, words)
-            return
-        # Steps that must follow each other are no work worth sharing.
-        self._run(bound.nest.key, bound.buffers, words, bound.count, 0 if bound.in_order else bound.work)
-        self._declare_kernel(bound.nest.key)
+            table = self._inlined(bound, words)
+        else:
+            # Steps that must follow each other are no work worth sharing.
+            work = 0 if bound.in_order else bound.work
+            table = self._run(bound.nest.key, bound.buffers, words, bound.count, work)
+            self._declare_kernel(bound.nest.key)
+        names = [op.extra.name for op in bound.nest.ops() if op.name == "njit"]
+        if names:
+            place = len(bound.buffers) + [kind for kind, *_ in bound.nest.words()].index("failure")
+            self.w.raise_if(self.b.offset(table, "i64", self.w.integer(place)), names)
 
-    def _inlined(self, bound: Bound, words: list[int]) -> None:
+    def _inlined(self, bound: Bound, words: list[int]) -> Value:
         """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
         from nxkernel.compilers.numba_cpu.lower import lower
 
@@ -278,17 +290,22 @@ class Scope:
         b.store(w.integer(0), first)
         b.store(w.word(bound.count), count)
         b.do(f"call void @{name}({first}, {count}, {first}, {table})")
+        return table
 
     def _declare_kernel(self, symbol: str) -> None:
         self.w.module.declare(symbol, "void", ["ptr"] * 4)
 
-    def _run(self, kernel: str, buffers: Sequence[tuple[Expr, int]], words: list[int], count: int, work: int) -> None:
-        """Fill a table with the addresses of buffers and with words, and run a kernel on it; no work is not shared."""
+    def _run(self, kernel: str, buffers: Sequence[tuple[Expr, int]], words: list[int], count: int, work: int) -> Value:
+        """Fill a table with the addresses of buffers and with words, and run a kernel on it; no work is not shared.
+
+        Gives the table.
+        """
         w, b = self.w, self.b
         table = self._filled(buffers, words)
         number, grain = w.word(count), w.word(max(1, runtime.WORTH_SHARING // work if work else count))
         w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
         b.do(f"call void @nxk_run(ptr @{kernel}, {number}, {grain}, {table}, {w.state})")
+        return table
 
     def _filled(self, buffers: Sequence[tuple[Expr, int]], words: list[int]) -> Value:
         """A table with the addresses of buffers, and words out of the program's table."""

@@ -70,6 +70,15 @@ class HostCall:
 
     node: Expr
 
+    @property
+    def title(self) -> str:
+        """What it does, for people."""
+        node = self.node
+        given = ", ".join(str(operand.spec) for operand in node.operands[:1])
+        if node.primitive is p.njit_call:
+            return f"{node.params['function']} of {given or 'nothing'}, compiled by Numba"
+        return f"{node.primitive.name} of {given} by the compiled routine of SciPy or NumPy"
+
     def run(self, operands: Sequence[np.ndarray], results: Sequence[np.ndarray | None]) -> None:
         """Read the operands, write the results."""
         node = self.node
@@ -113,7 +122,7 @@ def routine(*primitives: Primitive) -> Callable[[Any], Any]:
     return register
 
 
-@routine(p.fft, p.cholesky, p.triangular_solve, p.solve, p.lu, p.qr, p.eigh, p.svd)
+@routine(p.fft, p.cholesky, p.triangular_solve, p.solve, p.lu, p.qr, p.eigh, p.svd, p.njit_call)
 def by_library(node: Expr) -> Routine:
     """The routine of a primitive that a library computes."""
     return Routine((HostCall(node),))

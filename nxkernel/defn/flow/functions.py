@@ -9,9 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import nxkernel
+from nxkernel import numba_functions
 from nxkernel import types as face
 from nxkernel.defn.flow import builtins, mathematics
 from nxkernel.defn.states import installed_file
+from nxkernel.numpy.array import wrap
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.njit import njit_map
 
 _PACKAGE = os.path.join(os.path.dirname(nxkernel.__file__), "")
 _TWINS: dict[Any, Callable[..., Any]] = {**builtins.TWINS, **mathematics.TWINS}
@@ -20,7 +24,8 @@ _TWINS: dict[Any, Callable[..., Any]] = {**builtins.TWINS, **mathematics.TWINS}
 def fn(function: Any) -> Any:
     """What to call in place of a function.
 
-    Builtins and the functions of `math` have twins that take traced values. Plain functions of the user's are
+    Builtins and the functions of `math` have twins that take traced values. Functions that Numba compiled are called
+    for each element of traced values. Plain functions of the user's are
     rewritten, so that their `if`, `while` and assignments become part of the program too; those of installed packages,
     and those marked with :func:`nxkernel.deftransform`, stay as they are.
     """
@@ -38,6 +43,8 @@ def fn(function: Any) -> Any:
             return twin
     if isinstance(function, types.FunctionType):
         return _rewritten(function)
+    if numba_functions.is_compiled(function):
+        return functools.partial(_of_each, function)
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
         made = _rewritten(function.__func__)
         return function if made is function.__func__ else types.MethodType(made, function.__self__)
@@ -48,6 +55,15 @@ def fn(function: Any) -> Any:
     if isinstance(call, types.FunctionType) and not isinstance(function, type) and is_users(call):
         return types.MethodType(_rewritten(call), function)
     return function
+
+
+def _of_each(function: Any, *args: Any, **options: Any) -> Any:
+    """A Numba function of each element of traced values; of other values what it gives."""
+    given = [*args, *options.values()]
+    if not any(isinstance(value, Operand | Proxy) for value in given):
+        return function(*args, **options)
+    made = njit_map(function, *args, **options)
+    return wrap(made) if any(isinstance(value, Proxy) for value in given) else made
 
 
 def is_users(function: types.FunctionType) -> bool:

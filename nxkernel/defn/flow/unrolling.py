@@ -33,8 +33,12 @@ def note(site: Any, turns: int, error: Exception | None) -> None:
     trace = tracing.current()
     if trace is None or error is None:
         return
-    notes = trace.outermost.memory.setdefault(_NOTES, {})
-    notes[tuple(site)] = f"{sites.name(site)}: this loop is written out {turns} times: {reason(error)}"
+    add_note(trace, tuple(site), f"{sites.name(site)}: this loop is written out {turns} times: {reason(error)}")
+
+
+def add_note(trace: tracing.Trace, key: Any, text: str) -> None:
+    """Have the event of a program say something of how it was traced, once for a key."""
+    trace.outermost.memory.setdefault(_NOTES, {})[key] = text
 
 
 def notes(trace: tracing.Trace) -> tuple[str, ...]:

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import linecache
 import types
 import warnings
+from collections import OrderedDict
 from collections.abc import Iterator
 
 Function = ast.FunctionDef | ast.Lambda
 _FOUND = Function | ast.AsyncFunctionDef
+
+#: The trees of functions that stand nowhere as functions, such as that of a whole cell; so many are kept.
+_kept: OrderedDict[tuple[types.CodeType, str], ast.FunctionDef] = OrderedDict()
+_MOST = 1024
+
+
+def keep(code: types.CodeType, tree: ast.FunctionDef) -> None:
+    """Know the tree of a function whose source is no function.
+
+    Parameters
+    ----------
+    code : types.CodeType
+        Of the function.
+    tree : ast.FunctionDef
+    """
+    _kept[code, code.co_filename] = tree
+    _kept.move_to_end((code, code.co_filename))
+    if len(_kept) > _MOST:
+        _kept.popitem(last=False)
 
 
 def tree_of(code: types.CodeType) -> Function | ast.AsyncFunctionDef | None:
@@ -27,6 +48,9 @@ def tree_of(code: types.CodeType) -> Function | ast.AsyncFunctionDef | None:
         None when there is no source, or another one than the function was made of.
     """
     file = code.co_filename
+    kept = _kept.get((code, file))
+    if kept is not None:
+        return copy.deepcopy(kept)  # it is rewritten in place
     linecache.checkcache(file)
     lines = linecache.getlines(file)
     if not 0 < code.co_firstlineno <= len(lines):

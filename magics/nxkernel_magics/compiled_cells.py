@@ -1,0 +1,153 @@
+"""``%%jit`` cells: the statements of the cell are one compiled program, which runs in their place.
+
+As for ``%%defn``, the first line becomes a statement before IPython parses the cell, so that the lines and the errors
+of Python's parser are the cell's own; then what stands below it is left out of the tree that IPython runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic_arguments import MagicArgumentParser
+
+from nxkernel.defn.cell import Cell
+from nxkernel.defn.faces import FACES
+from nxkernel_magics.calls import Call, cell_line, witnessed
+
+
+def parser() -> MagicArgumentParser:
+    """The options of ``%%jit``."""
+    options = MagicArgumentParser(prog="%jit", description="Compile the cell as one program, and run it.")
+    options.add_argument("--compiler", metavar="NAME", help="what makes it run; the default option says else")
+    options.add_argument("--promotion", choices=tuple(FACES), help="whose rules of types hold; the code says else")
+    return options
+
+
+def statement(line: str) -> str:
+    """The Python statement that stands for the line ``%%jit …`` in what IPython runs and tracebacks show."""
+    return f"get_ipython().run_cell_magic('jit', {line!r}, '')"
+
+
+def rewrite_first_line(lines: list[str]) -> list[str]:
+    r"""Put a statement in place of a first line ``%%jit``; other cells are left alone.
+
+    Parameters
+    ----------
+    lines : list of str
+        The cell with line ends, as IPython's input transformers take it.
+
+    Returns
+    -------
+    list of str
+        As many lines.
+
+    Examples
+    --------
+    >>> rewrite_first_line(["%%jit --promotion numpy\n", "y = x * 2\n"])[0]
+    "get_ipython().run_cell_magic('jit', '--promotion numpy', '')\n"
+    """
+    if not lines or lines[0].split(maxsplit=1)[:1] != ["%%jit"] or lines[0].rstrip().endswith("?"):
+        return lines
+    return [statement(lines[0].strip().removeprefix("%%jit").strip()) + "\n", *lines[1:]]
+
+
+# A terminal decides by the `%%` of the first line that a cell goes on until an empty line, so it must still see it.
+rewrite_first_line.has_side_effects = True
+
+
+class RunCompiled(ast.NodeVisitor):
+    """Replaces the statements of a ``%%jit`` cell by a call that compiles and runs them."""
+
+    def visit(self, tree: ast.AST) -> ast.AST:
+        """Replace in place when the tree is that of a ``%%jit`` cell with something in it.
+
+        Parameters
+        ----------
+        tree : ast.AST
+            A parsed cell.
+
+        Returns
+        -------
+        ast.AST
+            The same tree.
+        """
+        line = _line_of(tree)
+        if line is None or len(tree.body) == 1:
+            return tree
+        text = f"__import__('nxkernel_magics.compiled_cells').compiled_cells.run(get_ipython(), {line!r})"
+        call = ast.parse(text).body[0]
+        for part in ast.walk(call):
+            ast.copy_location(part, tree.body[0])
+        tree.body = [call]
+        return tree
+
+
+def _line_of(tree: ast.AST) -> str | None:
+    match tree:
+        case ast.Module(
+            body=[
+                ast.Expr(
+                    value=ast.Call(
+                        func=ast.Attribute(attr="run_cell_magic"),
+                        args=[ast.Constant(value="jit"), ast.Constant(value=str(line)), ast.Constant(value="")],
+                    )
+                ),
+                *_,
+            ]
+        ):
+            return line
+    return None
+
+
+def run(shell: InteractiveShell, line: str) -> Any:
+    """Compile and run the cell that is running, and say in one line what happened.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        Whose variables the cell reads and assigns.
+    line : str
+        The options.
+
+    Returns
+    -------
+    Any
+        The value of the cell's last expression.
+    """
+    __tracebackhide__ = True
+    options = parser().parse_argstring(line)
+    file, number = cell_line(shell)
+    statements = ast.parse("".join(linecache.getlines(file)), file).body[1:]
+    cell = Cell(statements, file, shell.user_ns, compiler=options.compiler, promotion=options.promotion)
+    with witnessed() as witness:
+        result = Call(cell.definition, cell.args, cell.options, file, number).make()
+    print(witness.line())
+    return cell.finish(result)
+
+
+def install(shell: InteractiveShell) -> Callable[[], None]:
+    """Let a shell understand ``%%jit``; the function that is returned ends that.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        The shell whose input is transformed.
+
+    Returns
+    -------
+    callable
+    """
+    replace: Any = RunCompiled()
+    shell.input_transformers_cleanup.append(rewrite_first_line)
+    shell.ast_transformers.append(replace)
+
+    def remove() -> None:
+        shell.input_transformers_cleanup.remove(rewrite_first_line)
+        if replace in shell.ast_transformers:
+            shell.ast_transformers.remove(replace)
+
+    return remove
