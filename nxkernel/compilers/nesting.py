@@ -380,7 +380,6 @@ class _Shaped:
     shape: tuple[int, ...]
 
 
-
 def extra_of(node: Expr) -> Any:
     """What decides the code of an element-wise primitive besides the types of its results."""
     if node.primitive in BY_OPERAND:
