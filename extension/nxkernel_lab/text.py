@@ -113,6 +113,8 @@ def origin(kernel: KernelView) -> str:
     """Where a kernel's native code came from, and what getting it took."""
     if "LLVM" not in kernel.texts and kernel.origin == "memory":
         return "library code"
+    if kernel.origin == "program":
+        return "part of the loop around it"
     where = {"compiled": "compiled", "memory": "reused from memory", "disk": "loaded from disk"}
     return f"{where.get(kernel.origin, kernel.origin)} in {duration(kernel.milliseconds)}"
 

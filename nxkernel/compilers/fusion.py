@@ -28,8 +28,11 @@ _COSTLY = {
 }
 #: Families whose primitives are whole operations: they read and write memory, apart from any nest.
 WHOLE = frozenset(["cumulative", "sorting", "library", "control"])
-#: Work from which a value that several nests need is computed once and kept.
-KEEP_FROM = 8
+#: Work from which a value that several nests need is computed once and kept; and that of one that no cache holds, so
+#: that writing and reading it takes as long as some of the work.
+KEEP_FROM, KEEP_LARGE_FROM = 8, 32
+#: Bytes of a value that no cache holds.
+LARGE = 1 << 21
 
 
 #: What a gathered element costs, in simple instructions.
@@ -247,7 +250,10 @@ class Fusion:
             for user in self.users[node]:
                 by |= {self.home.get(user, user)} if user in self.anchors or user in more else wanted[user]
             wanted[node] = by
-            if node.primitive.family != "elementwise" or node in self.anchors or cost[node] < KEEP_FROM:
+            if node.primitive.family != "elementwise" or node in self.anchors:
+                continue
+            large = shapes.size(node.shape) * node.type.size >= LARGE
+            if cost[node] < (KEEP_LARGE_FROM if large else KEEP_FROM):
                 continue
             if len(by) > 1 or (self._places(node) > 1 and any(self._places(user) <= 1 for user in self.users[node])):
                 more.add(node)
