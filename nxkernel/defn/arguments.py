@@ -42,11 +42,13 @@ class Arguments:
         The paths of Python numbers that are static values.
     keywords : tuple of str
         The last arguments are passed by these names.
+    placed : set of str
+        The options that are parameters before the ``*``.
     """
 
     __slots__ = (
         "_option_states", "_walk", "arrays", "compiler", "face", "fixed", "keywords", "names", "numbers", "options",
-        "paths", "specs", "structures", "survey", "values",
+        "paths", "placed", "specs", "structures", "survey", "values",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +63,7 @@ class Arguments:
         face: str = faces.NX,
         fixed: Collection[str] = (),
         keywords: Sequence[str] = (),
+        placed: Collection[str] = (),
     ) -> None:
         self.names, self.structures = names, tuple(structures)
         self.options, self.compiler, self.survey = options, compiler, survey
@@ -73,7 +76,7 @@ class Arguments:
         for name, value in options.items():
             state = constant(value)
             self._option_states[name] = self._walked(name, value) if state is None else state
-        self.face, self.keywords = face, tuple(keywords)
+        self.face, self.keywords, self.placed = face, tuple(keywords), placed
         #: Which leaves are Python numbers, which are weak in NumPy's rules: its own scalars are not.
         self.numbers = tuple(map(is_number, self.values)) if face == faces.NUMPY else ()
         #: The paths of Python numbers that are static values.
@@ -183,7 +186,8 @@ class Arguments:
             found[f"argument {path}"] = (constant(value), describe(value))
         for name, value in self.options.items():
             if constant(value) is not None:
-                found[f"option {name}"] = (self._option_states[name], describe(value))
+                kind = "argument" if name in self.placed else "option"
+                found[f"{kind} {name}"] = (self._option_states[name], describe(value))
         if self._walk is not None:
             found |= self._walk.parts
         return {**found, **self.survey.parts, "compiler": (self.compiler, self.compiler)}

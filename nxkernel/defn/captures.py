@@ -453,7 +453,10 @@ def _itself(value: Any) -> Any:
 
 def _still(owner: Any, keys: Sequence[Any], items: Sequence[Any]) -> bool:
     """Whether a container has the same objects under some of its keys."""
-    return all(owner[key] is item for key, item in zip(keys, items, strict=True))
+    for place, key in enumerate(keys):  # noqa: SIM110 - at each call; a generator would cost as much again
+        if owner[key] is not items[place]:
+            return False
+    return True
 
 
 def _contents_of(value: Any) -> tuple:

@@ -14,20 +14,35 @@ import numpy as np
 
 from nxkernel import types as types_
 from nxkernel.compilers import interface
-from nxkernel.defn import captures, containers, defaults, explain, faces, fingerprint, guards, options, places, quick
+from nxkernel.defn import (
+    captures,
+    containers,
+    defaults,
+    explain,
+    faces,
+    fingerprint,
+    guards,
+    misuse,
+    options,
+    places,
+    quick,
+    static_arguments,
+    subjects,
+)
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program, family
 from nxkernel.defn.events import Event, stream
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.report import CacheInfo, CompilationView
+from nxkernel.defn.telling import tell
 from nxkernel.defn.trace import Traced
-from nxkernel.errors import CompilationError, NxError, NxTypeError, message
+from nxkernel.errors import CompilationError, NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify
-from nxkernel.wording import a, counted
+from nxkernel.wording import counted
 
 #: Shortcuts kept for one survey of captures; beyond, they are made anew.
 _SHORTCUTS = 1024
@@ -49,6 +64,8 @@ class Definition:
         on_conflict: str = "reuse",
         syntax: bool = False,
         promotion: str | None = None,
+        static_argnames: static_arguments.Names = None,
+        static_argnums: static_arguments.Numbers = None,
     ) -> None:
         if isinstance(function, np.ufunc):
             name = function.__name__
@@ -63,18 +80,27 @@ class Definition:
         functools.update_wrapper(self, function, updated=())
         if compiler is not None:
             interface.get(compiler)
+        if promotion is not None and promotion not in faces.FACES:
+            raise NxValueError(
+                message(
+                    f"promotion is 'nx' or 'numpy', got {promotion!r}.",
+                    "It says whose rules of types hold; when it is not given, the code of the function says it.",
+                )
+            )
         #: Whether `if`, `while` and assignments of the function become part of the graph, or run while it is traced.
         self.syntax = syntax
         self.compiler, self.on_conflict = compiler, on_conflict
-        self.__name__ = _name(function)
-        self._set_function(function, _signature(function))
-        plain = _plain(function)
+        self.__name__ = subjects.name(function)
+        self._set_function(function, subjects.signature(function))
+        plain = subjects.plain(function)
         code = getattr(plain, "__code__", None)
         self.fingerprint = fingerprint.of_code(code) if code is not None else type(function).__name__
         #: As what it sees its values: by the rules of Nx, or of NumPy.
         self.face = promotion or (faces.of(plain) if syntax else faces.NX)
+        #: The parameters that are static values whatever is passed.
+        self.static = static_arguments.named(self.__name__, self._signature, static_argnames, static_argnums)
         content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.face}"
-        self._family: Family = family(self.__name__, content, _place(plain))
+        self._family: Family = family(self.__name__, content, subjects.place(plain))
 
     def _set_function(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
         self.__nx_function__ = function
@@ -108,9 +134,9 @@ class Definition:
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
-        if self.face != faces.NX:
-            return self._call(args, opts)
-        key: list[Any] | None = []
+        if self.face != faces.NX or self.static:
+            return self._call_with_static(args, opts)
+        key: list[Any] = []
         arrays: list[Any] = []
         for value in args:
             kind = type(value)
@@ -124,7 +150,41 @@ class Definition:
                 return self._call(args, opts)
         if opts and not quick.add_options(opts, key):
             return self._call(args, opts)
-        key = tuple(key)
+        return self._quickly(args, opts, tuple(key), arrays)
+
+    def _call_with_static(self, args: tuple, opts: dict[str, Any]) -> Any:
+        """A call of which some arguments may be static values: those are part of the key."""
+        __tracebackhide__ = True
+        fixed = self.static | self._family.fixed
+        key: list[Any] = []
+        arrays: list[Any] = []
+        numpy = self.face == faces.NUMPY
+        add = quick.add_weak if numpy else quick.add
+        for place, value in enumerate(args):
+            kind = type(value)
+            if kind is np.ndarray:
+                key += (value.dtype, value.shape)
+                arrays.append(value)
+            elif kind is Tensor:
+                key.append(value.spec)
+                arrays.append(value.data)
+            else:
+                name = self._positional[place].name if place < len(self._positional) else ""
+                if name in self.static or (numpy and kind in quick.STATIC):
+                    added = quick.add_static(value, key)
+                else:
+                    added = add(value, key, arrays)
+                    if numpy and (name in fixed or kind is bool):
+                        added = added and quick.add_static(value, key)
+                if not added:
+                    return self._call(args, opts)
+        if opts and not quick.add_options(opts, key):
+            return self._call(args, opts)
+        return self._quickly(args, opts, tuple(key), arrays)
+
+    def _quickly(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
+        """Answer a call by the shortcut for its key, where there is one that holds."""
+        __tracebackhide__ = True
         survey = self._survey
         if survey is not None:
             shortcut = survey.shortcuts.get(key)
@@ -142,14 +202,15 @@ class Definition:
         self, args: tuple, opts: dict[str, Any], key: tuple | None = None, arrays: list[Any] | None = None
     ) -> Any:
         __tracebackhide__ = True
-        arguments = self._bind(args, opts)
+        arguments, version = self._bind(args, opts), self._family.version
         program, hit = self._program(arguments)
         program.calls += 1
         if not hit:
             program.new += 1
         elif stream.listening:
             stream.emit(Event("hit", self.__name__, where=places.caller()))
-        if key is not None and quick.Shortcut.fits(arguments, program, arrays):
+        # A key made when fewer numbers were known to be static does not have their values.
+        if key is not None and version == self._family.version and quick.Shortcut.fits(arguments, program, arrays):
             shortcuts = arguments.survey.shortcuts
             if len(shortcuts) >= _SHORTCUTS:
                 shortcuts.clear()
@@ -191,7 +252,10 @@ class Definition:
                 tracing._state.trace = before
         args, opts = self._placed(args, opts)
         for path, value in zip(self._names(len(args)), args, strict=True):
-            containers.flatten(value, path, [], self._refuse)
+            if path in self.static:
+                static_arguments.check(self.__name__, path, value)
+            elif self.face == faces.NX or not faces.is_static(value):
+                containers.flatten(value, path, [], self._refuse)
         args = [None if value is containers.LEFT_OUT else value for value in args]
         values = options.check(self.__name__, self._signature, opts)
         return faces.inside(self.face, self._twin(self.__nx_function__), args, values)
@@ -210,46 +274,49 @@ class Definition:
 
     def _bound(self, args: tuple, opts: dict[str, Any], templates: bool) -> Arguments:
         __tracebackhide__ = True
-        names, keywords = self._names(len(args)), []
-        if self.face == faces.NUMPY:
-            args, names, keywords, opts, more = self._fixed_apart(args, names, opts)
-        values = options.check(self.__name__, self._signature, opts)
-        if self.face == faces.NUMPY:
-            values |= more
+        names, keywords, more = self._names(len(args)), [], {}
+        if self.face == faces.NUMPY or self.static:
+            args, names, keywords, more = self._fixed_apart(args, names)
+        values = options.check(self.__name__, self._signature, opts) | more
         leaves: list[tuple[str, Any]] = []
         structures = [
             containers.flatten(value, name, leaves, self._refuse) for name, value in zip(names, args, strict=True)
         ]
         for path, value in leaves:
             if isinstance(value, TracedValue):
-                raise NxTypeError(self._traced_value(path))
+                raise misuse.traced(self.__name__, path, self.on_conflict == "force")
             if isinstance(value, Template) and not templates:
-                raise NxTypeError(
-                    message(
-                        f"{self.__name__} got a template for {path!r}, which has no data.",
-                        "Templates are for nx.compile and for the `why` of a definition.",
-                    )
-                )
+                raise misuse.template(self.__name__, path)
         survey, captured = self._look()
         compiler = self.compiler or defaults.current()["compiler"]
         fixed = self._family.fixed
-        return Arguments(names, structures, leaves, values, compiler, survey, captured, self.face, fixed, keywords)
+        placed = frozenset(more)
+        return Arguments(
+            names, structures, leaves, values, compiler, survey, captured, self.face, fixed, keywords, placed
+        )
 
-    def _fixed_apart(
-        self, args: tuple, names: list[str], opts: dict[str, Any]
-    ) -> tuple[tuple, list[str], list[str], dict[str, Any], dict[str, Any]]:
-        """Of a NumPy program: arguments without values that are no data, which become options, and those options."""
-        more = {name: value for name, value in zip(names, args, strict=True) if faces.is_static(value)}
+    def _fixed_apart(self, args: tuple, names: list[str]) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
+        """Arguments apart from the static ones, their names, those that go by keyword then, and the static ones."""
+        __tracebackhide__ = True
+        pairs = list(zip(names, args, strict=True))
+        more = {
+            name: value for name, value in pairs if value is not containers.LEFT_OUT and self._is_static(name, value)
+        }
         if not more:
-            return args, names, [], opts, {}
-        first = min(map(names.index, more))
-        kept = [
-            (name, value)
-            for name, value in zip(names, args, strict=True)
-            if name not in more and value is not containers.LEFT_OUT
-        ]
+            return args, names, [], {}
+        left_out = [name for name, value in pairs if value is containers.LEFT_OUT]
+        first = min(map(names.index, [*more, *left_out]))
+        kept = [(name, value) for name, value in pairs if name not in more and name not in left_out]
         keywords = [name for name, _ in kept if names.index(name) > first]
-        return tuple(value for _, value in kept), [name for name, _ in kept], keywords, opts, more
+        return tuple(value for _, value in kept), [name for name, _ in kept], keywords, more
+
+    def _is_static(self, name: str, value: Any) -> bool:
+        """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""
+        __tracebackhide__ = True
+        if name in self.static:
+            static_arguments.check(self.__name__, name, value)
+            return True
+        return self.face == faces.NUMPY and faces.is_static(value)
 
     def _look(self) -> tuple[captures.Survey, list[Any]]:
         """What the function captures, as it is now."""
@@ -299,33 +366,7 @@ class Definition:
         return tuple(given), rest
 
     def _refuse(self, path: str, value: Any) -> Exception:
-        got = "None" if value is None else a(type(value).__name__)
-        top = path.partition("[")[0].partition(".")[0]
-        if path == top:
-            shown = f'"{value}"' if isinstance(value, str) else "None" if value is None else "…"
-            hint = (
-                f"Python values go in as options: declare them after `*`, as in `def {self.__name__}(*, {top})`, and "
-                f"call {self.__name__}({top}={shown})."
-            )
-        else:
-            hint = "A container holds tensors and numbers; Python values go in as options, declared after `*`."
-        return NxTypeError(
-            message(
-                f"{self.__name__}() takes tensors or numbers as positional arguments, got {got} for {path!r}.", hint
-            )
-        )
-
-    def _traced_value(self, path: str) -> str:
-        if self.on_conflict == "force":
-            return message(
-                f'{self.__name__}, which has on_conflict="force", got a traced value for {path!r}.',
-                "It is compiled and run on its own, while the function around it is traced: give it data, or use "
-                'on_conflict="reuse" to make it part of that graph.',
-            )
-        return message(
-            f"{self.__name__} got a traced value for {path!r} outside of any trace.",
-            "A traced value lives only while its definition is traced; return it from there.",
-        )
+        return misuse.no_data(self.__name__, path, value)
 
     # Misses ----------------------------------------------------------------------------------------------------
 
@@ -375,7 +416,7 @@ class Definition:
                 self._family.add(program)
             else:
                 advice = explain.restless(self.__name__, arguments.survey.parts, changed.parts)
-        _tell(self.__name__, program, advice, traced.notes)
+        tell(self.__name__, program, advice, traced.notes)
         return program, False
 
     def _trace(self, arguments: Arguments) -> tuple[Traced, float]:
@@ -395,9 +436,10 @@ class Definition:
                     raise first from None
                 arguments.fixed |= more
             except RecursionError:
-                raise self._endless() from None
+                raise misuse.endless(self.__name__) from None
         if first is not None:
             self._family.fixed |= arguments.fixed
+            self._family.version += 1  # keys of calls have their values from now on
             told = [
                 f"argument {path}: its value is needed while tracing, so each new one is traced"
                 for path in arguments.fixed
@@ -405,14 +447,6 @@ class Definition:
             traced = dataclasses.replace(traced, notes=(*traced.notes, *told))
         traced = dataclasses.replace(traced, graph=simplify(traced.graph))
         return traced, 1e3 * (time.perf_counter() - begin)
-
-    def _endless(self) -> CompilationError:
-        return CompilationError(
-            message(
-                f"{self.__name__} calls itself without end while it is traced.",
-                "What ends a recursion must be known then: an option that counts down, not a tensor.",
-            )
-        )
 
     # What people ask -------------------------------------------------------------------------------------------
 
@@ -450,64 +484,3 @@ class Definition:
         """Its programs as data for display, oldest first."""
         programs = sorted(self._family.programs(), key=lambda program: program.made)
         return [explain.view(self.__name__, program) for program in programs]
-
-
-def _tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> None:
-    """Emit the events of a new program."""
-    kernels, where = program.executable.kernels, program.where
-    for kernel in kernels:
-        stream.emit(
-            Event(
-                "kernel",
-                name,
-                where=where,
-                origin=kernel.origin,
-                kernel=kernel.symbol,
-                native_ms=kernel.milliseconds,
-            )
-        )
-    compiled = sum(kernel.origin == "compiled" for kernel in kernels)
-    stream.emit(
-        Event(
-            "miss",
-            name,
-            where=where,
-            reason=program.reason,
-            advice=advice,
-            notes=notes,
-            trace_ms=program.trace_ms,
-            lower_ms=program.executable.lower_ms,
-            native_ms=program.executable.native_ms,
-            compiled=compiled,
-            reused=len(kernels) - compiled,
-        )
-    )
-
-
-def _plain(function: Any) -> Any:
-    """The Python function behind a method, partial or callable object."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    function = getattr(function, "__func__", function)
-    return function if isinstance(function, types.FunctionType) else type(function).__call__
-
-
-def _name(function: Any) -> str:
-    while isinstance(function, functools.partial):
-        function = function.func
-    return getattr(function, "__name__", type(function).__name__)
-
-
-def _place(function: Any) -> str:
-    """Where a function is defined, for those that have one definition: not for lambdas and what functions make."""
-    name = getattr(function, "__qualname__", "<")
-    return "" if "<" in name else f"{getattr(function, '__module__', '')}.{name}"
-
-
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    try:
-        return inspect.signature(function)
-    except (TypeError, ValueError):
-        # Some functions written in C do not tell.
-        kinds = inspect.Parameter
-        return inspect.Signature([kinds("args", kinds.VAR_POSITIONAL), kinds("options", kinds.VAR_KEYWORD)])

@@ -10,6 +10,7 @@ from typing import Any, overload
 from nxkernel.defn import containers, options, trace
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.functions import is_users
+from nxkernel.defn.static_arguments import Names, Numbers
 from nxkernel.defn.syntax import check
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
@@ -25,10 +26,20 @@ from nxkernel.wording import a
 def defn(function: Callable[..., Any], /) -> Definition: ...
 @overload
 def defn(
-    *, compiler: str | None = None, promotion: str | None = None
+    *,
+    compiler: str | None = None,
+    promotion: str | None = None,
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
 ) -> Callable[[Callable[..., Any]], Definition]: ...
 def defn(
-    function: Callable[..., Any] | None = None, /, *, compiler: str | None = None, promotion: str | None = None
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    compiler: str | None = None,
+    promotion: str | None = None,
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
 ) -> Any:
     """Make a function a numerical definition.
 
@@ -45,6 +56,11 @@ def defn(
         Whose rules hold for types, and whether arrays are assigned into: Nx's, or NumPy's. When not given, a function
         that names NumPy and nothing of nxkernel follows NumPy's, and so does one that names neither where the names
         around it include NumPy.
+    static_argnames : str or sequence of str, optional
+        Positional parameters that are static values, by name; they must be hashable, and each new value is a new
+        program. Keyword-only parameters always are.
+    static_argnums : int or sequence of int, optional
+        The same by place, from 0.
 
     Returns
     -------
@@ -69,19 +85,23 @@ def defn(
     >>> int(collatz(27))
     111
     """
-    if function is None:
-        return functools.partial(_define, compiler=compiler, promotion=promotion)
-    return _define(function, compiler, promotion)
+    given = {
+        "compiler": compiler,
+        "promotion": promotion,
+        "static_argnames": static_argnames,
+        "static_argnums": static_argnums,
+    }
+    return functools.partial(_define, **given) if function is None else _define(function, **given)
 
 
-def _define(function: Callable[..., Any], compiler: str | None, promotion: str | None) -> Definition:
+def _define(function: Callable[..., Any], **given: Any) -> Definition:
     if isinstance(function, Definition):
         function = function.__nx_function__
     if not callable(function):
         raise NxTypeError(f"nx.defn makes a function a definition, got {a(type(function).__name__)}")
     if isinstance(function, types.FunctionType) and is_users(function):
         check(function)
-    return Definition(function, compiler=compiler, syntax=True, promotion=promotion)
+    return Definition(function, syntax=True, **given)
 
 
 def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,7 +131,14 @@ def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def jit(function: Callable[..., Any], *, compiler: str | None = None, on_conflict: str = "raise") -> Definition:
+def jit(
+    function: Callable[..., Any],
+    *,
+    compiler: str | None = None,
+    on_conflict: str = "raise",
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
+) -> Definition:
     """Compile a function when it is called, by the types and shapes of its arguments.
 
     Parameters
@@ -123,6 +150,8 @@ def jit(function: Callable[..., Any], *, compiler: str | None = None, on_conflic
     on_conflict : {"raise", "force", "reuse"}
         What a call does while another function is being traced: an error, a compilation of its own, or a part of that
         function's graph.
+    static_argnames, static_argnums : optional
+        Positional parameters that are static values, as :func:`nxkernel.defn` takes them.
 
     Returns
     -------
@@ -130,6 +159,10 @@ def jit(function: Callable[..., Any], *, compiler: str | None = None, on_conflic
 
     Examples
     --------
+    >>> power = nx.jit(lambda t, n: t**n if n > 1 else t, static_argnames="n")
+    >>> float(power(3.0, 2))
+    9.0
+
     >>> nx.jit(lambda t: t + 1)(nx.tensor([1, 2]))
     #Nx.Tensor<
       s64[2]
@@ -145,10 +178,13 @@ def jit(function: Callable[..., Any], *, compiler: str | None = None, on_conflic
                 "To compile and call at once, write nx.jit_apply(fun, [arguments]).",
             )
         )
-    syntax = isinstance(function, Definition) and function.syntax
+    given: dict[str, Any] = {"static_argnames": static_argnames}
     if isinstance(function, Definition):
+        if static_argnames is None and static_argnums is None:
+            given["static_argnames"] = function.static
+        given |= {"syntax": function.syntax, "promotion": function.face}
         function = function.__nx_function__
-    return Definition(function, compiler=compiler, on_conflict=on_conflict, syntax=syntax)
+    return Definition(function, compiler=compiler, on_conflict=on_conflict, static_argnums=static_argnums, **given)
 
 
 def jit_apply(

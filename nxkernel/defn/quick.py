@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,64 +20,87 @@ from nxkernel.types import Type
 _empty = np.empty
 _wrap = Tensor.wrap
 _array = np.array
+_share = np.may_share_memory
 _F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
-_LARGEST = float(np.finfo(_F32).max)
-_OPTIONS = object()
+_OPTIONS, _STATIC = object(), object()
 _context = defaults.CONTEXT.get
 #: What a shortcut gives that does not hold any more.
 OUTDATED = object()
 _PLAIN = frozenset({bool, int, str, type(None)})
+#: What is no data for a NumPy program.
+STATIC = frozenset({str, type(None)})
 
 
-def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
-    """Append what an argument is to a key, and its leaves to arrays; False when it takes the long way.
+def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, list[Any], list[np.ndarray]], bool]:
+    """What appends an argument to a key, by the types that Python numbers have."""
 
-    Keys are prefix codes: each part begins with something that tells how many follow.
-    """
+    def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
+        kind = type(value)
+        if kind is np.ndarray:
+            key += (value.dtype, value.shape)
+            arrays.append(value)
+        elif kind is Tensor:
+            key.append(value.spec)
+            arrays.append(value.data)
+        elif kind is float:
+            if not -largest <= value <= largest and value - value == 0:
+                return False  # NumPy warns of what overflows to infinity; the long way knows.
+            key.append(kind)
+            arrays.append(_array(value, real))
+        elif kind is int:
+            key.append(kind)
+            try:
+                arrays.append(_array(value, _S64))
+            except OverflowError:
+                return False
+        elif kind is bool:
+            key.append(kind)
+            arrays.append(_array(value, truth))
+        elif kind is tuple or kind is list:
+            key += (kind, len(value))
+            return add_all(value, key, arrays)
+        elif kind is dict:
+            names = tuple(value)
+            order = _order(names)
+            if order is None:
+                return False
+            key += (kind, names)
+            return add_all([value[name] for name in order], key, arrays)
+        elif issubclass(kind, np.number | np.bool):
+            key += (value.dtype, ())
+            arrays.append(_array(value))
+        else:
+            names = _fields(kind)
+            if names is None:
+                return False
+            key.append(kind)
+            return add_all([getattr(value, name) for name in names], key, arrays)
+        return True
+
+    def add_all(values: Iterable[Any], key: list[Any], arrays: list[np.ndarray]) -> bool:
+        for value in values:  # noqa: SIM110 - a generator would cost as much again
+            if not add(value, key, arrays):
+                return False
+        return True
+
+    return add
+
+
+#: Append what an argument is to a key, and its leaves to arrays; False when it takes the long way. Keys are prefix
+#: codes: each part begins with something that tells how many follow. The second one follows NumPy's rules.
+add = _adder(_F32, _U8, float(np.finfo(_F32).max))
+add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"))
+
+
+def add_static(value: Any, key: list[Any]) -> bool:
+    """Append a static value to a key; False when it takes the long way."""
     kind = type(value)
-    if kind is np.ndarray:
-        key += (value.dtype, value.shape)
-        arrays.append(value)
-    elif kind is Tensor:
-        key.append(value.spec)
-        arrays.append(value.data)
-    elif kind is float:
-        if not -_LARGEST <= value <= _LARGEST and value - value == 0:
-            return False  # NumPy warns of what overflows to infinity; the long way knows.
-        key.append(kind)
-        arrays.append(_array(value, _F32))
-    elif kind is int:
-        key.append(kind)
-        try:
-            arrays.append(_array(value, _S64))
-        except OverflowError:
-            return False
-    elif kind is bool:
-        key.append(kind)
-        arrays.append(_array(value, _U8))
-    elif kind is tuple or kind is list:
-        key += (kind, len(value))
-        return _add_all(value, key, arrays)
-    elif kind is dict:
-        names = tuple(value)
-        order = _order(names)
-        if order is None:
-            return False
-        key += (kind, names)
-        return _add_all([value[name] for name in order], key, arrays)
+    if kind is float:
+        key += (_STATIC, kind, value.hex())
+    elif kind in _PLAIN:
+        key += (_STATIC, kind, value)
     else:
-        names = _fields(kind)
-        if names is None:
-            return False
-        key.append(kind)
-        return _add_all([getattr(value, name) for name in names], key, arrays)
-    return True
-
-
-def _add_all(values: Iterable[Any], key: list[Any], arrays: list[np.ndarray]) -> bool:
-    for value in values:  # noqa: SIM110 - a generator would cost as much again
-        if not add(value, key, arrays):
-            return False
+        return False
     return True
 
 
@@ -117,7 +140,9 @@ def add_options(options: dict[str, Any], key: list[Any]) -> bool:
 class Shortcut:
     """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
 
-    __slots__ = ("_changes", "_context", "_family", "_fixed", "_numbers", "_plain", "_program", "_survey", "_version")
+    __slots__ = (
+        "_changes", "_context", "_family", "_fixed", "_numbers", "_places", "_plain", "_program", "_survey", "_version",
+    )  # fmt: skip
 
     def __init__(self, family: Family, survey: Survey, program: Program) -> None:
         self._family, self._version, self._program = family, family.version, program
@@ -126,18 +151,19 @@ class Shortcut:
         self._numbers, self._fixed = program.captured, program.fixed
         self._plain: tuple | None = None
         single = getattr(program.executable, "single", None)
-        if single is not None and program.structure == containers.LEAF:
+        self._places = program.changes
+        if single is not None and program.structure == containers.LEAF and not program.changes:
             self._plain = (*single, program.specs[0], program.executable.launch)
 
     @staticmethod
     def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
         """Whether a program and the arrays that it was called with are plain enough."""
-        if (
-            program.prints
-            or program.changes
-            or arguments.fixed
-            or len(arguments.arrays) != len(arguments.survey.arrays)
-        ):
+        if program.prints or len(arguments.arrays) != len(arguments.survey.arrays):
+            return False
+        if not arguments.fixed.issubset(arguments.names):
+            # Numbers in containers whose values count: keys have those of whole arguments.
+            return False
+        if any(type(arguments.values[place]) is not np.ndarray for place in program.changes):
             return False
         if len(arrays) != len(arguments.values):
             # Others were given by name or are defaults: a shortcut would hand over too few.
@@ -161,6 +187,9 @@ class Shortcut:
             for number in self._numbers:
                 value = captured[number]
                 arrays.append(value.data if type(value) is Tensor else value)
+        for place in self._places:
+            if not _is_own(arrays, place):
+                return OUTDATED
         program.calls += 1
         if stream.listening:
             stream.emit(Event("hit", self._family.name, where=places.caller()))
@@ -172,6 +201,17 @@ class Shortcut:
             if launch(*arrays, made):
                 return _wrap(made, spec)
         return results(program, program.executable.run(arrays))
+
+
+def _is_own(arrays: list[np.ndarray], place: int) -> bool:
+    """Whether a program may write into an array where it is; the long way copies, or says why not."""
+    array = arrays[place]
+    if not array.flags.carray:
+        return False
+    for other in arrays:
+        if other is not array and _share(array, other):
+            return False
+    return sum(other is array for other in arrays) == 1
 
 
 def results(program: Program, made: list[np.ndarray]) -> Any:

@@ -1,0 +1,113 @@
+"""Arguments that are static values though they are passed by position: ``static_argnames`` and ``static_argnums``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+from nxkernel.defn import options
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.operand import Operand
+from nxkernel.shapes import describe
+from nxkernel.wording import a, counted
+
+Names = str | Iterable[str] | None
+Numbers = int | Iterable[int] | None
+
+
+def named(function: str, signature: inspect.Signature, names: Names, numbers: Numbers) -> frozenset[str]:
+    """The parameters that are static values.
+
+    Parameters
+    ----------
+    function : str
+        Its name, for errors.
+    signature : inspect.Signature
+    names : str or iterable of str, optional
+        Parameters by name.
+    numbers : int or iterable of int, optional
+        Parameters by place, from 0; negative ones count from the end.
+
+    Raises
+    ------
+    NxTypeError
+        For a name that no parameter has, and for parameters that cannot be given by name.
+    NxValueError
+        For a place where there is no parameter.
+
+    Examples
+    --------
+    >>> signature = inspect.signature(lambda x, n, mode: x)
+    >>> sorted(named("f", signature, "n", 2))
+    ['mode', 'n']
+    """
+    parameters = signature.parameters
+    placed = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    shown = options.call(function, signature)
+    found = set()
+    for name in _listed("static_argnames", names, str, "names"):
+        if name not in parameters and not open_ended:
+            known = ", ".join(map(repr, parameters)) or "none"
+            raise NxTypeError(
+                message(f"{shown} has no parameter {name!r}, which static_argnames names.", f"Its parameters: {known}.")
+            )
+        found.add(name)
+    for number in _listed("static_argnums", numbers, int, "places"):
+        if not -len(placed) <= number < len(placed):
+            raise NxValueError(
+                message(
+                    f"{shown} has {counted(len(placed), 'positional parameter')}, and static_argnums has {number}.",
+                    "Places count from 0.",
+                )
+            )
+        found.add(placed[number].name)
+    for name in found & parameters.keys():
+        kind = parameters[name].kind
+        if kind in (kind.POSITIONAL_ONLY, kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
+            raise NxTypeError(
+                message(
+                    f"{name!r} of {shown} cannot be a static argument: it has no name that a call could use.",
+                    "Declare it after `*`, where every argument is static.",
+                )
+            )
+    return frozenset(found)
+
+
+def _listed(what: str, given: Any, kind: type, plural: str) -> list[Any]:
+    if given is None:
+        return []
+    listed = [given] if isinstance(given, kind) else given
+    if not isinstance(listed, list | tuple | set | frozenset | range) or any(type(each) is not kind for each in listed):
+        raise NxTypeError(f"{what} takes {plural}, such as {'(1, 2)' if kind is int else repr(('n', 'mode'))}, "
+                          f"got {describe(given)}")  # fmt: skip
+    return list(listed)
+
+
+def check(function: str, name: str, value: Any) -> None:
+    """Refuse a value that cannot be part of a key.
+
+    Raises
+    ------
+    NxTypeError
+        For arrays and tensors, and for what Python cannot hash.
+    """
+    if isinstance(value, Operand) or hasattr(value, "__array__"):
+        raise NxTypeError(
+            message(
+                f"{function} got {describe(value)} for {name!r}, which is a static argument.",
+                f"Static arguments are Python values. Take {name!r} out of static_argnames to pass arrays.",
+            )
+        )
+    try:
+        hash(value)
+    except TypeError:
+        instead = {list: "tuple", set: "frozenset", bytearray: "bytes"}.get(type(value))
+        raise NxTypeError(
+            message(
+                f"{function} got {a(type(value).__name__)} for {name!r}, which is a static argument and part of the "
+                "key: it must be hashable.",
+                f"Pass a {instead}." if instead else "Pass a tuple, or a frozen dataclass.",
+            )
+        ) from None

@@ -1,0 +1,38 @@
+"""The events of a program that has just been made."""
+
+from __future__ import annotations
+
+from nxkernel.defn.cache import Program
+from nxkernel.defn.events import Event, stream
+
+
+def tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> None:
+    """Emit an event for each kernel, and one for the call that was new."""
+    kernels, where = program.executable.kernels, program.where
+    for kernel in kernels:
+        stream.emit(
+            Event(
+                "kernel",
+                name,
+                where=where,
+                origin=kernel.origin,
+                kernel=kernel.symbol,
+                native_ms=kernel.milliseconds,
+            )
+        )
+    compiled = sum(kernel.origin == "compiled" for kernel in kernels)
+    stream.emit(
+        Event(
+            "miss",
+            name,
+            where=where,
+            reason=program.reason,
+            advice=advice,
+            notes=notes,
+            trace_ms=program.trace_ms,
+            lower_ms=program.executable.lower_ms,
+            native_ms=program.executable.native_ms,
+            compiled=compiled,
+            reused=len(kernels) - compiled,
+        )
+    )
