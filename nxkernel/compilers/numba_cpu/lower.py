@@ -25,8 +25,9 @@ CALLS_FROM = 9
 COMPLEX = 3
 #: Instructions in a section below which it takes two, or four, vectors at a time.
 SHORT, SHORTEST = 12, 5
-#: Instructions in a section up to which its loop is written twice, so that whole vectors need no mask.
-TWICE = 24
+#: Instructions in a section up to which its loop is written twice, so that whole vectors need no mask; and up to which
+#: where lanes are some elements apart, which masks make slow.
+TWICE, TWICE_APART = 24, 96
 
 
 def lower(nest: Nest) -> Module:
@@ -103,6 +104,12 @@ class Lowering:
             lanes *= 4 if len(section.code) <= SHORTEST else 2
         # A row on the stack has room for so many columns and no more.
         return min(lanes, loops.COLUMNS) if self.nest.lanes == "outer" else lanes
+
+    def _is_short(self, section: Section) -> bool:
+        """Whether a loop is written twice: for whole vectors, and for the last one with its mask."""
+        axis = self.m.lane_axis()
+        apart = any(access.strides[axis] == "s" for access in self.nest.buffers if access.role != "index")
+        return len(section.code) <= (TWICE_APART if apart else TWICE)
 
     def _mask(self, lane: Value, stop: Value, lanes: int) -> Value:
         """The lanes of a vector that begins at `lane` and that lie before `stop`."""
@@ -200,7 +207,7 @@ class Lowering:
                 following += accumulator.step(mine, fed, mask)
             return following
 
-        following = self._vectors(*bounds[-1], lanes, carried, turn, whole=len(section.code) <= TWICE)
+        following = self._vectors(*bounds[-1], lanes, carried, turn, whole=self._is_short(section))
         for loop in reversed(open_loops):
             following = loop.end(*following)
         for accumulator in accumulators:
@@ -263,7 +270,7 @@ class Lowering:
         for axis in range(nest.inner):
             open_loops.append(Loop(b, *self._bounds(axis), self.integer(1)))
             serial[nest.outer + axis] = open_loops[-1].index
-        self._over_columns(lanes, serial, step, whole=len(section.code) <= TWICE)
+        self._over_columns(lanes, serial, step, whole=self._is_short(section))
         for loop in reversed(open_loops):
             loop.end()
         if accumulators:

@@ -212,9 +212,30 @@ class Memory:
             value = self._turned(self._run(op.type, self._last(base, element, place), self._backwards(place)))
         elif moves == "2" and not op.type.is_complex:
             value = self._every_second(element, b.offset(base, element, self._twice(place.lane)), place)
+        elif self._by_lanes(op.type, place):
+            value = Value(element, place.lanes, "poison")
+            for lane, address in enumerate(self._lane_addresses(number, element, base, place)):
+                value = b.insert(value, b.load(element, address), lane)
         else:
             value = self._gathered(op, base, self._far(number, place), place)
         return self.e.from_memory(value, op.type)
+
+    def _by_lanes(self, type_: Type, place: Place) -> bool:
+        """Whether lanes that are some elements apart are read and written one by one: faster than by one instruction.
+
+        Measured on Zen 4, where a gather takes two to three times as long as its loads, and a scatter more.
+        """
+        return place.mask is None and place.lanes > 1 and not type_.is_complex and not self.nest.flat
+
+    def _lane_addresses(self, number: int, element: str, base: Value, place: Place) -> list[Value]:
+        """Where each lane is in a buffer that moves by a stride along the lanes."""
+        b, axis = self.b, self.lane_axis()
+        doubled = self.nest.buffers[number].strides[axis] == "2"
+        step = self.integer(2) if doubled else self.words["stride", number, axis]
+        found = [b.offset(base, element, b.integer("mul", place.lane, step))]
+        while len(found) < place.lanes:
+            found.append(b.offset(found[-1], element, step))
+        return found
 
     def _twice(self, index: Value) -> Value:
         return self.b.integer("add", index, index)
@@ -313,6 +334,9 @@ class Memory:
             self._write(value, b.offset(base, MEMORY[type_], place.lane), place.mask)
         elif moves == "-":
             self._write(self._turned(value), self._last(base, MEMORY[type_], place), self._backwards(place).mask)
+        elif self._by_lanes(type_, place):
+            for lane, address in enumerate(self._lane_addresses(number, MEMORY[type_], base, place)):
+                b.store(b.extract(value, lane), address)
         else:
             self._spread(value, type_, base, self._far(number, place), place)
 
