@@ -1,0 +1,158 @@
+"""Whose rules a definition follows, and what becomes of its arguments."""
+
+import itertools
+import linecache
+import types
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.defn import faces
+from nxkernel.errors import NxTypeError
+
+COUNT = itertools.count()
+
+
+def made(text, **names):
+    """A function out of its text, among names."""
+    space, file = dict(names), f"made-{next(COUNT)}.py"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), space)
+    return next(value for name, value in space.items() if isinstance(value, types.FunctionType) and name not in names)
+
+
+PLAIN = "def f(x):\n    return x * 2"
+ASSIGNS = "def f(x):\n    x[0] = 2"
+IN_PLACE = "def f(x):\n    x += 1"
+COUNTS = "def f(x):\n    n = 0\n    n += 1\n    return x * n"
+NUMPYS = "def f(x):\n    return np.sin(x)"
+NXS = "def f(x):\n    return nx.sin(x)"
+BOTH = "def f(x):\n    return nx.sin(x) * np.pi"
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "face"),
+    [
+        (PLAIN, {}, "nx"),
+        (PLAIN, {"nx": nx}, "nx"),
+        (PLAIN, {"np": np}, "numpy"),
+        (PLAIN, {"np": np, "nx": nx}, "nx"),
+        (ASSIGNS, {"np": np, "nx": nx}, "numpy"),
+        (ASSIGNS, {"nx": nx}, "nx"),
+        (IN_PLACE, {"np": np, "nx": nx}, "numpy"),
+        (COUNTS, {"np": np, "nx": nx}, "nx"),
+        (NUMPYS, {"np": np, "nx": nx}, "numpy"),
+        (NXS, {"np": np, "nx": nx}, "nx"),
+        (BOTH, {"np": np, "nx": nx}, "nx"),
+    ],
+)
+def test_whose_rules_hold(text, names, face):
+    assert faces.of(made(text, **names)) == face
+
+
+def test_helpers_tell_too():
+    helper = made("def helper(x):\n    return np.sin(x)", np=np)
+    assert faces.of(made("def f(x):\n    return helper(x)", helper=helper, nx=nx)) == "numpy"
+
+
+def test_an_option_decides():
+    assert nx.defn(promotion="numpy")(made(PLAIN)).face == "numpy"
+    assert nx.defn(made(NUMPYS, np=np)).face == "numpy"
+    assert nx.jit(made(NUMPYS, np=np)).face == "nx"
+
+
+def test_types():
+    half = made("def f(x, a):\n    return x * a, x > 1, x / 2", np=np)
+    product, mask, quotient = nx.defn(half)(np.array([1, 2], np.int32), 0.5)
+    assert (product.type, mask.type, quotient.type) == ("f64", "bool", "f64")
+    product, _, _ = nx.defn(half)(np.array([1, 2], np.float32), 0.5)
+    assert product.type == "f32"
+
+
+def changing(text):
+    return nx.defn(made(text, np=np))
+
+
+def test_arguments_change():
+    f = changing("def f(a, b):\n    a[1:] = b[:-1]\n    b *= 2")
+    a, b = np.arange(3.0), np.arange(3.0) + 10
+    assert f(a, b) is None
+    assert (a.tolist(), b.tolist()) == ([0.0, 10.0, 11.0], [20.0, 22.0, 24.0])
+    f(a, b)
+    assert a.tolist() == [0.0, 20.0, 22.0]
+
+
+def test_arguments_that_lie_otherwise_in_memory_change_too():
+    f = changing("def f(a):\n    a[0] = a[1]\n    return a.sum()")
+    a = np.arange(12.0).reshape(3, 4)[:, ::2]
+    assert float(f(a)) == 2 * (4 + 6) + 8 + 10
+    assert a[0].tolist() == [4.0, 6.0]
+    assert float(f(np.asfortranarray(np.ones((2, 3))))) == 6.0
+
+
+def test_a_tensor_is_given_back_and_stays():
+    f = changing("def f(a):\n    a[0] = 7\n    return a")
+    t = nx.tensor([1.0, 2.0])
+    assert f(t).to_list() == [7.0, 2.0]
+    assert t.to_list() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        (
+            "def f(a):\n    a[0] = 7\n    return a.sum()",
+            lambda: [nx.tensor([1.0])],
+            "f assigns into a, which is a Tensor: those never change.\n"
+            "  Return the new value of a from f, or pass a NumPy array.",
+        ),
+        (
+            "def f(a, b):\n    a[0] = b[1]",
+            lambda: [X[:3], X[1:]],
+            "f assigns into a, whose memory b shares.\n  Pass a copy: a.copy().",
+        ),
+        ("def f(a):\n    a[0] = 7", lambda: [READ_ONLY], "f assigns into a, which is read-only.\n  Pass a.copy()."),
+    ],
+)
+def test_what_cannot_change(text, arguments, message):
+    with pytest.raises(NxTypeError) as error:
+        changing(text)(*arguments())
+    assert str(error.value) == message
+
+
+X = np.arange(4.0)
+READ_ONLY = np.arange(4.0)
+READ_ONLY.flags.writeable = False
+
+
+def test_an_array_from_outside_is_not_assigned_into():
+    f = nx.defn(made("def f(a):\n    w[0] = 1\n    return a + w", np=np, w=np.zeros(2)))
+    with pytest.raises(NxTypeError, match="w is an array from outside of the definition, and it is assigned into"):
+        f(np.zeros(2))
+
+
+def test_numbers_become_static_when_they_are_needed():
+    f = changing("def f(n, a):\n    return np.zeros(n) + a")
+    assert f(3, 1.5).to_list() == [1.5] * 3
+    assert f(2, 2.5).to_list() == [2.5] * 2
+    assert f(2, 3.5).to_list() == [3.5] * 2
+    info = f.cache_info()
+    assert (info.misses, info.hits) == (2, 1)
+
+
+def test_text_none_and_functions_are_static():
+    f = changing(
+        "def f(a, mode='sum', start=None, g=abs):\n    s = a.sum() if mode == 'sum' else a.max()\n    return g(s)"
+    )
+    a = np.array([-1.0, -2.0])
+    assert [float(f(a)), float(f(a, "max")), float(f(a, mode="max", g=np.negative))] == [3.0, 1.0, 1.0]
+
+
+def test_definitions_of_both_faces_call_each_other():
+    inner = nx.defn(made("def inner(a):\n    return nx.sum(a * 2)", nx=nx))
+    outer = nx.defn(promotion="numpy")(made("def outer(a):\n    return np.sqrt(inner(a)) + a.T", np=np, inner=inner))
+    assert outer(np.array([2.0, 6.0])).to_list() == [6.0, 10.0]
+    numpys = nx.defn(made("def numpys(a):\n    b = a.copy()\n    b[0] = 0\n    return b", np=np))
+    back = nx.defn(made("def back(a):\n    return nx.sum(numpys(a))", nx=nx, numpys=numpys))
+    assert float(back(np.array([2.0, 6.0]))) == 6.0
