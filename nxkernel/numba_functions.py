@@ -147,7 +147,9 @@ def scalar_function(function: Any, given: Sequence[Type]) -> ScalarFunction:
             )
         )
     own = tuple([_type_of(one) for one in signature.args])
-    return ScalarFunction(name_of(function), own, result, _key(compiled), function, compiled)
+    if not all(own):
+        raise NxTypeError(f"{name_of(function)} takes {signature.args}, which are not all numbers")
+    return ScalarFunction(name_of(function), own, result, _key(compiled, function), function, compiled)
 
 
 def _check_mode(function: Any) -> None:
@@ -245,12 +247,20 @@ _keys: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 _NUMBERS = re.compile(r"(?<=B)\d+v\d+(?=B)|(?<=v)\d+(?=B)")
 
 
-def _key(compiled: Any) -> str:
+def _key(compiled: Any, function: Any) -> str:
     """A hash of the code of a compiled function, the same in every process."""
     key = _keys.get(compiled.library)
     if key is None:
         order: dict[str, str] = {}
-        text = _NUMBERS.sub(lambda met: order.setdefault(met[0], f"#{len(order)}"), str(core(compiled)))
+        text = str(core(compiled))
+        if "@numba_gil_ensure" in text:
+            raise NxTypeError(
+                message(
+                    f"{name_of(function)} asks Python for something (print, objmode) for each element.",
+                    "Compiled programs run without the interpreter. nx.print_value prints a whole tensor.",
+                )
+            )
+        text = _NUMBERS.sub(lambda met: order.setdefault(met[0], f"#{len(order)}"), text)
         lines = [line for line in text.splitlines() if not line.startswith((";", "source_filename"))]
         if "inttoptr (i64" in text:
             # An address means something in this process alone: nobody may find the code later.

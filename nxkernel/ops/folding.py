@@ -13,9 +13,11 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.tracing import trace_body
 from nxkernel.graph.traverse import post_order
+from nxkernel.numba_functions import is_compiled
 from nxkernel.operand import Operand
 from nxkernel.ops.alignment import broadcast, union, vectorized, whole
 from nxkernel.ops.dispatch import apply, arithmetic, convert, filled, is_number, is_operand, operand
+from nxkernel.ops.njit import njit_map
 from nxkernel.ops.vectorization import vectorize
 from nxkernel.primitives import Spec
 from nxkernel.tensor.tensor import Tensor
@@ -58,6 +60,9 @@ def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor |
     [2, 5, 10]
     """
     tensor = operand(tensor, "tensor")
+    if is_compiled(fun):
+        made = njit_map(fun, tensor)
+        return made if type is None else convert(made, types.normalize(type))
     _check_takes(fun, "map", 1)
     # A function may map others: each has axes of its own.
     depth = _depth.get()

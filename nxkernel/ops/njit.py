@@ -200,4 +200,4 @@ def _declared(shape: Any, type: Any, names: Any, templates: Any) -> tuple[Spec, 
             )
         )
     shape = shapes.normalize_shape(shape)
-    return (Spec(types.normalize(type), shape, shapes.normalize_names(names, len(shape))),)
+    return (Spec(types.normalize(type), shape, shapes.normalize_names(names, shape)),)

@@ -145,8 +145,7 @@ class _Wrapper:
         after = b.add(index, one)
         index.add_incoming(after, b.block)
         worst.add_incoming(following, b.block)
-        branch = b.cbranch(b.icmp_unsigned("<", after, ir.Constant(wide, lanes)), lane, failed)
-        branch.set_metadata("llvm.loop", _one_vector(module, lanes))
+        b.cbranch(b.icmp_unsigned("<", after, ir.Constant(wide, lanes)), lane, failed)
         b.position_at_end(failed)
         store = made.append_basic_block("store")
         b.cbranch(b.icmp_unsigned("!=", following, zero), store, fine)
@@ -164,25 +163,8 @@ class _Wrapper:
             for place, part in enumerate(found):
                 both = b.insert_value(both, part, place)
             b.ret(both)
-        return str(module)
-
-
-def _one_vector(module: Any, lanes: int) -> Any:
-    """What tells LLVM to make a loop over lanes one step of vectors, and not to write it out."""
-    from llvmlite import ir
-
-    def row(name: str, *values: Any) -> Any:
-        return module.add_metadata([ir.MetaDataString(module, name), *values])
-
-    number = ir.IntType(32)
-    return module.add_metadata(
-        [
-            row("nx.lanes"),
-            row("llvm.loop.vectorize.width", ir.Constant(number, lanes)),
-            row("llvm.loop.interleave.count", ir.Constant(number, 1)),
-            row("llvm.loop.unroll.disable"),
-        ]
-    )
+        # Kernels have vectors of 512 bits, which narrower processors split; so do wrappers.
+        return str(module).replace(" alwaysinline", ' alwaysinline "prefer-vector-width"="512"')
 
 
 def _parts(context: Any, numba_type: Any) -> list[Any]:

@@ -24,16 +24,27 @@ class _Library(AOTCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
 
     loops = False
+    #: Whether loops become vectors before any is written out.
+    vectors_first = False
 
     def _optimize_final_module(self) -> None:
-        level = 3 if self.loops else 1
-        builder = llvm.create_pass_builder(self._codegen._tm, llvm.create_pipeline_tuning_options(speed_level=level))
+        if self.vectors_first:
+            self._run_all(unrolling=False)
         if self.loops:
-            passes = builder.getModulePassManager()
+            self._run_all(unrolling=True)
         else:
             passes = llvm.create_new_module_pass_manager()
             passes.add_always_inliner_pass()
-        passes.run(self._final_module, builder)
+            passes.run(self._final_module, self._builder(level=1))
+
+    def _builder(self, level: int, unrolling: bool = True) -> llvm.PassBuilder:
+        options = llvm.create_pipeline_tuning_options(speed_level=level)
+        options.loop_unrolling = unrolling
+        return llvm.create_pass_builder(self._codegen._tm, options)
+
+    def _run_all(self, unrolling: bool) -> None:
+        builder = self._builder(3, unrolling)
+        builder.getModulePassManager().run(self._final_module, builder)
 
 
 class _Codegen(AOTCPUCodegen):
@@ -105,6 +116,7 @@ def optimized(text: str, name: str, function: ScalarFunction) -> Any:
     function : ScalarFunction
     """
     library = _library(text, name, loops=True)
+    library.vectors_first = True
     library.add_llvm_module(core(function.compiled))
     for one in library._final_module.functions:
         if not one.is_declaration and one.name != name:
