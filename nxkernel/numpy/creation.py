@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -86,13 +87,33 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
 ) -> Any:
     """One value in every element, as :func:`numpy.full`."""
-    wanted = sizes(shape)
+    most, stretches = _bounded(shape)
+    if any(stretches):
+        from nxkernel.numpy.parts import Part
+
+        return Part(full(most, fill_value, dtype), stretches)
+    wanted = sizes(most)
     if is_number(fill_value):
         return _made(filled(fill_value, type_of(dtype, types.infer(fill_value)), wanted))
     value = as_value(fill_value)
     made = _made(filled(0, type_of(dtype, value.type), wanted))
     made[...] = value
     return made
+
+
+def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A shape with the greatest sizes that traced ones can have, and those as parts of these; None for the others."""
+    from nxkernel.numpy import bounds
+    from nxkernel.numpy.keys import Stretch
+
+    most, stretches = [], []
+    for size in shape if isinstance(shape, tuple | list) else (shape,):
+        is_traced = _known(size) is None and isinstance(size, Operand | Proxy)
+        low, high = bounds.interval(operand(size)) if is_traced else (None, None)
+        is_bounded = low is not None and low >= 0 and high is not None
+        most.append(high if is_bounded else size)
+        stretches.append(Stretch(0, operand(size)) if is_bounded else None)
+    return tuple(most), tuple(stretches)
 
 
 def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
@@ -379,9 +400,25 @@ class _Grid:
         self.sparse = sparse
 
     def __getitem__(self, key: Any) -> Any:
+        slices = key if isinstance(key, tuple) else (key,)
+        if any(_known(end) is None for one in slices for end in (one.start, one.stop, one.step) if end is not None):
+            lines = [arange(0 if one.start is None else one.start, one.stop, one.step) for one in slices]
+            if any(hasattr(line, "stretched") for line in lines):
+                return self._moving(lines) if isinstance(key, tuple) else lines[0]
         entries = tuple(map(_known_slice, key)) if isinstance(key, tuple) else _known_slice(key)
         made = (np.ogrid if self.sparse else np.mgrid)[entries]
         return tuple(array(part) for part in made) if isinstance(made, tuple | list) else array(made)
+
+    def _moving(self, lines: list[Any]) -> tuple[Any, ...]:
+        """A grid of which only the running program knows the size."""
+        apart = [
+            line[tuple(slice(None) if k == axis else None for k in range(len(lines)))]
+            for axis, line in enumerate(lines)
+        ]
+        if self.sparse:
+            return tuple(apart)
+        zero = e.multiply(functools.reduce(e.add, apart), 0)
+        return tuple([e.add(zero, line) for line in apart])
 
 
 mgrid, ogrid = _Grid(False), _Grid(True)

@@ -118,3 +118,20 @@ def test_the_shape_of_an_array_is_assigned():
 
 def test_ranges_as_indices():
     check(lambda np, a: a[range(2), range(1, 3)], A)
+
+
+def test_sizes_that_loops_bound():
+    def f(a):
+        total = 0.0
+        for k in range(a.shape[0]):
+            first = np.zeros(a.shape[0] - k)
+            first[0] = 2
+            rows, columns = np.mgrid[max(k - 1, 0) : k + 1, 0 : k + 1]
+            total += a[k:, k] @ first + (rows * a[0, k] + columns).sum() + np.ones((k + 1, 2)).sum()
+        return total, a
+
+    definition = nx.defn(f)
+    for size in (4, 6):
+        a = np.arange(1.0 * size * size).reshape(size, size)
+        np.testing.assert_allclose(float(definition(a)[0]), f(a)[0])
+        assert "while" in repr(nx.debug_expr(definition)(a))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -134,7 +135,14 @@ class _Choice:
     def _run(self, side: Side) -> None:
         given = [_copied(value) if variables.is_mutable(value) else value for value in self._values]
         watch = Watch(self._sides)
-        results = list(side(*given))
+        try:
+            results = list(side(*given))
+        except NxError:
+            raise
+        except Exception as error:
+            if _is_raised(error):
+                raise self._refuse_raise(error) from None
+            raise
         self._refuse_changes(watch)
         leaves: list[Any] = []
         structures = [variables.take_apart(value, leaves) for value in results]
@@ -144,6 +152,14 @@ class _Choice:
                 results[place] = self._values[place]
         weak = [not is_number(leaf) and variables.is_weak(leaf) for leaf in leaves]
         self._runs.append(_Run(tuple(results), structures, leaves, weak))
+
+    def _refuse_raise(self, error: Exception) -> NxError:
+        return sites.error(
+            NxTypeError,
+            f"this `if` raises {type(error).__name__} on one side, and only the running program knows its condition.",
+            *sites.shown(self._site),
+            "A compiled program raises nothing: return the condition, and raise where the definition is called.",
+        )
 
     def _refuse_changes(self, watch: Watch) -> None:
         changed = watch.changed()
@@ -240,6 +256,14 @@ class _Choice:
         what = f"the branches of this `if` disagree about {shown}."
         why = f"Both become one value in the compiled program: {hint}"
         return sites.error(NxTypeError, what, *sites.table(rows), why)
+
+
+def _is_raised(error: Exception) -> bool:
+    """Whether a `raise` statement raised an error, and not a call."""
+    place = error.__traceback__
+    while place.tb_next is not None:
+        place = place.tb_next
+    return dis.opname[place.tb_frame.f_code.co_code[place.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _as_parts(structures: tuple[tuple, tuple], own: list[list[Any]]) -> tuple[tuple, ...]:

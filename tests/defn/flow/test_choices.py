@@ -267,3 +267,16 @@ def test_a_list_that_a_side_fills(run):
         "       ^^^^^\n"
         "  Assign tensors in it, and change `found` before or after it."
     )
+
+
+def test_a_side_that_raises():
+    @nx.defn
+    def root(x):
+        if x < 0:
+            raise ValueError("a negative number")
+        return x
+
+    text = message(root, 4.0)
+    assert text.startswith("this `if` raises ValueError on one side, and only the running program knows its condition.")
+    assert "    if x < 0:\n       ^^^^^\n" in text
+    assert text.endswith("return the condition, and raise where the definition is called.")

@@ -321,3 +321,17 @@ def test_a_part_of_a_part_is_changed_in_place():
     topple(theirs)
     nx.defn(topple)(ours)
     np.testing.assert_array_equal(ours, theirs)
+
+
+def test_warnings_that_compiled_programs_do_not_give_need_no_silence():
+    def quotients(a, b):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            c = a / b
+            if c[0] > 0:
+                with np.errstate(all="ignore"):
+                    return np.sqrt(c)
+        return c
+
+    a, b = np.array([1.0, 0.0, 3.0]), np.array([4.0, 0.0, 0.0])
+    np.testing.assert_array_equal(np.asarray(nx.defn(quotients)(a, b)), quotients(a, b))
+    np.testing.assert_array_equal(np.asarray(nx.defn(quotients)(-a, b)), quotients(-a, b))
