@@ -117,7 +117,8 @@ def row(event: Event) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``time`` in seconds since the epoch, and the texts ``where``, ``what``, ``spent``, ``why`` and ``advice``.
+        ``time`` in seconds since the epoch, and the texts ``where``, ``what``, ``spent``, ``why``, ``advice`` and
+        ``notes``.
     """
     if event.kind == "miss":
         what = "compiled" if event.compiled else "traced"
@@ -135,6 +136,7 @@ def row(event: Event) -> dict[str, Any]:
         "spent": duration(event.total_ms) if event.total_ms else "",
         "why": "; ".join(why),
         "advice": event.advice,
+        "notes": "; ".join(event.notes),
     }
 
 

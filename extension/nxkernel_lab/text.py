@@ -34,6 +34,7 @@ def to_text(subject: Any, times: bool = True) -> str:
     for role, heading in _INPUTS.items():
         shown = [node for node in view.nodes if node.role == role and not node.kernels and node.id not in constants]
         sections.append((heading, shown))
+    baked = [f"    {line}" for line in view.baked]
     outside = [node for node in view.nodes if node.role not in _INPUTS and not node.kernels]
     sections.append(("computed outside kernels" if view.kernels else "computed one by one", outside))
     sections.extend(
@@ -42,7 +43,11 @@ def to_text(subject: Any, times: bool = True) -> str:
     )
 
     lines = [view.signature, *([f"  {summary(view)}"] if times else []), *(f"  {line}" for line in view.reason)]
-    for heading, nodes in sections:
+    for heading, nodes in sections[:2]:
+        if nodes:
+            lines += [f"  {heading}", *_table(nodes, constants)]
+    lines += ["  baked in: another value is another program", *baked] if baked else []
+    for heading, nodes in sections[2:]:
         if nodes or heading.startswith("kernel "):
             lines.append(f"  {heading}")
             lines.extend(_table(nodes, constants))

@@ -138,7 +138,7 @@ class Witness:
     seconds: float = 0.0
 
     def line(self) -> str:
-        """One line for a person, and a second with advice where there is some."""
+        """One line for a person, and more with advice and with what may surprise in how it was traced."""
         misses = [event for event in self.events if event.kind == "miss"]
         parts: list[str] = []
         for event in misses:
@@ -152,7 +152,8 @@ class Witness:
             parts.append("answered from the cache")
         spent = sum(event.total_ms for event in misses)
         parts.append(f"ran {duration(max(0.0, 1e3 * self.seconds - spent))}")
-        return "\n  ".join([" · ".join(parts), *dict.fromkeys(event.advice for event in misses if event.advice)])
+        more = [text for event in misses for text in (event.advice, *event.notes) if text]
+        return "\n  ".join([" · ".join(parts), *dict.fromkeys(more)])
 
 
 @contextmanager

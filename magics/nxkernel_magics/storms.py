@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.defn.events import Event, stream
+from nxkernel.defn.explain import CODE_CHANGED, MADE_ANEW, is_type
 
 #: So many traces of one definition in one cell are a storm.
 STORM = 8
@@ -28,7 +29,7 @@ def report(misses: Iterable[Event]) -> list[str]:
     Returns
     -------
     list of str
-        One text for each definition that was traced often and each time for the same reason.
+        One text for each definition and kind of cause: values that were new at most of many traces.
 
     Examples
     --------
@@ -38,29 +39,82 @@ def report(misses: Iterable[Event]) -> list[str]:
       lr: 0.2, 0.3, 0.4, …
       If lr only feeds arithmetic, declare it before `*` and pass it by position: it is traced once.
     """
-    found: dict[tuple[str, str], list[str]] = {}
+    causes: dict[str, dict[str, list[str]]] = {}
     for event in misses:
-        if len(event.reason) == 1:
-            what, colon, change = event.reason[0].partition(": ")
-            if colon:
-                found.setdefault((event.function, what), []).append(change.rpartition(" → ")[2])
-    return [_text(function, what, values) for (function, what), values in found.items() if len(values) >= STORM]
+        for line in event.reason:
+            cause, value = _cause(line)
+            if cause:
+                causes.setdefault(event.function, {}).setdefault(cause, []).append(value)
+    texts = []
+    for function, values in causes.items():
+        kinds: dict[str, dict[str, list[str]]] = {}
+        for cause, met in values.items():
+            if len(met) >= STORM and (len(set(met)) >= STORM or not met[0]):
+                kind, _, name = cause.partition(" ")
+                kinds.setdefault(kind, {})[name] = met
+        texts += [_text(function, kind, named) for kind, named in kinds.items()]
+    return texts
 
 
-def _text(function: str, what: str, values: list[str]) -> str:
+def _cause(line: str) -> tuple[str, str]:
+    """What a reason is about, its kind first, and the new value; nothing for a reason that is no change."""
+    what, colon, change = line.partition(": ")
     kind, _, name = what.partition(" ")
-    often = f"{function} was traced {len(values)} times in this cell"
-    quoted = f"{name}: {', '.join(dict.fromkeys(values[:_QUOTED]))}, …"
-    if kind == "argument":
-        each = f"each time for another type or shape of {name}"
-        advice = f"Pad {name} to a few fixed shapes, or group the calls by shape: each shape is traced once."
-    elif kind == "captured":
-        each = f"each time for a new value of {name}, which it captures"
-        advice = f"Pass {name} as an argument: it is traced once."
-    else:
-        each = f"each time for a new value of the {kind} {name}"
-        advice = f"If {name} only feeds arithmetic, declare it before `*` and pass it by position: it is traced once."
-    return f"{often}, {each}\n  {quoted}\n  {advice}"
+    value = change.rpartition(" → ")[2]
+    if line == MADE_ANEW:
+        return "anew", ""
+    if not colon or not name:
+        return "", ""
+    if change == CODE_CHANGED:
+        return f"code {name}", ""
+    if is_type(value):
+        return f"{'arrays' if kind == 'captured' else 'shape'} {name}", value
+    return f"{'static' if kind == 'argument' else kind} {name}", value
+
+
+#: For each kind of cause, what was new each time, and what to do about it; for one name and for several.
+_WORDS = {
+    "shape": (
+        "for another type or shape of {names}",
+        "Pad {names} to a few fixed shapes, or group the calls by shape: each shape is traced once.",
+    ),
+    "arrays": (
+        "for another type or shape of {names}, which it captures",
+        "Keep {names} to one type and a few fixed shapes: values are read at every call without a trace.",
+    ),
+    "captured": (
+        "for a new value of {names}, which it captures",
+        "Pass {names} as {arguments}: it is traced once.",
+    ),
+    "static": (
+        "for a new value of {names}, which is static",
+        "Its value is part of the program, as a shape, an axis or static_argnames ask for it. Use a few fixed sizes; "
+        "where {names} only feeds arithmetic, take it out of static_argnames.",
+    ),
+    "code": (
+        "for another state of {names}, which it calls",
+        "Define {names} once, outside of the loop.",
+    ),
+    "anew": (
+        "as something that it captures was made anew",
+        "Make the objects and functions that it reads once, outside of the loop.",
+    ),
+}
+_WORDS["option"] = (
+    "for a new value of the option {names}",
+    "If {names} only feeds arithmetic, declare it before `*` and pass it by position: it is traced once.",
+)
+
+
+def _text(function: str, kind: str, named: dict[str, list[str]]) -> str:
+    each, advice = _WORDS[kind]
+    names = " and ".join(named)
+    words = {"names": names, "arguments": "an argument" if len(named) == 1 else "arguments"}
+    lines = [f"{function} was traced {max(map(len, named.values()))} times in this cell, each time {each}"]
+    for name, values in named.items():
+        if values[0]:
+            lines.append(f"{name}: {', '.join(dict.fromkeys(values[:_QUOTED]))}, …")
+    return "\n  ".join([*lines, advice]).format(**words)
 
 
 class Watch:

@@ -277,7 +277,7 @@ class Definition:
         names, keywords, more = self._names(len(args)), [], {}
         if self.face == faces.NUMPY or self.static:
             args, names, keywords, more = self._fixed_apart(args, names)
-        values = options.check(self.__name__, self._signature, opts) | more
+        values = more | options.check(self.__name__, self._signature, opts)
         leaves: list[tuple[str, Any]] = []
         structures = [
             containers.flatten(value, name, leaves, self._refuse) for name, value in zip(names, args, strict=True)
@@ -380,8 +380,7 @@ class Definition:
             program = self._family.find(arguments.ident)
             if program is not None:
                 return program, True
-            parts = arguments.parts()
-            closest = self._family.closest(parts)
+            closest = self._family.closest(arguments.parts())
             why = explain.reason(closest, self._family.edited)
             guards.report(self.__name__, why)
             where = places.caller()
@@ -389,7 +388,7 @@ class Definition:
                 traced, trace_ms = self._trace(arguments)
                 program = Program(
                     ident=arguments.ident,
-                    parts=parts,
+                    parts=arguments.parts(),  # with the values of numbers that tracing made static
                     executable=interface.get(arguments.compiler).compile(traced.graph),
                     structure=traced.structure,
                     captured=traced.captured,

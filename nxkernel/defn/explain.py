@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from nxkernel.operand import VectorizedSpec
 from nxkernel.wording import counted
 
 Closest = tuple[Program, Difference] | None
+#: What is said of a change that has no values.
+CODE_CHANGED, MADE_ANEW = "its code has changed", "something that it captures was made anew"
 
 
 def reason(closest: Closest, edited: bool = False) -> tuple[str, ...]:
@@ -42,12 +45,12 @@ def reason(closest: Closest, edited: bool = False) -> tuple[str, ...]:
     """
     if closest is None:
         return ("first call since its code changed" if edited else "first call",)
-    return tuple(_line(*part) for part in closest[1]) or ("something that it captures was made anew",)
+    return tuple(_line(*part) for part in closest[1]) or (MADE_ANEW,)
 
 
 def _line(what: str, there: str, here: str) -> str:
     if there.startswith("code ") and here.startswith("code "):
-        return f"{what}: its code has changed"
+        return f"{what}: {CODE_CHANGED}"
     return f"{what}: {there} → {here}"
 
 
@@ -69,6 +72,13 @@ def advice(closest: Closest, arguments: Arguments) -> str:
             return (
                 f"{name} is a number that is part of the key: if it keeps changing, pass it as a positional argument, "
                 "and it will be compiled once."
+            )
+        if kind == "argument" and name in arguments.placed:
+            return f"{name} is a static argument: each new value makes a program of its own."
+        if kind == "argument" and name in arguments.fixed:
+            return (
+                f"The value of {name} is needed while tracing, as for a shape or an axis: each new value makes a "
+                "program of its own."
             )
     return ""
 
@@ -188,7 +198,30 @@ def view(name: str, program: Program) -> CompilationView:
         trace_ms=program.trace_ms,
         lower_ms=executable.lower_ms,
         native_ms=executable.native_ms,
+        baked=tuple(_baked(program)),
     )
+
+
+def _baked(program: Program) -> Iterable[str]:
+    """What of a key is a value, and neither an array, whose values are read, nor code."""
+    for what, (_, text) in program.parts.items():
+        if what != "compiler" and not is_type(text) and not text.startswith(_NAMED):
+            yield f"{what} = {text}"
+
+
+_NAMED = ("code ", "class ", "module ")
+_TYPE = re.compile(r"(vectorized|bool|bf16|[a-z]\d+)\b(?!['\"])")
+
+
+def is_type(text: str) -> bool:
+    """Whether a text of a key is that of a type and shape, and not of a value.
+
+    Examples
+    --------
+    >>> is_type("f32[3]"), is_type("s64 (a Python int)"), is_type("0.5"), is_type("'f32'")
+    (True, True, False, False)
+    """
+    return _TYPE.match(text) is not None
 
 
 def _vectorized(program: Program, graph: Graph) -> dict[Expr, str]:

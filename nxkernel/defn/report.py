@@ -118,6 +118,9 @@ class CompilationView:
         The printed graph.
     trace_ms, lower_ms, native_ms : float
         What it cost, in milliseconds.
+    baked : tuple of str
+        What is part of the program with its value, so that another value is another program: captured numbers and
+        the like, options, and arguments that are static, such as ``"captured rate = 0.1"``.
     """
 
     function: str
@@ -132,6 +135,7 @@ class CompilationView:
     trace_ms: float
     lower_ms: float
     native_ms: float
+    baked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,8 @@ class _Capturing:
             else:
                 name, meaning = self._arrays[number][0], number
             node = self._nodes[id(value)] = parameter(-1, name, whole_spec(spec_of(value)), captured=True)
+            if number is None:
+                node.params["baked"] = True
             self.meaning[node] = meaning
             self._kept.append(value)
         return node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from nxkernel.tensor.printing import number
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 #: The type column stands no further right than after so many characters; longer lines have their type at their end.
 COLUMN = 88
+#: What stands above inputs that are no parameters: those read at every call, and those that are always the same.
+CAPTURED, BAKED = "Captured, read at every call:", "Made while it was traced, part of the program:"
 #: The body of an operation stands in its line up to this length, below it beyond.
 _BODY = 40
 
@@ -31,10 +34,10 @@ def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ())
     Returns
     -------
     str
-        The type of the result; the parameters; the captured tensors; then each operation with its operands, its
-        static parameters and its type, operands before users. Constants stand where they are used. A function that is
-        part of an operation, such as that of a fold, stands below it unless it is short: ``{a, b -> d}`` says what it
-        is given and gives.
+        The type of the result; the parameters; in a block of their own the captured arrays and tensors, which are
+        implicit arguments; then each operation with its operands, its static parameters and its type, operands before
+        users. Constants stand where they are used. A function that is part of an operation, such as that of a fold,
+        stands below it unless it is short: ``{a, b -> d}`` says what it is given and gives.
 
     Examples
     --------
@@ -68,7 +71,8 @@ def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ())
             rows += [(f"    {step}", type_) for step, type_ in body_steps(node)]
     rows += [(_operand(node, names), kind(node)) for node in outputs if node.primitive is primitives.constant]
     width = column(left for left, _ in rows)
-    lines = [*head, "", "Nx.Defn.Expr", *(f"{left:{width}}   {right}" for left, right in rows)]
+    shown = [f"{left:{width}}   {right}" for left, right in rows]
+    lines = [*head, "", "Nx.Defn.Expr", *_in_blocks(shown, list(map(_block, inputs)))]
     if len(outputs) > 1:
         lines.append(f"({', '.join(_operand(node, names) for node in outputs)})")
     return "#Nx.Tensor<\n" + "\n".join(f"  {line}" for line in lines) + "\n>"
@@ -140,8 +144,26 @@ def _letters(place: int) -> str:
             return text
 
 
-def _input_order(node: Expr) -> tuple[bool, int]:
-    return bool(node.params.get("captured")), node.params["index"]
+def _input_order(node: Expr) -> tuple[bool, bool, int]:
+    return bool(node.params.get("captured")), bool(node.params.get("baked")), node.params["index"]
+
+
+def _block(node: Expr) -> str:
+    """Under which words an input stands; parameters stand under none."""
+    if not node.params.get("captured"):
+        return ""
+    return BAKED if node.params.get("baked") else CAPTURED
+
+
+def _in_blocks(lines: list[str], blocks: list[str]) -> list[str]:
+    """Lines of a graph of which the first are inputs: what nobody passed stands apart from all else."""
+    found, before = [], ""
+    for line, block in itertools.zip_longest(lines, blocks, fillvalue=""):
+        if block != before:
+            found += ["", block] if block else [""]
+        found.append(line)
+        before = block
+    return found
 
 
 def _input(node: Expr, names: dict[Expr, str]) -> str:

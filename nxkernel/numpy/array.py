@@ -229,15 +229,32 @@ class Array(Value):
         Whether it may be assigned into.
     """
 
-    __slots__ = ("root", "shape", "steps", "type", "writeable")
+    __slots__ = ("_shape", "root", "steps", "type", "writeable")
 
     def __init__(self, root: Root, steps: tuple[Step, ...] = (), writeable: bool = True) -> None:
         self.root, self.steps = root, steps
-        self.shape = steps[-1].shape if steps else root.shape
+        self._shape = steps[-1].shape if steps else root.shape
         self.type = root.type
         for step in steps:
             self.type = step.type(self.type)
         self.writeable = writeable and all(step.writeable for step in steps)
+
+    @property
+    def shape(self) -> Shape:
+        """The size of each axis; another one for as many elements may be assigned."""
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        found = self.reshape(shape)
+        if found.root is not self.root:
+            raise NxValueError(
+                message(
+                    f"elements of a view cannot be seen in the shape {text(found.shape)} where they are.",
+                    "x = x.reshape(shape) copies them.",
+                )
+            )
+        self.steps, self._shape = found.steps, found.shape
 
     @classmethod
     def of(cls, value: Operand, name: str = "") -> Array:

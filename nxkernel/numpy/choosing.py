@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn
+from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
@@ -11,6 +11,8 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import keys, picking, reductions
 from nxkernel.numpy.array import Value, as_value, common_shape, fitted, wrap
+from nxkernel.numpy.joining import stack
+from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import lifted
 from nxkernel.numpy.ufunc import finished
 from nxkernel.operand import Operand
@@ -60,19 +62,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _refuse_places(name: str, condition: str) -> NoReturn:
-    raise NxTypeError(
-        message(
-            f"{name} gives as many indices as only the running program knows.",
-            f"Masked, the shape stays: np.where({condition}, x, 0), x[{condition}] = v, and np.sum(x[{condition}]).",
-        )
-    )
-
-
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     """Elements of `x` where a condition holds and of `y` elsewhere, as :func:`numpy.where`."""
     if x is None or y is None:
-        _refuse_places("np.where(mask) with one argument", "mask")
+        return nonzero(condition)
     inputs = [as_value(condition), *[side if is_number(side) else as_value(side) for side in (x, y)]]
     return lifted(_where, inputs)
 
@@ -86,19 +79,22 @@ def _where(condition: Value, x: Any, y: Any) -> Value:
     return wrap(apply(p.select, spread(mask, shape), one, other))
 
 
-def nonzero(a: Any) -> NoReturn:
-    """Refused: how many elements are not 0 is traced."""
-    _refuse_places("nonzero()", "x != 0")
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """Where elements are not 0, indices for each axis, as :func:`numpy.nonzero`; how many is traced."""
+    from nxkernel.numpy import compact
+
+    return compact.places(a)
 
 
-def flatnonzero(a: Any) -> NoReturn:
-    """Refused: how many elements are not 0 is traced."""
-    _refuse_places("flatnonzero()", "x != 0")
+def flatnonzero(a: Any) -> Any:
+    """Where elements of an array along one axis are not 0, as :func:`numpy.flatnonzero`."""
+    return nonzero(as_value(a).ravel())[0]
 
 
-def argwhere(a: Any) -> NoReturn:
-    """Refused: how many elements are not 0 is traced."""
-    _refuse_places("argwhere()", "x != 0")
+def argwhere(a: Any) -> Any:
+    """Where elements are not 0, a row of indices for each, as :func:`numpy.argwhere`."""
+    found = nonzero(a)
+    return Part(stack([part.base for part in found], axis=-1), (*found[0].stretches, None))
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:

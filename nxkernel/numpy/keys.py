@@ -136,10 +136,14 @@ def _read(entry: Any) -> Any:
         return entry
     if isinstance(entry, bool | np.bool_):
         raise NxTypeError(message("a single truth value is no index.", "np.where(condition, a, b) chooses elements."))
+    if hasattr(entry, "compact"):
+        entry = entry.compact()
     if hasattr(entry, "stretched"):
         return entry
     if isinstance(entry, int | np.integer):
         return int(entry)
+    if isinstance(entry, range):
+        entry = list(entry)
     if isinstance(entry, list):
         from nxkernel.numpy.array import stacked
 

@@ -19,7 +19,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.numpy import bounds, keys, picking
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, wrap
 from nxkernel.numpy.keys import Parsed, Stretch, as_number
-from nxkernel.numpy.views import Along, Index, reshaped
+from nxkernel.numpy.views import Along, Index
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis, text, unnamed
@@ -111,6 +111,10 @@ class Part(Value):
         return stretch.offset if isinstance(stretch.length, int) else stretch.length
 
     def __getitem__(self, key: Any) -> Any:
+        from nxkernel.numpy import compact
+
+        if compact.is_mask(key):
+            return compact.masked(self, key)
         inner, stretches = self._translated(key)
         found = self.base[inner]
         if not any(stretches):
@@ -120,6 +124,11 @@ class Part(Value):
         return Part(base, tuple([one or other for one, other in zip(stretches, own, strict=True)]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        from nxkernel.numpy import compact
+
+        if compact.is_mask(key):
+            compact.masked(self, key).assign(compact.settled(value))
+            return
         inner, stretches = self._translated(key)
         if any(stretches):
             assign_part(self[key], value)
@@ -231,6 +240,11 @@ def number(length: Any) -> Any:
     if trace is not None and type(length) is Expr:
         trace.weak.add(length)
     return Scalar(length)
+
+
+def in_a_row(value: Any) -> Any:
+    """What a mask picks as a part; anything else as it is."""
+    return value.compact() if hasattr(value, "compact") else value
 
 
 def any_part(values: Iterable[Any]) -> bool:
@@ -408,7 +422,7 @@ def assign_part(target: Part, value: Any) -> None:
         return
     whole = operand(target.base)
     if not is_number(value):
-        value = as_value(value)
+        value = in_a_row(as_value(value))
         if value.ndim > target.ndim:
             raise NxValueError(f"cannot assign {value.ndim} axes to a part with {target.ndim}")
         value = _aligned(value, targets_of([target], target.ndim))
@@ -469,7 +483,8 @@ def put_picked(view: Array, parsed: Parsed, value: Any) -> None:
         position = 0 if parsed.front else min(picks)
         rest: list[Any] = [None] * (len(shape) - rank)
         like = [None if s is None else (s, n) for s, n in zip(stretches, indices[0].shape, strict=True)]
-        value = _aligned(as_value(value), rest[:position] + like + rest[position:])
+        value = in_a_row(as_value(value))
+        value = _aligned(value, rest[:position] + like + rest[position:])
     from nxkernel.numpy.array import fitted
 
     config = tuple([(0, 1 if axis == first else 0, 0) for axis in range(len(whole.shape))])
@@ -478,16 +493,3 @@ def put_picked(view: Array, parsed: Parsed, value: Any) -> None:
     longer = picking.put(longer, places, parsed.front, fitted(value, shape, whole.type))
     along = tuple([Along(0, size) for size in whole.shape])
     view.assign(Index(longer.shape, along, tuple(range(len(along)))).read(longer))
-
-
-def with_shape(part: Part, shape: Any) -> Part:
-    """A part in another shape, where that only adds or removes axes of size 1."""
-    wanted = list(shape) if isinstance(shape, tuple | list) else [shape]
-    ones = [isinstance(size, int) and size == 1 for size in wanted]
-    sizes = list(zip(part.stretches, part.base.shape, strict=True))
-    kept = [(stretch, size) for stretch, size in sizes if stretch or size != 1]
-    if len(kept) > 1 or ones.count(False) != 1:
-        part._refuse("a reshape")
-    ((stretch, size),) = kept
-    base = Array.of(reshaped(operand(part.base), tuple([1 if one else size for one in ones])))
-    return Part(base, tuple([None if one else stretch for one in ones]))

@@ -7,14 +7,14 @@ from typing import Any, NoReturn
 
 from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, message
-from nxkernel.numpy import bounds, picking
+from nxkernel.numpy import bounds, parts, picking
 from nxkernel.numpy.array import Array, Value, as_value, fitted, wrap
 from nxkernel.numpy.parts import number
 from nxkernel.numpy.views import reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import text
-from nxkernel.types import Type, s64
+from nxkernel.types import Type, bool_, s64
 
 Shape = tuple[int, ...]
 
@@ -93,9 +93,17 @@ class Selected(Value):
         return wrap(value)
 
     def __getitem__(self, key: Any) -> Any:
-        if key is not Ellipsis and not (isinstance(key, slice) and key == slice(None)):
-            self._refuse("taking a part of it")
-        return self
+        if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
+            return self
+        if isinstance(key, Selected) and key.type is bool_ and self._alike(key) and not self.axis:
+            return Selected(self.base, apply(p.logical_and, self.mask, operand(key.base)))
+        return self.compact()[key]
+
+    def compact(self) -> Any:
+        """The elements one after the other: a part of which the running program knows the length."""
+        from nxkernel.numpy.compact import compacted
+
+        return compacted(self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         # What a mask picks is a copy, as in NumPy: only all of it can be assigned again, by an in-place operation.
@@ -120,9 +128,12 @@ class Selected(Value):
 
     def _with(self, value: Any) -> Array:
         whole = operand(self.base)
-        if isinstance(value, Selected):
-            self._check(value)
+        from nxkernel.numpy.compact import settled
+
+        if isinstance(value, Selected) and self._alike(value):
             value = value.base
+        elif isinstance(value, Selected | parts.Part):
+            value = self._in_place(settled(value).base)
         elif not is_number(value):
             value = self._in_place(as_value(value))
         new = fitted(value, whole.shape, whole.type)
@@ -142,8 +153,12 @@ class Selected(Value):
         found = picking.read(operand(value), {0: order}, False)
         return wrap(reshaped(found, self.base.shape))
 
+    def _alike(self, other: Selected) -> bool:
+        """Whether the same mask picks another value."""
+        return self.mask.shape == other.mask.shape and self.axis == other.axis and bounds.same(self.mask, other.mask)
+
     def _check(self, other: Selected) -> None:
-        if self.mask.shape != other.mask.shape or self.axis != other.axis or not bounds.same(self.mask, other.mask):
+        if not self._alike(other):
             raise NxTypeError(
                 message(
                     "what two masks pick goes together only where they are the same mask.",
@@ -164,6 +179,10 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """An element-wise function of what one mask picks, and of numbers: it computes all elements."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
     first = next(value for value in values if isinstance(value, Selected))
+    if any(
+        isinstance(value, parts.Part) or (isinstance(value, Selected) and not first._alike(value)) for value in values
+    ):
+        return parts.elementwise(function, list(map(parts.in_a_row, values)))
     whole = []
     for value in values:
         if isinstance(value, Selected):
@@ -182,18 +201,16 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 def reduced(function: Callable[..., Operand], value: Selected, axis: int | None, keep_axes: bool) -> Value:
     """A reduction of what a mask picks: over all of it, or over the axis that the mask makes."""
     picked = range(value.axis, value.axis + len(value.mask.shape))
-    if axis is not None and axis % value.ndim != value.axis:
-        value._refuse("a reduction along another axis")
+    if keep_axes or isinstance(axis, tuple) or (axis is not None and axis % value.ndim != value.axis):
+        from nxkernel.numpy.reductions import axes_of
+
+        return parts.reduced(function, value.compact(), axes_of(axis, value.ndim), keep_axes)
     axes = tuple(range(value.base.ndim)) if axis is None else tuple(picked)
-    if keep_axes:
-        value._refuse("a reduction that keeps its axis")
     return wrap(function(operand(value.base), axes, False, value.whole_mask))
 
 
 def lifted(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """An element-wise function of anything: arrays, scalars, parts of traced length, what masks pick."""
-    from nxkernel.numpy import parts
-
     if any(isinstance(value, Selected) for value in inputs):
         return elementwise(function, inputs)
     if parts.any_part(inputs):

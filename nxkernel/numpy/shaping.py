@@ -9,9 +9,9 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.numpy import keys, parts
+from nxkernel.numpy import compact, keys
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, type_of, wrap
-from nxkernel.numpy.parts import Part
+from nxkernel.numpy.parts import Part, flipped
 from nxkernel.numpy.selected import Selected, lifted
 from nxkernel.numpy.views import Along, Index, reshaped
 from nxkernel.operand import Operand
@@ -37,7 +37,7 @@ def as_array(value: Any) -> Array:
     """A value as an array, also where it is a scalar."""
     value = as_value(value)
     if isinstance(value, Selected):
-        value._refuse("another shape")
+        return value.compact()
     return Array.of(value.node) if isinstance(value, Scalar) else value
 
 
@@ -62,7 +62,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     value = as_array(a)
     wanted = newshape if shape is None else shape
     if isinstance(value, Part):
-        return parts.with_shape(value, wanted)
+        return compact.with_shape(value, wanted)
     if order == "F":
         return value.T.with_shape(_resolved(sizes(wanted), value.size)[::-1]).T
     found = value.with_shape(_resolved(sizes(wanted), value.size))
@@ -89,7 +89,7 @@ def ravel(a: Any, order: str = "C") -> Any:
     """All elements along one axis, as :func:`numpy.ravel`."""
     value = as_array(a)
     if isinstance(value, Part):
-        return value if value.ndim == 1 else parts.with_shape(value, (-1,))
+        return value if value.ndim == 1 else compact.with_shape(value, (-1,))
     return reshape(value, (value.size,), order)
 
 
@@ -233,7 +233,7 @@ def flip(m: Any, axis: Any = None) -> Any:
     """Elements in reverse order along axes, a view, as :func:`numpy.flip`."""
     value = as_array(m)
     if isinstance(value, Part):
-        return parts.flipped(value, axis)
+        return flipped(value, axis)
     places = range(value.ndim) if axis is None else [normalize_axis(place, value.shape) for place in sizes(axis)]
     return value[tuple(slice(None, None, -1) if k in places else slice(None) for k in range(value.ndim)) + (...,)]
 

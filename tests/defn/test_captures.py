@@ -377,3 +377,28 @@ def test_what_goes_in_circles():
     assert value(f(1.0)) == 1.0
     node.k = 2.0
     assert value(f(1.0)) == 2.0
+
+
+@pytest.mark.parametrize("promotion", ["nx", "numpy"])
+@pytest.mark.parametrize("kind", ["straight", "loop"])
+def test_a_changed_global_costs_a_trace_and_no_kernel(promotion, kind):
+    def straight(x):
+        return x * rate + x
+
+    def loop(x):
+        total = x[0] * 0
+        for i in range(3):
+            total += x[i] * rate
+        return total
+
+    rate, x = 0.5, np.arange(3.0)
+    f = nx.defn(straight if kind == "straight" else loop, promotion=promotion, compiler="numba_cpu")
+    before = value(f(x))
+    rate = 0.25
+    after = value(f(x))
+    expected = {"straight": ([0.0, 1.5, 3.0], [0.0, 1.25, 2.5]), "loop": (1.5, 0.75)}[kind]
+    assert (before, after) == expected
+    event = nx.events(f, "miss")[-1]
+    assert event.reason == ("captured rate: 0.5 → 0.25",)
+    assert event.compiled == 0
+    assert event.headline().startswith(f"{kind} traced (")

@@ -250,3 +250,18 @@ def test_compilations_are_in_the_order_in_which_they_were_made(f):
         "smooth(t: f32[3], rate=0.5, axis=0)",
         "smooth(t: f32[4], rate=0.5, axis=0)",
     ]
+
+
+def test_what_is_baked_in():
+    rate, weights, table = 0.5, ONE.copy(), {"w": ONE, "k": 2}
+    f = nx.jit(lambda t, n, *, steps=3: t * rate * weights * n + table["w"] * table["k"] + steps, static_argnames="n")
+    f(ONE, 4)
+    (view,) = f.compilations()
+    assert view.baked == ("argument n = 4", "option steps = 3", "captured rate = 0.5", "captured table['k'] = 2")
+
+
+def test_nothing_is_baked_in():
+    weights = ONE.copy()
+    f = nx.jit(lambda t: t * weights)
+    f(ONE)
+    assert f.compilations()[0].baked == ()

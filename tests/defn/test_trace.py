@@ -34,8 +34,11 @@ def test_captured_arrays_are_parameters_by_their_names():
     assert graph(lambda t: t * weights + bias, ONE) == [
         "  Nx.Defn.Expr",
         "  parameter a:0       f32[3]",
+        "  ",
+        "  Captured, read at every call:",
         "  tensor b: weights   f32[3]",
         "  tensor d: bias      f32[3]",
+        "  ",
         "  c = multiply a, b   f32[3]",
         "  e = add c, d        f32[3]",
     ]
@@ -51,7 +54,10 @@ def test_captured_arrays_that_are_not_used_are_no_parameters():
     assert graph(f, ONE) == [
         "  Nx.Defn.Expr",
         "  parameter a:0       f32[3]",
+        "  ",
+        "  Captured, read at every call:",
         "  tensor b: weights   f32[3]",
+        "  ",
         "  c = multiply a, b   f32[3]",
     ]
     assert nx.jit(f)(2.0).to_list() == [2.0] * 3
@@ -61,7 +67,10 @@ def test_arrays_without_a_name():
     assert graph(lambda t: t + np.arange(3), 1) == [
         "  Nx.Defn.Expr",
         "  parameter a:0                          s64",
+        "  ",
+        "  Made while it was traced, part of the program:",
         "  tensor c: tensor                       s64[3]",
+        "  ",
         "  b = broadcast a, shape=(3,), axes=[]   s64[3]",
         "  d = add b, c                           s64[3]",
     ]

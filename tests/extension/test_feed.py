@@ -156,10 +156,13 @@ def test_rows():
         "spent": "38 ms",
         "why": "first call",
         "advice": "",
+        "notes": "",
     }
     again = row(miss(reason=("argument t: f32[3] → f32[4]",), reused=2, advice="Keep to one shape."))
     assert (again["what"], again["why"]) == ("compiled again", "argument t: f32[3] → f32[4]; 2 kernels reused")
     assert again["advice"] == "Keep to one shape."
+    noted = row(miss(notes=("cell 2, line 3: this loop is written out 3 times: k is needed in it", "more")))
+    assert noted["notes"] == "cell 2, line 3: this loop is written out 3 times: k is needed in it; more"
     assert row(miss(compiled=0, reused=1))["what"] == "traced"
     assert (row(Event("error", "f"))["what"], row(Event("evict", "f"))["what"]) == ("error", "forgotten")
 

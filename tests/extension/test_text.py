@@ -1,3 +1,5 @@
+import dataclasses
+
 from nxkernel_lab.text import kernel_lines, to_text
 
 SOFTMAX = """\
@@ -75,4 +77,15 @@ def test_library_code_was_not_compiled(library):
         "reused from memory in 100 µs",
         "compiled in 4.5 ms",
         "library code",
+    ]
+
+
+def test_what_is_baked_in_stands_apart_from_what_is_captured(view):
+    changed = dataclasses.replace(view, baked=("captured rate = 0.1", "option axis = -1"))
+    assert to_text(changed, times=False).splitlines()[2:7] == [
+        "  arguments",
+        "    a = t   f32[4][10]",
+        "  baked in: another value is another program",
+        "    captured rate = 0.1",
+        "    option axis = -1",
     ]

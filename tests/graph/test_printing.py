@@ -38,7 +38,10 @@ def test_parameters_come_first_and_captured_tensors_by_name(record):
     assert repr(found).splitlines()[4:-1] == [
         "  parameter a:0                             f32",
         "  parameter d:1                             f32[2][3]",
+        "  ",
+        "  Captured, read at every call:",
         "  tensor e: t0                              f32[1]",
+        "  ",
         "  b = tanh a                                f32",
         "  c = broadcast b, shape=(2, 3), axes=[]    f32[2][3]",
         "  f = broadcast e, shape=(2, 3), axes=[1]   f32[2][3]",

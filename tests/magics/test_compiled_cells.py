@@ -118,3 +118,26 @@ def test_help_has_an_example(shell):
 
 def test_lines_with_the_command_are_as_before(shell):
     assert shell.run("get_ipython().run_line_magic('jit', 'nx.exp(0.0)')").value.to_numpy() == 1.0
+
+
+def test_how_it_was_traced_is_told_where_that_may_surprise(shell):
+    shell.ns.update(np=np, x=np.arange(4.0), n=2)
+    ran = shell.run("%%jit\nlow = np.zeros(n) + x[0]\nif x[0] > 1:\n    high = x")
+    assert ran.out.splitlines()[1:] == [
+        "  high is assigned only where some condition holds, so it keeps the value from before the cell",
+        "  argument n: its value is needed while tracing, so each new one is traced",
+    ]
+    shown = shell.run("%nx events").out
+    assert "argument n: its value is needed while tracing, so each new one is traced" in shown
+    shell.ns["n"] = 3
+    again = shell.run("%%jit\nlow = np.zeros(n) + x[0]\nif x[0] > 1:\n    high = x").out.splitlines()
+    assert "argument n: 2 → 3" in again[0]
+    assert again[1].startswith("  The value of n is needed while tracing, as for a shape or an axis: each new value")
+
+
+def test_loops_that_are_written_out_are_told_in_the_line(shell):
+    shell.run("def f(x):\n    s = []\n    for i in range(3):\n        s.append(x[i])\n    return s[0] + s[2]")
+    shell.ns["x"] = np.arange(4.0)
+    line = shell.run("%jit f(x)").out
+    assert "cell 1, line 3: this loop is written out 3 times: " in line
+    assert "cell 1, line 3: this loop is written out 3 times: " in shell.run("%nx events").out

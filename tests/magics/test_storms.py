@@ -35,6 +35,11 @@ def test_quiet_cells_hear_nothing(shell):
 
 def test_shapes_and_captures_have_their_own_advice():
     shapes = [f"f32[{n}]" for n in range(3, 13)]
+    assert report(misses("captured w", shapes)) == [
+        "f was traced 9 times in this cell, each time for another type or shape of w, which it captures\n"
+        "  w: f32[4], f32[5], f32[6], …\n"
+        "  Keep w to one type and a few fixed shapes: values are read at every call without a trace."
+    ]
     assert report(misses("argument x", shapes)) == [
         "f was traced 9 times in this cell, each time for another type or shape of x\n"
         "  x: f32[4], f32[5], f32[6], …\n"
@@ -50,3 +55,64 @@ def test_shapes_and_captures_have_their_own_advice():
 def test_mixed_reasons_are_no_storm():
     assert report([Event("miss", "f", reason=("first call",))] * 20) == []
     assert report([Event("miss", "f", reason=("argument x: a → b", "option k: 1 → 2"))] * 20) == []
+
+
+def test_several_values_that_change_together_are_named_together():
+    lines = [(f"argument x: f32[{n}] → f32[{n + 1}]", f"argument y: f32[{n}] → f32[{n + 1}]") for n in range(3, 12)]
+    assert report(Event("miss", "f", reason=line) for line in lines) == [
+        "f was traced 9 times in this cell, each time for another type or shape of x and y\n"
+        "  x: f32[4], f32[5], f32[6], …\n"
+        "  y: f32[4], f32[5], f32[6], …\n"
+        "  Pad x and y to a few fixed shapes, or group the calls by shape: each shape is traced once."
+    ]
+
+
+def test_a_helper_that_is_made_anew_each_time():
+    assert report([Event("miss", "f", reason=("captured helper: its code has changed",))] * 9) == [
+        "f was traced 9 times in this cell, each time for another state of helper, which it calls\n"
+        "  Define helper once, outside of the loop."
+    ]
+    assert report([Event("miss", "f", reason=("something that it captures was made anew",))] * 9) == [
+        "f was traced 9 times in this cell, each time as something that it captures was made anew\n"
+        "  Make the objects and functions that it reads once, outside of the loop."
+    ]
+
+
+NUMPY = "import numpy as np\n@nx.defn(promotion='numpy')\ndef tail(x, n):\n    return np.zeros(n) + x"
+
+
+def test_a_number_of_a_numpy_program_that_is_needed_as_a_value(shell):
+    shell.run(NUMPY)
+    ran = shell.run("for n in range(1, 11):\n    tail(1.0, n)")
+    assert ran.err == (
+        "tail was traced 9 times in this cell, each time for a new value of n, which is static\n"
+        "  n: 2, 3, 4, …\n"
+        "  Its value is part of the program, as a shape, an axis or static_argnames ask for it. Use a few fixed sizes; "
+        "where n only feeds arithmetic, take it out of static_argnames.\n"
+    )
+    assert shell.run("for n in range(11, 31):\n    tail(1.0, n)").err == ""
+    assert shell.run("tail.why(1.0, 50)").value.difference == ("argument n: 30 → 50",)
+
+
+def test_a_static_argument_that_keeps_changing(shell):
+    shell.run("f = nx.jit(lambda x, k: x * k, static_argnames='k')")
+    ran = shell.run("for k in range(1, 11):\n    f(1.0, k / 2)")
+    assert ran.err.splitlines()[:2] == [
+        "<lambda> was traced 9 times in this cell, each time for a new value of k, which is static",
+        "  k: 1.0, 1.5, 2.0, …",
+    ]
+
+
+def test_a_capture_that_keeps_changing(shell):
+    shell.run("rate = 0.5\nf = nx.jit(lambda x: x * rate)")
+    ran = shell.run("for k in range(1, 11):\n    rate = k / 4\n    f(1.0)")
+    assert ran.err.splitlines()[0] == (
+        "<lambda> was traced 9 times in this cell, each time for a new value of rate, which it captures"
+    )
+    assert ran.err.splitlines()[-1] == "  Pass rate as an argument: it is traced once."
+
+
+def test_a_stable_program_hears_nothing(shell):
+    shell.run(NUMPY + "\nrate = 2.0\nw = np.ones(2)\ng = nx.jit(lambda x: x * rate + w)")
+    ran = shell.run("for k in range(50):\n    w = w + 1\n    rate = 2.0\n    g(float(k))\n    tail(float(k), 3)")
+    assert ran.err == ""

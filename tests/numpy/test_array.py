@@ -258,7 +258,7 @@ REFUSED = {
     "list": (lambda np, x: x.tolist(), TracedValueError, "to_list"),
     "nonzero": (lambda np, x: x.nonzero(), NxTypeError, "only the running program knows"),
     "unique": (lambda np, x: np.unique(x), NxTypeError, "only the running program knows"),
-    "where": (lambda np, x: np.where(x > 0), NxTypeError, r"np.where\(mask, x, 0\)|np.where\(mask\)"),
+    "where": (lambda np, x: np.where(x > 0), TracedValueError, "Masked, the shape stays"),
 }
 
 

@@ -12,6 +12,7 @@ import networks
 import orders
 import particles
 import products
+import selections
 import sparse
 import statistics_by_hand
 import stencils
@@ -27,6 +28,7 @@ KINDS = {
     "tridiagonal": tridiagonal,
     "particles": particles,
     "fractals": fractals,
+    "selections": selections,
     "sparse": sparse,
     "checksums": checksums,
     "fluids": fluids,

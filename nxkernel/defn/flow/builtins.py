@@ -169,7 +169,10 @@ def _to_even(value: Any) -> Any:
 
 def len(value: Any, /) -> Any:
     """``len``."""
-    return value.length if isinstance(value, Counted) else builtins.len(value)
+    if isinstance(value, Counted):
+        return value.length
+    # The length of a part may be traced, which Python's own does not take.
+    return value.shape[0] if isinstance(value, Proxy) and value.shape else builtins.len(value)
 
 
 def divmod(left: Any, right: Any, /) -> tuple[Any, Any]:

@@ -12,6 +12,7 @@ from nxkernel.defn.flow.unassigned import Unassigned
 from nxkernel.defn.flow.variables import MismatchError, is_traced, known
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.errors import NxError, NxTypeError
+from nxkernel.numpy.array import Array
 from nxkernel.ops import comparison, control
 from nxkernel.ops.dispatch import is_number, operand
 from nxkernel.primitives import Spec
@@ -170,6 +171,7 @@ class _Choice:
             if one.results[place] is other.results[place] and not variables.is_mutable(one.results[place]):
                 self._common.append((variables.HELD, one.results[place], ()))
                 continue
+            structures = _as_parts(structures, own)
             try:
                 common = variables.fit(*structures, name, self._missing)
             except MismatchError as found:
@@ -238,6 +240,16 @@ class _Choice:
         what = f"the branches of this `if` disagree about {shown}."
         why = f"Both become one value in the compiled program: {hint}"
         return sites.error(NxTypeError, what, *sites.table(rows), why)
+
+
+def _as_parts(structures: tuple[tuple, tuple], own: list[list[Any]]) -> tuple[tuple, ...]:
+    """Where one side has a part of an array and the other one a whole array, that is a part of itself."""
+    found = list(structures)
+    for side, (one, other) in enumerate((structures, structures[::-1])):
+        if other[0] == variables.PART and one[0] == variables.LEAF and isinstance(one[1], Array):
+            found[side] = other
+            own[side] += [(one[1].shape[axis], False) for axis in other[1]]
+    return tuple(found)
 
 
 def _copied(value: Any) -> Any:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nxkernel import shapes
-from nxkernel.defn.flow.variables import is_traced, is_value, known, plain
+from nxkernel.defn.flow.variables import has_traced_length, is_traced, is_value, known, plain
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
+from nxkernel.numpy.compact import settled
 from nxkernel.operand import Proxy
 from nxkernel.ops import comparison, elementwise
 from nxkernel.ops.dispatch import convert, operand
@@ -128,7 +129,10 @@ def _whole(bound: Any) -> Any:
 
 
 def rows(value: Any) -> Counted:
-    """The rows of a tensor or an array."""
+    """The rows of a tensor, an array or a part of one."""
+    if has_traced_length(value):
+        value = settled(value)
+        return Counted(value.shape[0], lambda place: value[place])
     found = operand(value)
     if not found.shape:
         raise NxTypeError(f"a scalar ({found.spec}) has no length and cannot be iterated over")

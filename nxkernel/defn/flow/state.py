@@ -34,6 +34,8 @@ class Plan:
         Variables that began as arrays that are assigned into, or as containers of numbers, and are made anew in turns.
     sizes : dict
         How many leaves a variable has that is first assigned in the loop.
+    stretched : dict
+        Axes of which a variable that begins as a whole array becomes a part.
     unroll : bool
         Whether the loop must be written out.
     keeps_target : bool
@@ -43,11 +45,12 @@ class Plan:
     def __init__(self) -> None:
         self.opened: set[str] = set()
         self.sizes: dict[str, int] = {}
+        self.stretched: dict[str, tuple[int, ...]] = {}
         self.unroll = self.keeps_target = False
 
     def snapshot(self) -> tuple:
         """Compares equal when nothing new was found."""
-        return (len(self.opened), tuple(self.sizes.items()), self.keeps_target)
+        return (len(self.opened), tuple(self.sizes.items()), tuple(self.stretched.items()), self.keeps_target)
 
 
 def plan(site: Any, names: Sequence[str]) -> Plan:
@@ -78,6 +81,8 @@ class _Variable:
             self.size = found.sizes.get(name, 1)
             self.leaves = [control.UNKNOWN] * self.size
         elif not self.held:
+            if found.stretched.get(name) and isinstance(value, Array):
+                value = variables.stretched(value, found.stretched[name])
             self.structure = variables.take_apart(value, self.leaves)
             self.size = len(self.leaves)
         else:
@@ -111,6 +116,9 @@ class _Variable:
         try:
             variables.fit(self.structure, self.result, self.name, _no_value)
         except variables.MismatchError as mismatch:
+            if self.structure[0] == variables.LEAF and self.result[0] == variables.PART:
+                found.stretched[self.name] = self.result[1]
+                raise _AgainError from None
             raise MustUnrollError(f"`{mismatch.path}` {_texts(self.value, value)}") from None
         self.unchanged = len(leaves) == 1 and leaves[0] is before[0]
         return leaves

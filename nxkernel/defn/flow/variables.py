@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import types as python
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,20 @@ from nxkernel import types
 from nxkernel.defn.containers import sorted_keys
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import TracedValue
+from nxkernel.graph.expr import Expr, TracedValue
+from nxkernel.numpy import bounds
+from nxkernel.numpy.array import Array
+from nxkernel.numpy.compact import settled
+from nxkernel.numpy.keys import Stretch, as_number
+from nxkernel.numpy.parts import Part
+from nxkernel.numpy.selected import Selected
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.control import VectorizedValueError
 from nxkernel.ops.dispatch import is_number, operand
 from nxkernel.primitives import Spec, constant
 
 #: Kinds of parts of a structure, which is (kind, detail, children).
-LEAF, HELD, NONE = "leaf", "held", "unassigned"
+LEAF, HELD, NONE, PART = "leaf", "held", "unassigned", "part"
 _CONSTANTS = (str, bytes, int, float, complex, bool, python.NoneType, python.EllipsisType, range, np.dtype)
 
 
@@ -29,8 +35,15 @@ def is_value(value: Any) -> bool:
     return isinstance(value, Operand | Proxy | np.ndarray | np.generic)
 
 
+def has_traced_length(value: Any) -> bool:
+    """Whether something is a part of an array of which only the running program knows the length."""
+    return isinstance(value, Part | Selected)
+
+
 def is_traced(value: Any) -> bool:
     """Whether only the running program knows a value."""
+    if has_traced_length(value):
+        return True
     if isinstance(value, Proxy):
         value = value.__nx_operand__()
     return isinstance(value, TracedValue) and getattr(value, "primitive", None) is not constant
@@ -80,6 +93,8 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
     """
     if is_unassigned(value):
         return (NONE, value, ())
+    if has_traced_length(value):
+        return _stretches_apart(settled(value), leaves)
     if is_number(value) or is_value(value):
         leaves.append(value if is_number(value) else plain(value))
         return (LEAF, value if isinstance(value, Proxy) else None, ())
@@ -94,6 +109,27 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
     if isinstance(value, dict):
         return ("dict", tuple(sorted_keys(value)), children)
     return ("dataclass", type(value), children)
+
+
+def _stretches_apart(part: Part, leaves: list[Any]) -> tuple:
+    """The whole axes of a part and the lengths of what counts of them."""
+    found = [(axis, stretch.length) for axis, stretch in enumerate(part.stretches) if stretch]
+    leaves += [plain(part.base), *(as_number(length) for _, length in found)]
+    return (PART, tuple([axis for axis, _ in found]), ((LEAF, part.base, ()), *((LEAF, None, ()) for _ in found)))
+
+
+def _part(axes: Sequence[int], base: Array, lengths: Sequence[Any]) -> Part:
+    for axis, length in zip(axes, lengths, strict=True):
+        if isinstance(length, Expr):
+            bounds.assume(length, 0, base.shape[axis])
+    known = dict(zip(axes, lengths, strict=True))
+    return Part(base, tuple([Stretch(0, known[axis]) if axis in known else None for axis in range(base.ndim)]))
+
+
+def stretched(value: Array, axes: Iterable[int]) -> Part:
+    """An array as a part of itself, of which axes may get other lengths."""
+    axes = tuple(axes)
+    return _part(axes, value, [as_number(value.shape[axis]) for axis in axes])
 
 
 def plain(value: Any) -> Operand:
@@ -113,6 +149,8 @@ def rebuild(structure: tuple, leaves: Iterator[Any]) -> Any:
     if kind in (HELD, NONE):
         return detail
     members = [rebuild(child, leaves) for child in children]
+    if kind == PART:
+        return _part(detail, members[0], members[1:])
     if kind == "list":
         return members
     if kind == "tuple":
@@ -220,6 +258,8 @@ def paths(structure: tuple, path: str) -> list[str]:
 
 def _labels(structure: tuple) -> list[str]:
     kind, detail, children = structure
+    if kind == PART:
+        return ["", *(f".shape[{axis}]" for axis in detail)]
     if kind == "dict":
         return [f"[{key!r}]" for key in detail]
     if kind == "named":
@@ -257,6 +297,8 @@ def described(structure: tuple, leaves: Iterator[Any]) -> str:
     if kind == NONE:
         return "no value"
     inner = [described(child, leaves) for child in children]
+    if kind == PART:
+        return f"a part of {inner[0]}"
     if kind == "dict":
         return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(detail, inner, strict=True)) + "}"
     if kind == "list":

@@ -1,0 +1,128 @@
+"""What a mask picks as the beginning of an axis: its elements one after the other, as many as the program finds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy import bounds, parts, picking
+from nxkernel.numpy.array import Array, Value, as_value, wrap
+from nxkernel.numpy.keys import Stretch, as_number
+from nxkernel.numpy.parts import Part
+from nxkernel.numpy.selected import Selected
+from nxkernel.numpy.views import Along, Index, reshaped
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
+from nxkernel.shapes import unnamed
+from nxkernel.types import s64
+
+
+def compacted(picked: Selected) -> Part:
+    """What a mask picks, moved to the beginning of an axis.
+
+    Parameters
+    ----------
+    picked : Selected
+    """
+    mask, shape, axis = picked.mask, picked.base.shape, picked.axis
+    rest = shape[axis + len(mask.shape) :]
+    size = math.prod(mask.shape)
+    order, count = _order(reshaped(mask, (size,)))
+    base = reshaped(operand(picked.base), (*shape[:axis], size, *rest))
+    found = wrap(picking.read(base, {axis: order}, False)) if size else Array.of(base)
+    return Part(found, (None,) * axis + (Stretch(0, count),) + (None,) * len(rest))
+
+
+def _order(mask: Operand) -> tuple[Operand, Operand]:
+    """The places where a mask holds, in order and then anything, and how many they are."""
+    (size,) = mask.shape
+    ones = convert(mask, s64)
+    count = apply(p.sum_, ones, axes=(0,), keep_axes=False)
+    if type(count) is Expr:
+        bounds.assume(count, 0, size)
+    if not size:
+        return ones, count
+    last = filled(size, s64, (size,))
+    places = apply(p.subtract, apply(p.cumulative_sum, ones, axis=0, reverse=False), filled(1, s64, (size,)))
+    # What is not picked goes to one place more, which is cut off again.
+    places = apply(p.select, mask, places, last)
+    numbers = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
+    longer = picking.put(filled(0, s64, (size + 1,)), {0: places}, False, numbers)
+    return Index((size + 1,), (Along(0, size),), (0,)).read(longer), count
+
+
+def settled(value: Any) -> Any:
+    """What a mask picks as a part, and a part as one that begins with its axis; anything else as it is."""
+    value = parts.in_a_row(value)
+    if not isinstance(value, Part):
+        return value
+    begins = [isinstance(stretch.offset, int) and stretch.offset == 0 for stretch in value.stretches if stretch]
+    if all(begins):
+        return value
+    stretches = tuple([stretch and Stretch(0, stretch.length) for stretch in value.stretches])
+    targets = [stretch and (stretch, size) for stretch, size in zip(stretches, value.base.shape, strict=True)]
+    return Part(Array.of(operand(parts._aligned(value, targets))), stretches)
+
+
+def masked(part: Part, mask: Any) -> Selected:
+    """What a mask, of traced length too, picks of a part.
+
+    Parameters
+    ----------
+    part : Part
+    mask : Value
+        Of type bool.
+    """
+    mask = parts.in_a_row(mask)
+    rank = mask.ndim
+    if any(part.stretches[rank:]):
+        part._refuse("a mask of other axes than that of traced length")
+    own = part.stretches[:rank]
+    shape = part.base.shape[:rank]
+    targets = [stretch and (stretch, size) for stretch, size in zip(own, shape, strict=True)]
+    here = operand(parts._aligned(mask, targets))
+    return Selected(part.base, apply(p.logical_and, here, parts.mask(own, shape)), 0)
+
+
+def is_mask(key: Any) -> bool:
+    """Whether a key is an array of truth values."""
+    return isinstance(key, Value) and key.type is types.bool_ and key.ndim > 0
+
+
+def places(mask: Any) -> tuple[Any, ...]:
+    """For each axis the indices of the elements that are not 0, as :func:`numpy.nonzero` gives them."""
+    from nxkernel.numpy import elementwise as e
+
+    mask = parts.in_a_row(as_value(mask))
+    if mask.type is not types.bool_:
+        mask = e.not_equal(mask, 0)
+    if isinstance(mask, Part):
+        shape, stretches = mask.base.shape, mask.stretches
+        held = apply(p.logical_and, operand(mask.base), parts.mask(stretches, shape))
+        offsets = [stretch.offset if stretch else 0 for stretch in stretches]
+    else:
+        held, shape = operand(mask), mask.shape
+        offsets = [0] * len(shape)
+    found = []
+    for axis, offset in enumerate(offsets):
+        numbers = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
+        if not isinstance(offset, int) or offset:
+            numbers = apply(p.subtract, numbers, spread(as_number(offset), shape))
+        found.append(compacted(Selected(wrap(numbers), held)))
+    return tuple(found)
+
+
+def with_shape(part: Part, shape: Any) -> Part:
+    """A part in another shape, where that only adds or removes axes of size 1."""
+    wanted = list(shape) if isinstance(shape, tuple | list) else [shape]
+    ones = [isinstance(size, int) and size == 1 for size in wanted]
+    sizes = list(zip(part.stretches, part.base.shape, strict=True))
+    kept = [(stretch, size) for stretch, size in sizes if stretch or size != 1]
+    if len(kept) > 1 or ones.count(False) != 1:
+        part._refuse("a reshape")
+    ((stretch, size),) = kept
+    base = Array.of(reshaped(operand(part.base), tuple([1 if one else size for one in ones])))
+    return Part(base, tuple([None if one else stretch for one in ones]))

@@ -1,0 +1,120 @@
+"""What masks pick, as the beginning of an axis: indices, lengths, further masks, and loops over it, as in NumPy."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from numpy_face import check
+
+A = np.arange(-6.0, 6.0).reshape(3, 4)
+V = np.array([3.0, -1.0, 4.0, -1.5, 5.0, -9.0, 2.0])
+
+ROWS = {
+    "nonzero": lambda np, a: [places.sum() for places in np.nonzero(a)],
+    "where": lambda np, a: [(places * 2).max() for places in np.where(a > 1)],
+    "flatnonzero": lambda np, a: np.flatnonzero(a > 0).sum(),
+    "argwhere": lambda np, a: (np.argwhere(a > 0).sum(axis=0), np.argwhere(a > 0)[1]),
+    "elements": lambda np, a: (a[a > 0][0], a[a > 0][-1], a[a > 0][1:3].sum()),
+    "indices": lambda np, a: a.ravel()[np.where(a.ravel() > 0)[0]].prod(),
+    "two masks": lambda np, a: (a[a > 0] * a[a < -1]).sum(),
+    "a mask of what a mask picks": lambda np, a: a[a > -3][a[a > -3] > 2].sum(),
+    "a mask of a part": lambda np, a: (lambda b: b[b > 2].sum())(a[a > -3][1:]),
+    "the other axis": lambda np, a: a[a[:, 0] < 0].sum(axis=1).max(),
+    "kept axis": lambda np, a: a[a[:, 0] < 0].sum(axis=0, keepdims=True),
+    "none": lambda np, a: (a[a > 100].sum(), np.where(a > 100)[0].size + 0),
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+def test_parts_of_what_masks_pick(row):
+    check(row, A)
+
+
+def _places(np, v):
+    v[np.where(v > 3)] = 7
+
+
+def _pairs(np, v):
+    rows, columns = np.nonzero(v.reshape(1, -1) > 2)
+    v.reshape(1, -1)[rows, columns] += columns
+
+
+def _others(np, v):
+    v[v < 0] = v[v > 2.5][:3]
+
+
+def _in_a_part(np, v):
+    part = v[np.argmax(v) :]
+    part[part < 0] = 100
+
+
+@pytest.mark.parametrize("change", [_places, _pairs, _others, _in_a_part], ids=lambda change: change.__name__)
+def test_assignments(change):
+    def f(np, v):
+        change(np, v)
+        return v
+
+    check(f, V)
+
+
+def _like_numpy(function, *inputs):
+    expected = function(*[np.array(value) for value in inputs])
+    found = nx.defn(function, promotion="numpy")(*[np.array(value) for value in inputs])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(one), other)
+
+
+def test_loops_over_indices():
+    def f(v):
+        total, count = 0.0, 0
+        for place in np.flatnonzero(v > 0):
+            total += v[place] * place
+        for place, (row, column) in enumerate(zip(*np.nonzero(v.reshape(1, -1) < 0), strict=True)):
+            count += place * column + row
+        return total, count, len(np.where(v > 0)[0])
+
+    _like_numpy(f, V)
+
+
+def test_arrays_that_shrink_in_a_loop():
+    def f(v):
+        place = np.arange(v.size)
+        last = np.zeros(v.size, dtype=np.int64)
+        x = v * 1.0
+        for turn in range(20):
+            if not len(x):
+                break
+            np.subtract(x, 1, out=x)
+            done = x < 0
+            last[place[done]] = turn
+            np.logical_not(done, done)
+            x, place = x[done], place[done]
+        return last, turn
+
+    _like_numpy(f, V)
+
+
+def test_a_choice_between_a_part_and_the_whole():
+    def f(v):
+        x = v + 0
+        if v[0] > 2:
+            x = x[x > 0]
+        return x.sum(), x.max(), len(x)
+
+    _like_numpy(f, V)
+    _like_numpy(f, V - 10)
+
+
+def test_the_shape_of_an_array_is_assigned():
+    def f(v):
+        x = np.zeros((2, 3))
+        y = x
+        x.shape = 3, -1
+        x[2] = v[0]
+        return x, y.T
+
+    _like_numpy(f, V)
+
+
+def test_ranges_as_indices():
+    check(lambda np, a: a[range(2), range(1, 3)], A)
