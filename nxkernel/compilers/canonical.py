@@ -77,6 +77,8 @@ class Draft:
     nodes : list of Expr
     in_order : bool
         Whether steps must follow each other.
+    limits : tuple of int
+        The slots of the limits of the last inner axis.
     """
 
     kernel: Kernel
@@ -92,6 +94,7 @@ class Draft:
     constants: list[tuple[Any, Type]]
     nodes: list[Expr]
     in_order: bool
+    limits: tuple[int, ...]
 
     def bound(self) -> Bound:
         """The nest in canonical form, with what fills it in."""
@@ -120,6 +123,7 @@ class Draft:
             tiled,
             flat,
             split,
+            self.limits,
             tuple(self.sections),
             accesses,
             tuple(self.slots),

@@ -113,6 +113,9 @@ class Nest:
         Lanes run along the two inner axes as if they were one, because the last is too short for a vector.
     split : int
         The inner axis that is cut into blocks that run in parallel, each leaving a partial result; -1 for none.
+    limits : tuple of int
+        The slots of the first place of the last inner axis, -1 for its beginning, and of the one after the last; () for
+        all of it.
     sections : tuple of Section
     buffers : tuple of Access
     slots, scratches, constants : tuple of Type
@@ -125,6 +128,7 @@ class Nest:
     tiled: bool
     flat: bool
     split: int
+    limits: tuple[int, ...]
     sections: tuple[Section, ...]
     buffers: tuple[Access, ...]
     slots: tuple[Type, ...]

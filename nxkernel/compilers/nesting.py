@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers import dynamic, lanes, maps
+from nxkernel.compilers import dynamic, lanes, limits, maps
 from nxkernel.compilers.canonical import Bound, Draft, Raw
 from nxkernel.compilers.fusion import Fusion, Kernel, weight
 from nxkernel.compilers.loops import Op, Reduce, Scatter, Section
@@ -70,6 +70,8 @@ class Builder:
         self._where: dict[Any, list[int]] = {}
         self.nodes: dict[Expr, None] = {}
         self.in_order = False
+        self._limits: limits.Limits | None = None
+        self._limit_slots: tuple[int, ...] = ()
         chosen = lanes.walk(kernel, fusion)
         self.lanes, self.tile, self.sizes = chosen.lanes, chosen.tile, chosen.sizes
         self.outer, self.inner = chosen.outer, chosen.inner
@@ -111,6 +113,7 @@ class Builder:
     def build(self) -> Bound:
         """The nest and what fills it in."""
         kernel = self.kernel
+        self._find_limits()
         for store in kernel.stores:
             self._store(store.value, maps.identity(store.value.shape), store)
         for anchor in sorted(kernel.anchors, key=lambda a: (self._depth(a), a.primitive.family != "reduction")):
@@ -121,6 +124,35 @@ class Builder:
                 strides = maps.row_strides(anchor.shape)
                 self._store(anchor, start, Store(anchor, anchor, 0, strides))
         return self._freeze()
+
+    def _find_limits(self) -> None:
+        """Sums over a part of the last axis run over that part alone, where all of the nest does."""
+        kernel = self.kernel
+        plain = self.lanes == "inner" and kernel.reduce is not None and kernel.block is None and not kernel.stores
+        if not plain or self.inner != [len(kernel.space) - 1]:
+            return
+        found = {
+            limits.of(anchor.operands[0], self.inner[0]) if anchor.primitive is p.sum_ else None
+            for anchor in kernel.anchors
+        }
+        if len(found) == 1:
+            (self._limits,) = found
+        if self._limits is None or any(number is not None and self._depth(number) for number in self._limits[1:]):
+            self._limits = None
+            return
+        slots = []
+        for number in (self._limits.start, self._limits.stop):
+            if number is None:
+                slots.append(-1)
+                continue
+            row = self._section("row", 0)
+            value = self._value(number, maps.identity(number.shape), "row", 0)
+            if number.type is not types.s64:
+                value = row.emit(Op("as_type", types.s64, (value,), number.type))
+            slot = self._slot(("limit", len(slots)), types.s64)
+            row.keeps.append((slot, value))
+            slots.append(slot)
+        self._limit_slots = tuple(slots)
 
     def _section(self, level: str, depth: int) -> _Section:
         table = self.rows if level == "row" else self.fulls
@@ -256,6 +288,10 @@ class Builder:
             return ("row", own)
         return ("row", own) if level == "row" and own < depth else None
 
+    def _is_inside(self, node: Expr) -> bool:
+        """Whether a choice is always for its first value, since the loop runs over no other places."""
+        return self._limits is not None and node.primitive is p.select and node.operands[0] is self._limits.mask
+
     def _needs(self, key: Any) -> list[Any]:
         node, map_, level, depth = key
         elsewhere = self._elsewhere(key)
@@ -271,6 +307,8 @@ class Builder:
             return []
         if maps.is_view(node):
             return [(node.operands[0], maps.through(node, map_), level, depth)]
+        if self._is_inside(node):
+            return [(node.operands[1], map_, level, depth)]
         if node.primitive is p.dynamic_slice:
             return [(start, (), level, depth) for start in node.operands[1:]]
         if node.primitive is p.gather:
@@ -303,7 +341,7 @@ class Builder:
         if scratch is not None:
             return section.emit(Op("scratch", node.type, (), scratch))
         self.nodes[node] = None
-        if maps.is_view(node):
+        if maps.is_view(node) or self._is_inside(node):
             return args[0]
         if node.primitive is p.dynamic_slice:
             return dynamic.sliced(self, node, map_, section, args)
@@ -372,6 +410,7 @@ class Builder:
             self.constants,
             list(self.nodes),
             self.in_order,
+            self._limit_slots,
         ).bound()
 
 

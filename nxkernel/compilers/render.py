@@ -160,6 +160,9 @@ class _Renderer:
             span = stop
             if nest.split == axis - nest.outer:
                 span = f"block_number * block, min({stop}, (block_number + 1) * block)"
+            elif nest.limits and axis == nest.outer + nest.inner - 1:
+                low, high = nest.limits
+                span = f"{'0' if low < 0 else f'max(s{low}, 0)'}, min(s{high}, {stop})"
             self._loop(f"j{axis}", span, axis == 0 and not section.reduces)
         self._section(section)
         self.depth = before

@@ -174,6 +174,9 @@ class Lowering:
         elif nest.tiled and axis == nest.inner - 1:
             length = self.integer(loops.TILE)
             first = b.integer("mul", self.m.tile, length)
+        elif nest.limits and axis == nest.inner - 1:
+            start, stop = (self.slots[slot] if slot >= 0 else self.integer(0) for slot in nest.limits)
+            return b.intrinsic("smax", start, self.integer(0)), b.intrinsic("smin", stop, size)
         else:
             return self.integer(0), size
         return first, b.intrinsic("smin", b.integer("add", first, length), size)
