@@ -44,7 +44,9 @@ class Call:
     def make(self, function: Callable[..., Any] | None = None) -> Any:
         """Call `function`, by default the one that was written, from a frame that belongs to the cell."""
         __tracebackhide__ = True
-        scope = {"function": self.function if function is None else function, "args": self.args, "kwargs": self.kwargs}
+        # The line of the cell is in the traceback already, as that of the command.
+        scope = {"args": self.args, "kwargs": self.kwargs, "__tracebackhide__": True}
+        scope["function"] = self.function if function is None else function
         code = _expression(ast.parse("function(*args, **kwargs)", mode="eval").body, self.file, self.line)
         return eval(code, scope)
 

@@ -194,6 +194,7 @@ class Arguments:
 
     def trace(self, name: str, function: Callable[..., Any], twin: Callable[[Any], Any]) -> Traced:
         """Trace a function on these arguments; `twin` gives what is called in its place."""
+        __tracebackhide__ = True
         leads = dict(self.survey.leads)
         if self._walk is not None:
             leads |= self._walk.leads

@@ -62,9 +62,15 @@ class _CellDefinition(Definition):
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         inner = super()._twin(function)
+        # Tracebacks show lines of a module as they are, and look for the `def` of anything else.
+        code = inner.__code__.replace(co_name="<module>", co_qualname="<module>")
+        keywords = inner.__kwdefaults__
+        inner = types.FunctionType(code, inner.__globals__, NAME, inner.__defaults__, inner.__closure__)
+        inner.__kwdefaults__ = keywords
 
         @functools.wraps(inner, updated=())
         def gathered(*args: Any, **options: Any) -> Any:
+            __tracebackhide__ = True
             given = {id(leaf): place for place, leaf in enumerate(_leaves(args)) if not _is_plain(leaf)}
             return _outcome(inner(*args, **options), given)
 
@@ -234,6 +240,7 @@ class Cell:
         tree = ast.FunctionDef(NAME, arguments, [*statements, names.at(result, near)], [], None)
         tree.type_params = []
         names.at(tree, body[0])
+        tree.lineno, tree.col_offset = 1, 0
         for node in ast.walk(tree):
             if "lineno" in node._attributes and not hasattr(node, "lineno"):
                 names.at(node, near)
@@ -316,7 +323,7 @@ def _best(
     for found in made:
         try:
             notes = found[0].trial(*found[1:])
-        except NxError:
+        except Exception:  # the call itself tells what is wrong
             continue
         if not any("written out" in note for note in notes):
             return found

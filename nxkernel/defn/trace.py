@@ -173,6 +173,7 @@ def trace(
     keywords : sequence of str, optional
         The last arguments are passed by these names.
     """
+    __tracebackhide__ = True
     parameters = [parameter(place, leaf.path, whole_spec(leaf.spec)) for place, leaf in enumerate(leaves)]
     capturing = _Capturing(known)
     run = Trace(capturing)

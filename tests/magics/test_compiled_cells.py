@@ -99,6 +99,15 @@ def test_errors_show_the_line_of_the_cell(shell):
     assert "SyntaxError: incomplete input" in ran.out
 
 
+def test_tracebacks_show_the_cell_and_nothing_else(shell):
+    ran = shell.run("%%jit\ny = 1\nz = undefined_name + y")
+    assert ran.out.count("Cell In[1], line") == 2
+    assert "Cell In[1], line 3" in ran.out
+    assert "----> 3 z = undefined_name + y" in ran.out
+    assert "nxkernel/" not in ran.out
+    assert "NameError: name 'undefined_name' is not defined" in ran.out
+
+
 def test_magics_are_refused(shell):
     ran = shell.run("%%jit\ny = 1\n%time y\n")
     assert "a %%jit cell is one compiled program, which runs no magics.\n  cell 1, line 3, in %%jit:" in ran.out

@@ -5,7 +5,7 @@ import linecache
 
 import pytest
 
-from nxkernel.defn.syntax.sources import tree_of
+from nxkernel.defn.syntax.sources import keep, tree_of
 
 # ruff: noqa: E731, E702, E704
 
@@ -117,3 +117,15 @@ def test_a_file_that_changed_is_read_again(tmp_path):
         space = {}
         exec(compile(source, str(path), "exec"), space)
         assert text_of(space["f"]) == source.rstrip()
+
+
+def test_a_tree_that_is_kept_is_given_as_a_copy():
+    tree = ast.parse("def whole(x):\n    y = x + 1\n    return y").body[0]
+    space = {}
+    exec(compile(ast.Module([tree], []), "<kept>", "exec"), space)
+    code = space["whole"].__code__
+    assert tree_of(code) is None
+    keep(code, tree)
+    found = tree_of(code)
+    assert found is not tree
+    assert ast.unparse(found) == ast.unparse(tree)
