@@ -208,7 +208,7 @@ def test_loops_and_choices(record):
         "      body\n"
         "        e = add a, 1                                                                    s64\n"
         "        f = greater b, 3.0                                                              u8\n"
-        "        g = cond f, b, d, then={c = multiply a, 0.5}, otherwise={a, b -> j}             tuple1\n"
+        "        g = cond f, b, d, then={c = divide a, 2.0}, otherwise={a, b -> j}               tuple1\n"
         "          otherwise\n"
         "            c = sin b                                                                   f32\n"
         "            d = cos b                                                                   f32\n"
