@@ -291,7 +291,7 @@ def _node(node: Expr, names: dict[Expr, str], spec: str, kernels: tuple[int, ...
 
 def _table(rows: Sequence[tuple[str, str]]) -> Iterable[str]:
     width = column(left for left, _ in rows)
-    return (f"{left:{width}}   {right}" for left, right in rows)
+    return (f"{left:{width}}   {right}".rstrip() for left, right in rows)
 
 
 def _kernel(number: int, kernel: KernelRecord, names: dict[Expr, str]) -> KernelView:

@@ -71,7 +71,7 @@ def print_graph(outputs: Sequence[TracedValue], parameters: Sequence[Expr] = ())
             rows += [(f"    {step}", type_) for step, type_ in body_steps(node)]
     rows += [(_operand(node, names), kind(node)) for node in outputs if node.primitive is primitives.constant]
     width = column(left for left, _ in rows)
-    shown = [f"{left:{width}}   {right}" for left, right in rows]
+    shown = [f"{left:{width}}   {right}".rstrip() for left, right in rows]
     lines = [*head, "", "Nx.Defn.Expr", *_in_blocks(shown, list(map(_block, inputs)))]
     if len(outputs) > 1:
         lines.append(f"({', '.join(_operand(node, names) for node in outputs)})")
@@ -122,12 +122,21 @@ def static_text(node: Expr) -> str:
 
 
 def body_steps(node: Expr) -> list[tuple[str, str]]:
-    """The steps of the function that is part of a node, and their types; nothing where its line has them."""
-    graph = next((value for value in node.params.values() if isinstance(value, Graph)), None)
-    if graph is None or len(_in_line(graph)) <= _BODY:
-        return []
-    order, names = _inside(graph)
-    return [(_operation(step, names), kind(step)) for step in order]
+    """The steps of the functions that are part of a node, and their types; nothing where its line has them."""
+    graphs = [(key, value) for key, value in node.params.items() if isinstance(value, Graph)]
+    rows: list[tuple[str, str]] = []
+    for key, graph in graphs:
+        if len(_in_line(graph)) <= _BODY:
+            continue
+        margin = ""
+        if len(graphs) > 1:
+            rows.append((key, ""))
+            margin = "  "
+        order, names = _inside(graph)
+        for step in order:
+            rows.append((margin + _operation(step, names), kind(step)))
+            rows += [(f"{margin}  {text}", type_) for text, type_ in body_steps(step)]
+    return rows
 
 
 def constant_text(node: Expr) -> str:

@@ -188,3 +188,37 @@ def test_long_chains_print_in_linear_time(record):
     text = repr(expression)
     assert time.perf_counter() - begin < 2
     assert text.count("\n") == 10_005
+
+
+def test_loops_and_choices(record):
+    def function(x, n):
+        def body(i, s):
+            return nx.cond(nx.greater(s, 3), lambda: s / 2, lambda: s + nx.sin(x) * nx.cos(x) * nx.exp(x) * nx.sqrt(x))
+
+        return nx.fori(0, n, body, x)
+
+    assert repr(record(function, nx.template((), "f32"), nx.template((), "s64"))) == (
+        "#Nx.Tensor<\n"
+        "  f32\n"
+        "  \n"
+        "  Nx.Defn.Expr\n"
+        "  parameter a:0                                                                         f32\n"
+        "  parameter b:1                                                                         s64\n"
+        "  c = while 0, a, b, a, condition={e = less a, c}, body={a, b, c, d -> e, h}, state=2   tuple2\n"
+        "      body\n"
+        "        e = add a, 1                                                                    s64\n"
+        "        f = greater b, 3.0                                                              u8\n"
+        "        g = cond f, b, d, then={c = divide a, 2.0}, otherwise={a, b -> j}               tuple1\n"
+        "          otherwise\n"
+        "            c = sin b                                                                   f32\n"
+        "            d = cos b                                                                   f32\n"
+        "            e = multiply c, d                                                           f32\n"
+        "            f = exp b                                                                   f32\n"
+        "            g = multiply e, f                                                           f32\n"
+        "            h = sqrt b                                                                  f32\n"
+        "            i = multiply g, h                                                           f32\n"
+        "            j = add a, i                                                                f32\n"
+        "        h = elem g, index=0                                                             f32\n"
+        "  d = elem c, index=1                                                                   f32\n"
+        ">"
+    )
