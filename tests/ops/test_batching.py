@@ -2,6 +2,7 @@
 
 import itertools
 
+import numba
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph.expr import parameter
 from nxkernel.graph.tracing import trace_body
+from nxkernel.numba_functions import scalar_function
 from nxkernel.ops import dispatch
 from nxkernel.ops.batching import batched
 from nxkernel.primitives import TABLE, Spec
@@ -44,6 +46,11 @@ def body():
     plain, _ = trace_body("f", lambda x, a: x + a * 2.0, inputs, lambda result: [result])
     scaled, _ = trace_body("f", lambda x, a: x + a * outside, inputs, lambda result: [result])
     return plain, scaled
+
+
+@numba.njit
+def weighted(x, y):
+    return 2 * x + y if x > y else y
 
 
 FOLD, SCALED = body()
@@ -121,6 +128,7 @@ CASES = [
     (p.qr, [reals(3, 2)], {"mode": "reduced"}),
     (p.eigh, [positive(3)], {}),
     (p.svd, [reals(3, 2)], {"full_matrices": False}),
+    (p.njit, [reals(2, 3), reals(2, 3)], {"function": scalar_function(weighted, (types.f64,) * 2), "type": types.f64}),
 ]  # fmt: skip
 CASES += [
     (row, [(whole(2, 3, low=1, high=9) if row in INTEGERS else reals(2, 3))] * (2 if row in BINARY else 1), {})
@@ -131,6 +139,8 @@ CASES += [
 
 def test_there_is_a_case_for_every_primitive():
     made = {row for row in TABLE.values() if row.family in ("leaf", "creation", "tuple", "control")}
+    # Functions of arrays take no vectorized axes.
+    made.add(p.njit_call)
     assert {row.name for row in TABLE.values()} - {row.name for row in made} == {case[0].name for case in CASES}
 
 

@@ -39,7 +39,7 @@ OTHERS = {
     "rewritten": ["reverse", "conv"],
     "product": ["dot"],
     "kernels": ["cumulative_sum", "cumulative_product", "cumulative_max", "cumulative_min", "sort", "argsort"],
-    "library": ["fft", "cholesky", "triangular_solve", "solve", "lu", "qr", "eigh", "svd"],
+    "library": ["fft", "cholesky", "triangular_solve", "solve", "lu", "qr", "eigh", "svd", "njit_call"],
     "part": ["elem"],
     "control": ["while", "cond"],
 }
@@ -47,6 +47,7 @@ OTHERS = {
 EXPECTED = {
     **dict.fromkeys(BOTH, ("instructions", "instructions")),
     **dict.fromkeys(REAL, ("instructions", None)),
+    "njit": ("instructions", "instructions"),
     **dict.fromkeys(COMPLEX, (None, "instructions")),
     **dict.fromkeys(REDUCTIONS, ("reduction", "reduction")),
     **dict.fromkeys(REAL_REDUCTIONS, ("reduction", None)),
