@@ -148,7 +148,7 @@ class Arguments:
         }
         asked = getattr(error, "value", None)
         if asked is not None:
-            needed = {n.params["name"] for n in post_order([asked]) if n.primitive is parameter}
+            needed = {n.params["name"] for n in post_order([getattr(asked, "node", asked)]) if n.primitive is parameter}
             if needed & open_.keys():
                 return needed & open_.keys()
         whole = {path for path, (_, value) in open_.items() if isinstance(value, int)}
