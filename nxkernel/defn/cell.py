@@ -19,7 +19,7 @@ from nxkernel.defn.states import CONTAINERS
 from nxkernel.defn.syntax import check, names, sources
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.graph import tracing
-from nxkernel.ops.dispatch import is_number
+from nxkernel.ops.dispatch import is_number, operand
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.wording import a
 
@@ -72,7 +72,10 @@ class _CellDefinition(Definition):
         def gathered(*args: Any, **options: Any) -> Any:
             __tracebackhide__ = True
             given = {id(leaf): place for place, leaf in enumerate(_leaves(args)) if not _is_plain(leaf)}
-            return _outcome(inner(*args, **options), given)
+            result = _outcome(inner(*args, **options), given)
+            for name in self.__nx_function__.left_out:
+                _note(f"{name} is assigned in a loop only, and keeps the value from before the cell")
+            return result
 
         return gathered
 
@@ -88,12 +91,29 @@ def _outcome(found: dict[str, Any], given: dict[int, int]) -> dict[str, Any]:
     for name, value in found.items():
         if is_unassigned(value):
             _note(f"{name} is assigned only where some condition holds, so it keeps the value from before the cell")
+        elif name != _LAST and not _has_shape(value):
+            _note(f"{name} has a shape that only the running program knows, so it keeps the value from before the cell")
         elif id(value) in held and not _is_plain(value):
             result[name] = containers.Static(_Same(held[id(value)]))
         else:
             held[id(value)] = name
             result[name] = _each(value, given)
     return result
+
+
+def _has_shape(value: Any) -> bool:
+    """Whether a value can be a result: a part of an array may have a length that depends on data."""
+    try:
+        leaves = _leaves(value)
+    except NxTypeError:
+        return True
+    try:
+        for leaf in leaves:
+            if not _is_plain(leaf):
+                operand(leaf)
+    except NxError:
+        return False
+    return True
 
 
 def _leaves(value: Any) -> list[Any]:
@@ -250,6 +270,7 @@ class Cell:
         function = types.FunctionType(code, self._namespace, NAME)
         # Another cell is another function, and not a later state of this one.
         function.__qualname__ = f"<cell>.{NAME}"
+        function.left_out = [name for name in names.stores(body) if name not in outputs]
         check(function)
         return function, tuple(given.values()), options
 
