@@ -31,6 +31,8 @@ class Exchange:
         self.variables = [variables[place] for place in self.places]
         #: Which array each variable has before the loop.
         self.initial = list(range(len(self.places)))
+        #: For each variable whether a turn binds it to one of these arrays, and not to a new one.
+        self._kept = [True] * len(self.places)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -60,6 +62,7 @@ class Exchange:
         for value in after:
             source = next((k for k, array in enumerate(given) if array is value), None)
             found.append(-1 if source is None else numbers[source])
+        self._kept = [any(array is value for array in given) for value in after]
         return found
 
     def bring_home(self, numbers: Sequence[Any], variables: Sequence[Any], leaves: Sequence[Any]) -> None:
@@ -69,7 +72,10 @@ class Exchange:
         values = [self._leaf(variables, leaves, place) for place in range(len(self))]
         for place, variable in enumerate(self.variables):
             content = variable.value.root.read()
-            for number, value in zip(numbers, values, strict=True):
+            for number, value, kept in zip(numbers, values, self._kept, strict=True):
+                # A new array is in none of the caller's, and one of another shape or type never in this one.
+                if not kept or (value.type, value.shape) != (content.type, content.shape):
+                    continue
                 there = comparison.equal(number, place)
                 (content,) = control.choose(there, lambda v=value: [v], lambda v=content: [v])
             variable.value.root.write(content)

@@ -57,3 +57,20 @@ def test_an_array_that_is_written_to_and_lost():
         "this loop assigns into the array of `a`, which is the caller's, and binds the name to another"
     )
     assert "a = a.copy()" in text
+
+
+def test_arrays_of_several_shapes_that_are_bound_anew():
+    def scale(n, x, y):
+        for _ in range(n):
+            x = x * 2.0
+            y = y * 0.5
+        return x, y
+
+    definition = nx.defn(scale, promotion="numpy")
+    for n in (0, 3):
+        x, y = np.ones(2), np.ones((2, 2))
+        found = definition(n, x, y)
+        np.testing.assert_array_equal(np.asarray(found[0]), np.full(2, 2.0**n))
+        np.testing.assert_array_equal(np.asarray(found[1]), np.full((2, 2), 0.5**n))
+        np.testing.assert_array_equal(x, np.ones(2))
+        np.testing.assert_array_equal(y, np.ones((2, 2)))
