@@ -27,7 +27,9 @@ class Exchange:
 
     def __init__(self, variables: Sequence[Any], site: Any) -> None:
         self.site = site
-        self.places = [place for place, variable in enumerate(variables) if _is_shared(variable)]
+        # An array of the function's own may change places with one of the caller's.
+        any_shared = any(map(_is_shared, variables))
+        self.places = [place for place, variable in enumerate(variables) if any_shared and _is_whole(variable)]
         self.variables = [variables[place] for place in self.places]
         #: Which array each variable has before the loop.
         self.initial = list(range(len(self.places)))
@@ -48,7 +50,7 @@ class Exchange:
         given = [variable.given for variable in self.variables]
         after = [results[place] for place in self.places]
         for variable, array in zip(self.variables, given, strict=True):
-            written = array.root.read() is not variable.entered
+            written = _is_shared(variable) and array.root.read() is not variable.entered
             if written and not any(array is value for value in after):
                 raise sites.error(
                     NxTypeError,
@@ -71,6 +73,8 @@ class Exchange:
             return
         values = [self._leaf(variables, leaves, place) for place in range(len(self))]
         for place, variable in enumerate(self.variables):
+            if not _is_shared(variable):
+                continue
             content = variable.value.root.read()
             for number, value, kept in zip(numbers, values, self._kept, strict=True):
                 # A new array is in none of the caller's, and one of another shape or type never in this one.
@@ -85,9 +89,12 @@ class Exchange:
         return leaves[before]
 
 
-def _is_shared(variable: Any) -> bool:
-    """Whether a variable that is made anew in turns began with an array of the caller's."""
+def _is_whole(variable: Any) -> bool:
+    """Whether a variable that is made anew in turns began with a whole array."""
     value = variable.value
-    if variable.held or variable.fresh or not isinstance(value, Array):
-        return False
-    return value.root.cell.shared and not value.steps
+    return not (variable.held or variable.fresh) and isinstance(value, Array) and not value.steps
+
+
+def _is_shared(variable: Any) -> bool:
+    """Whether it began with an array of the caller's."""
+    return _is_whole(variable) and variable.value.root.cell.shared

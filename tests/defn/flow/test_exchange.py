@@ -74,3 +74,19 @@ def test_arrays_of_several_shapes_that_are_bound_anew():
         np.testing.assert_array_equal(np.asarray(found[1]), np.full((2, 2), 0.5**n))
         np.testing.assert_array_equal(x, np.ones(2))
         np.testing.assert_array_equal(y, np.ones((2, 2)))
+
+
+def test_an_array_of_the_function_changes_places_with_one_of_the_callers():
+    def heat(u, turns):
+        before = np.zeros_like(u)
+        for _ in range(turns):
+            before, u = u, before
+            u[1:-1] = before[1:-1] + 0.1 * (before[2:] + before[:-2])
+        return u
+
+    definition = nx.defn(heat)
+    for turns in (0, 1, 2, 5):
+        ours, theirs = X.copy(), X.copy()
+        expected = heat(theirs, turns)
+        np.testing.assert_allclose(np.asarray(definition(ours, turns)), expected)
+        np.testing.assert_allclose(ours, theirs)
