@@ -13,7 +13,7 @@ import orders
 import particles
 import products
 import selections
-import sparse
+import sparse_matrices
 import statistics_by_hand
 import stencils
 import tables
@@ -29,7 +29,7 @@ KINDS = {
     "particles": particles,
     "fractals": fractals,
     "selections": selections,
-    "sparse": sparse,
+    "sparse": sparse_matrices,
     "checksums": checksums,
     "fluids": fluids,
     "networks": networks,
