@@ -56,9 +56,9 @@ class Program:
         return jax().jit(functools.partial(self.with_arrays, jax().numpy, jax().scipy.special))
 
 
-def contest(name: str, program: Program, *goals: Goal) -> Work:
+def contest(name: str, program: Program, *goals: Goal, why: str = "") -> Work:
     """The work of running a program again and again on arguments that are where each library wants them."""
-    return Work(name, goals, functools.partial(_measure, program))
+    return Work(name, goals, functools.partial(_measure, program), why)
 
 
 def _measure(program: Program, work: Work, settings: Settings) -> list[Outcome]:

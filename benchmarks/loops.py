@@ -111,8 +111,8 @@ def _measure(loops: Loops, work: Work, settings: Settings) -> list[Outcome]:
     return [work.outcome(figures, note="; ".join(notes))]
 
 
-def _loops(title: str, loops: Loops) -> Work:
-    return Work(title, (Goal(1.0, BETTER),), functools.partial(_measure, loops))
+def _loops(title: str, loops: Loops, why: str = "") -> Work:
+    return Work(title, (Goal(1.0, BETTER),), functools.partial(_measure, loops), why)
 
 
 def _plane(random: np.random.Generator) -> tuple[Any, ...]:
@@ -145,17 +145,35 @@ def _bodies(random: np.random.Generator) -> tuple[Any, ...]:
 WORKS = [
     _loops("loops: 20 × 2 steps of jacobi, 1000 × 1000 float64", Loops("jacobi", _plane, (1, 2))),
     _loops("loops: 10 × 2 steps of heat, 120³ float64", Loops("heat", _cube, (1, 2))),
-    _loops("loops: horizontal diffusion, 256 × 256 × 64 float64", Loops("diffusion", _field, (1,))),
-    _loops("loops: vertical advection, 128 × 128 × 80 float64", Loops("advection", _air, (0,))),
-    _loops("loops: Cholesky of 400 × 400 float64", Loops("cholesky", _definite, (0,))),
+    _loops(
+        "loops: horizontal diffusion, 256 × 256 × 64 float64",
+        Loops("diffusion", _field, (1,)),
+        "fluxes are computed for both of their cells, instead of once in a pass over rows",
+    ),
+    _loops(
+        "loops: vertical advection, 128 × 128 × 80 float64",
+        Loops("advection", _air, (0,)),
+        "levels are walked outside of columns, as written; by hand the other way around",
+    ),
+    _loops(
+        "loops: Cholesky of 400 × 400 float64",
+        Loops("cholesky", _definite, (0,)),
+        "dots of a few hundred elements on one thread; by hand on all",
+    ),
     _loops(
         "loops: Gram–Schmidt of 400 × 300 float64",
         Loops("gram_schmidt", lambda random: (random.random((400, 300)),), (0,)),
+        "columns are walked one by one, as written; by hand row by row",
     ),
     _loops("loops: 100 steps of 100 bodies", Loops("n_body", _bodies, (1, 2))),
     _loops(
         "loops: mandelbrot of 320 × 240 by pixels, 100 steps at most",
         Loops("mandelbrot", lambda random: (320, 240, 100), strays=0.002),
+        "loops of single numbers run on one thread; by hand on all",
     ),
-    _loops("loops: a scalar while of a million steps", Loops("darts", lambda random: (42, 1_000_000))),
+    _loops(
+        "loops: a scalar while of a million steps",
+        Loops("darts", lambda random: (42, 1_000_000)),
+        "a look for interrupts every 4096 turns",
+    ),
 ]

@@ -91,6 +91,7 @@ WORKS = [
         "gather of 200 000 rows of 64 float32",
         Program(rows_at, lambda xp, special, table, places: xp.take(table, places, axis=0), table),
         Goal(1.0, BETTER),
+        why="memory bound: NumPy copies the same rows",
     ),
     contest("scatter-add of 1 M float32 into 1 M places", _adding(MILLION), Goal(1.0, BETTER)),
     contest("scatter-add of 1 M float32 into 1000 places", _adding(1000), Goal(1.0, BETTER)),

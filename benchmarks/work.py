@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 #: The one that is measured, and those that it is measured against.
 SUBJECT = "nxkernel"
@@ -106,12 +106,18 @@ class Work:
         What it should reach.
     measure : callable
         Takes the work and the settings and gives the rows.
+    why : str, optional
+        What keeps it from its goals; the row says so where they are not met.
     """
 
     name: str
     goals: tuple[Goal, ...]
     measure: Callable[[Work, Settings], list[Outcome]] = field(repr=False)
+    why: str = ""
 
     def outcome(self, figures: dict[str, float], unit: str = "s", note: str = "") -> Outcome:
         """A row of this work."""
-        return Outcome(self.name, figures, self.goals, unit, note)
+        made = Outcome(self.name, figures, self.goals, unit, note)
+        if self.why and made.met() is False:
+            made = replace(made, note="; ".join(filter(None, (note, self.why))))
+        return made
