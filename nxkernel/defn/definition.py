@@ -431,8 +431,8 @@ class Definition:
                 first = first or error
                 more = arguments.fixable(error)
                 if not more:
-                    places.point_out(first)
-                    raise first from None
+                    places.point_out(error)
+                    raise
                 arguments.fixed |= more
             except RecursionError:
                 raise misuse.endless(self.__name__) from None

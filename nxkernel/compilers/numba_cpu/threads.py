@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.machinery
 import importlib.util
 import os
 import threading
 import types
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,6 +19,9 @@ from nxkernel.errors import NxValueError
 #: many programs have it on one thread, the number of threads that it had, and whether somebody is changing those two.
 STATE = np.zeros(6, dtype=np.int64)
 _THREADS, _TAKEN, _PARALLEL_FOR = range(3)
+
+#: How often a thread of the OpenMP pool looks whether there is work before it sleeps.
+TURNS = 10_000
 
 _lock = threading.Lock()
 _pool: types.ModuleType | None = None
@@ -80,7 +85,8 @@ def start() -> None:
             return
         count = _wanted()
         if count > 1:
-            _pool = _load()
+            with _short_waits():
+                _pool = _load()
             ctypes.CFUNCTYPE(None, ctypes.c_int)(_pool.launch_threads)(count)
             STATE[_PARALLEL_FOR] = _pool.parallel_for
         STATE[_THREADS] = _started = count
@@ -91,6 +97,24 @@ def after_fork() -> None:
     global _lock
     _lock = threading.Lock()
     STATE[_PARALLEL_FOR] = STATE[_TAKEN] = 0
+
+
+@contextlib.contextmanager
+def _short_waits() -> Iterator[None]:
+    """Have the OpenMP pool that is loaded meanwhile wait by turning for microseconds only, unless somebody decided.
+
+    It reads its settings once. By itself it turns for a millisecond, and where another process wants the processor too,
+    each kernel then waits for that one's time to be up: 8 ms instead of 0.1 for a softmax on two cores.
+    """
+    names = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+    if any(name in os.environ for name in names):
+        yield
+        return
+    os.environ[names[0]] = str(TURNS)
+    try:
+        yield
+    finally:
+        del os.environ[names[0]]
 
 
 def _load() -> types.ModuleType:

@@ -1,6 +1,7 @@
 """The pool of threads: how many there are, and that results do not depend on it."""
 
 import multiprocessing
+import os
 import threading
 
 import numpy as np
@@ -118,3 +119,14 @@ def test_a_forked_process_computes_without_the_pool():
 def _run_here():
     x = np.ones((300, 4000), "f4")
     return float(compiled(lambda t: nx.sum(t), spec("f32", 300, 4000)).run([x])[0])
+
+
+def test_the_pool_waits_shortly_unless_somebody_decided(monkeypatch):
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    with threads._short_waits():
+        assert os.environ["GOMP_SPINCOUNT"] == str(threads.TURNS)
+    assert "GOMP_SPINCOUNT" not in os.environ
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    with threads._short_waits():
+        assert "GOMP_SPINCOUNT" not in os.environ
