@@ -70,7 +70,7 @@ class Inline:
         self.keep(value, node.type, address, note)
 
     def _strides_of(self, base: Expr) -> object:
-        """A name for the strides of a buffer, the same for all versions of what is in it."""
+        """A name for where a buffer is, the same for all versions of what is in it."""
         return (id(self.scope), *self.scope.plan.place[base])
 
     # Values ----------------------------------------------------------------------------------------------------
@@ -124,7 +124,8 @@ class Inline:
                 continue
             index = self.clamped(term)
             if term.stride != 1:
-                key = None if term.axis is None else ("stride", strides, term.axis)
+                # What is in a buffer may have several shapes.
+                key = None if term.axis is None else ("stride", strides, term.axis, term.stride)
                 index = self.b.integer("mul", index, self.w.word(term.stride, key=key))
             total = index if total is None else self.b.integer("add", total, index)
         return base if total is None else self.b.offset(base, MEMORY[type_], total)

@@ -247,3 +247,15 @@ def test_threads_run_loops_at_once():
         worker.join()
     for result in found:
         np.testing.assert_array_equal(result, expected)
+
+
+def test_one_array_in_two_shapes_has_the_strides_of_each():
+    def function(x):
+        def body(i, s):
+            flat = nx.reshape(x, (2, 6))
+            return [s[0] + x[i, 1] + 10 * flat[nx.min(i, 1), 2]]
+
+        return counted(3, body, [nx.f64(0.0)])[0]
+
+    (found,) = agree(function, X)
+    assert found == sum(X[i, 1] + 10 * X.reshape(2, 6)[min(i, 1), 2] for i in range(3))
