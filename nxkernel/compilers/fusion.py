@@ -288,8 +288,8 @@ class Fusion:
         todo = [(anchor, map_)]
         if anchor.primitive.family == "reduction":
             # A fold's first value and what its body takes from outside are scalars.
-            first, *scalars = anchor.operands
-            todo = [(first, map_), *((scalar, ()) for scalar in scalars)]
+            first, *rest = anchor.operands
+            todo = [(first, map_), *((number, ()) for number in rest)]
         while todo:
             node, map_ = todo.pop()
             if (node, map_) in found:

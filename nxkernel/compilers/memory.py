@@ -9,6 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.canonical import Bound
 from nxkernel.graph.expr import Expr
+from nxkernel.primitives import Spec
 
 if TYPE_CHECKING:
     from nxkernel.compilers.plan import Step
@@ -41,8 +42,8 @@ def aligned(size: int) -> int:
     return shapes.ceil_div(max(size, 1), ALIGNMENT) * ALIGNMENT
 
 
-def bytes_of(node: Expr) -> int:
-    """Bytes of a value."""
+def bytes_of(node: Expr | Spec) -> int:
+    """Bytes of a value, or of one that a spec describes."""
     return shapes.size(node.shape) * node.type.size
 
 

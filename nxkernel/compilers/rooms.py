@@ -61,9 +61,8 @@ def rooms(node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shar
 
     work = take(max(part.workspace for part in parts))
     for index, spec in enumerate(node.spec):
-        like = Expr(p.constant, (), {}, spec)
-        if results[index] is None and shared[index] is None and not scalars.is_single(like):
-            homes[index] = take(bytes_of(like))
+        if results[index] is None and shared[index] is None and not scalars.is_single(spec):
+            homes[index] = take(bytes_of(spec))
     if node.primitive is p.while_:
         for number, array in enumerate(parts[1].arrays):
             if not scalars.is_single(array):

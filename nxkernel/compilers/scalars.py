@@ -13,6 +13,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers import maps
 from nxkernel.graph.expr import Expr
+from nxkernel.primitives import Spec
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,10 @@ class Element:
     offset: Offset
 
 
-def is_single(node: Expr) -> bool:
-    """Whether a value has one element."""
-    return type(node.spec) is not tuple and shapes.size(node.shape) == 1
+def is_single(node: Expr | Spec) -> bool:
+    """Whether a value, or one that a spec describes, has one element."""
+    spec = node.spec if isinstance(node, Expr) else node
+    return type(spec) is not tuple and shapes.size(spec.shape) == 1
 
 
 def inline(order: Iterable[Expr], outputs: Iterable[Expr] = ()) -> set[Expr]:

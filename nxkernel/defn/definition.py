@@ -422,13 +422,12 @@ class Definition:
         """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
         __tracebackhide__ = True
         begin = time.perf_counter()
-        first: NxError | None = None
+        fixed = frozenset(arguments.fixed)
         while True:
             try:
                 traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
                 break
             except NxError as error:
-                first = first or error
                 more = arguments.fixable(error)
                 if not more:
                     places.point_out(error)
@@ -436,7 +435,7 @@ class Definition:
                 arguments.fixed |= more
             except RecursionError:
                 raise misuse.endless(self.__name__) from None
-        if first is not None:
+        if arguments.fixed != fixed:
             self._family.fixed |= arguments.fixed
             self._family.version += 1  # keys of calls have their values from now on
             told = [

@@ -14,6 +14,7 @@ from nxkernel.compilers.numba_cpu.program import Address, Scope
 from nxkernel.compilers.plan import Control, Plan, Whole
 from nxkernel.compilers.rooms import rooms, turn
 from nxkernel.graph.expr import Expr
+from nxkernel.primitives import Spec
 
 
 def write_control(scope: Scope, control: Control) -> None:
@@ -64,10 +65,9 @@ class _Parts:
             return self.scope.address(self.results[index])
         return self.scratch(self.rooms.homes[index])
 
-    def copy_one(self, target: Value, source: Value, node: Expr) -> None:
+    def copy_one(self, target: Value, source: Value, like: Expr | Spec) -> None:
         """Copy a single element."""
-        kind = f"i{8 * node.type.size}"
-        self.b.store(self.b.load(kind, source), target)
+        self.b.store(self.b.load(_bits(like), source), target)
 
 
 class _Loop(_Parts):
@@ -142,16 +142,11 @@ class _Loop(_Parts):
         before = {buffer: b.load("ptr", pointers[buffer]) for buffer in changes.moves.values()}
         for buffer, other in changes.moves.items():
             b.store(before[other], pointers[buffer])
-        singles = [index for index in range(count) if ("input", index) not in pointers]
-        kinds = [f"i{8 * body.graph.parameters[index].type.size}" for index in singles]
-        values = [
-            b.load(kind, turned.at(body.outputs[index]))
-            for index, kind in zip(singles, kinds, strict=True)
-            if body.outputs[index] != ("input", index)
-        ]
-        moved = [index for index in singles if body.outputs[index] != ("input", index)]
-        for index, value in zip(moved, values, strict=True):
-            b.store(value, turned.at(("input", index)))
+        # All are read before any is written: they may change places.
+        changed = [k for k in range(count) if ("input", k) not in pointers and body.outputs[k] != ("input", k)]
+        values = [b.load(_bits(body.graph.parameters[k]), turned.at(body.outputs[k])) for k in changed]
+        for k, value in zip(changed, values, strict=True):
+            b.store(value, turned.at(("input", k)))
 
     @staticmethod
     def _size(body: Plan, buffer: tuple[str, int]) -> int:
@@ -177,7 +172,7 @@ class _Choice(_Parts):
         given = [self.given(operand) for operand in operands]
         homes: list[Value] = []
         for index, spec in enumerate(self.node.spec):
-            if scalars.is_single(Expr(p.constant, (), {}, spec)):
+            if scalars.is_single(spec):
                 homes.append(b.room("i8", 16))
             else:
                 place = self.shared[index]
@@ -192,9 +187,8 @@ class _Choice(_Parts):
             b.branch(done)
         b.start(done)
         for result, home, spec in zip(self.results, homes, self.node.spec, strict=True):
-            one = Expr(p.constant, (), {}, spec)
-            if result is not None and scalars.is_single(one):
-                self.copy_one(self.scope.address(result), home, one)
+            if result is not None and scalars.is_single(spec):
+                self.copy_one(self.scope.address(result), home, spec)
 
     def _side(self, plan: Plan, operands: list[Expr], given: list[Address], homes: list[Value]) -> None:
         inputs, tags = list(given), [self.tag(operand) for operand in operands]
@@ -207,13 +201,18 @@ class _Choice(_Parts):
         side = Scope(self.w, plan, inputs, outputs, self.work, tags)
         side.run()
         for index, where in enumerate(plan.outputs):
-            one = Expr(p.constant, (), {}, self.node.spec[index])
+            spec = self.node.spec[index]
             if where[0] == "output" and first[where] == index:
                 continue
-            if scalars.is_single(one):
-                self.copy_one(homes[index], side.at(where), one)
+            if scalars.is_single(spec):
+                self.copy_one(homes[index], side.at(where), spec)
             elif self.shared[index] is None or where != ("input", self.shared[index] - 1):
-                self.w.copy(homes[index], side.at(where), bytes_of(one))
+                self.w.copy(homes[index], side.at(where), bytes_of(spec))
+
+
+def _bits(like: Expr | Spec) -> str:
+    """The integer that has as many bits as an element."""
+    return f"i{8 * like.type.size}"
 
 
 def _is_heavy(plan: Plan) -> bool:
