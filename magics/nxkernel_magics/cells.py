@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 from argparse import Namespace
 from collections.abc import Callable
-from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from nxkernel.defn.faces import FACES
+from nxkernel_magics import first_lines
 
 #: A function under one of these is already what the person wants it to be.
 _ALREADY = frozenset({"defn", "deftransform"})
@@ -42,31 +42,8 @@ def statement(line: str) -> str:
     return f"get_ipython().run_line_magic('defn', {line!r})"
 
 
-def rewrite_first_line(lines: list[str]) -> list[str]:
-    r"""Put a statement in place of a first line ``%%defn``; other cells are left alone.
-
-    Parameters
-    ----------
-    lines : list of str
-        The cell with line ends, as IPython's input transformers take it.
-
-    Returns
-    -------
-    list of str
-        As many lines.
-
-    Examples
-    --------
-    >>> rewrite_first_line(["%%defn --quiet\n", "def f(x):\n", "    return x\n"])[0]
-    "get_ipython().run_line_magic('defn', '--quiet')\n"
-    """
-    if not lines or lines[0].split(maxsplit=1)[:1] != ["%%defn"] or lines[0].rstrip().endswith("?"):
-        return lines
-    return [statement(lines[0].strip().removeprefix("%%defn").strip()) + "\n", *lines[1:]]
-
-
-# A terminal decides by the `%%` of the first line that a cell goes on until an empty line, so it must still see it.
-rewrite_first_line.has_side_effects = True
+#: Puts the statement in place of the first line.
+rewrite_first_line = first_lines.rewriting("%%defn", statement)
 
 
 class DecorateDefinitions(ast.NodeVisitor):
@@ -134,24 +111,5 @@ def _decorator(options: Namespace) -> str:
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell understand ``%%defn``; the function that is returned ends that.
-
-    Parameters
-    ----------
-    shell : InteractiveShell
-        The shell whose input is transformed.
-
-    Returns
-    -------
-    callable
-    """
-    decorate: Any = DecorateDefinitions()
-    shell.input_transformers_cleanup.append(rewrite_first_line)
-    shell.ast_transformers.append(decorate)
-
-    def remove() -> None:
-        shell.input_transformers_cleanup.remove(rewrite_first_line)
-        if decorate in shell.ast_transformers:
-            shell.ast_transformers.remove(decorate)
-
-    return remove
+    """Let a shell understand ``%%defn``; the function that is returned ends that."""
+    return first_lines.install(shell, rewrite_first_line, DecorateDefinitions())

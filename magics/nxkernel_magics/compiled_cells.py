@@ -16,6 +16,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 from nxkernel.defn.cell import Cell
 from nxkernel.defn.faces import FACES
+from nxkernel_magics import first_lines
 from nxkernel_magics.calls import Call, cell_line, witnessed
 
 
@@ -32,31 +33,8 @@ def statement(line: str) -> str:
     return f"get_ipython().run_cell_magic('jit', {line!r}, '')"
 
 
-def rewrite_first_line(lines: list[str]) -> list[str]:
-    r"""Put a statement in place of a first line ``%%jit``; other cells are left alone.
-
-    Parameters
-    ----------
-    lines : list of str
-        The cell with line ends, as IPython's input transformers take it.
-
-    Returns
-    -------
-    list of str
-        As many lines.
-
-    Examples
-    --------
-    >>> rewrite_first_line(["%%jit --promotion numpy\n", "y = x * 2\n"])[0]
-    "get_ipython().run_cell_magic('jit', '--promotion numpy', '')\n"
-    """
-    if not lines or lines[0].split(maxsplit=1)[:1] != ["%%jit"] or lines[0].rstrip().endswith("?"):
-        return lines
-    return [statement(lines[0].strip().removeprefix("%%jit").strip()) + "\n", *lines[1:]]
-
-
-# A terminal decides by the `%%` of the first line that a cell goes on until an empty line, so it must still see it.
-rewrite_first_line.has_side_effects = True
+#: Puts the statement in place of the first line.
+rewrite_first_line = first_lines.rewriting("%%jit", statement)
 
 
 class RunCompiled(ast.NodeVisitor):
@@ -130,24 +108,5 @@ def run(shell: InteractiveShell, line: str) -> Any:
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
-    """Let a shell understand ``%%jit``; the function that is returned ends that.
-
-    Parameters
-    ----------
-    shell : InteractiveShell
-        The shell whose input is transformed.
-
-    Returns
-    -------
-    callable
-    """
-    replace: Any = RunCompiled()
-    shell.input_transformers_cleanup.append(rewrite_first_line)
-    shell.ast_transformers.append(replace)
-
-    def remove() -> None:
-        shell.input_transformers_cleanup.remove(rewrite_first_line)
-        if replace in shell.ast_transformers:
-            shell.ast_transformers.remove(replace)
-
-    return remove
+    """Let a shell understand ``%%jit``; the function that is returned ends that."""
+    return first_lines.install(shell, rewrite_first_line, RunCompiled())
