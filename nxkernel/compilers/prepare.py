@@ -173,6 +173,7 @@ def _reduction(node: Expr) -> Expr:
     else:
         part = cut(node.primitive, node.type)
         result = make(node.primitive, part, axes=(0,), keep_axes=False, source=node.source)
+    result = _predicate_of(node, result)
     if keep or result.spec != node.spec:
         return make(p.reshape, result, shape=node.shape, names=node.names, source=node.source)
     return result
@@ -183,8 +184,14 @@ def _of_one(node: Expr, operand: Expr) -> Expr:
         return constant(0, node.type, node.shape, node.names)
     value = make(p.reshape, operand, shape=node.shape, names=node.names, source=node.source)
     if node.primitive in (p.all_, p.any_):
-        return make(p.not_equal, value, constant(0, operand.type, node.shape, node.names), source=node.source)
+        zero = constant(0, operand.type, node.shape, node.names)
+        return _predicate_of(node, make(p.not_equal, value, zero, source=node.source))
     return value
+
+
+def _predicate_of(node: Expr, result: Expr) -> Expr:
+    """What a predicate was rewritten to, in its type: by NumPy's rules that is bool, and here Nx's hold."""
+    return result if result.type is node.type else make(p.as_type, result, type=node.type, source=node.source)
 
 
 def _best_block(node: Expr, cut: Any) -> Expr:

@@ -9,6 +9,7 @@ import nxkernel as nx
 from compiling import agree, graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.compilers import interface
 from nxkernel.compilers.prepare import partial, prepare
 from nxkernel.graph.printing import print_graph
 
@@ -228,3 +229,11 @@ def test_nodes_remember_where_they_came_from():
     assert origin[made] is total
     assert origin[made.operands[0]] is total
     assert origin[outputs[0]] is graph.outputs[0]
+
+
+@pytest.mark.parametrize("size", [1, 300_000])
+def test_predicates_of_numpys_type_keep_it(size):
+    with types.promotion("numpy"):
+        graph = graph_of(lambda x: (nx.any(nx.greater(x, 2)), nx.all(nx.greater(x, -1))), spec("f64", size))
+    found = interface.get("numba_cpu").compile(graph).run([np.full(size, 3.0)])
+    assert [(result.dtype, bool(result)) for result in found] == [(np.dtype(bool), True)] * 2
