@@ -1,0 +1,247 @@
+"""Loops whose turns have nothing to do with each other: what one turn writes, no other one reads or writes.
+
+Such a loop counts, carries nothing else from turn to turn, and goes through each array that it changes along one axis:
+turn ``i`` touches ``a[.., i + c, ..]`` alone. Its turns may run in any order, and on all threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.compilers import ranges, scalars
+from nxkernel.compilers.ranges import Interval
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import post_order
+
+#: An axis of an array, and how far the index along it is from the counter.
+Lane = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Independence:
+    """What is known of a loop with independent turns.
+
+    Parameters
+    ----------
+    counter : int
+        Its place in the state.
+    step : int
+        What is added to it in a turn.
+    bound : Expr
+        A parameter of the condition, or a constant, before which the counter ends.
+    lanes : dict
+        For each array of the state that changes, by place, where a turn touches it: an axis, and how far the index
+        along it is from the counter.
+    """
+
+    counter: int
+    step: int
+    bound: Expr
+    lanes: dict[int, Lane]
+
+
+def independence(node: Expr, given: Mapping[Expr, Interval]) -> Independence | None:
+    """What makes the turns of a loop independent; None where they depend on each other, or nobody can tell.
+
+    Parameters
+    ----------
+    node : Expr
+        A ``while``.
+    given : mapping
+        The intervals of its operands.
+    """
+    body, count = node.params["body"], node.params["state"]
+    counted = _counted(node)
+    if counted is None:
+        return None
+    counter, step, bound = counted
+    kept = {place for place in range(count) if body.outputs[place] is body.parameters[place]}
+    changing = [place for place in range(count) if place not in kept]
+    used = set(post_order([body.outputs[place] for place in changing]))
+    arrays = [place for place in changing if not scalars.is_single(node.operands[place])]
+    for place in changing:
+        # A number that a turn reads before it has set it comes from the turn before.
+        if place != counter and place not in arrays and body.parameters[place] in used:
+            return None
+    known = ranges.of_parts(node, given)[1]
+    touched = _Touched()
+    try:
+        versions = {body.parameters[place]: place for place in arrays}
+        after = touched.graph(body, versions, {body.parameters[counter]: 0}, known)
+    except _DependentError:
+        return None
+    if any(after.get(body.outputs[place]) != place for place in arrays):
+        return None
+    if any(not touched.lanes.get(place) for place in arrays):
+        return None
+    return Independence(counter, step, bound, {place: min(touched.lanes[place]) for place in arrays})
+
+
+def _counted(node: Expr) -> tuple[int, int, Expr] | None:
+    """The place of the counter of a loop, its step, and what it is compared with."""
+    condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
+    (asked,) = condition.outputs
+    if asked.primitive not in (p.less, p.greater):
+        return None
+    left, right = asked.operands
+    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
+    fixed = right.primitive is p.constant or places.get(right, 0) >= count
+    place = places.get(left, count)
+    if not fixed or place >= count or left.type is not types.s64 or right.type is not types.s64:
+        return None
+    step = ranges.step(body, place)
+    if not step or (step > 0) != (asked.primitive is p.less):
+        return None
+    return place, step, right
+
+
+class _DependentError(Exception):
+    """An array is touched where another turn may touch it."""
+
+
+class _Touched:
+    """Collects where arrays are touched: for each the lanes that all reads and writes have in common."""
+
+    def __init__(self) -> None:
+        self.lanes: dict[int, set[Lane]] = {}
+
+    def graph(
+        self, graph: Graph, versions: dict[Expr, int], counters: Mapping[Expr, int], known: Mapping[Expr, Interval]
+    ) -> dict[Expr, int]:
+        """Go through a graph; gives which of its nodes are which arrays, changed or not.
+
+        Parameters
+        ----------
+        graph : Graph
+        versions : dict
+            Its parameters that are arrays of the loop.
+        counters : mapping
+            Its parameters that are the counter, each with how far it is from it.
+        known : mapping
+            The intervals of its parameters.
+        """
+        order = post_order(graph.outputs)
+        found, intervals = dict(versions), ranges.intervals(order, known)
+        results: dict[Expr, list[int | None]] = {}
+        for node in order:
+            if node.primitive is p.elem:
+                which = results.get(node.operands[0])
+                if which is not None and which[node.params["index"]] is not None:
+                    found[node] = which[node.params["index"]]
+                continue
+            mine = [place for place, operand in enumerate(node.operands) if operand in found]
+            if not mine:
+                continue
+            if node.primitive.family == "control":
+                results[node] = self._control(node, found, counters, intervals)
+            elif mine == [0] and node.primitive in _INDEXED:
+                axes, indices, lengths = _INDEXED[node.primitive](node)
+                self._touch(found[node.operands[0]], node.operands[0], axes, indices, lengths, counters, intervals)
+                if node.primitive in (p.put_slice, p.scatter):
+                    found[node] = found[node.operands[0]]
+            else:
+                raise _DependentError
+        return found
+
+    def _touch(
+        self,
+        array: int,
+        node: Expr,
+        axes: Sequence[int],
+        indices: Sequence[Expr],
+        lengths: Sequence[int],
+        counters: Mapping[Expr, int],
+        known: Mapping[Expr, Interval],
+    ) -> None:
+        here = set()
+        for axis, index, length in zip(axes, indices, lengths, strict=True):
+            away = _from_counter(index, counters)
+            low, high = known.get(index, (-1, ranges.UNKNOWN))
+            # An index that could be moved to where there are elements would be that of two turns.
+            if away is not None and length == 1 and low >= 0 and high < node.shape[axis]:
+                here.add((axis, away))
+        self.lanes[array] = self.lanes.get(array, here) & here
+        if not self.lanes[array]:
+            raise _DependentError
+
+    def _control(
+        self, node: Expr, found: dict[Expr, int], counters: Mapping[Expr, int], known: Mapping[Expr, Interval]
+    ) -> list[int | None]:
+        """Go through a loop or choice inside; gives which of its results are which arrays."""
+        inner = ranges.of_parts(node, known)
+        if node.primitive is p.cond:
+            sides = [node.params["then"], node.params["otherwise"]]
+            after = []
+            for side, intervals in zip(sides, inner, strict=True):
+                given = list(zip(side.parameters, node.operands[1:], strict=True))
+                versions = {parameter: found[operand] for parameter, operand in given if operand in found}
+                ends = self.graph(side, versions, _handed(given, counters), intervals)
+                after.append([ends.get(output) for output in side.outputs])
+            return self._agreed(*after)
+        count, body, condition = node.params["state"], node.params["body"], node.params["condition"]
+        for graph, intervals in zip((condition, body), inner, strict=True):
+            given = list(zip(graph.parameters, node.operands, strict=True))
+            versions = {parameter: found[operand] for parameter, operand in given if operand in found}
+            ends = self.graph(graph, versions, _handed(given[count:], counters), intervals)
+        starts = [found.get(operand) for operand in node.operands[:count]]
+        return self._agreed(starts, [ends.get(output) for output in body.outputs])
+
+    @staticmethod
+    def _agreed(one: list[int | None], other: list[int | None]) -> list[int | None]:
+        """Which array each result is, on both ways to it."""
+        if one != other:
+            raise _DependentError
+        return one
+
+
+def _handed(given: Sequence[tuple[Expr, Expr]], counters: Mapping[Expr, int]) -> dict[Expr, int]:
+    """The parameters of a part that are the counter of the loop around it."""
+    offsets = [(parameter, _from_counter(operand, counters)) for parameter, operand in given]
+    return {parameter: away for parameter, away in offsets if away is not None}
+
+
+def _from_counter(index: Expr, counters: Mapping[Expr, int]) -> int | None:
+    """How far an index is from the counter, where that is always the same."""
+    away = 0
+    while index not in counters:
+        if index.primitive is p.reshape:
+            index = index.operands[0]
+            continue
+        if index.primitive not in (p.add, p.subtract) or index.type is not types.s64:
+            return None
+        left, right = index.operands
+        if index.primitive is p.add and left.primitive is p.constant:
+            left, right = right, left
+        if right.primitive is not p.constant:
+            return None
+        value = int(right.params["value"])
+        away += value if index.primitive is p.add else -value
+        index = left
+    return away + counters[index]
+
+
+def _sliced(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    return range(len(node.shape)), node.operands[1:], node.params["lengths"]
+
+
+def _put(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    return range(len(node.shape)), node.operands[2:], node.operands[1].shape
+
+
+def _picked(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    return _single(node.params["axes"], node.operands[1:])
+
+
+def _scattered(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    return _single(node.params["axes"], node.operands[2:])
+
+
+def _single(axes: Sequence[int], indices: Sequence[Expr]) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    return axes, indices, [1 if scalars.is_single(index) else 0 for index in indices]
+
+
+#: Primitives that touch a part of their first operand: along which axes, from which index, how many elements.
+_INDEXED = {p.dynamic_slice: _sliced, p.put_slice: _put, p.gather: _picked, p.scatter: _scattered}
