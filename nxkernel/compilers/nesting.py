@@ -13,7 +13,7 @@ from nxkernel.compilers.canonical import Bound, Draft, Raw
 from nxkernel.compilers.fusion import Fusion, Kernel, weight
 from nxkernel.compilers.loops import Op, Reduce, Scatter, Section
 from nxkernel.compilers.maps import Map
-from nxkernel.compilers.pieces import Store
+from nxkernel.compilers.pieces import At, Store
 from nxkernel.compilers.prepare import partial
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order
@@ -170,15 +170,16 @@ class Builder:
         return "full" if maps.axes_of(map_) & set(self.inner) else "row"
 
     def _store(self, value: Expr, map_: Map, store: Store) -> None:
-        wanted = [(value, map_), *((at.index, map_[: len(at.index.shape)]) for at in store.places)]
+        fixed, places = _settled(store)
+        wanted = [(value, map_), *((at.index, map_[: len(at.index.shape)]) for at in places)]
         level = self._level(map_) if self.sizes else "row"
         depth = max(self._depth(node) for node, _ in wanted)
         number, *indices = [self._value(node, own, level, depth) for node, own in wanted]
         offset, steps = maps.linear(map_, store.strides)
-        raw = self.raw(store.target, value.type, "write", store.offset + offset, steps)
+        raw = self.raw(store.target, value.type, "write", fixed + offset, steps)
         section = self._section(level, depth)
-        if store.places:
-            parts = [(at.index, n, at.most, at.stride) for at, n in zip(store.places, indices, strict=True)]
+        if places:
+            parts = [(at.index, n, at.most, at.stride) for at, n in zip(places, indices, strict=True)]
             total = dynamic.offset_of(self, section, parts)
             apart = any(self.along_lanes(own) for _, own in wanted[1:])
             section.scatters.append(Scatter(raw, number, total, store.combine, apart))
@@ -412,6 +413,17 @@ class Builder:
             self.in_order,
             self._limit_slots,
         ).bound()
+
+
+def _settled(store: Store) -> tuple[int, tuple[At, ...]]:
+    """Where a store begins as far as that is known, and the parts of its address that are computed."""
+    if store.combine != "put" or not all(_is_number(at.index) for at in store.places):
+        return store.offset, store.places
+    return store.offset + sum(min(max(at.index.params["value"], 0), at.most) * at.stride for at in store.places), ()
+
+
+def _is_number(index: Expr) -> bool:
+    return index.primitive is p.constant and not index.shape
 
 
 @dataclass(frozen=True)

@@ -179,3 +179,14 @@ def test_one_nest_of_sums_of_the_same_rows_reads_them_once():
         "reduce_min",
         "any",
     ]
+
+
+def test_updates_at_known_places_are_plain_stores():
+    _, fixed = nests(lambda x, v: nx.put_slice(x, [1, 4], v), spec("f32", 6, 7), spec("f32", 2, 3))
+    _, moving = nests(lambda x, v, i: nx.put_slice(x, [1, i], v), spec("f32", 6, 7), spec("f32", 2, 3), spec("s64"))
+    (section,) = fixed.sections
+    assert [op.name for op in section.code] == ["load"]
+    assert (len(section.stores), section.scatters) == (1, ())
+    assert len(moving.sections[-1].scatters) == 1
+    plan = planned(lambda x, v: nx.put_slice(x, [1, 4], v), spec("f32", 6, 7), spec("f32", 2, 3))
+    assert plan.steps[1].work.buffers[1][1] == 4 * (1 * 7 + 4)
