@@ -8,6 +8,7 @@ from typing import Any
 from nxkernel import shapes, types
 from nxkernel.compilers import loops
 from nxkernel.compilers.fusion import Kernel
+from nxkernel.compilers.hoisting import hoisted
 from nxkernel.compilers.loops import Access, Nest, Section
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -100,6 +101,8 @@ class Draft:
         """The nest in canonical form, with what fills it in."""
         kernel = self.kernel
         self._merge_axes()
+        if self.lanes == "inner":
+            self.sections, self.slots, self.limits = hoisted(self.sections, self.slots, self.limits)
         block = kernel.block
         split = self.inner.index(block[0]) if block else -1
         reducing = kernel.reduce is not None

@@ -199,9 +199,9 @@ def test_what_may_go_to_one_place_goes_there_in_order():
         "    # a: f32, b: s64, d: f32; vectors run along j1",
         "    # several elements may go to one place: the steps follow one another",
         "    for i0 in range(n0):",
-        "        s0 = b[i0 * b_0]",
+        "        s0 = min(max(b[i0 * b_0], c0), c1) * c2",
         "        for j1 in range(n1):",
-        "            d[j1 + min(max(s0, c0), c1) * c2] += a[i0 * a_0 + j1]",
+        "            d[j1 + s0] += a[i0 * a_0 + j1]",
     ]
 
 
