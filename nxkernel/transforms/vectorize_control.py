@@ -1,0 +1,208 @@
+"""Loops and choices of many entries at once, of which each would go its own way.
+
+* A choice by a condition that all entries share stays a choice. Where they differ, both sides are computed and each
+  entry selects.
+* A loop whose condition all entries share stays that loop. Where they differ, it runs as long as one entry goes on,
+  and the others keep what they have.
+
+A loop inside such a side or turn goes by the entries alone that are *active* there: it ends if their loops do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.graph.expr import Expr, Graph, parameter
+from nxkernel.graph.traverse import post_order
+from nxkernel.ops.dispatch import apply, convert, filled
+from nxkernel.shapes import unnamed
+from nxkernel.transforms.vectorize_entries import Entries, Rule, Value
+
+# Choices -------------------------------------------------------------------------------------------------------------
+
+
+def _cond(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] | None:
+    if not _concerns(entries, operands):
+        return None
+    predicate, *given = operands
+    sides = [node.params["then"], node.params["otherwise"]]
+    if predicate.mapped:
+        return _both_sides(entries, predicate.node, sides, given)
+    flags = [value.mapped for value in given]
+    after = [any(pair) for pair in zip(*(mapped_outputs(side, flags) for side in sides), strict=True)]
+    extra = _active(entries) if any(map(_has_loop, sides)) else []
+
+    def finish(inside: Entries, values: Sequence[Value]) -> list[Expr]:
+        return inside.brought(values, after)
+
+    then, otherwise = (_part(entries, side, flags, extra, finish) for side in sides)
+    made = apply(p.cond, *(value.node for value in operands), *extra, then=then, otherwise=otherwise)
+    return [Value(part, flag) for part, flag in zip(made, after, strict=True)]
+
+
+def _both_sides(entries: Entries, predicate: Expr, sides: Sequence[Graph], given: Sequence[Value]) -> list[Value]:
+    mask = _truth(predicate)
+    masks = [mask, apply(p.logical_not, mask)]
+    if entries.active is not None:
+        masks = [apply(p.logical_and, entries.active, one) for one in masks]
+    then, otherwise = (entries.where(one).outputs(side, given) for side, one in zip(sides, masks, strict=True))
+    return [_chosen(entries, mask, *pair) for pair in zip(then, otherwise, strict=True)]
+
+
+def _chosen(entries: Entries, mask: Expr, then: Value, otherwise: Value) -> Value:
+    """For each entry one of two values."""
+    if then.node is otherwise.node:
+        return then
+    one, other = entries.over(then).node, entries.over(otherwise).node
+    wide = mask
+    if one.shape != mask.shape:
+        wide = apply(p.broadcast, mask, shape=one.shape, axes=(0,), names=unnamed(one.shape))
+    return Value(apply(p.select, wide, one, other), True)
+
+
+# Loops ---------------------------------------------------------------------------------------------------------------
+
+
+def _while(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] | None:
+    if not _concerns(entries, operands):
+        return None
+    condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
+    asked, flags = _settled(node, [operand.mapped for operand in operands])
+    first = entries.brought(operands[:count], flags[:count])
+    around = [value.node for value in operands[count:]]
+    run = _until_all_are_done if asked else _together
+    made = run(entries, condition, body, flags, first, around)
+    return [Value(part, flag) for part, flag in zip(made, flags[:count], strict=False)]
+
+
+def _together(
+    entries: Entries, condition: Graph, body: Graph, flags: list[bool], first: list[Expr], around: list[Expr]
+) -> Sequence[Expr]:
+    def ask(inside: Entries, answer: Sequence[Value]) -> list[Expr]:
+        if inside.active is None:
+            return [answer[0].node]
+        # Where no entry is active, nobody knows whether the loop would end.
+        return [apply(p.logical_and, _truth(answer[0].node), _any(inside.active))]
+
+    def turn(inside: Entries, after: Sequence[Value]) -> list[Expr]:
+        return inside.brought(after, flags[: len(first)])
+
+    extra = _active(entries)
+    asked, turned = _part(entries, condition, flags, extra, ask), _part(entries, body, flags, extra, turn)
+    return apply(p.while_, *first, *around, *extra, condition=asked, body=turned, state=len(first))
+
+
+def _until_all_are_done(
+    entries: Entries, condition: Graph, body: Graph, flags: list[bool], first: list[Expr], around: list[Expr]
+) -> Sequence[Expr]:
+    """The state has one part more, which says of each entry whether it goes on."""
+    count = len(first)
+
+    def going(active: Expr | None, given: Sequence[Value]) -> Expr:
+        (answer,) = entries.where(active).outputs(condition, given)
+        mask = _truth(entries.over(answer).node)
+        return mask if active is None else apply(p.logical_and, active, mask)
+
+    def inputs(graph: Graph) -> tuple[list[Value], Expr, list[Expr]]:
+        values = entries.parameters(graph, flags)
+        mask = parameter(count, "going", begin.spec)
+        nodes = [*(value.node for value in values[:count]), mask, *(value.node for value in values[count:])]
+        for place, node in enumerate(nodes):
+            node.params["index"] = place
+        return values, mask, nodes
+
+    begin = going(entries.active, [Value(*pair) for pair in zip([*first, *around], flags, strict=True)])
+    _, mask, nodes = inputs(condition)
+    asked = Graph(condition.name, nodes, [_any(mask)], list)
+    before, mask, nodes = inputs(body)
+    after = entries.where(mask).outputs(body, before)
+    kept = [_chosen(entries, mask, *pair) for pair in zip(after, before[:count], strict=True)]
+    state = entries.brought(kept, flags[:count])
+    held = [Value(*pair) for pair in zip(state, flags[:count], strict=True)]
+    turned = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]])], list)
+    return apply(p.while_, *first, begin, *around, condition=asked, body=turned, state=count + 1)
+
+
+# What both have in common --------------------------------------------------------------------------------------------
+
+
+def _concerns(entries: Entries, operands: Sequence[Value]) -> bool:
+    return entries.active is not None or any(operand.mapped for operand in operands)
+
+
+def _active(entries: Entries) -> list[Expr]:
+    return [] if entries.active is None else [entries.active]
+
+
+def _part(
+    entries: Entries,
+    old: Graph,
+    flags: Sequence[bool],
+    extra: Sequence[Expr],
+    finish: Callable[[Entries, Sequence[Value]], list[Expr]],
+) -> Graph:
+    """The graph of every entry for a part of a loop or choice; what is active is one more operand where it is given."""
+    values = entries.parameters(old, flags)
+    more = [parameter(place, "active", node.spec) for place, node in enumerate(extra, len(values))]
+    inside = entries.where(more[0] if more else None)
+    nodes = finish(inside, inside.outputs(old, values))
+    return Graph(old.name, [*(value.node for value in values), *more], nodes, list)
+
+
+def mapped_outputs(graph: Graph, mapped: Sequence[bool]) -> list[bool]:
+    """Which outputs of a graph may differ from entry to entry, by which parameters do."""
+    found: dict[Expr, Any] = dict(zip(graph.parameters, mapped, strict=True))
+    for node in post_order(graph.outputs):
+        if node in found:
+            continue
+        operands = [found[operand] for operand in node.operands]
+        if node.primitive is p.elem:
+            found[node] = operands[0][node.params["index"]]
+        elif node.primitive is p.while_:
+            found[node] = _settled(node, operands)[1]
+        elif node.primitive is p.cond:
+            sides = [mapped_outputs(node.params[side], operands[1:]) for side in ("then", "otherwise")]
+            found[node] = [operands[0] or any(pair) for pair in zip(*sides, strict=True)]
+        else:
+            found[node] = [any(operands)] * len(node.spec) if type(node.spec) is tuple else any(operands)
+    return [found[output] for output in graph.outputs]
+
+
+def _settled(node: Expr, mapped: Sequence[bool]) -> tuple[bool, list[bool]]:
+    """Whether the condition of a loop differs from entry to entry, and which of its operands do in any turn."""
+    condition, body, flags = node.params["condition"], node.params["body"], list(mapped)
+    while True:
+        (asked,) = mapped_outputs(condition, flags)
+        settled = True
+        for place, after in enumerate(mapped_outputs(body, flags)):
+            kept = body.outputs[place] is body.parameters[place]
+            if not flags[place] and (after or (asked and not kept)):
+                flags[place], settled = True, False
+        if settled:
+            return asked, flags
+
+
+def _has_loop(graph: Graph) -> bool:
+    return any(
+        node.primitive is p.while_
+        or (node.primitive is p.cond and any(_has_loop(node.params[side]) for side in ("then", "otherwise")))
+        for node in post_order(graph.outputs)
+    )
+
+
+def _any(mask: Expr) -> Expr:
+    return apply(p.any_, mask, axes=(0,), keep_axes=False)
+
+
+def _truth(predicate: Expr) -> Expr:
+    """A predicate as a mask of u8."""
+    if predicate.type in (types.u8, types.bool_):
+        return convert(predicate, types.u8)
+    return apply(p.not_equal, predicate, filled(0, predicate.type, predicate.shape))
+
+
+#: What becomes of loops and choices.
+RULES: dict[p.Primitive, Rule] = {p.cond: _cond, p.while_: _while}
