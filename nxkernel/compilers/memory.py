@@ -72,7 +72,7 @@ class _Memory:
         total = 0
         values = [node for node in self.first if node not in outputs and node.primitive is not p.parameter]
         for node in sorted(values, key=lambda n: (-bytes_of(n), self.first[n])):
-            if node in self.numbers:
+            if node in self.numbers or shapes.size(node.shape) == 1:
                 place[node] = ("number", len(place))
                 continue
             first, last, size = self.first[node], self.last[node], bytes_of(node)

@@ -8,6 +8,7 @@ returns values of equal lanes unless it says otherwise.
 from __future__ import annotations
 
 import math
+import re
 import struct
 from dataclasses import dataclass, field
 
@@ -15,6 +16,10 @@ from dataclasses import dataclass, field
 WIDTH = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "half": 16, "bfloat": 16, "float": 32, "double": 64}
 _INTEGER_TWIN = {"half": "i16", "bfloat": "i16", "float": "i32", "double": "i64"}
 _SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "p0"}
+
+
+#: The metadata of loops that LLVM is not to unroll; its number is far from those that programs count up.
+_AS_IT_IS = "!1000000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,8 @@ class Module:
     def take_in(self, other: Module, symbol: str) -> str:
         """Make the functions of another module part of this one; the one of that name is inlined where it is called.
 
-        What it reads of its table may then be written by its caller. Gives the name that it has here.
+        What it reads of its table may then be written by its caller. Its loops stay as they are: their steps are
+        vectors already, and few. Gives the name that it has here.
         """
         own = f"{symbol}_inline"
         if own in self.defined:
@@ -90,13 +96,17 @@ class Module:
                 head = head.replace("nounwind", "nounwind alwaysinline").replace(f"@{name}(", f"@{own}(")
                 name = own
                 function = head + function[function.index("{") :].replace(", !invariant.load !0", "")
+                function = re.sub(r"(br label %head\.\d+)\n", rf"\1, !llvm.loop {_AS_IT_IS}\n", function)
             self.functions.append(function)
             self.defined.add(name)
         self.declarations |= {n: d for n, d in other.declarations.items() if n not in self.defined}
         return own
 
     def __str__(self) -> str:
-        return "\n".join([*self.functions, *self.declarations.values(), "!0 = !{}", ""])
+        metadata = ["!0 = !{}"]
+        if any(_AS_IT_IS in function for function in self.functions):
+            metadata.append(f'{_AS_IT_IS} = distinct !{{{_AS_IT_IS}, !{{!"llvm.loop.unroll.disable"}}}}')
+        return "\n".join([*self.functions, *self.declarations.values(), *metadata, ""])
 
 
 class Builder:

@@ -281,14 +281,20 @@ class Scope:
 
     def _inlined(self, bound: Bound, words: list[int]) -> Value:
         """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
-        from nxkernel.compilers.numba_cpu.lower import lower
+        from nxkernel.compilers.numba_cpu.inline import SMALL
+        from nxkernel.compilers.numba_cpu.small import lower
 
         w, b = self.w, self.b
         name = w.module.take_in(lower(bound.nest), bound.nest.key)
-        table = self._filled(bound.buffers, words)
+        table = self._table(bound.buffers, len(words))
+        kinds = [kind for kind, *_ in bound.nest.words()]
+        for place, (word, kind) in enumerate(zip(words, kinds, strict=True), start=len(bound.buffers)):
+            # Code for three columns, or for one tile, is shorter than code for any number of them.
+            known = kind in ("size", "tiles", "blocks") and word <= SMALL
+            b.store(w.integer(word) if known else w.word(word), b.offset(table, "i64", w.integer(place)))
         first, count = b.room("i64", 1), b.room("i64", 1)
         b.store(w.integer(0), first)
-        b.store(w.word(bound.count), count)
+        b.store(w.integer(1) if bound.count == 1 else w.word(bound.count), count)
         b.do(f"call void @{name}({first}, {count}, {first}, {table})")
         return table
 
@@ -324,7 +330,9 @@ class Scope:
         w, b = self.w, self.b
         table = b.room("i64", len(buffers) + words)
         for place, (owner, offset) in enumerate(buffers):
-            address = w.further(self.address(owner), w.word(offset))
+            address = self.address(owner)
+            if offset:
+                address = w.further(address, w.word(offset))
             b.store(address, b.offset(table, "i64", w.integer(place)))
         return table
 

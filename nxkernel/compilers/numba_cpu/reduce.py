@@ -136,15 +136,19 @@ class Accumulator:
         take = b.integer("or", wins, ties)
         return [b.select(take, c, a), b.select(take, j, i)]
 
-    def finish(self, held: list[Value], first: Value) -> Register:
-        """All lanes as one scalar, halving them in a fixed order; `first` is the first index of the range."""
-        b, lanes = self.e.b, self.lanes
-        while lanes > 1:
+    def narrowed(self, held: list[Value], to: int) -> list[Value]:
+        """What all lanes have, in fewer of them: they are halved in a fixed order."""
+        b, lanes = self.e.b, held[0].lanes
+        while lanes > to:
             lanes //= 2
             low = [b.shuffle(value, list(range(lanes))) for value in held]
             high = [b.shuffle(value, list(range(lanes, 2 * lanes))) for value in held]
             held = self.join(low, high)
-        return self.lanewise(held, first)
+        return held
+
+    def finish(self, held: list[Value], first: Value) -> Register:
+        """All lanes as one scalar; `first` is the first index of the range."""
+        return self.lanewise(self.narrowed(held, 1), first)
 
     def lanewise(self, held: list[Value], first: Value) -> Register:
         """The result of each lane by itself."""

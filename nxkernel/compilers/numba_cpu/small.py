@@ -1,0 +1,66 @@
+"""Kernels that become part of a loop: their ranges are short, and what they read has often just been written."""
+
+from __future__ import annotations
+
+from nxkernel.compilers.loops import Nest, Section
+from nxkernel.compilers.numba_cpu import lower as large
+from nxkernel.compilers.numba_cpu.ir import Loop, Module, Value
+from nxkernel.compilers.numba_cpu.memory import Place
+from nxkernel.compilers.numba_cpu.reduce import Accumulator
+
+
+def lower(nest: Nest) -> Module:
+    """The module that defines the kernel of a nest, under the nest's key, as it is best in a loop."""
+    return large.lower(nest) if nest.lanes != "inner" else _Small(nest).run()
+
+
+class _Small(large.Lowering):
+    """Reduces a range by many lanes, by half a vector, and by single elements, without a mask.
+
+    The last element is always by itself: what the turn before has just written is forwarded to a load of the same
+    element, while a vector around it waits until it is in the cache.
+    """
+
+    def _full_inner(self, section: Section) -> None:
+        plain = section.reduces and not section.scratches and self._is_short(section)
+        if not plain or self.nest.inner > 1:
+            super()._full_inner(section)
+            return
+        b, (first, stop) = self.b, self._bounds(0)
+        wide, narrow = self._lanes(section, wide=True), max(self._lanes(section, wide=False) // 2, 1)
+        kinds = [(reduce, large.index_type(section, reduce)) for reduce in section.reduces]
+        accumulators = [Accumulator(self.e, reduce, wide, index) for reduce, index in kinds]
+        held = [accumulator.start() for accumulator in accumulators]
+        length = b.intrinsic("smax", b.integer("sub", stop, first), self.integer(0))
+        most = b.intrinsic("smax", b.integer("sub", length, self.integer(1)), self.integer(0))
+        begin = first
+        for lanes in dict.fromkeys([wide, narrow, 1]):
+            edge = b.integer("and", most, self.integer(-lanes)) if lanes > 1 else length
+            edge = b.integer("add", first, edge)
+            held = [a.narrowed(values, lanes) for a, values in zip(accumulators, held, strict=True)]
+            held = self._by(lanes, section, accumulators, begin, edge, held)
+            begin = edge
+        for accumulator, values in zip(accumulators, held, strict=True):
+            self.slots[accumulator.reduce.slot] = accumulator.lanewise(values, first)
+
+    def _by(
+        self,
+        lanes: int,
+        section: Section,
+        accumulators: list[Accumulator],
+        begin: Value,
+        edge: Value,
+        held: list[list[Value]],
+    ) -> list[list[Value]]:
+        """Run over whole vectors of so many lanes; what is held then."""
+        loop = Loop(self.b, begin, edge, self.integer(lanes), [value for values in held for value in values])
+        place = Place(lanes, None, loop.index, {})
+        values = self._code(section, place)
+        self.m.stores(section, values, place)
+        following, rest = [], loop.values
+        for accumulator in accumulators:
+            mine, rest = rest[: accumulator.width], rest[accumulator.width :]
+            fed = [values[number] for number in accumulator.reduce.args]
+            following += accumulator.step(mine, fed, None)
+        after = iter(loop.end(*following))
+        return [[next(after) for _ in values] for values in held]
