@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import containers, faces
+from nxkernel.defn import containers, faces, places
 from nxkernel.defn.captures import Survey, Walk
-from nxkernel.defn.leaves import array_of, spec_of
+from nxkernel.defn.leaves import Leaf, array_of, spec_of
 from nxkernel.defn.states import constant, describe
-from nxkernel.defn.trace import Known, Leaf, Traced, trace
+from nxkernel.defn.trace import Known, Traced, trace
 from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.expr import Source
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import is_number
 from nxkernel.primitives import parameter
@@ -40,6 +42,8 @@ class Arguments:
         As what the function sees its values.
     fixed : set of str
         The paths of Python numbers that are static values.
+    assigned : set of str
+        The paths of what is known to be assigned into, by the rules of Nx.
     keywords : tuple of str
         The last arguments are passed by these names.
     placed : set of str
@@ -47,8 +51,8 @@ class Arguments:
     """
 
     __slots__ = (
-        "_option_states", "_walk", "arrays", "compiler", "face", "fixed", "keywords", "names", "numbers", "options",
-        "paths", "placed", "specs", "structures", "survey", "values",
+        "_option_states", "_walk", "arrays", "assigned", "compiler", "face", "fixed", "keywords", "names", "numbers",
+        "options", "paths", "placed", "specs", "structures", "survey", "values",
     )  # fmt: skip
 
     def __init__(
@@ -64,6 +68,7 @@ class Arguments:
         fixed: Collection[str] = (),
         keywords: Sequence[str] = (),
         placed: Collection[str] = (),
+        assigned: Mapping[str, bool] = MappingProxyType({}),
     ) -> None:
         self.names, self.structures = names, tuple(structures)
         self.options, self.compiler, self.survey = options, compiler, survey
@@ -81,8 +86,11 @@ class Arguments:
         self.numbers = tuple(map(is_number, self.values)) if face == faces.NUMPY else ()
         #: The paths of Python numbers that are static values.
         self.fixed = {path for path, value in leaves if is_number(value) and (path in fixed or type(value) is bool)}
+        self.assigned: set[str] = set()
         if face == faces.NX:
             self.fixed = set()
+            for path, whole in assigned.items():
+                self.add_assigned(path, whole)
 
     @property
     def ident(self) -> tuple:
@@ -92,6 +100,7 @@ class Arguments:
             self.specs,
             self.numbers,
             tuple([(path, constant(value)) for path, value in self._fixed_values()]),
+            self._assigned_kinds() if self.assigned else (),
             tuple(self._option_states.items()),
             self._aliases(),
             self.survey.ident,
@@ -104,37 +113,65 @@ class Arguments:
         Raises
         ------
         NxTypeError
-            For a tensor whose new value the function does not return, an array that is read-only, and one whose memory
-            is also that of another argument or captured array.
+            For an array that is read-only, and one whose memory is also that of another argument or captured array.
         """
         names = [*self.paths, *(self.arrays[number][0] for number in program.captured)]
-        for place in program.changes:
+        for place, source in zip(program.changes, program.assigned_at, strict=True):
             path, value = self.paths[place], self.values[place]
+            line = _line(source)
             if not isinstance(value, np.ndarray):
-                if place not in program.returned:
-                    raise NxTypeError(
-                        message(
-                            f"{function} assigns into {path}, which is {a(type(value).__name__)}: those never change.",
-                            f"Return the new value of {path} from {function}, or pass a NumPy array.",
-                        )
-                    )
                 given[place] = given[place].copy()
             elif not value.flags.writeable:
                 raise NxTypeError(
-                    message(f"{function} assigns into {path}, which is read-only.", f"Pass {path}.copy().")
+                    message(f"{function} assigns into {path}, which is read-only.", *line, f"Pass {path}.copy().")
                 )
             for other, array in enumerate(given[: len(names)]):
                 if other != place and np.may_share_memory(given[place], array):
                     raise NxTypeError(
                         message(
                             f"{function} assigns into {path}, whose memory {names[other]} shares.",
+                            *line,
                             f"Pass a copy: {path}.copy().",
                         )
                     )
 
+    def give_back(self, function: str, given: Sequence[np.ndarray], made: Sequence[np.ndarray], program: Any) -> None:
+        """Put into the caller's arrays what a program assigned into copies of them.
+
+        Raises
+        ------
+        NxTypeError
+            For a tensor whose new value is not among the results.
+        """
+        results = made[: len(made) - len(program.changes)]
+        for place, source in zip(program.changes, program.assigned_at, strict=True):
+            path, value, new = self.paths[place], self.values[place], given[place]
+            if isinstance(value, np.ndarray):
+                if not np.may_share_memory(new, value):
+                    np.copyto(value, new)
+            elif place not in program.returned and not any(_alike(new, result) for result in results):
+                # Which of the results it is cannot always be seen from the graph: a `return` may be one of several.
+                raise NxTypeError(
+                    message(
+                        f"{function} assigns into {path}, which is {a(type(value).__name__)}: those never change.",
+                        *_line(source),
+                        f"Return the new value of {path} from {function}, or pass a NumPy array.",
+                    )
+                )
+
+    def add_assigned(self, path: str, whole: bool) -> None:
+        """Know that a leaf is assigned into: by ``x[k] = v``, or as a whole by ``x += v``, which only arrays are."""
+        if path in self.paths and (not whole or isinstance(self.values[self.paths.index(path)], np.ndarray)):
+            self.assigned.add(path)
+
     def _fixed_values(self) -> list[tuple[str, Any]]:
         pairs = zip(self.paths, self.values, strict=True)
         return [(path, value) for path, value in pairs if path in self.fixed]
+
+    def _assigned_kinds(self) -> tuple:
+        """What is assigned into, and whether that is an array, which the caller sees change."""
+        pairs = zip(self.paths, self.values, strict=True)
+        return tuple([(path, isinstance(value, np.ndarray)) for path, value in pairs if path in self.assigned])
 
     def fixable(self, error: Exception) -> set[str]:
         """Python numbers that may be made static because tracing stopped with an error: those that it asked for.
@@ -184,6 +221,9 @@ class Arguments:
                 found[f"argument {path}"] = ((type(value), spec), f"{spec} (a Python {type(value).__name__})")
         for path, value in self._fixed_values():
             found[f"argument {path}"] = (constant(value), describe(value))
+        for path in self.assigned:
+            spec, text = found[f"argument {path}"]
+            found[f"argument {path}"] = ((spec, "assigned"), f"{text} (assigned into)")
         for name, value in self.options.items():
             if constant(value) is not None:
                 kind = "argument" if name in self.placed else "option"
@@ -199,7 +239,14 @@ class Arguments:
         if self._walk is not None:
             leads |= self._walk.leads
         leaves = [
-            Leaf(path, spec, is_number(value), (value,) if path in self.fixed else ())
+            Leaf(
+                path,
+                spec,
+                is_number(value),
+                (value,) if path in self.fixed else (),
+                isinstance(value, np.ndarray),
+                path in self.assigned,
+            )
             for path, spec, value in zip(self.paths, self.specs, self.values, strict=True)
         ]
         known = Known(self.arrays, leads)
@@ -217,3 +264,15 @@ class Arguments:
         shown = [f"{path}: {spec}" for path, spec in zip(self.paths, self.specs, strict=True)]
         shown += [f"{option}={describe(value)}" for option, value in self.options.items()]
         return f"{name}({', '.join(shown)})"
+
+
+def _alike(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+
+
+def _line(source: Source | None) -> list[str]:
+    """The lines of a message that show where something is assigned into."""
+    if source is None:
+        return []
+    where, code = f"{places.name_of(source.file)}, line {source.line}", places.code_at(source.file, source.line)
+    return [f"{where}:  {code}" if code else f"{where}."]

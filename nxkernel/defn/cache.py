@@ -12,6 +12,7 @@ from typing import Any
 from nxkernel.compilers.interface import Executable
 from nxkernel.defn.arguments import Parts
 from nxkernel.defn.events import Event, stream
+from nxkernel.graph.expr import Source
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
 PROGRAMS, FUNCTIONS = 256, 4096
@@ -56,6 +57,8 @@ class Program:
         The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
     returned : frozenset of int
         Those of them whose last value the function returns.
+    assigned_at : tuple of (Source or None)
+        For each of them the line that assigned into it last.
     reason : tuple of str
     where : str
     signature : str
@@ -76,6 +79,7 @@ class Program:
     specs: tuple
     changes: tuple[int, ...]
     returned: frozenset[int]
+    assigned_at: tuple[Source | None, ...]
     reason: tuple[str, ...]
     where: str
     signature: str
@@ -106,6 +110,8 @@ class Family:
         self._forgotten_hits = 0
         #: Python numbers among the arguments, by path, that tracing needed as static values.
         self.fixed: set[str] = set()
+        #: The arguments that tracing found to be assigned into, and whether as a whole, by ``x += v``, only.
+        self.assigned: dict[str, bool] = {}
         #: Goes up when programs are dropped, so that shortcuts to them are not followed.
         self.version = 0
         #: Whether another function of the same name and place was there before, which the person has edited since.
@@ -119,6 +125,12 @@ class Family:
                 program.calls_when_last = program.calls
                 self._programs.move_to_end(ident)
             return program
+
+    def add_assigned(self, path: str, whole: bool) -> None:
+        """Know that an argument is assigned into: in parts, or as a whole, by ``x += v``, only."""
+        with self._lock:
+            self.assigned = {**self.assigned, path: whole and self.assigned.get(path, True)}
+            self.version += 1
 
     def count(self, program: Program) -> None:
         """Count a call that was new."""

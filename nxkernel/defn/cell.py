@@ -13,6 +13,7 @@ import numpy as np
 from nxkernel.defn import containers, faces
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow import unrolling
+from nxkernel.defn.flow.given import bind_tensors_anew
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.refusals import refusal, site
 from nxkernel.defn.states import CONTAINERS
@@ -71,6 +72,7 @@ class _CellDefinition(Definition):
         @functools.wraps(inner, updated=())
         def gathered(*args: Any, **options: Any) -> Any:
             __tracebackhide__ = True
+            bind_tensors_anew(tracing.current())
             given = {id(leaf): place for place, leaf in enumerate(_leaves(args)) if not _is_plain(leaf)}
             result = _outcome(inner(*args, **options), given)
             for name in self.__nx_function__.left_out:

@@ -33,6 +33,7 @@ from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program, family
 from nxkernel.defn.events import Event, stream
 from nxkernel.defn.flow.functions import fn
+from nxkernel.defn.flow.given import AssignedError
 from nxkernel.defn.report import CacheInfo, CompilationView
 from nxkernel.defn.telling import tell
 from nxkernel.defn.trace import Traced
@@ -220,10 +221,8 @@ class Definition:
             if program.changes:
                 arguments.own(self.__name__, given, program)
             made = program.executable.run(given)
-            for place in program.changes:
-                value = arguments.values[place]
-                if isinstance(value, np.ndarray) and not np.may_share_memory(given[place], value):
-                    np.copyto(value, given[place])
+            if program.changes:
+                arguments.give_back(self.__name__, given, made, program)
             return quick.results(program, made)
         except Exception as error:
             self._failed(error)
@@ -290,9 +289,9 @@ class Definition:
         survey, captured = self._look()
         compiler = self.compiler or defaults.current()["compiler"]
         fixed = self._family.fixed
-        placed = frozenset(more)
+        placed, assigned = frozenset(more), self._family.assigned
         return Arguments(
-            names, structures, leaves, values, compiler, survey, captured, self.face, fixed, keywords, placed
+            names, structures, leaves, values, compiler, survey, captured, self.face, fixed, keywords, placed, assigned
         )
 
     def _fixed_apart(self, args: tuple, names: list[str]) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
@@ -397,6 +396,7 @@ class Definition:
                     specs=traced.specs,
                     changes=traced.changes,
                     returned=traced.returned,
+                    assigned_at=traced.assigned_at,
                     reason=why,
                     where=where,
                     signature=arguments.signature(self.__name__),
@@ -427,6 +427,9 @@ class Definition:
             try:
                 traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
                 break
+            except AssignedError as found:
+                self._family.add_assigned(found.path, found.whole)
+                arguments.add_assigned(found.path, found.whole)
             except NxError as error:
                 more = arguments.fixable(error)
                 if not more:

@@ -18,6 +18,9 @@ import numpy as np
 from nxkernel import numpy as nnp
 from nxkernel import types
 from nxkernel.defn import containers, reads
+from nxkernel.defn.flow import given
+from nxkernel.defn.flow.given import Given
+from nxkernel.defn.leaves import Leaf
 from nxkernel.defn.states import CONTAINERS
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, TracedValue
@@ -42,13 +45,22 @@ class Face:
 
     def __init__(self, run: Trace) -> None:
         self.run = run
+        #: Place, value before and handle of each argument that is assigned into.
+        self._given: list[tuple[int, Expr, Given | Array]] = []
 
     def rules(self) -> AbstractContextManager[None]:
         """The rules of types that hold meanwhile."""
         return types.promotion(self.name)
 
-    def argument(self, place: int, path: str, node: Any, number: bool) -> Any:
+    def argument(self, place: int, leaf: Leaf, node: Any) -> Any:
         """What the function gets for a leaf of its arguments."""
+        if type(node) is not Expr:
+            return node
+        if leaf.assigned:
+            made = Given(node, leaf.path, leaf.array)
+            self._given.append((place, made.root.read(), made))
+            return made
+        given.remember(self.run, node, leaf.path, leaf.array)
         return node
 
     def captured(self, name: str, node: Any) -> Any:
@@ -57,7 +69,8 @@ class Face:
 
     def changes(self) -> list[tuple[int, Expr]]:
         """The arguments that it assigned into, and what is in them at the end."""
-        return []
+        found = [(place, before, made.root.read()) for place, before, made in self._given]
+        return [(place, after) for place, before, after in found if after is not before]
 
 
 class NumpyFace(Face):
@@ -67,18 +80,17 @@ class NumpyFace(Face):
 
     def __init__(self, run: Trace) -> None:
         super().__init__(run)
-        self._arguments: list[tuple[int, Expr, Array]] = []
         self._captured: dict[int, tuple[str, Expr, Array]] = {}
 
-    def argument(self, place: int, path: str, node: Any, number: bool) -> Any:
+    def argument(self, place: int, leaf: Leaf, node: Any) -> Any:
         """An array, or a scalar; Python numbers stay weak."""
-        if number:
+        if leaf.number:
             self.run.weak.add(node)
         if not node.shape or type(node) is not Expr:
             return Scalar(node) if type(node) is Expr else node
-        made = Array.of(node, path)
+        made = Array.of(node, leaf.path)
         made.root.cell.shared = True
-        self._arguments.append((place, made.root.read(), made))
+        self._given.append((place, made.root.read(), made))
         return made
 
     def captured(self, name: str, node: Any) -> Any:
@@ -106,8 +118,7 @@ class NumpyFace(Face):
                         "Pass it as an argument: arrays that are arguments are changed as NumPy would.",
                     )
                 )
-        found = [(place, before, array.root.read()) for place, before, array in self._arguments]
-        return [(place, after) for place, before, after in found if after is not before]
+        return super().changes()
 
 
 FACES: dict[str, type[Face]] = {NX: Face, NUMPY: NumpyFace}

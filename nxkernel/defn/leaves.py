@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,33 @@ from nxkernel.ops.dispatch import is_number
 from nxkernel.primitives import Spec
 from nxkernel.tensor.incoming import array_of_numbers, is_numeric
 from nxkernel.tensor.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf of the arguments that a function is traced with.
+
+    Parameters
+    ----------
+    path : str
+        How a person would write it.
+    spec : Spec or VectorizedSpec
+    number : bool
+        Whether it is a Python number.
+    fixed : tuple
+        The number itself where it is static, else nothing.
+    array : bool
+        Whether it is a NumPy array.
+    assigned : bool
+        Whether it is known to be assigned into, by the rules of Nx.
+    """
+
+    path: str
+    spec: Spec | VectorizedSpec
+    number: bool = False
+    fixed: tuple[Any, ...] = ()
+    array: bool = False
+    assigned: bool = False
 
 
 def is_leaf(value: Any) -> bool:

@@ -10,10 +10,10 @@ import numpy as np
 
 from nxkernel.defn import containers, faces
 from nxkernel.defn.flow.unrolling import notes
-from nxkernel.defn.leaves import spec_of
+from nxkernel.defn.leaves import Leaf, spec_of
 from nxkernel.defn.stand_ins import StandIns
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, Graph, VectorizedExpr, node_with, parameter
+from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import post_order
 from nxkernel.numpy import bounds
@@ -63,6 +63,8 @@ class Traced:
         The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
     returned : frozenset of int
         Those of them whose last value the function returns.
+    assigned_at : tuple of (Source or None)
+        For each of them the line that assigned into it last.
     """
 
     graph: Graph
@@ -74,27 +76,7 @@ class Traced:
     notes: tuple[str, ...] = ()
     changes: tuple[int, ...] = ()
     returned: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """A leaf of the arguments.
-
-    Parameters
-    ----------
-    path : str
-        How a person would write it.
-    spec : Spec or VectorizedSpec
-    number : bool
-        Whether it is a Python number.
-    fixed : tuple
-        The number itself where it is static, else nothing.
-    """
-
-    path: str
-    spec: Spec | VectorizedSpec
-    number: bool = False
-    fixed: tuple[Any, ...] = ()
+    assigned_at: tuple[Source | None, ...] = ()
 
 
 #: A node, and the spec of the value that it is for the function: its first axes may be vectorized.
@@ -183,9 +165,7 @@ def trace(
     try:
         with run, looks.rules():
             values = [
-                leaf.fixed[0]
-                if leaf.fixed
-                else looks.argument(place, leaf.path, node_with(node, leaf.spec), leaf.number)
+                leaf.fixed[0] if leaf.fixed else looks.argument(place, leaf, node_with(node, leaf.spec))
                 for place, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))
             ]
             supply = iter(values)
@@ -228,6 +208,7 @@ def trace(
         notes(run),
         tuple(place for place, _ in changes),
         frozenset(place for place, node in changes if any(node is output for output in outputs[:first])),
+        tuple([node.source for _, node in changes]),
     )
 
 

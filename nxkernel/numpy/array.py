@@ -175,10 +175,12 @@ class Root:
         What is there first.
     """
 
-    __slots__ = ("cell", "shape", "type", "value")
+    __slots__ = ("cell", "doubt", "shape", "type", "value")
 
     def __init__(self, value: Operand, name: str = "") -> None:
         self.shape, self.type = value.shape, value.type
+        #: Makes the error for whoever writes there, where only the running program knows whose place it is.
+        self.doubt: Callable[[], Exception] | None = None
         self.cell, self.value = Cell(name), None
         trace = tracing.current()
         if trace is None:
@@ -202,6 +204,8 @@ class Root:
 
     def write(self, value: Operand) -> None:
         """Put something else there."""
+        if self.doubt is not None:
+            raise self.doubt()
         trace = tracing.current()
         if trace is None and self.value is not None:
             self.value = value

@@ -22,6 +22,7 @@ def program(ident, parts=None, kernels=(), made=0.0):
         specs=(),
         changes=(),
         returned=frozenset(),
+        assigned_at=(),
         reason=(),
         where="",
         signature=f"f({ident})",

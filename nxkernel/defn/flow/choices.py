@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nxkernel import types
-from nxkernel.defn.flow import sites, variables
+from nxkernel.defn.flow import given, sites, variables
 from nxkernel.defn.flow.unassigned import Unassigned
 from nxkernel.defn.flow.variables import MismatchError, is_traced, known
 from nxkernel.defn.flow.watching import Watch
@@ -210,6 +210,9 @@ class _Choice:
         one, other = (run.results[place] for run in self._runs)
         if one is other and variables.is_mutable(one):
             return variables.write_back(one, made)
+        if one is not other:
+            name, site = self._names[place], self._site
+            given.doubt([one, other], made, lambda: _whose(name, site))
         return made
 
     def _missing(self, name: str, side: int) -> Unassigned:
@@ -256,6 +259,16 @@ class _Choice:
         what = f"the branches of this `if` disagree about {shown}."
         why = f"Both become one value in the compiled program: {hint}"
         return sites.error(NxTypeError, what, *sites.table(rows), why)
+
+
+def _whose(name: str, site: Any) -> NxError:
+    return sites.error(
+        NxTypeError,
+        f"`{name}` is assigned into, and whether it is the caller's array then is up to a condition that only the "
+        "running program knows.",
+        *sites.shown(site),
+        f"Begin with a copy of it, {given.own_copy(name)}, or assign the new elements on that side: {name}[...] = ....",
+    )
 
 
 def _is_raised(error: Exception) -> bool:

@@ -6,11 +6,13 @@ sees at the end, is counted along.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from nxkernel.defn.flow import sites
-from nxkernel.errors import NxTypeError
+from nxkernel.defn.flow.given import Given, assigned, is_shared, own_copy
+from nxkernel.errors import NxError, NxTypeError
 from nxkernel.numpy.array import Array
 from nxkernel.ops import comparison, control
 
@@ -49,6 +51,10 @@ class Exchange:
         """
         given = [variable.given for variable in self.variables]
         after = [results[place] for place in self.places]
+        for array, value in zip(given, after, strict=True):
+            if type(array) is Given:
+                # The name of an array that is assigned into is bound to another argument: the next turn changes that.
+                assigned(value)
         for variable, array in zip(self.variables, given, strict=True):
             written = _is_shared(variable) and array.root.read() is not variable.entered
             if written and not any(array is value for value in after):
@@ -57,7 +63,7 @@ class Exchange:
                     f"this loop assigns into the array of `{variable.name}`, which is the caller's, and binds the name "
                     "to another one.",
                     *sites.shown(self.site),
-                    f"Begin with a copy of it, {variable.name} = {variable.name}.copy(), or assign the new elements: "
+                    f"Begin with a copy of it, {own_copy(variable.name)}, or assign the new elements: "
                     f"{variable.name}[...] = ....",
                 )
         found = []
@@ -84,6 +90,25 @@ class Exchange:
                 (content,) = control.choose(there, lambda v=value: [v], lambda v=content: [v])
             variable.value.root.write(content)
 
+    def look_back(self, variables: Sequence[Any], values: Sequence[Any]) -> None:
+        """Refuse assignments after the loop into arrays of which only the running program knows whose they are."""
+        if not any(map(_is_shared, self.variables)):
+            return
+        for variable, value in zip(variables, values, strict=True):
+            exchanged = variable in self.variables and self._kept[self.variables.index(variable)]
+            if exchanged and isinstance(value, Array | Given) and value is not variable.value:
+                value.root.doubt = functools.partial(self._whose, variable.name)
+
+    def _whose(self, name: str) -> NxError:
+        return sites.error(
+            NxTypeError,
+            f"`{name}` is assigned into after this loop, in which arrays of the caller's change places: only the "
+            "running program knows which of them it is.",
+            *sites.shown(self.site),
+            f"Assign the new elements in the loop, or to the names that arrays have before it; or {own_copy(name)} "
+            "makes a copy.",
+        )
+
     def _leaf(self, variables: Sequence[Any], leaves: Sequence[Any], number: int) -> Any:
         before = sum(variable.size for variable in variables[: self.places[number]])
         return leaves[before]
@@ -92,9 +117,9 @@ class Exchange:
 def _is_whole(variable: Any) -> bool:
     """Whether a variable that is made anew in turns began with a whole array."""
     value = variable.value
-    return not (variable.held or variable.fresh) and isinstance(value, Array) and not value.steps
+    return not (variable.held or variable.fresh) and isinstance(value, Array | Given) and not value.steps
 
 
 def _is_shared(variable: Any) -> bool:
     """Whether it began with an array of the caller's."""
-    return _is_whole(variable) and variable.value.root.cell.shared
+    return _is_whole(variable) and is_shared(variable.value)

@@ -13,7 +13,7 @@ from nxkernel import numba_functions
 from nxkernel import types as face
 from nxkernel.defn.flow import builtins, mathematics
 from nxkernel.defn.states import installed_file
-from nxkernel.numpy.array import wrap
+from nxkernel.numpy.array import Value, wrap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.njit import njit_map
 
@@ -63,7 +63,7 @@ def _of_each(function: Any, *args: Any, **options: Any) -> Any:
     if not any(isinstance(value, Operand | Proxy) for value in given):
         return function(*args, **options)
     made = njit_map(function, *args, **options)
-    return wrap(made) if any(isinstance(value, Proxy) for value in given) else made
+    return wrap(made) if any(isinstance(value, Value) for value in given) else made
 
 
 def is_users(function: types.FunctionType) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.defn.flow import updates
+from nxkernel.defn.flow.given import Given, assigned
 from nxkernel.defn.flow.sequences import Counted
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.variables import is_traced, is_value
@@ -126,6 +127,8 @@ def _same_node(one: Any, other: Any) -> bool:
 
 def get_item(value: Any, key: Any) -> Any:
     """``value[key]``."""
+    if type(value) is Given:
+        value = value.__nx_operand__()
     if isinstance(value, Operand):
         return _taken(value, key)
     if isinstance(value, np.ndarray) and (tracing.current() is not None and _has_traced(key)):
@@ -206,15 +209,24 @@ def _from_sequence(values: Any, key: Any) -> Any:
 def set_item(value: Any, key: Any, new: Any) -> Any:
     """``value[key] = new``: what the variable is bound to afterwards.
 
-    Tensors and traced values are immutable, so it is a new one; anything else is changed in place.
+    Tensors and traced values are immutable, so it is a new one; arguments and anything else are changed in place.
     """
     if is_unassigned(value):
         return value[key]
+    if type(value) is Given:
+        value.write(_put(value.__nx_operand__(), key, new))
+        return value
     if isinstance(value, np.ndarray) and tracing.current() is not None:
         value = operand(value)
     if not isinstance(value, Operand):
         value[key] = new
         return value
+    assigned(value)
+    return _put(value, key, new)
+
+
+def _put(value: Operand, key: Any, new: Any) -> Operand:
+    """A value with something else in a part of it."""
     if isinstance(new, Picked):
         return _put_picked(value, key, new)
     return updates.updated(value, key, new)
@@ -233,6 +245,10 @@ def _put_picked(value: Operand, key: Any, new: Picked) -> Operand:
 def in_place(symbol: str, value: Any, other: Any) -> Any:
     """``value op= other``: what the variable is bound to afterwards."""
     plain, changing = _OPERATORS[symbol.removesuffix("=")]
+    if type(value) is Given:
+        value.write(updates.updated(value.__nx_operand__(), ..., plain(value.__nx_operand__(), other)))
+        return value
     if isinstance(value, Operand):
+        assigned(value, whole=True)
         return plain(value, other)
     return changing(value, other)

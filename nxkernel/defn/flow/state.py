@@ -8,6 +8,7 @@ from typing import Any
 from nxkernel import types
 from nxkernel.defn.flow import sites, variables
 from nxkernel.defn.flow.exchange import Exchange
+from nxkernel.defn.flow.given import Given, follow
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.unrolling import MustUnrollError
 from nxkernel.defn.flow.watching import Watch
@@ -92,8 +93,10 @@ class _Variable:
         """The value that the body sees."""
         if self.held or self.fresh:
             return self.value
+        for leaf, node in zip(self.leaves, nodes, strict=True):
+            follow(leaf, node)
         self.given = variables.rebuild(self.structure, iter(nodes))
-        self.entered = self.given.root.read() if isinstance(self.given, Array) else None
+        self.entered = self.given.root.read() if isinstance(self.given, Array | Given) else None
         return self.given
 
     def after_turn(self, value: Any, found: Plan, before: Sequence[Any]) -> list[Any]:
@@ -107,6 +110,7 @@ class _Variable:
             return []
         leaves: list[Any] = []
         self.result = variables.take_apart(value, leaves)
+        self.turned = leaves
         if self.fresh:
             if len(leaves) != self.size:
                 found.sizes[self.name] = len(leaves)
@@ -129,6 +133,8 @@ class _Variable:
             return self.value
         if not self.fresh and self.unchanged and is_number(self.value):
             return self.value
+        for leaf, node in zip(self.turned, leaves, strict=True):
+            follow(leaf, node)
         made = variables.rebuild(self._last(), iter(leaves))
         return variables.write_back(self.value, made) if self.copied else made
 
@@ -265,6 +271,7 @@ class State:
         supply = iter(results[extra + len(turns) :])
         turns.bring_home(results[extra : extra + len(turns)], held, results[extra + len(turns) :])
         after = tuple([v.after_loop([next(supply) for _ in range(v.size)]) for v in held])
+        turns.look_back(held, after)
         return list(results[:extra]), after
 
     def _look_for_changes(self, watch: Watch, held: Sequence[_Variable]) -> None:

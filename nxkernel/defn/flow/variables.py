@@ -11,6 +11,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.defn.containers import sorted_keys
+from nxkernel.defn.flow.given import Given
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
@@ -145,7 +146,9 @@ def rebuild(structure: tuple, leaves: Iterator[Any]) -> Any:
     kind, detail, children = structure
     if kind == LEAF:
         leaf = next(leaves)
-        return leaf if detail is None or leaf is detail else detail.__nx_like__(leaf)
+        if detail is None or leaf is detail:
+            return leaf
+        return detail.anew(leaf) if type(detail) is Given else detail.__nx_like__(leaf)
     if kind in (HELD, NONE):
         return detail
     members = [rebuild(child, leaves) for child in children]

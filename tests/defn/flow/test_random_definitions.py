@@ -38,8 +38,10 @@ def compare(seed):
         for a, b in [(0, 1), (3, 2), (-1, 5)]:
             array = np.array([1, 2, 3])
             expected = space["f"](a, b, array)
-            found = definition(a, b, nx.tensor([1, 2, 3]))
-            assert [v.to_list() for v in found] == [np.asarray(v).tolist() for v in expected], text
+            given = np.array([1, 2, 3])
+            for values in (definition(a, b, given), definition(a, b, nx.tensor([1, 2, 3]))):
+                assert [v.to_list() for v in values] == [np.asarray(v).tolist() for v in expected], text
+            assert given.tolist() == array.tolist(), text
     finally:
         del linecache.cache[file]
 
