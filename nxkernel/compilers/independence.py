@@ -1,7 +1,7 @@
 """Loops whose turns have nothing to do with each other: what one turn writes, no other one reads or writes.
 
 Such a loop counts, carries nothing else from turn to turn, and goes through each array that it changes along one axis:
-turn ``i`` touches ``a[.., i + c, ..]`` alone. Its turns may run in any order, and on all threads.
+turn ``i`` touches ``a[.., m * i + c, ..]`` alone. Its turns may run in any order, and on all threads.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from nxkernel.compilers.ranges import Interval
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order
 
-#: An axis of an array, and how far the index along it is from the counter.
-Lane = tuple[int, int]
+#: ``(m, c)`` for an index that is ``m`` times the counter plus ``c``, with `m` other than 0.
+Line = tuple[int, int]
+#: An axis of an array, and the index along it.
+Lane = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class Independence:
     bound : Expr
         A parameter of the condition, or a constant, before which the counter ends.
     lanes : dict
-        For each array of the state that changes, by place, where a turn touches it: an axis, and how far the index
-        along it is from the counter.
+        For each array of the state that changes, by place, where a turn touches it: an axis, and the `m` and `c` of
+        the index along it.
     """
 
     counter: int
@@ -70,7 +72,7 @@ def independence(node: Expr, given: Mapping[Expr, Interval]) -> Independence | N
     touched = _Touched()
     try:
         versions = {body.parameters[place]: place for place in arrays}
-        after = touched.graph(body, versions, {body.parameters[counter]: 0}, known)
+        after = touched.graph(body, versions, {body.parameters[counter]: (1, 0)}, known)
     except _DependentError:
         return None
     if any(after.get(body.outputs[place]) != place for place in arrays):
@@ -109,7 +111,7 @@ class _Touched:
         self.lanes: dict[int, set[Lane]] = {}
 
     def graph(
-        self, graph: Graph, versions: dict[Expr, int], counters: Mapping[Expr, int], known: Mapping[Expr, Interval]
+        self, graph: Graph, versions: dict[Expr, int], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
     ) -> dict[Expr, int]:
         """Go through a graph; gives which of its nodes are which arrays, changed or not.
 
@@ -119,7 +121,7 @@ class _Touched:
         versions : dict
             Its parameters that are arrays of the loop.
         counters : mapping
-            Its parameters that are the counter, each with how far it is from it.
+            Its parameters that are the counter, or come from it.
         known : mapping
             The intervals of its parameters.
         """
@@ -153,22 +155,22 @@ class _Touched:
         axes: Sequence[int],
         indices: Sequence[Expr],
         lengths: Sequence[int],
-        counters: Mapping[Expr, int],
+        counters: Mapping[Expr, Line],
         known: Mapping[Expr, Interval],
     ) -> None:
         here = set()
         for axis, index, length in zip(axes, indices, lengths, strict=True):
-            away = _from_counter(index, counters)
+            line = _line(index, counters, known)
             low, high = known.get(index, (-1, ranges.UNKNOWN))
             # An index that could be moved to where there are elements would be that of two turns.
-            if away is not None and length == 1 and low >= 0 and high < node.shape[axis]:
-                here.add((axis, away))
+            if line is not None and length == 1 and low >= 0 and high < node.shape[axis]:
+                here.add((axis, *line))
         self.lanes[array] = self.lanes.get(array, here) & here
         if not self.lanes[array]:
             raise _DependentError
 
     def _control(
-        self, node: Expr, found: dict[Expr, int], counters: Mapping[Expr, int], known: Mapping[Expr, Interval]
+        self, node: Expr, found: dict[Expr, int], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
     ) -> list[int | None]:
         """Go through a loop or choice inside; gives which of its results are which arrays."""
         inner = ranges.of_parts(node, known)
@@ -178,14 +180,14 @@ class _Touched:
             for side, intervals in zip(sides, inner, strict=True):
                 given = list(zip(side.parameters, node.operands[1:], strict=True))
                 versions = {parameter: found[operand] for parameter, operand in given if operand in found}
-                ends = self.graph(side, versions, _handed(given, counters), intervals)
+                ends = self.graph(side, versions, _handed(given, counters, known), intervals)
                 after.append([ends.get(output) for output in side.outputs])
             return self._agreed(*after)
         count, body, condition = node.params["state"], node.params["body"], node.params["condition"]
         for graph, intervals in zip((condition, body), inner, strict=True):
             given = list(zip(graph.parameters, node.operands, strict=True))
             versions = {parameter: found[operand] for parameter, operand in given if operand in found}
-            ends = self.graph(graph, versions, _handed(given[count:], counters), intervals)
+            ends = self.graph(graph, versions, _handed(given[count:], counters, known), intervals)
         starts = [found.get(operand) for operand in node.operands[:count]]
         return self._agreed(starts, [ends.get(output) for output in body.outputs])
 
@@ -197,30 +199,36 @@ class _Touched:
         return one
 
 
-def _handed(given: Sequence[tuple[Expr, Expr]], counters: Mapping[Expr, int]) -> dict[Expr, int]:
-    """The parameters of a part that are the counter of the loop around it."""
-    offsets = [(parameter, _from_counter(operand, counters)) for parameter, operand in given]
-    return {parameter: away for parameter, away in offsets if away is not None}
+def _handed(
+    given: Sequence[tuple[Expr, Expr]], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
+) -> dict[Expr, Line]:
+    """The parameters of a part that come from the counter of the loop around it."""
+    lines = [(parameter, _line(operand, counters, known)) for parameter, operand in given]
+    return {parameter: line for parameter, line in lines if line is not None}
 
 
-def _from_counter(index: Expr, counters: Mapping[Expr, int]) -> int | None:
-    """How far an index is from the counter, where that is always the same."""
-    away = 0
-    while index not in counters:
-        if index.primitive is p.reshape:
-            index = index.operands[0]
-            continue
-        if index.primitive not in (p.add, p.subtract) or index.type is not types.s64:
-            return None
-        left, right = index.operands
-        if index.primitive is p.add and left.primitive is p.constant:
-            left, right = right, left
-        if right.primitive is not p.constant:
-            return None
-        value = int(right.params["value"])
-        away += value if index.primitive is p.add else -value
-        index = left
-    return away + counters[index]
+def _line(index: Expr, counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]) -> Line | None:
+    """How an index comes from the counter, where that is by a factor and a distance."""
+    if index in counters:
+        return counters[index]
+    if index.primitive is p.reshape:
+        return _line(index.operands[0], counters, known)
+    if index.primitive is p.select:
+        # A negative index counts from the end; this one is known to be none, or to be one.
+        truth = known.get(index.operands[0], (0, 1))
+        return _line(index.operands[1 if truth[0] else 2], counters, known) if truth[0] == truth[1] else None
+    if index.primitive not in (p.add, p.subtract, p.multiply) or index.type is not types.s64:
+        return None
+    left, right = index.operands
+    if index.primitive is not p.subtract and left.primitive is p.constant:
+        left, right = right, left
+    line = _line(left, counters, known) if right.primitive is p.constant else None
+    if line is None:
+        return None
+    (factor, away), value = line, int(right.params["value"])
+    if index.primitive is p.multiply:
+        return (factor * value, away * value) if value else None
+    return factor, away + (value if index.primitive is p.add else -value)
 
 
 def _sliced(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:

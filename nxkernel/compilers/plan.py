@@ -11,6 +11,7 @@ from nxkernel import types
 from nxkernel.compilers import matmul, pieces, ranges, scalars, updates
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.fusion import WHOLE, Fusion, Kernel
+from nxkernel.compilers.independence import Independence, independence
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import placed
 from nxkernel.compilers.nesting import Builder
@@ -82,6 +83,8 @@ class Control:
         For each result the operand whose memory it takes over.
     scratch : Expr or None
         Memory that only it uses.
+    independence : Independence or None
+        Of a loop whose turns are independent, what makes them so.
     """
 
     node: Expr
@@ -89,6 +92,18 @@ class Control:
     parts: tuple[Plan, ...]
     shared: tuple[int | None, ...]
     scratch: Expr | None
+    independence: Independence | None
+
+    @property
+    def turns(self) -> int | None:
+        """The most turns of a loop, where a part of its state is known to count between bounds."""
+        body = self.parts[1]
+        for place in range(self.node.params["state"]):
+            low, high = body.ranges.get(body.graph.parameters[place], (0, ranges.UNKNOWN))
+            step = ranges.step(body.graph, place)
+            if step and high - low < ranges.UNKNOWN // 4:
+                return (high - low) // abs(step) + 1
+        return None
 
 
 @dataclass(eq=False)
@@ -275,7 +290,9 @@ class _Laying:
         own = list(dict.fromkeys(root for root in roots if root.primitive is not p.parameter))
         number = {root: index for index, root in enumerate(own)}
         steps = self._ordered(self._steps(list(dict.fromkeys(owners))))
-        place, workspace = placed(steps, own, self.root, fusion.scalars)
+        chosen = [result for step in steps if isinstance(step.work, Control) for result in step.work.results]
+        numbers = fusion.scalars | {one for one in chosen if one is not None and scalars.is_single(one)}
+        place, workspace = placed(steps, own, self.root, numbers)
         for node in fusion.order:
             if node.primitive is p.parameter:
                 place[node] = ("input", node.params["index"])
@@ -370,7 +387,8 @@ class _Laying:
         anchors = self.fusion.anchors
         held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in anchors]
         reads = [self.fusion.buffer_of(operand) for operand in held]
-        return Step(Control(node, results, parts, tuple(shared), scratch), reads, writes)
+        alone = independence(node, self.known) if node.primitive is p.while_ else None
+        return Step(Control(node, results, parts, tuple(shared), scratch, alone), reads, writes)
 
     def _readers_first(self, steps: list[Step]) -> None:
         """What reads a value runs before an update in place writes over it."""

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from nxkernel import primitives as p
-from nxkernel.compilers import ranges, scalars
-from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.matmul import Product
+from nxkernel.compilers import scalars
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu.inline import Inline
-from nxkernel.compilers.numba_cpu.ir import Value
-from nxkernel.compilers.numba_cpu.polling import Poll
+from nxkernel.compilers.numba_cpu.ir import Builder, Value
+from nxkernel.compilers.numba_cpu.polling import Poll, is_short
 from nxkernel.compilers.numba_cpu.program import Address, Scope
-from nxkernel.compilers.plan import Control, Plan, Whole
+from nxkernel.compilers.plan import Control, Plan
 from nxkernel.compilers.rooms import rooms, turn
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
@@ -19,15 +17,27 @@ from nxkernel.primitives import Spec
 
 def write_control(scope: Scope, control: Control) -> None:
     """Write a loop or a choice."""
-    (_Loop if control.node.primitive is p.while_ else _Choice)(scope, control).write()
+    from nxkernel.compilers.numba_cpu.spreading import Spread, spreads
+
+    if control.node.primitive is not p.while_:
+        _Choice(scope, control).write()
+    elif scope.w.function.stop is None and spreads(control):
+        Spread(scope, control).write()
+    else:
+        _Loop(scope, control).write()
 
 
 class _Parts:
     def __init__(self, scope: Scope, control: Control) -> None:
-        self.scope, self.w, self.b = scope, scope.w, scope.b
+        self.scope, self.w = scope, scope.w
         self.control, self.node, self.results = control, control.node, control.results
         self.shared = control.shared
         self.rooms = rooms(self.node, self.results, control.parts, self.shared)
+
+    @property
+    def b(self) -> Builder:
+        """What the function is written with."""
+        return self.w.b
 
     def scratch(self, offset: int) -> Value:
         return self.w.further(self.scope.address(self.control.scratch), self.w.word(offset))
@@ -70,30 +80,54 @@ class _Parts:
         self.b.store(self.b.load(_bits(like), source), target)
 
 
-class _Loop(_Parts):
+class LoopParts(_Parts):
+    """What all ways to write a loop have in common."""
+
+    @property
+    def count(self) -> int:
+        """How many parts its state has."""
+        return self.node.params["state"]
+
+    def settled(self, place: int) -> Address:
+        """Where a part of the state comes to be, with what it is at first."""
+        operand = self.node.operands[place]
+        if scalars.is_single(operand):
+            return self.given(operand)
+        home = self.home(place, operand)
+        if self.shared[place] is None:
+            self.w.copy(home, self.scope.address(operand), bytes_of(operand))
+        return lambda: home
+
+    def tags(self) -> list[object]:
+        """Whose memory state and captured values are in."""
+        operands = self.node.operands
+        state = [
+            None if scalars.is_single(operand) else self.home_tag(place, operand)
+            for place, operand in enumerate(operands[: self.count])
+        ]
+        return state + [self.tag(operand) for operand in operands[self.count :]]
+
+
+class _Loop(LoopParts):
     def write(self) -> None:
         b, w = self.b, self.w
         condition, body = self.control.parts
         w.loops = True
-        count = self.node.params["state"]
+        count = self.count
         state, captured = self.node.operands[:count], self.node.operands[count:]
         changes = turn(body, count)
         inputs: list[Address] = []
-        tags: list[object] = []
         homes: dict[int, Value] = {}
         pointers: dict[tuple[str, int], Value] = {}
         for index, operand in enumerate(state):
-            if scalars.is_single(operand):
-                inputs.append(self.given(operand))
-                tags.append(None)
-                continue
-            tags.append(None if ("input", index) in changes.moves else self.home_tag(index, operand))
-            home = homes[index] = self.home(index, operand)
-            if self.shared[index] is None:
-                w.copy(home, self.scope.address(operand), bytes_of(operand))
-            inputs.append(self._variable(pointers, ("input", index), home))
+            settled = self.settled(index)
+            if not scalars.is_single(operand):
+                homes[index] = settled()
+                settled = self._variable(pointers, ("input", index), homes[index])
+            inputs.append(settled)
         inputs += [self.given(operand) for operand in captured]
-        tags += [self.tag(operand) for operand in captured]
+        moved = [("input", place) in changes.moves for place in range(len(inputs))]
+        tags = [None if away else tag for away, tag in zip(moved, self.tags(), strict=True)]
         outputs: list[Address] = []
         for number in range(len(body.arrays)):
             if number in self.rooms.fresh:
@@ -105,7 +139,7 @@ class _Loop(_Parts):
         asked = Scope(w, condition, inputs, [lambda: answer], self.work, tags)
         turned = Scope(w, body, inputs, outputs, self.work, tags)
         head, inside, done = b.label("while"), b.label("turn"), b.label("after")
-        poll = None if _is_short(body, count) else Poll(w, heavy=_is_heavy(body))
+        poll = Poll(w, body) if not is_short(self.control) else None
         b.branch(head)
         b.start(head)
         asked.run()
@@ -213,30 +247,3 @@ class _Choice(_Parts):
 def _bits(like: Expr | Spec) -> str:
     """The integer that has as many bits as an element."""
     return f"i{8 * like.type.size}"
-
-
-def _is_heavy(plan: Plan) -> bool:
-    """Whether a turn runs kernels or loops, beside which a look at the clock is nothing."""
-    for step in plan.steps:
-        if isinstance(step.work, Bound | Product | Whole):
-            return True
-        if isinstance(step.work, Control):
-            loop = step.work.node.primitive is p.while_
-            if loop or any(map(_is_heavy, step.work.parts)):
-                return True
-    return False
-
-
-def _is_short(body: Plan, count: int) -> bool:
-    """Whether a loop is known to end before anybody could want to interrupt it."""
-    if _is_heavy(body):
-        return False
-    for place in range(count):
-        low, high = body.ranges.get(body.graph.parameters[place], (0, ranges.UNKNOWN))
-        if high - low < SHORT and ranges.step(body.graph, place):
-            return True
-    return False
-
-
-#: Turns of a loop of nothing but single numbers that take a few hundredths of a second.
-SHORT = 1 << 24

@@ -4,44 +4,79 @@ from __future__ import annotations
 
 import platform
 
+from nxkernel import primitives as p
+from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
+from nxkernel.compilers.numba_cpu.program import is_inlined
+from nxkernel.compilers.plan import Control, Plan, Whole
 
-#: Turns of a short loop between two looks at the clock.
+#: Turns of single numbers between two looks at the clock.
 TURNS = 1 << 12
+#: Such turns that take a few hundredths of a second.
+SHORT = 1 << 24
+#: Instructions of a kernel that take as long as such a turn.
+_INSTRUCTIONS = 16
 #: What the clock counts in about a tenth of a second: cycles, or nanoseconds.
 CYCLES, NANOSECONDS = 1 << 28, 100_000_000
 _HAS_COUNTER = platform.machine().lower() in ("x86_64", "amd64")
 
 
 class Poll:
-    """What one loop does after each turn.
+    """What one loop does after each turn: all loops of a function count down together, and look at the clock at zero.
 
     Parameters
     ----------
     writer : Writer
-    heavy : bool
-        Whether a turn takes so long that a look at the clock is nothing beside it.
+    body : Plan
+        What a turn does.
     """
 
-    def __init__(self, writer, heavy: bool) -> None:
-        self.w, self.b, self.heavy = writer, writer.b, heavy
-        if not heavy:
-            self.left = self.b.room("i64", 1)
-            self.b.store(self.w.integer(TURNS), self.left)
+    def __init__(self, writer, body: Plan) -> None:
+        self.w, self.b, self.cost = writer, writer.b, cost(body)
 
     def write(self) -> None:
         """Look, and leave the program when it is to stop."""
-        b, go_on = self.b, self.b.label("later")
-        if not self.heavy:
-            look = b.label("look")
-            left = b.integer("sub", b.load("i64", self.left), self.w.integer(1))
-            b.store(left, self.left)
+        b, go_on, cost = self.b, self.b.label("later"), self.cost
+        if cost < TURNS:
+            look, room = b.label("look"), self.w.function.left
+            left = b.integer("sub", b.load("i64", room), self.w.integer(cost))
+            b.store(left, room)
             b.branch_if(b.icmp("sgt", left, self.w.integer(0)), go_on, look)
             b.start(look)
-            b.store(self.w.integer(TURNS), self.left)
-        self.w.leave_if(b.call(_define(self.w.module), "i1", 1, self.w.seen()))
+            b.store(self.w.integer(TURNS), room)
+        self.w.leave_if(b.call(_define(self.w.module), "i1", 1, self.w.function.seen))
+        if self.w.function.stop is not None:
+            stopped = b.emit(f"load atomic i64, {self.w.function.stop} monotonic, align 8", "i64", 1)
+            self.w.leave_if(b.icmp("ne", stopped, self.w.integer(0)))
         b.branch(go_on)
         b.start(go_on)
+
+
+def cost(body: Plan) -> int:
+    """What a turn counts: one if it is nothing but single numbers, as much as the clock if it runs kernels."""
+    return min(1 + sum(_cost_of(body, step.work) for step in body.steps), TURNS)
+
+
+def _cost_of(plan: Plan, work: object) -> int:
+    if isinstance(work, Bound):
+        return work.count * work.work // _INSTRUCTIONS if is_inlined(plan, work) else TURNS
+    if isinstance(work, Control):
+        if work.node.primitive is p.cond:
+            return max(map(cost, work.parts))
+        # Other loops count by themselves.
+        return work.turns * cost(work.parts[1]) if is_short(work) else 0
+    return TURNS if isinstance(work, Product | Whole) else 0
+
+
+def is_short(loop: Control) -> bool:
+    """Whether a loop is known to end before anybody could want to interrupt it."""
+    return loop.turns is not None and loop.turns * cost(loop.parts[1]) < SHORT
+
+
+def begin(writer) -> None:
+    """Have the function that is being written ask Python only when it has run for a while."""
+    writer.b.store(_clock(writer.module, writer.b), writer.function.seen)
 
 
 def _define(module: Module) -> str:

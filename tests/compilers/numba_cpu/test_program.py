@@ -59,7 +59,8 @@ def test_the_symbol_is_a_hash_of_the_text():
     one, other = written(lambda x: nx.exp(x), spec("f32", 9)), written(lambda x: nx.sin(x), spec("f32", 9))
     assert one.symbol != other.symbol
     assert re.fullmatch(r"nxp_[0-9a-f]{40}", one.symbol)
-    assert f"define void @{one.symbol}(ptr %pointers, ptr noalias readonly %params) nounwind" in one.text
+    table = f"ptr noalias readonly dereferenceable({one.params.nbytes}) %params"
+    assert f"define void @{one.symbol}(ptr %pointers, {table}) nounwind" in one.text
 
 
 def test_libraries():

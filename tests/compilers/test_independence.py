@@ -1,0 +1,182 @@
+"""Which loops have turns that are independent of each other: programs as people write them, read from their graphs."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.compilers import ranges
+from nxkernel.compilers.independence import independence
+from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
+from nxkernel.graph.traverse import post_order
+
+A = np.arange(30.0).reshape(5, 6)
+
+
+@pytest.fixture
+def loops(monkeypatch):
+    """Gives what is known of each loop of a program, those outside first."""
+    graphs, compile_ = [], NumbaCpu.compile
+    monkeypatch.setattr(NumbaCpu, "compile", lambda self, graph: graphs.append(graph) or compile_(self, graph))
+
+    def look(graph, known):
+        order = post_order(graph.outputs)
+        intervals = ranges.intervals(order, known)
+        for node in order:
+            if node.primitive.name == "while":
+                yield independence(node, intervals)
+                yield from look(node.params["body"], ranges.of_parts(node, intervals)[1])
+            elif node.primitive.name == "cond":
+                for side, given in zip(("then", "otherwise"), ranges.of_parts(node, intervals), strict=True):
+                    yield from look(node.params[side], given)
+
+    def found(function, *arguments):
+        nx.defn(function)(*arguments)
+        return list(look(graphs[-1], {}))
+
+    return found
+
+
+def rows(x):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        total = 0.0
+        for j in range(x.shape[1]):
+            total += x[i, j]
+            out[i, j] = total
+    return out
+
+
+def columns(x):
+    for j in range(x.shape[1]):
+        x[:, j] -= np.mean(x[:, j])
+
+
+def shifted(x, y):
+    for i in range(1, x.shape[0]):
+        x[i - 1] = y[i] * 2
+
+
+def backwards(x):
+    for i in range(x.shape[0] - 1, -1, -1):
+        x[i] = np.sqrt(x[i])
+
+
+def chosen(x, y):
+    for i in range(x.shape[0]):
+        if y[i, 0] > 5:
+            x[i] = 0
+        else:
+            x[i, 1] += 1
+
+
+def every_second(x):
+    for i in range(2):
+        x[2 * i + 1] = i
+
+
+def columns_of_a_diagonal(x):
+    for i in range(x.shape[0]):
+        x[i, i] = x[0, i] + 1
+
+
+def elements(x, y):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            x[i, j] = x[i, j] + y[j % 5, i]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "lanes"),
+    [
+        (rows, [A], [{1: (0, 1, 0)}, None]),
+        (columns, [A.copy()], [{1: (1, 1, 0)}]),
+        (shifted, [A.copy(), A], [{1: (0, 1, -1)}]),
+        (backwards, [A.copy()], [{1: (0, 1, 0)}]),
+        (chosen, [A.copy(), A], [{1: (0, 1, 0)}]),
+        (every_second, [A.copy()], [{1: (0, 2, 1)}]),
+        (columns_of_a_diagonal, [A.copy()], [{1: (1, 1, 0)}]),
+        (elements, [A.copy(), A], [{1: (0, 1, 0)}, {1: (1, 1, 0)}]),
+    ],
+)
+def test_independent_turns(loops, function, arguments, lanes):
+    assert [one.lanes if one else None for one in loops(function, *arguments)] == lanes
+
+
+def total(x):
+    found = 0.0
+    for i in range(x.shape[0]):
+        found += x[i, 0]
+    return found
+
+
+def from_the_row_before(x):
+    for i in range(1, x.shape[0]):
+        x[i] = x[i - 1] + 1
+
+
+def all_rows(x):
+    for i in range(x.shape[0]):
+        x[i] -= np.sum(x)
+
+
+def diagonal_and_column(x):
+    for i in range(x.shape[0]):
+        x[i, i] = x[i, 0] + x[0, i]
+
+
+def two_rows(x):
+    for i in range(x.shape[0] - 1):
+        x[i : i + 2] += 1
+
+
+def moved_by_clamping(x, n):
+    for i in range(n):
+        x[np.minimum(i, 2)] += 1
+
+
+def at_computed_places(x, y):
+    for i in range(x.shape[0]):
+        x[y[i]] = i
+
+
+def until(x):
+    i = 0
+    while x[i, 0] < 12:
+        x[i, 0] += 1
+        i += 1
+
+
+def changing_places(x, y):
+    for i in range(x.shape[0]):
+        x[i] = y[i]
+        x, y = y, x
+    return x
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (total, [A]),
+        (from_the_row_before, [A.copy()]),
+        (all_rows, [A.copy()]),
+        (diagonal_and_column, [A.copy()]),
+        (two_rows, [A.copy()]),
+        (moved_by_clamping, [A.copy(), 5]),
+        (at_computed_places, [A.copy(), np.arange(5)]),
+        (until, [A.copy()]),
+        (changing_places, [A.copy(), A.copy()]),
+    ],
+)
+def test_dependent_turns(loops, function, arguments):
+    assert loops(function, *arguments) == [None]
+
+
+def test_an_inner_loop_has_what_the_outer_one_counts(loops):
+    def pairs(x):
+        for i in range(x.shape[0]):
+            for _ in range(3):
+                x[i] = x[i] * 0.5
+
+    outer, inner = loops(pairs, A.copy())
+    assert outer.lanes == {1: (0, 1, 0)}
+    assert inner is None
