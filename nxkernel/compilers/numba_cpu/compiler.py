@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NoReturn
 
 import numpy as np
 
 from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.columns import by_columns
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
@@ -37,7 +38,7 @@ class NumbaCpu:
         """A native program for a graph that has been simplified."""
         begin = time.perf_counter()
         _check(graph)
-        laid = _planner().program(graph)
+        laid = _plan(graph)
         text = program.write(laid, len(graph.parameters), graph.updates)
         lowered = time.perf_counter()
         kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
@@ -50,7 +51,7 @@ def foresee(graph: Graph) -> list[tuple[str, str]]:
     """The kernels that compiling a graph would need: what each is, and where its code would come from."""
     _check(graph)
     found = []
-    for step in [step for plan in _all_plans(_planner().program(graph)) for step in plan.steps]:
+    for step in [step for plan in _all_plans(_plan(graph)) for step in plan.steps]:
         if isinstance(step.work, Bound):
             found.append((_title(step, step.work), store.whereabouts(step.work.nest.key)))
         elif isinstance(step.work, Whole):
@@ -59,8 +60,18 @@ def foresee(graph: Graph) -> list[tuple[str, str]]:
     return found
 
 
-def _planner() -> Planner:
-    return Planner(_routine, functools.partial(prepare, blas=_BLAS))
+def _plan(graph: Graph) -> Plan:
+    """The plan of a graph, which says in terms of that graph where nodes come from."""
+    turned, origin = by_columns(graph)
+    return _planner(origin).program(turned)
+
+
+def _planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
+    def prepared(outputs: Sequence[Expr], **options: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
+        made, before = prepare(outputs, _BLAS, **options)
+        return made, {node: origin.get(old, old) for node, old in before.items()}
+
+    return Planner(_routine, prepared)
 
 
 def _all_plans(plan: Plan) -> list[Plan]:
