@@ -18,8 +18,10 @@ _INTEGER_TWIN = {"half": "i16", "bfloat": "i16", "float": "i32", "double": "i64"
 _SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "p0"}
 
 
-#: The metadata of loops that LLVM is not to unroll; its number is far from those that programs count up.
+#: The metadata of loops that LLVM is to leave as they are; its number is far from those that programs count up.
 _AS_IT_IS = "!1000000"
+_LEFT = f"""{_AS_IT_IS} = distinct !{{{_AS_IT_IS}, \
+!{{!"llvm.loop.unroll.disable"}}, !{{!"llvm.loop.vectorize.enable", i1 false}}}}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Module:
     def __str__(self) -> str:
         metadata = ["!0 = !{}"]
         if any(_AS_IT_IS in function for function in self.functions):
-            metadata.append(f'{_AS_IT_IS} = distinct !{{{_AS_IT_IS}, !{{!"llvm.loop.unroll.disable"}}}}')
+            metadata.append(_LEFT)
         return "\n".join([*self.functions, *self.declarations.values(), *metadata, ""])
 
 

@@ -8,6 +8,9 @@ from nxkernel.compilers.numba_cpu.ir import Loop, Module, Value
 from nxkernel.compilers.numba_cpu.memory import Place
 from nxkernel.compilers.numba_cpu.reduce import Accumulator
 
+#: Instructions in a section up to which its code is written for every part of a vector.
+OFTEN = 24
+
 
 def lower(nest: Nest) -> Module:
     """The module that defines the kernel of a nest, under the nest's key, as it is best in a loop."""
@@ -15,26 +18,31 @@ def lower(nest: Nest) -> Module:
 
 
 class _Small(large.Lowering):
-    """Reduces a range by many lanes, by half a vector, and by single elements, without a mask.
+    """Runs over a range by vectors, by parts of a vector, and by single elements, without a mask.
 
-    The last element is always by itself: what the turn before has just written is forwarded to a load of the same
-    element, while a vector around it waits until it is in the cache.
+    What the turn before has just written is forwarded to a load of the same bytes, while a load that takes others
+    too, and one near a vector that was written with a mask, waits until all is in the cache.
     """
 
     def _full_inner(self, section: Section) -> None:
-        plain = section.reduces and not section.scratches and self._is_short(section)
+        plain = not section.scratches and self._is_short(section) and len(section.code) <= OFTEN
         if not plain or self.nest.inner > 1:
             super()._full_inner(section)
             return
         b, (first, stop) = self.b, self._bounds(0)
-        wide, narrow = self._lanes(section, wide=True), max(self._lanes(section, wide=False) // 2, 1)
+        wide, one = self._lanes(section, wide=bool(section.reduces)), self._lanes(section, wide=False)
         kinds = [(reduce, large.index_type(section, reduce)) for reduce in section.reduces]
         accumulators = [Accumulator(self.e, reduce, wide, index) for reduce, index in kinds]
         held = [accumulator.start() for accumulator in accumulators]
-        length = b.intrinsic("smax", b.integer("sub", stop, first), self.integer(0))
-        most = b.intrinsic("smax", b.integer("sub", length, self.integer(1)), self.integer(0))
+        length = most = b.intrinsic("smax", b.integer("sub", stop, first), self.integer(0))
+        if section.reduces:
+            # The last element is often the newest one.
+            widths = [wide, max(one // 2, 1)]
+            most = b.intrinsic("smax", b.integer("sub", length, self.integer(1)), self.integer(0))
+        else:
+            widths = [one >> k for k in range(one.bit_length() - 1)]
         begin = first
-        for lanes in dict.fromkeys([wide, narrow, 1]):
+        for lanes in dict.fromkeys([*widths, 1]):
             edge = b.integer("and", most, self.integer(-lanes)) if lanes > 1 else length
             edge = b.integer("add", first, edge)
             held = [a.narrowed(values, lanes) for a, values in zip(accumulators, held, strict=True)]

@@ -110,4 +110,5 @@ def test_loops_of_kernels_stay_as_they_are(monkeypatch):
     compiled(solved, spec("f64", 30, 30), spec("f64", 30))
     (text,) = [one.text for one in kept]
     (number,) = set(re.findall(r"br label %head\.\d+, !llvm\.loop (!\d+)", text))
-    assert f'{number} = distinct !{{{number}, !{{!"llvm.loop.unroll.disable"}}}}' in text
+    left = '!{!"llvm.loop.unroll.disable"}, !{!"llvm.loop.vectorize.enable", i1 false}'
+    assert f"{number} = distinct !{{{number}, {left}}}" in text
