@@ -26,6 +26,10 @@ from nxkernel.primitives import Spec
 from nxkernel.tensor.tensor import Tensor
 
 
+#: Up to how many numbers and texts of a container are compared one by one.
+_FEW = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Captured:
     """An array or tensor that a function reads from outside.
@@ -89,7 +93,7 @@ class Survey:
                 if type(value) is Tensor:
                     if value.spec != spec:
                         return None
-                elif value.shape != shape or (value.dtype != dtype and spec_of(value) != spec):
+                elif value.shape != shape or (value.dtype is not dtype and spec_of(value) != spec):
                     return None
                 found.append(value)
         except Exception:
@@ -253,7 +257,9 @@ class Walk:
         items = [value[key] for key in keys]
         states = [None if is_array(item) else constant(item) for item in items]
         plain = [place for place, state in enumerate(states) if state is not None]
-        if plain and not fixed:
+        if plain and not fixed and len(plain) <= _FEW:
+            self.same += [(functools.partial(getitem, value, keys[place]), items[place]) for place in plain]
+        elif plain and not fixed:
             watched = [keys[place] for place in plain], [items[place] for place in plain]
             self.equal.append((functools.partial(_still, value, *watched), True))
         if len(plain) == len(items):
