@@ -25,7 +25,6 @@ from nxkernel.defn.states import CONTAINERS, MISSING, SETS, Same, by_value, cons
 from nxkernel.primitives import Spec
 from nxkernel.tensor.tensor import Tensor
 
-
 #: Up to how many numbers and texts of a container are compared one by one.
 _FEW = 4
 

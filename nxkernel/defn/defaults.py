@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -25,8 +26,24 @@ def _merged(before: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in {**before, **options}.items() if value is not None}
 
 
-def default_options(**options: Any) -> dict[str, Any]:
+class Before(dict):
+    """The options that were set before, to which the end of a ``with`` goes back."""
+
+    def __init__(self, options: Mapping[str, Any] | None, restore: Callable[[], Any]) -> None:
+        super().__init__(options or {})
+        self._restore = restore
+
+    def __enter__(self) -> Before:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._restore()
+
+
+def default_options(**options: Any) -> Before:
     """Set default options in this context (a thread, a task, a notebook); without arguments, only tell them.
+
+    As ``with default_options(...):`` they hold until the end of the block.
 
     Parameters
     ----------
@@ -44,31 +61,39 @@ def default_options(**options: Any) -> dict[str, Any]:
     {}
     >>> default_options(compiler=None)
     {'compiler': 'evaluator'}
+    >>> with default_options(compiler="evaluator"):
+    ...     default_options()
+    {'compiler': 'evaluator'}
+    >>> default_options()
+    {}
     """
-    before = dict(CONTEXT.get() or {})
+    before = CONTEXT.get()
     if options:
-        CONTEXT.set(_merged(before, options) or None)
-    return before
+        CONTEXT.set(_merged(before or {}, options) or None)
+    # The very object that was there, by which calls know that nothing has changed.
+    return Before(before, lambda: CONTEXT.set(before))
 
 
-def global_default_options(**options: Any) -> dict[str, Any]:
+def global_default_options(**options: Any) -> Before:
     """Set default options for the whole process, which those of a context go before.
 
-    Parameters and result are those of :func:`default_options`.
+    Parameters and result are those of :func:`default_options`, and so is ``with``.
     """
-    global _global, changes
-    before = dict(_global)
+    before = _global
     if options:
-        _global = _merged(before, options)
-        changes += 1
-    return before
+        _set_global(_merged(before, options))
+    return Before(before, lambda: _set_global(before))
+
+
+def _set_global(options: dict[str, Any]) -> None:
+    global _global, changes
+    _global = options
+    changes += 1
 
 
 def reset() -> None:
     """Back to the options that are built in."""
-    global _global, changes
-    _global = {}
-    changes += 1
+    _set_global({})
     CONTEXT.set(None)
 
 

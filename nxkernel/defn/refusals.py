@@ -226,14 +226,30 @@ def walrus(file: str, name: str, node: ast.NamedExpr) -> RefusedSyntaxError:
     )
 
 
+_WRITE_IT = "Write it in a cell or a file; functions made by exec() or in a bare interpreter have no source."
+
+
 def no_source(name: str, file: str, line: int) -> RefusedSyntaxError:
     """The error for a function that has to be rewritten and whose text is nowhere."""
     return RefusedSyntaxError(
         message(
             f"the source of {name} cannot be found ({places.name_of(file)}, line {line}): its control flow and "
             "assignments are compiled from source.",
-            "Write it in a cell or a file; functions made by exec() or in a bare interpreter have no source.",
+            _WRITE_IT,
             "nx.jit(function) traces a function as it stands, without source.",
+        )
+    )
+
+
+def unseen(name: str, file: str, line: int, error: Exception) -> RefusedSyntaxError:
+    """The error for a function whose text is nowhere and that gave traced values to NumPy itself."""
+    text = str(error).partition("(#Nx")[0].split("\n")[0]
+    return RefusedSyntaxError(
+        message(
+            f"the source of {name} cannot be found ({places.name_of(file)}, line {line}), so it calls NumPy itself, "
+            "which has no traced values.",
+            f"NumPy says {type(error).__name__}: {text}",
+            _WRITE_IT,
         )
     )
 

@@ -78,6 +78,24 @@ def test_a_definition_may_have_its_own():
     assert f.compilations()[0].compiler == "numba_cpu"
 
 
+def test_the_end_of_a_with_goes_back(f):
+    for _ in range(2):
+        f(1.0)
+    with nx.default_options(compiler="numba_cpu") as before:
+        assert before == {}
+        assert defaults.current() == {"compiler": "numba_cpu"}
+        f(1.0)
+        with nx.default_options(compiler="evaluator"), nx.no_compile():
+            f(1.0)
+        assert nx.default_options() == {"compiler": "numba_cpu"}
+    with nx.no_compile():
+        f(1.0)
+    assert nx.default_options() == {}
+    with nx.global_default_options(compiler="numba_cpu"):
+        assert defaults.current() == {"compiler": "numba_cpu"}
+    assert nx.global_default_options() == {"compiler": "evaluator"}
+
+
 def test_errors():
     with pytest.raises(NxTypeError) as raised:
         nx.default_options(compilr="evaluator")

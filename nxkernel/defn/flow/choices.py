@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -140,7 +139,7 @@ class _Choice:
         except NxError:
             raise
         except Exception as error:
-            if _is_raised(error):
+            if sites.is_raised(error):
                 raise self._refuse_raise(error) from None
             raise
         self._refuse_changes(watch)
@@ -269,14 +268,6 @@ def _whose(name: str, site: Any) -> NxError:
         *sites.shown(site),
         f"Begin with a copy of it, {given.own_copy(name)}, or assign the new elements on that side: {name}[...] = ....",
     )
-
-
-def _is_raised(error: Exception) -> bool:
-    """Whether a `raise` statement raised an error, and not a call."""
-    place = error.__traceback__
-    while place.tb_next is not None:
-        place = place.tb_next
-    return dis.opname[place.tb_frame.f_code.co_code[place.tb_lasti]] == "RAISE_VARARGS"
 
 
 def _as_parts(structures: tuple[tuple, tuple], own: list[list[Any]]) -> tuple[tuple, ...]:

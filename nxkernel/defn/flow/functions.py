@@ -11,8 +11,11 @@ from typing import Any
 import nxkernel
 from nxkernel import numba_functions
 from nxkernel import types as face
+from nxkernel.defn import refusals
 from nxkernel.defn.flow import builtins, mathematics
+from nxkernel.defn.flow.sites import is_raised
 from nxkernel.defn.states import installed_file
+from nxkernel.errors import NxError
 from nxkernel.numpy.array import Value, wrap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.njit import njit_map
@@ -72,9 +75,25 @@ def is_users(function: types.FunctionType) -> bool:
     return not file.startswith(_PACKAGE) and not installed_file(file)
 
 
-def _rewritten(function: types.FunctionType) -> types.FunctionType:
+def _rewritten(function: types.FunctionType) -> Callable[..., Any]:
     if getattr(function, "__nx_transform__", False) or not is_users(function):
         return function
     from nxkernel.defn import control_flow, syntax
 
-    return syntax.rewritten(function, control_flow)
+    made = syntax.rewritten(function, control_flow)
+    if made is function and face.follows_numpy() and syntax.lacks_source(function):
+        return functools.wraps(function)(functools.partial(_as_it_stands, function))
+    return made
+
+
+def _as_it_stands(function: types.FunctionType, *args: Any, **options: Any) -> Any:
+    """Call a function without source: it calls NumPy's functions themselves, of which not all take traced values."""
+    try:
+        return function(*args, **options)
+    except NxError:
+        raise
+    except Exception as error:
+        if is_raised(error):
+            raise
+        code = function.__code__
+        raise refusals.unseen(function.__name__, code.co_filename, code.co_firstlineno, error) from error

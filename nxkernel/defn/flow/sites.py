@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from nxkernel.defn.refusals import pointer as shown
 from nxkernel.errors import NxError, message
 from nxkernel.graph.expr import Expr
 
-__all__ = ["Place", "assigned", "error", "name", "place_of", "shown", "table"]
+__all__ = ["Place", "assigned", "error", "is_raised", "name", "place_of", "shown", "table"]
 
 
 class Place(NamedTuple):
@@ -48,6 +49,14 @@ def assigned(row: Place, variable: str) -> str:
     """What a line assigns to a variable, or the variable where it is no plain assignment."""
     found = re.fullmatch(rf"{re.escape(variable)}\s*=\s*([^=].*)", places.code_at(row.file, row.line))
     return found[1].strip() if found else variable
+
+
+def is_raised(error: Exception) -> bool:
+    """Whether a `raise` statement raised an error, and not a call."""
+    place = error.__traceback__
+    while place.tb_next is not None:
+        place = place.tb_next
+    return dis.opname[place.tb_frame.f_code.co_code[place.tb_lasti]] == "RAISE_VARARGS"
 
 
 def error(kind: Callable[[str], NxError], what: str, *lines: str) -> NxError:

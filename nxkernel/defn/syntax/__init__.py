@@ -41,7 +41,7 @@ from nxkernel.defn.syntax.prepare import class_of, prepare
 from nxkernel.defn.syntax.rewrite import locate, rewrite
 from nxkernel.defn.syntax.sources import Function, tree_of
 
-__all__ = ["check", "refers_to_numpy", "rewritten", "source_of"]
+__all__ = ["check", "lacks_source", "refers_to_numpy", "rewritten", "source_of"]
 
 #: Instructions of control flow and of assignment into parts: without source there is no way to compile them.
 _CONTROL = frozenset(
@@ -120,6 +120,17 @@ def check(function: types.FunctionType) -> None:
         tree = tree_of(code)
         if tree is not None:
             _refuse_recursion(tree, code)
+
+
+def lacks_source(function: types.FunctionType) -> bool:
+    """Whether a function would be rewritten, were its source at hand: its calls stay those of the original."""
+    code = function.__code__
+    return _is_bare(code, code.co_filename)
+
+
+@functools.lru_cache(maxsize=2048)
+def _is_bare(code: types.CodeType, file: str) -> bool:
+    return RUNTIME not in code.co_freevars and _has(code, _OTHERS) and tree_of(code) is None
 
 
 def source_of(function: types.FunctionType) -> str:

@@ -4,9 +4,11 @@ import functools
 import math
 
 import numpy as np
+import pytest
 
 import nxkernel as nx
 from nxkernel.defn.control_flow import fn
+from nxkernel.errors import CompilationError
 
 
 def relu(x):
@@ -117,3 +119,24 @@ def test_a_plain_function_that_is_compiled_is_traced_as_it_stands():
 def test_what_cannot_be_called():
     assert fn(5) == 5
     assert fn([]) == []
+
+
+def test_numpy_functions_without_source():
+    space = {"np": np}
+    exec("def f(x, n):\n    return np.zeros(n) + x\ndef g(x):\n    return np.full(x.sum(), 2)", space)
+    # A whole number that NumPy itself needs becomes static here, too.
+    assert nx.defn(space["f"])(np.ones(3), 3).to_list() == [1.0, 1.0, 1.0]
+    with pytest.raises(CompilationError) as raised:
+        nx.defn(space["g"])(np.ones(3))
+    assert str(raised.value) == (
+        "the source of g cannot be found (<string>, line 3), so it calls NumPy itself, which has no traced values.\n"
+        "  NumPy says TypeError: expected a sequence of integers or a single integer, got 'Scalar\n"
+        "  Write it in a cell or a file; functions made by exec() or in a bare interpreter have no source."
+    )
+
+
+def test_what_a_function_without_source_raises_itself_stays():
+    space = {"np": np}
+    exec("def f(x):\n    raise LookupError(np.shape(x))", space)
+    with pytest.raises(LookupError, match="3,"):
+        nx.defn(space["f"], promotion="numpy")(np.ones(3))
