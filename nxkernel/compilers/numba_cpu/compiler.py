@@ -12,6 +12,7 @@ import numpy as np
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.columns import by_columns
 from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.layouts import turned
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store
@@ -62,8 +63,11 @@ def foresee(graph: Graph) -> list[tuple[str, str]]:
 
 def _plan(graph: Graph) -> Plan:
     """The plan of a graph, which says in terms of that graph where nodes come from."""
-    turned, origin = by_columns(graph)
-    return _planner(origin).program(turned)
+    origin: dict[Expr, Expr] = {}
+    for rewritten in (by_columns, turned):
+        graph, made = rewritten(graph)
+        origin |= {node: origin.get(old, old) for node, old in made.items()}
+    return _planner(origin).program(graph)
 
 
 def _planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
