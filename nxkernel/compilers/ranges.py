@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from nxkernel import primitives as p
 from nxkernel import types
@@ -101,6 +101,14 @@ _RULES = {
     p.logical_and: lambda a, b: _truth(a[0] > 0 and b[0] > 0, (0, 0) in (a, b)),
     p.logical_or: lambda a, b: _truth(a[0] > 0 or b[0] > 0, a == b == (0, 0)),
 }
+
+
+_BY_NAME = {primitive.name: rule for primitive, rule in _RULES.items()}
+
+
+def rule(name: str) -> Callable[..., Interval | None] | None:
+    """How the interval of a primitive of that name follows from those of its operands; None where nothing is known."""
+    return _BY_NAME.get(name)
 
 
 def of_parts(node: Expr, given: Mapping[Expr, Interval]) -> list[dict[Expr, Interval]]:

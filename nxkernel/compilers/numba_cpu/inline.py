@@ -55,7 +55,7 @@ class Inline:
         found = scalars.element_of(node)
         if found.base.primitive is p.constant:
             return self.literal(found.base.params["value"], node.type)
-        address = self.place(self.scope.address(found.base), node.type, found.offset, self._strides_of(found.base))
+        address = self.place(self.scope.address(found.base), node.type, found.offset, self.scope.buffer(found.base))
         return self.load(node.type, address, self.w.apart(self.scope.tag(found.base)))
 
     def store(self, node: Expr) -> None:
@@ -63,15 +63,11 @@ class Inline:
         (store,) = pieces.stores(node, in_place=True)
         axes = node.params.get("axes", range(len(store.places)))
         terms = [Term(at.index, at.most, at.stride, axis) for at, axis in zip(store.places, axes, strict=True)]
-        address = self.place(self.scope.address(node), node.type, Offset(store.offset, terms), self._strides_of(node))
+        address = self.place(self.scope.address(node), node.type, Offset(store.offset, terms), self.scope.buffer(node))
         value, note = self.value(store.value), self.w.apart(self.scope.tag(node))
         if store.combine == "add":
             value = self.e.apply("add", node.type, [self.load(node.type, address, note), value], None)
         self.keep(value, node.type, address, note)
-
-    def _strides_of(self, base: Expr) -> object:
-        """A name for where a buffer is, the same for all versions of what is in it."""
-        return (id(self.scope), *self.scope.plan.place[base])
 
     # Values ----------------------------------------------------------------------------------------------------
 
@@ -125,7 +121,7 @@ class Inline:
             index = self.clamped(term)
             if term.stride != 1:
                 # What is in a buffer may have several shapes.
-                key = None if term.axis is None else ("stride", strides, term.axis, term.stride)
+                key = None if term.axis is None else ("stride", strides, term.stride)
                 index = self.b.integer("mul", index, self.w.word(term.stride, key=key))
             total = index if total is None else self.b.integer("add", total, index)
         return base if total is None else self.b.offset(base, MEMORY[type_], total)

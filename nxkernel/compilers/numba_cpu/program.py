@@ -20,6 +20,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.clamps import facts
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import functions, host, libraries, runtime, threads
@@ -365,22 +366,40 @@ class Scope:
 
     def _inlined(self, bound: Bound, words: list[int]) -> Value:
         """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
-        from nxkernel.compilers.numba_cpu.inline import SMALL
         from nxkernel.compilers.numba_cpu.small import lower
 
         w, b = self.w, self.b
         name = w.module.take_in(lower(bound.nest), bound.nest.key)
         table = self._table(bound.buffers, len(words))
-        kinds = [kind for kind, *_ in bound.nest.words()]
-        for place, (word, kind) in enumerate(zip(words, kinds, strict=True), start=len(bound.buffers)):
-            # Code for three columns, or for one tile, is shorter than code for any number of them.
-            known = kind in ("size", "tiles", "blocks") and word <= SMALL
-            b.store(w.integer(word) if known else w.word(word), b.offset(table, "i64", w.integer(place)))
+        for place, word in enumerate(self._words(bound, words), start=len(bound.buffers)):
+            b.store(word, b.offset(table, "i64", w.integer(place)))
         first, count = b.room("i64", 1), b.room("i64", 1)
         b.store(w.integer(0), first)
         b.store(w.integer(1) if bound.count == 1 else w.word(bound.count), count)
         b.do(f"call void @{name}({first}, {count}, {first}, {table})")
         return table
+
+    def _words(self, bound: Bound, words: list[int]) -> Iterator[Value]:
+        """The words of a kernel in the program, where what is known of them makes its code shorter."""
+        from nxkernel.compilers.numba_cpu.inline import SMALL
+
+        w, known = self.w, facts(bound, self.plan.ranges)
+        for word, (kind, number, axis) in zip(words, bound.nest.words(), strict=True):
+            if kind == "constant" and number in known.numbers:
+                yield w.integer(known.numbers[number])
+            elif kind == "constant" and number in known.strides:
+                yield w.word(word, key=("stride", self.buffer(known.strides[number]), word))
+            elif kind == "size" and known.fits and axis == bound.nest.outer:
+                yield w.integer((1 << 63) - 1)
+            elif kind in ("size", "tiles", "blocks") and word <= SMALL:
+                # Code for three columns, or for one tile, is shorter than code for any number of them.
+                yield w.integer(word)
+            else:
+                yield w.word(word)
+
+    def buffer(self, node: Expr) -> object:
+        """A name for where a value is, the same for all versions of what is in a buffer."""
+        return (id(self), *self.plan.place[node])
 
     def _declare_kernel(self, symbol: str) -> None:
         self.w.module.declare(symbol, "void", ["ptr"] * 4)

@@ -26,10 +26,10 @@ def put(x, value, place):
 def solved(a, b):
     """The solution of a triangular system, by rows: each reads what the one before has written."""
     n = b.shape[0]
-    places = nx.iota((n,))
 
     def body(i, s):
         (x,) = s
+        places = nx.iota((n,))
         known = nx.less(places, i)
         done = nx.sum(nx.select(known, a[i], 0.0) * nx.select(known, x, 0.0))
         return [put(x, (b[i] - done) / a[i, i], i)]
@@ -46,9 +46,9 @@ def test_sums_over_what_was_just_written(n):
 
 def between(x):
     """Sums of a range of each row that moves and ends before it begins."""
-    places = nx.iota((x.shape[1],))
 
     def body(i, s):
+        places = nx.iota((x.shape[1],))
         inside = nx.logical_and(nx.greater_equal(places, i * 3 - 5), nx.less(places, 60 - i))
         return [put(s[0], nx.sum(nx.select(inside, x[i], 0.0)), i)]
 
