@@ -14,7 +14,6 @@ from nxkernel.defn.leaves import Leaf, array_of, spec_of
 from nxkernel.defn.states import constant, describe
 from nxkernel.defn.trace import Known, Traced, trace
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Source
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import is_number
 from nxkernel.primitives import parameter
@@ -118,7 +117,7 @@ class Arguments:
         names = [*self.paths, *(self.arrays[number][0] for number in program.captured)]
         for place, source in zip(program.changes, program.assigned_at, strict=True):
             path, value = self.paths[place], self.values[place]
-            line = _line(source)
+            line = places.line_of(source)
             if not isinstance(value, np.ndarray):
                 given[place] = given[place].copy()
             elif not value.flags.writeable:
@@ -154,7 +153,7 @@ class Arguments:
                 raise NxTypeError(
                     message(
                         f"{function} assigns into {path}, which is {a(type(value).__name__)}: those never change.",
-                        *_line(source),
+                        *places.line_of(source),
                         f"Return the new value of {path} from {function}, or pass a NumPy array.",
                     )
                 )
@@ -268,11 +267,3 @@ class Arguments:
 
 def _alike(one: np.ndarray, other: np.ndarray) -> bool:
     return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
-
-
-def _line(source: Source | None) -> list[str]:
-    """The lines of a message that show where something is assigned into."""
-    if source is None:
-        return []
-    where, code = f"{places.name_of(source.file)}, line {source.line}", places.code_at(source.file, source.line)
-    return [f"{where}:  {code}" if code else f"{where}."]

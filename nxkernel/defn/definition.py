@@ -436,8 +436,8 @@ class Definition:
                     places.point_out(error)
                     raise
                 arguments.fixed |= more
-            except RecursionError:
-                raise misuse.endless(self.__name__) from None
+            except RecursionError as error:
+                raise misuse.endless(self.__name__, error) from None
         if arguments.fixed != fixed:
             self._family.fixed |= arguments.fixed
             self._family.version += 1  # keys of calls have their values from now on

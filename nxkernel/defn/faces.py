@@ -17,7 +17,7 @@ import numpy as np
 
 from nxkernel import numpy as nnp
 from nxkernel import types
-from nxkernel.defn import containers, reads
+from nxkernel.defn import containers, places, reads
 from nxkernel.defn.flow import given
 from nxkernel.defn.flow.given import Given
 from nxkernel.defn.leaves import Leaf
@@ -115,6 +115,7 @@ class NumpyFace(Face):
                 raise NxTypeError(
                     message(
                         f"{name} is an array from outside of the definition, and it is assigned into.",
+                        *places.line_of(array.root.read().source),
                         "Pass it as an argument: arrays that are arguments are changed as NumPy would.",
                     )
                 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
+from nxkernel.defn import places
 from nxkernel.errors import CompilationError, NxTypeError, message
 from nxkernel.wording import a
 
@@ -53,11 +55,24 @@ def template(function: str, path: str) -> NxTypeError:
     )
 
 
-def endless(function: str) -> CompilationError:
-    """A definition calls itself without end."""
-    return CompilationError(
+def endless(function: str, error: RecursionError) -> CompilationError:
+    """A definition, or a function that it calls, calls itself without end."""
+    lines, trail = collections.Counter(), error.__traceback__
+    while trail is not None:
+        code = trail.tb_frame.f_code
+        if places.is_users(code.co_filename):
+            lines[code.co_filename, trail.tb_lineno, code.co_name] += 1
+        trail = trail.tb_next
+    # One that was called as often as any other is part of the circle.
+    (file, line, name), turns = lines.most_common(1)[0] if lines else (("", 0, function), 0)
+    shown = [f"{places.name_of(file)}, line {line}:  {places.code_at(file, line)}"] if turns > 1 else []
+    made = CompilationError(
         message(
-            f"{function} calls itself without end while it is traced.",
+            f"{name} calls itself without end while it is traced.",
+            *shown,
             "What ends a recursion must be known then: an option that counts down, not a tensor.",
+            "Else write a loop: `while` or `for`, with what changes from call to call as variables.",
         )
     )
+    made.pointed_out = True
+    return made

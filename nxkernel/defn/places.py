@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 
 from nxkernel.defn.states import installed_file
+from nxkernel.graph.expr import Source
 
 #: Asked for the name of a file, such as ``"cell 4"`` for the code of a notebook cell; None where it does not know.
 _namers: list[Callable[[str], str | None]] = []
@@ -51,6 +52,19 @@ def caller() -> str:
 _LINE = re.compile(r"\(([^()\n]+), line (\d+)\)")
 
 
+def is_users(file: str) -> bool:
+    """Whether a file is the user's: neither nxkernel's own nor that of an installed package."""
+    return not file.startswith(_PACKAGE) and not installed_file(file)
+
+
+def line_of(source: Source | None) -> list[str]:
+    """A line of the user's code, as in messages; none where it is not known."""
+    if source is None:
+        return []
+    where, code = f"{name_of(source.file)}, line {source.line}", code_at(source.file, source.line)
+    return [f"{where}:  {code}" if code else f"{where}."]
+
+
 def point_out(error: Exception) -> None:
     """Add to an error's text the line of the user's that raised it, below what is wrong and above what to do."""
     if getattr(error, "pointed_out", False):
@@ -60,7 +74,7 @@ def point_out(error: Exception) -> None:
     trail, found = error.__traceback__, None
     while trail is not None:
         file = trail.tb_frame.f_code.co_filename
-        if not file.startswith(_PACKAGE) and not installed_file(file):
+        if is_users(file):
             found = (file, trail.tb_lineno)
         trail = trail.tb_next
     if found is not None:

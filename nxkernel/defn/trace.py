@@ -12,7 +12,7 @@ from nxkernel.defn import containers, faces
 from nxkernel.defn.flow.unrolling import notes
 from nxkernel.defn.leaves import Leaf, spec_of
 from nxkernel.defn.stand_ins import StandIns
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import post_order
@@ -179,7 +179,7 @@ def trace(
             structure: Any = containers.NOTHING
             if result is not None or not changes:
                 structure = containers.flatten(result, "the result", found, containers.no_tensor(name))
-            results = [output_of(value, run) for _, value in found]
+            results = [_result(name, path, value, run) for path, value in found]
     finally:
         del _prints[id(run)]
         stand_ins.write_back()
@@ -212,6 +212,16 @@ def trace(
     )
 
 
+def _result(function: str, path: str, value: Any, run: Trace) -> Output:
+    """A leaf of the result; one whose size only the running program knows is refused by its place there."""
+    try:
+        return output_of(value, run)
+    except NxError as error:
+        first, *rest = str(error).split("\n")
+        error.args = ("\n".join([first, f"  It is {path} of {function}.", *rest]),)
+        raise
+
+
 def output_of(value: Any, run: Trace) -> Output:
     """The node of a tensor, array, number or traced value in the trace that is active, and the value's spec."""
     if not isinstance(value, np.ndarray):
@@ -231,7 +241,8 @@ def ask_to_print(label: str, structure: Any, outputs: list[Output], run: Trace) 
         raise NxTypeError(
             message(
                 "values cannot be printed in a loop or a branch of the compiled program.",
-                "Return the values from the definition, and print them there.",
+                "Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.",
+                "`for i in nx.unroll(range(n))` writes a loop out, in which they are printed.",
             )
         )
     _prints[id(run)].append((label, structure, outputs))

@@ -93,7 +93,9 @@ def test_recursion_without_end(run):
         f(1.0)
     assert str(raised.value) == (
         "f calls itself without end while it is traced.\n"
-        "  What ends a recursion must be known then: an option that counts down, not a tensor."
+        "  cell.py, line 3:  return g(t) + 1\n"
+        "  What ends a recursion must be known then: an option that counts down, not a tensor.\n"
+        "  Else write a loop: `while` or `for`, with what changes from call to call as variables."
     )
     assert value(nx.jit(lambda t: t + 1)(1.0)) == 2.0
 

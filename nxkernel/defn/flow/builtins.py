@@ -295,7 +295,8 @@ def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any
         raise NxTypeError(
             message(
                 "print() of traced values is not possible in a loop or a branch of the compiled program.",
-                "Return the values from the definition, and print them there.",
+                "Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.",
+                "`for i in nx.unroll(range(n))` writes a loop out, in which they are printed.",
             )
         )
     last = values[-1] is traced[-1]

@@ -234,7 +234,8 @@ class _Choice:
     def _disagreement(self, place: int, one: Spec, other: Spec) -> NxError:
         """The error for shapes that do not fit."""
         rows = self._rows(*(side[place] for side in self._paired), str(one), str(other))
-        return self._disagree(self._paths[place], rows, "give them one shape, e.g. with nx.broadcast(t, shape).")
+        wider = "np.broadcast_to(x, shape)" if types.follows_numpy() else "nx.broadcast(t, shape)"
+        return self._disagree(self._paths[place], rows, f"give them one shape, e.g. with {wider}.")
 
     def _unlike(self, found: MismatchError, one: list[Any], other: list[Any]) -> NxError:
         leaves = [[leaf for leaf, _ in side] for side in (one, other)]
@@ -294,7 +295,10 @@ def predicate(condition: Any, what: str, site: Any) -> Any:
         hint = "Each entry would go its own way: nx.select(condition, a, b) chooses for each."
     elif found.shape:
         problem = f"{what} is one number, got {found.spec}."
-        hint = "nx.any(t) asks for one that is true, nx.all(t) for all of them; nx.select(t, a, b) chooses for each."
+        one, every, each = (
+            ("np.any", "np.all", "np.where") if types.follows_numpy() else ("nx.any", "nx.all", "nx.select")
+        )
+        hint = f"{one}(t) asks for one that is true, {every}(t) for all of them; {each}(t, a, b) chooses for each."
     else:
         return found
     raise sites.error(NxTypeError, problem, *([] if site is None else sites.shown(site)), hint)

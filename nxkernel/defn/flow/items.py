@@ -137,6 +137,13 @@ def get_item(value: Any, key: Any) -> Any:
         return _from_sequence(value, key)
     if isinstance(value, Counted) and is_value(key):
         return value.item(key)
+    if isinstance(value, dict) and is_traced(key) and key not in value:
+        raise NxTypeError(
+            message(
+                f"a dict is asked for a key that only the running program knows: {operand(key).spec}.",
+                "Put the values into one array, and take them by number; or choose with `if`.",
+            )
+        )
     if types.follows_numpy() and type(value).__module__.startswith("numpy."):
         from nxkernel.numpy import twin
 

@@ -54,9 +54,22 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
                 raise unrolling.told(error, site) from None
             reason = error
             found.unroll = True
+        except Exception as error:
+            if is_traced(begin) and sites.is_raised(error):
+                raise _raises(error, site) from None
+            raise
     else:
         reason = None
     return _unrolled_while(test, body, values, site, reason)
+
+
+def _raises(error: Exception, site: Any) -> NxError:
+    return sites.error(
+        NxTypeError,
+        f"this `while` raises {type(error).__name__} in a turn, and only the running program knows its condition.",
+        *sites.shown(site),
+        "A compiled program raises nothing: return the condition, and raise where the definition is called.",
+    )
 
 
 def _native_while(

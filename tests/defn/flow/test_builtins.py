@@ -128,7 +128,8 @@ def test_printing_in_a_loop(run):
     assert str(raised.value) == (
         "print() of traced values is not possible in a loop or a branch of the compiled program.\n"
         "  cell.py, line 4:  print(i)\n"
-        "  Return the values from the definition, and print them there."
+        "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
+        "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
     )
 
 

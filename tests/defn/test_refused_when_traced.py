@@ -1,0 +1,404 @@
+"""What is refused while a definition is traced, by whole texts: where it stands, and what to write instead."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import NxError
+
+X = np.array([1.0, -2.0, 3.0], np.float32)
+
+REFUSED = [
+    (
+        "def f(x):\n    if nx.sum(x) > 0:\n        raise ValueError('bad')\n    return x",
+        (
+            "this `if` raises ValueError on one side, and only the running program knows its condition.\n"
+            "  cell.py, line 3, in f:\n"
+            "    if nx.sum(x) > 0:\n"
+            "       ^^^^^^^^^^^^^\n"
+            "  A compiled program raises nothing: return the condition, and raise where the definition is called."
+        ),
+    ),
+    (
+        "def f(x):\n    for i in range(3):\n        if x[i] > 1:\n            raise ValueError\n    return nx.abs(x)",
+        (
+            "this `if` raises ValueError on one side, and only the running program knows its condition.\n"
+            "  cell.py, line 4, in f:\n"
+            "    if x[i] > 1:\n"
+            "       ^^^^^^^^\n"
+            "  A compiled program raises nothing: return the condition, and raise where the definition is called."
+        ),
+    ),
+    (
+        "def f(x):\n    while nx.sum(x) > 1:\n        raise ValueError('bad')\n    return nx.abs(x)",
+        (
+            "this `while` raises ValueError in a turn, and only the running program knows its condition.\n"
+            "  cell.py, line 3, in f:\n"
+            "    while nx.sum(x) > 1:\n"
+            "          ^^^^^^^^^^^^^\n"
+            "  A compiled program raises nothing: return the condition, and raise where the definition is called."
+        ),
+    ),
+    (
+        "def f(x):\n    assert nx.sum(x) > 0, 'positive'\n    return x",
+        (
+            "an `assert` is checked while the definition is traced, and only the running program knows this "
+            "condition.\n"
+            "  cell.py, line 3, in f:\n"
+            "    assert nx.sum(x) > 0, 'positive'\n"
+            "           ^^^^^^^^^^^^^\n"
+            "  Return the condition from the definition, and assert it there; shapes and options can be asserted here."
+        ),
+    ),
+    (
+        "def f(x):\n    for i in range(3):\n        print('x', x[i])\n    return nx.abs(x)",
+        (
+            "print() of traced values is not possible in a loop or a branch of the compiled program.\n"
+            "  cell.py, line 4:  print('x', x[i])\n"
+            "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
+            "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
+        ),
+    ),
+    (
+        "def f(x):\n    if nx.sum(x) > 0:\n        print(x)\n    return x",
+        (
+            "print() of traced values is not possible in a loop or a branch of the compiled program.\n"
+            "  cell.py, line 4:  print(x)\n"
+            "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
+            "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
+        ),
+    ),
+    (
+        "def f(x):\n    for i in range(3):\n        nx.print_value(x[i])\n    return x",
+        (
+            "values cannot be printed in a loop or a branch of the compiled program.\n"
+            "  cell.py, line 4:  nx.print_value(x[i])\n"
+            "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
+            "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
+        ),
+    ),
+    (
+        "def f(x):\n    s = ''\n    for i in range(3):\n        s = f'{x[i]:.2f}'\n    return nx.abs(x)",
+        (
+            "A format asks for the data of a traced value of type f32 (cell.py, line 5).\n"
+            "  cell.py, line 5:  s = f'{x[i]:.2f}'\n"
+            "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
+            "  Print it with nx.print_value(t) instead."
+        ),
+    ),
+    (
+        "def f(x):\n    return nx.abs(x[x > 0])",
+        (
+            "x[mask] has a size that only the values of the mask tell: x is f32[3], the mask u8[3].\n"
+            "  cell.py, line 3:  return nx.abs(x[x > 0])\n"
+            "  nx.select(mask, x, 0) keeps the shape, and nx.sum(nx.select(mask, x, 0)) sums what the mask picks;\n"
+            "  x[mask] = v and x[mask] *= v change what it picks."
+        ),
+    ),
+    (
+        "def f(x):\n    return np.abs(x[x > 0])",
+        (
+            "what a mask picks of f32[3] has a size that only the running program knows: this use of it is not "
+            "possible.\n"
+            "  It is the result of f.\n"
+            "  Reductions, element-wise functions, and x[mask] = ... take it.\n"
+            "  Masked, the shape stays: np.where(mask, x, 0)."
+        ),
+    ),
+    (
+        "def f(x):\n    return np.nonzero(x)",
+        (
+            "a part s64[at most 3] of an array has a length that only the running program knows: this use of it "
+            "is not possible.\n"
+            "  It is the result[0] of f.\n"
+            "  Sums and other reductions, products, element-wise functions and assignments take such parts.\n"
+            "  Masked, the shape stays: np.where((k >= i) & (k < j), x, 0) with k = np.arange(len(x))."
+        ),
+    ),
+    (
+        "def f(x):\n    return np.unique(x)",
+        (
+            "unique gives as many elements as only the running program knows.\n"
+            "  cell.py, line 3:  return np.unique(x)\n"
+            "  Sorted, equal elements are neighbours: s = np.sort(x); s[1:] != s[:-1] tells where a new one begins."
+        ),
+    ),
+    (
+        "def f(x):\n    if nx.sum(x) > 0:\n        y = nx.as_type(x, 's32')\n    else:\n        y = x\n    return y",
+        (
+            "the branches of this `if` disagree about `y`.\n"
+            "  cell.py, line 4:  y = nx.as_type(x, 's32')   s32[3]\n"
+            "  cell.py, line 6:  y = x                      f32[3]\n"
+            "  Both become one value in the compiled program: convert one, e.g. nx.as_type(nx.as_type(x, 's32'), "
+            '"f32").'
+        ),
+    ),
+    (
+        "def f(x):\n    if nx.sum(x) > 0:\n        y = x[1:]\n    else:\n        y = x\n    return y",
+        (
+            "the branches of this `if` disagree about `y`.\n"
+            "  cell.py, line 4:  y = x[1:]   f32[2]\n"
+            "  cell.py, line 6:  y = x       f32[3]\n"
+            "  Both become one value in the compiled program: give them one shape, e.g. with nx.broadcast(t, shape)."
+        ),
+    ),
+    (
+        "def f(x):\n    if nx.sum(x) > 0:\n        y = (x, x)\n    else:\n        y = x\n    return y",
+        (
+            "the branches of this `if` disagree about `y`.\n"
+            "  cell.py, line 4:  y = (x, x)   (f32[3], f32[3])\n"
+            "  cell.py, line 6:  y = x        f32[3]\n"
+            "  Both become one value in the compiled program: make them the same kind of thing on both sides."
+        ),
+    ),
+    (
+        "def f(x):\n    if np.sum(x) > 0:\n        y = np.zeros((2, 2))\n    else:\n        y = x\n    return y",
+        (
+            "the branches of this `if` disagree about `y`.\n"
+            "  cell.py, line 4:  y = np.zeros((2, 2))   f64[2][2]\n"
+            "  cell.py, line 6:  y = x                  f32[3]\n"
+            "  Both become one value in the compiled program: give them one shape, e.g. with np.broadcast_to(x, shape)."
+        ),
+    ),
+    (
+        "def f(x):\n    if nx.sum(x) > 0:\n        y = x\n    return y",
+        (
+            "the variable `y` may have no value here: the `else` side assigns nothing to it.\n"
+            "  It is the result of f.\n"
+            "  cell.py, line 3, in f:\n"
+            "    if nx.sum(x) > 0:\n"
+            "       ^^^^^^^^^^^^^\n"
+            "  Only the running program knows which way it goes: give `y` a value on every way."
+        ),
+    ),
+    (
+        "def f(x):\n    if nx.sum(x) > 0:\n        return x\n    return x, x",
+        (
+            "the branches of this `if` disagree about what is returned.\n"
+            "  cell.py, line 4:  return x      f32[3]\n"
+            "  cell.py, line 5:  return x, x   (f32[3], f32[3])\n"
+            "  Both become one value in the compiled program: make them the same kind of thing on both sides."
+        ),
+    ),
+    (
+        "def f(x):\n    if nx.sum(x) > 0:\n        return x",
+        (
+            "the branches of this `if` disagree about what is returned.\n"
+            "  cell.py, line 4:  return x            f32[3]\n"
+            "  cell.py, line 3:  if nx.sum(x) > 0:   None\n"
+            "  Both become one value in the compiled program: make them the same kind of thing on both sides."
+        ),
+    ),
+    (
+        "def f(x):\n    return x if nx.sum(x) > 0 else x[1:]",
+        (
+            "the branches of this `if` disagree about its value.\n"
+            "  cell.py, line 3:  return x if nx.sum(x) > 0 else x[1:]   f32[3]\n"
+            "  cell.py, line 3:  return x if nx.sum(x) > 0 else x[1:]   f32[2]\n"
+            "  Both become one value in the compiled program: give them one shape, e.g. with nx.broadcast(t, shape)."
+        ),
+    ),
+    (
+        "def f(x):\n    n = nx.s64(0)\n    for i in range(3):\n        n = n + x[i]\n    return n",
+        (
+            "this loop changes the type of `n`.\n"
+            "  cell.py, line 4:  for i in range(3):   s64 before a turn\n"
+            "  cell.py, line 5:  n = n + x[i]         f32 after it\n"
+            '  Convert it before the loop, e.g. n = nx.as_type(n, "f32").'
+        ),
+    ),
+    (
+        "def f(x):\n    for i in range(3):\n        x = nx.concatenate([x, x])\n    return x",
+        (
+            "this loop changes the shape of `x`.\n"
+            "  cell.py, line 3:  for i in range(3):           f32[3] before a turn\n"
+            "  cell.py, line 4:  x = nx.concatenate([x, x])   f32[6] after it\n"
+            "  Give `x` its full shape before the loop, and put parts into it: nx.put_slice(t, [i], part)."
+        ),
+    ),
+    (
+        "def f(x):\n    y = x\n    while nx.sum(x) > 0:\n        y = (y, x)\n        x = x - 1\n    return y",
+        (
+            "this loop cannot be compiled: `y` is f32[3] before a turn and (f32[3], f32[3]) after it.\n"
+            "  cell.py, line 4, in f:\n"
+            "    while nx.sum(x) > 0:\n"
+            "          ^^^^^^^^^^^^^\n"
+            "  Keep what it computes in tensors of one type and shape, or give it a number of turns that is "
+            "known while it is traced: that of an option or of a shape."
+        ),
+    ),
+    (
+        "def f(x):\n    while np.sum(x) > 0:\n        x = np.append(x, 1)\n    return x",
+        (
+            "this loop cannot be compiled: `x` is f32[3] before a turn and f64[4] after it.\n"
+            "  cell.py, line 3, in f:\n"
+            "    while np.sum(x) > 0:\n"
+            "          ^^^^^^^^^^^^^\n"
+            "  Keep what it computes in tensors of one type and shape, or give it a number of turns that is "
+            "known while it is traced: that of an option or of a shape."
+        ),
+    ),
+    (
+        "def f(x):\n    out = []\n    while nx.sum(x) > 0:\n        out.append(x)\n        x = x - 1\n    return out",
+        (
+            "this loop cannot be compiled: it changes `out`, a Python list.\n"
+            "  cell.py, line 4, in f:\n"
+            "    while nx.sum(x) > 0:\n"
+            "          ^^^^^^^^^^^^^\n"
+            "  Keep what it computes in tensors of one type and shape, or give it a number of turns that is "
+            "known while it is traced: that of an option or of a shape."
+        ),
+    ),
+    (
+        "def f(x):\n    out = [x]\n    if nx.sum(x) > 0:\n        out.append(x)\n    return out",
+        (
+            "this `if` changes `out`, a Python list, and only the running program knows its condition.\n"
+            "  cell.py, line 4, in f:\n"
+            "    if nx.sum(x) > 0:\n"
+            "       ^^^^^^^^^^^^^\n"
+            "  Assign tensors in it, and change `out` before or after it."
+        ),
+    ),
+    (
+        "def f(x):\n    if x > 0:\n        return x\n    return nx.abs(x)",
+        (
+            "the condition of this `if` is one number, got u8[3].\n"
+            "  cell.py, line 3, in f:\n"
+            "    if x > 0:\n"
+            "       ^^^^^\n"
+            "  nx.any(t) asks for one that is true, nx.all(t) for all of them; nx.select(t, a, b) chooses for each."
+        ),
+    ),
+    (
+        "def f(x):\n    while x > 0:\n        x = x - 1\n    return nx.abs(x)",
+        (
+            "the condition of this `while` is one number, got u8[3].\n"
+            "  cell.py, line 3, in f:\n"
+            "    while x > 0:\n"
+            "          ^^^^^\n"
+            "  nx.any(t) asks for one that is true, nx.all(t) for all of them; nx.select(t, a, b) chooses for each."
+        ),
+    ),
+    (
+        "def f(x):\n    if x > 0:\n        return x\n    return np.abs(x)",
+        (
+            "the condition of this `if` is one number, got bool[3].\n"
+            "  cell.py, line 3, in f:\n"
+            "    if x > 0:\n"
+            "       ^^^^^\n"
+            "  np.any(t) asks for one that is true, np.all(t) for all of them; np.where(t, a, b) chooses for each."
+        ),
+    ),
+    (
+        "def f(x):\n    for i in range(x[0]):\n        x = x + 1\n    return nx.abs(x)",
+        (
+            "the bounds of a range are whole numbers, got f32.\n"
+            "  cell.py, line 3:  for i in range(x[0]):\n"
+            '  nx.as_type(t, "s64") cuts fractions off.'
+        ),
+    ),
+    (
+        "def f(x, n):\n    return nx.abs(x[:n])",
+        (
+            "A slice asks for the data of its bounds, which only the running program knows.\n"
+            "  cell.py, line 3:  return nx.abs(x[:n])\n"
+            "  Bounds that are a known number apart make a part, such as x[i : i + 3].\n"
+            "  Else keep the whole axis and choose: nx.select((k >= i) & (k < j), x, 0), where k is nx.iota((n,))."
+        ),
+    ),
+    (
+        "def f(x):\n    return np.zeros(int(x.sum()))",
+        (
+            "A static whole number (a shape, an axis, range()) asks for the data of a traced value of type s64 "
+            "(cell.py, line 3).\n"
+            "  cell.py, line 3:  return np.zeros(int(x.sum()))\n"
+            "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
+            "  Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3)."
+        ),
+    ),
+    (
+        "def f(x):\n    def g(y):\n        return g(y - 1) if y > 0 else y\n    return g(nx.sum(x))",
+        (
+            "g calls itself without end while it is traced.\n"
+            "  cell.py, line 4:  return g(y - 1) if y > 0 else y\n"
+            "  What ends a recursion must be known then: an option that counts down, not a tensor.\n"
+            "  Else write a loop: `while` or `for`, with what changes from call to call as variables."
+        ),
+    ),
+    (
+        "def f(x):\n    return h(x)\ndef h(x):\n    return k(x)\ndef k(x):\n    return h(x) + nx.sum(x)",
+        (
+            "h calls itself without end while it is traced.\n"
+            "  cell.py, line 5:  return k(x)\n"
+            "  What ends a recursion must be known then: an option that counts down, not a tensor.\n"
+            "  Else write a loop: `while` or `for`, with what changes from call to call as variables."
+        ),
+    ),
+    (
+        "def f(x):\n    d = {1: x}\n    return d[nx.sum(x)]",
+        (
+            "a dict is asked for a key that only the running program knows: f32.\n"
+            "  cell.py, line 4:  return d[nx.sum(x)]\n"
+            "  Put the values into one array, and take them by number; or choose with `if`."
+        ),
+    ),
+    (
+        "def f(x):\n    yield x",
+        (
+            "a definition has no `yield`: its compiled program runs from beginning to end\n"
+            "  cell.py, line 3, in f:\n"
+            "    yield x\n"
+            "    ^^^^^^^\n"
+            "  Return all values: as a tuple, as a list, or assigned into an array, `out[i] = value`."
+        ),
+    ),
+    (
+        "def f(x):\n    global G\n    G = x\n    return x",
+        (
+            "a definition has no `global`: it changes nothing outside of itself\n"
+            "  cell.py, line 3, in f:\n"
+            "    global G\n"
+            "    ^^^^^^\n"
+            "  To read a global name needs no declaration.\n"
+            "  To change one, return the new value and assign it where the definition is called."
+        ),
+    ),
+    (
+        "def f(x):\n    return q(x)\ndef q(x):\n    try:\n        return nx.abs(x)\n    finally:\n        pass",
+        (
+            "a definition has no `try`: its compiled program raises nothing that could be caught\n"
+            "  cell.py, line 5, in q:\n"
+            "    try:\n"
+            "    ^^^\n"
+            "  Ask before, with `if` or nx.select, whether the computation is possible.\n"
+            "  Plain Python that runs while a definition is traced goes into a function of its own, marked with "
+            "nx.deftransform."
+        ),
+    ),
+    (
+        "def f(x):\n    W[0] = nx.sum(x)\n    return x",
+        (
+            "the assignment into `W` would be lost: a traced value does not change, and W is no variable of f.\n"
+            "  cell.py, line 3, in f:\n"
+            "    W[0] = nx.sum(x)\n"
+            "    ^^^^\n"
+            "  Pass W as an argument, assign into that, and return it: `W = f(W)`."
+        ),
+    ),
+    (
+        "def f(x):\n    W[0] = np.sum(x)\n    return x",
+        (
+            "W is an array from outside of the definition, and it is assigned into.\n"
+            "  cell.py, line 3:  W[0] = np.sum(x)\n"
+            "  Pass it as an argument: arrays that are arguments are changed as NumPy would."
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "text"), REFUSED, ids=[code.partition("\n")[2].strip()[:60] for code, _ in REFUSED])
+def test_what_is_refused(run, code, text):
+    arguments = [X.copy(), 2][: 2 if "(x, n)" in code else 1]
+    with pytest.raises(NxError) as raised:
+        run(f"@nx.defn\n{code}\n", {"np": np, "nx": nx, "W": np.zeros(3)})["f"](*arguments)
+    assert str(raised.value) == text
