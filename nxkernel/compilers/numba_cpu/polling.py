@@ -40,7 +40,8 @@ class Poll:
         b, go_on, cost = self.b, self.b.label("later"), self.cost
         if cost < TURNS:
             look, room = b.label("look"), self.w.function.left
-            left = b.integer("sub", b.load("i64", room), self.w.integer(cost))
+            # What a kernel costs depends on its size, which is no part of the text.
+            left = b.integer("sub", b.load("i64", room), self.w.integer(1) if cost == 1 else self.w.word(cost))
             b.store(left, room)
             b.branch_if(b.icmp("sgt", left, self.w.integer(0)), go_on, look)
             b.start(look)
