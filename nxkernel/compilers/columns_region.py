@@ -80,6 +80,11 @@ class Region:
         value = self.value(node)
         return uniform(value) if scalars.is_single(value) else self.forms[value]
 
+    def result_form(self, node: Expr, place: int) -> Form:
+        """The form of a result of a choice."""
+        spec = node.spec[place]
+        return (None,) * len(spec.shape) if scalars.is_single(spec) else self.forms[node, place]
+
     # Growing ---------------------------------------------------------------------------------------------------
 
     def _grow(self) -> None:
