@@ -197,11 +197,11 @@ class Planner:
         writable = {graph.parameters[place] for place, _ in graph.updates}
         made = self._plan(None, prepared, origin, writable, {})
         wanted = {("input", place): number for place, number in graph.updates}
-        if any(where[0] == "input" and wanted.get(where) is None for where in made.outputs) or any(
-            made.outputs[number][0] == "input" and made.outputs[number] != ("input", place)
-            for place, number in graph.updates
+        if any(
+            where[0] == "input" and (where not in wanted or prepared[wanted[where]] is not output)
+            for where, output in zip(made.outputs, prepared, strict=True)
         ):
-            # What is to be in one input came to be in another.
+            # What is a result of its own, or is to be in one input, came to be in another.
             made = self._plan(None, prepared, origin, set(), {})
         return made
 
@@ -318,6 +318,8 @@ class _Laying:
 
     def _steps(self, results: list[Expr]) -> list[Step]:
         fusion, kept = self.fusion, set(results)
+        # An update in place writes over what is there.
+        kept.update(fusion.buffer_of(old) for old in self.shared.values())
         for kernel in fusion.kernels:
             for anchor in kernel.anchors:
                 for node, _ in fusion.reach(anchor, fusion.start(anchor, kernel), set()):

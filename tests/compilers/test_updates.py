@@ -1,7 +1,10 @@
 """Updates in place: which values take over the memory of others, and what must be computed before."""
 
+import numpy as np
+import pytest
+
 import nxkernel as nx
-from compiling import graph_of, spec
+from compiling import agree, graph_of, spec
 from nxkernel import primitives as p
 from nxkernel.compilers import updates
 from nxkernel.graph.traverse import post_order, users
@@ -65,8 +68,26 @@ def test_a_row_computed_from_itself_needs_no_memory():
     assert found(lambda x, i: nx.put_slice(x, [i, 0], row(x, i) * 2), X, I) == (["x0"], [])
 
 
-def test_a_row_computed_from_another_one_is_computed_before():
-    assert found(lambda x, i: nx.put_slice(x, [i, 0], row(x, i + 1) * 2), X, I) == (["x0"], ["multiply"])
+def test_a_row_computed_from_another_one_needs_no_memory():
+    def function(x, i):
+        return nx.put_slice(x, [i, 0], row(x, i + 1) * 2)
+
+    assert found(function, X, I) == (["x0"], [])
+    x = np.random.default_rng(0).random((4, 5))
+    for place in range(4):
+        agree(function, x, np.int64(place))
+
+
+def test_a_row_that_is_turned_is_computed_before():
+    assert found(lambda x, i: nx.put_slice(x, [i, 0], nx.reverse(row(x, i), axes=[1])), X, I) == (["x0"], ["reverse"])
+
+
+def test_a_square_that_is_transposed_is_computed_before():
+    def function(x):
+        return nx.put_slice(x, [0, 0], nx.transpose(x[:64, :64]) + 1)
+
+    assert found(function, spec("f64", 64, 70)) == (["x0"], ["add"])
+    agree(function, np.random.default_rng(0).random((64, 70)))
 
 
 def test_a_part_shifted_over_itself_is_computed_before():
@@ -87,3 +108,53 @@ def test_sums_at_places_of_what_is_read():
 def test_below():
     (output,) = graph_of(lambda x: nx.reshape(nx.reshape(nx.exp(x), (20,)), (2, 10)), X).outputs
     assert updates.below(output).primitive is p.exp
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: nx.put_slice(x, [0, 0], nx.transpose(x[0:3, 0:3])),
+        lambda x: nx.put_slice(x, [1, 1], x[1:3, 1:3] + nx.transpose(x[1:3, 1:3])),
+        lambda x: nx.put_slice(x, [1, 0], nx.reverse(x[1:3])),
+        lambda x: nx.put_slice(x, [1, 0], nx.broadcast(nx.sum(x[1:3], axes=[0]), (2, 5))),
+    ],
+    ids=["turned", "added to what is turned", "backwards", "sums"],
+)
+def test_elements_that_are_written_elsewhere_than_they_were_read(function):
+    before = np.arange(20.0).reshape(4, 5)
+    after = np.array(before)
+    again = nx.jit(lambda x: function(x) * 1)(before).to_numpy()
+
+    @nx.defn
+    def assigned(x):
+        x[:, :] = function(x * 1)
+
+    assigned(after)
+    np.testing.assert_array_equal(after, again)
+    agree(lambda x: nx.add(function(nx.add(x, 1.0)), 1.0), before)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: nx.put_slice(nx.dot(x, nx.transpose(x)), [0, 0], nx.broadcast(nx.f64(1.0), (1, 1))),
+        lambda x: nx.put_slice(nx.sum(x * x, axes=[1]), [2], nx.broadcast(nx.f64(1.0), (1,))),
+        lambda x: nx.put_slice(nx.cumulative_sum(x), [2, 0], nx.broadcast(nx.f64(1.0), (1, 5))),
+    ],
+    ids=["a product", "sums", "running sums"],
+)
+def test_what_is_updated_is_computed_first(function):
+    agree(function, np.arange(20.0).reshape(4, 5), rtol=1e-14)
+
+
+def test_a_copy_that_is_returned_stays_as_it_was():
+    @nx.defn
+    def doubled(a):
+        a[0] = 5.0
+        before = a * 1.0
+        a *= 2.0
+        return before
+
+    array = np.ones(3)
+    assert doubled(array).to_list() == [5.0, 1.0, 1.0]
+    assert array.tolist() == [10.0, 2.0, 2.0]
