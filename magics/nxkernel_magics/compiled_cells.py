@@ -14,10 +14,12 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from nxkernel.defn import places
 from nxkernel.defn.cell import Cell
 from nxkernel.defn.faces import FACES
 from nxkernel_magics import first_lines
 from nxkernel_magics.calls import Call, cell_line, witnessed
+from nxkernel_magics.names import compiled_cells
 
 
 def parser() -> MagicArgumentParser:
@@ -104,9 +106,16 @@ def run(shell: InteractiveShell, line: str) -> Any:
     with witnessed() as witness:
         result = Call(cell.definition, cell.args, cell.options, file, number).make()
     print(witness.line())
+    compiled_cells(shell).remember(places.name_of(file), cell.definition)
     return cell.finish(result)
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:
     """Let a shell understand ``%%jit``; the function that is returned ends that."""
-    return first_lines.install(shell, rewrite_first_line, RunCompiled())
+    remove = first_lines.install(shell, rewrite_first_line, RunCompiled())
+
+    def forget() -> None:
+        remove()
+        compiled_cells(shell).clear()
+
+    return forget

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from nxkernel.compilers import interface
 from nxkernel.defn.defaults import current
 from nxkernel.defn.faces import FACES
-from nxkernel_magics.names import definitions
+from nxkernel_magics.names import definitions, namespace
 from nxkernel_magics.subcommands import COMMANDS, FORMS
 
 _FLAGS = {
@@ -25,15 +25,15 @@ _FLAGS = {
 _NAMED = ("inspect", "cache", "events", "source")
 
 
-def candidates(line: str, namespace: Mapping[str, Any]) -> list[str]:
+def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
     """What may stand at the end of a line, whatever has been typed of it.
 
     Parameters
     ----------
     line : str
         The line up to the cursor.
-    namespace : mapping
-        The user's variables.
+    known : mapping
+        What the user can name.
 
     Returns
     -------
@@ -62,10 +62,10 @@ def candidates(line: str, namespace: Mapping[str, Any]) -> list[str]:
             return [f"compiler={name}" for name in interface.names()]
         return [f"{name}=" for name in current()]
     if command == "why":
-        return list(definitions(namespace))
+        return list(definitions(known))
     if command not in _FLAGS:
         return []
-    named = [] if len(done) > 2 else list(definitions(namespace))
+    named = [] if len(done) > 2 else list(definitions(known))
     return _after_flag(done[-1]) or [*named, *(flag for flag in _FLAGS[command] if flag not in done)]
 
 
@@ -98,7 +98,7 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
         typed = line.split()[-1] if line and not line[-1].isspace() else ""
         # IPython replaces its own token, which ends at fewer characters than a word of these lines.
         skipped = len(typed) - len(context.token) if typed.endswith(context.token) else 0
-        found = [word for word in candidates(line, shell.user_ns) if word.startswith(typed)]
+        found = [word for word in candidates(line, namespace(shell)) if word.startswith(typed)]
         return {
             "completions": [SimpleCompletion(word[skipped:], type="nxkernel") for word in found],
             "suppress": bool(found),

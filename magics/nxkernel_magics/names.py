@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
+import weakref
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,6 +14,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.defn import places
 
+#: The programs of cells that are kept.
+_MOST = 64
 _ANSWERS = ("compilations", "cache_info", "clear_cache")
 
 
@@ -38,7 +42,12 @@ def definitions(namespace: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in list(namespace.items())
         if not re.fullmatch(r"_+\d*|_i+", name) and is_definition(value)
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(found.items(), key=_order))
+
+
+def _order(pair: tuple[str, Any]) -> tuple:
+    cell = re.fullmatch(r"%%jit\[(\d+)\]", pair[0])
+    return (1, int(cell[1])) if cell else (0, pair[0])
 
 
 def find(namespace: Mapping[str, Any], name: str) -> Any:
@@ -80,6 +89,44 @@ def _there_are(namespace: Mapping[str, Any], name: str) -> str:
         return "There are none yet: begin a cell with %%defn, or decorate a function with nx.defn."
     close = difflib.get_close_matches(name, names, n=1)
     return f"Definitions here: {', '.join(names)}." + (f" Did you mean {close[0]!r}?" if close else "")
+
+
+class CompiledCells(dict[str, Any]):
+    """The programs of a shell's ``%%jit`` cells, as ``%%jit[7]``; the one that ran last is ``%%jit``, too."""
+
+    def remember(self, cell: str, definition: Any) -> None:
+        """Keep the program of a cell, in the place of what it was when it ran before.
+
+        Parameters
+        ----------
+        cell : str
+            What the cell is called, such as ``cell 7``.
+        definition : definition
+        """
+        for name, known in list(self.items()):
+            if (known.fingerprint, known.face) == (definition.fingerprint, definition.face):
+                del self[name]
+        self[f"%%jit[{cell.removeprefix('cell ')}]"] = definition
+        while len(self) > _MOST:
+            del self[next(iter(self))]
+
+    def __missing__(self, name: str) -> Any:
+        if name != "%%jit" or not self:
+            raise KeyError(name)
+        return self[next(reversed(self))]
+
+
+_cells: weakref.WeakKeyDictionary[InteractiveShell, CompiledCells] = weakref.WeakKeyDictionary()
+
+
+def compiled_cells(shell: InteractiveShell) -> CompiledCells:
+    """The programs of a shell's ``%%jit`` cells."""
+    return _cells.setdefault(shell, CompiledCells())
+
+
+def namespace(shell: InteractiveShell) -> Mapping[str, Any]:
+    """What a person can name in a shell: variables, and the programs of ``%%jit`` cells."""
+    return ChainMap(shell.user_ns, compiled_cells(shell))
 
 
 def name_cells(shell: InteractiveShell) -> Callable[[], None]:

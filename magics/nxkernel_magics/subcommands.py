@@ -19,7 +19,7 @@ from nxkernel.defn.report import CompilationView
 from nxkernel.errors import NxError
 from nxkernel_lab.wording import count
 from nxkernel_magics.calls import read_call
-from nxkernel_magics.names import definitions, is_definition
+from nxkernel_magics.names import definitions, is_definition, namespace
 from nxkernel_magics.names import find as find_definition
 
 Command = Callable[[InteractiveShell, str], Any]
@@ -29,7 +29,7 @@ FORMS = {"numba": "Numba source", "llvm": "LLVM", "assembly": "assembly"}
 
 
 @magic_arguments("nx inspect")
-@argument("name", help="a definition")
+@argument("name", help="a definition, or %%%%jit for the cell of that kind that ran last, %%%%jit[7] for cell 7")
 @argument("--text", action="store_true", help="as text, also where a widget can be shown")
 def inspect(shell: InteractiveShell, line: str) -> Any:
     """Show a definition's graph, kernels, code and events, live.
@@ -39,7 +39,7 @@ def inspect(shell: InteractiveShell, line: str) -> Any:
     from nxkernel_lab import to_text
 
     options = parse_argstring(inspect, line)
-    definition = find_definition(shell.user_ns, options.name)
+    definition = find_definition(namespace(shell), options.name)
     # Only a kernel has a page that a widget could live on; a terminal's IPython has none.
     if getattr(shell, "kernel", None) is not None and not options.text:
         from nxkernel_lab import inspect as show
@@ -58,9 +58,9 @@ def cache(shell: InteractiveShell, line: str) -> None:
     Example: `%nx cache softmax --clear`
     """
     options = parse_argstring(cache, line)
-    known = definitions(shell.user_ns)
+    known = definitions(namespace(shell))
     if options.name:
-        known = {options.name: find_definition(shell.user_ns, options.name)}
+        known = {options.name: find_definition(namespace(shell), options.name)}
     if options.clear:
         for definition in known.values():
             definition.clear_cache()
@@ -91,7 +91,7 @@ def events(shell: InteractiveShell, line: str) -> None:
     options = parse_argstring(events, line)
     if options.number < 1:
         raise UsageError(f"-n takes a positive number of events, got {options.number}.")
-    name = find_definition(shell.user_ns, options.name).__name__ if options.name else None
+    name = find_definition(namespace(shell), options.name).__name__ if options.name else None
     left_out = {"hit"} if options.kernels else {"hit", "kernel"}
     records = [event for event in stream.records(name) if event.kind not in left_out]
     if not records:
@@ -123,7 +123,7 @@ def options(shell: InteractiveShell, line: str) -> None:
 
 
 @magic_arguments("nx source")
-@argument("name", help="a definition")
+@argument("name", help="a definition, or %%%%jit for the cell of that kind that ran last, %%%%jit[7] for cell 7")
 @argument("--form", choices=tuple(FORMS), default="numba", help="which form of the code (numba)")
 @argument("--kernel", type=int, metavar="N", help="only kernel N, counted from 1")
 def source(shell: InteractiveShell, line: str) -> None:
@@ -132,7 +132,7 @@ def source(shell: InteractiveShell, line: str) -> None:
     Example: `%nx source softmax --form llvm --kernel 1`
     """
     asked = parse_argstring(source, line)
-    view = _latest(find_definition(shell.user_ns, asked.name), asked.name)
+    view = _latest(find_definition(namespace(shell), asked.name), asked.name)
     kernels = [kernel for kernel in view.kernels if asked.kernel in (None, kernel.index + 1)]
     if not view.kernels:
         raise UsageError(f"{view.signature} was compiled by {view.compiler}, which computes without kernels.")

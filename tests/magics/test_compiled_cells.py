@@ -1,7 +1,10 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from nxkernel.defn.events import events
+from nxkernel_magics.names import CompiledCells
 
 HEAT = """\
 %%jit
@@ -150,3 +153,37 @@ def test_loops_that_are_written_out_are_told_in_the_line(shell):
     line = shell.run("%jit f(x)").out
     assert "cell 1, line 3: this loop is written out 3 times: " in line
     assert "cell 1, line 3: this loop is written out 3 times: " in shell.run("%nx events").out
+
+
+def test_cells_show_up_where_definitions_do(heat):
+    heat.run("%%defn\ndef double(x):\n    return x * 2")
+    heat.run(HEAT)
+    heat.run("%%jit\ny = np.sin(u)\n")
+    rows = heat.run("%nx cache").out.splitlines()
+    assert [row.split()[:4] for row in rows[1:]] == [
+        ["double", "0", "0", "0"],
+        ["%%jit[2]", "1", "0", "1"],
+        ["%%jit[3]", "1", "0", "1"],
+    ]
+    heat.run(HEAT)
+    assert [row.split()[:3] for row in heat.run("%nx cache").out.splitlines()[2:]] == [
+        ["%%jit[3]", "1", "0"],
+        ["%%jit[5]", "1", "1"],
+    ]
+    assert "sin" in heat.run("%nx inspect %%jit[3]").out
+    assert "sin" not in heat.run("%nx inspect %%jit").out
+    assert heat.run("%nx source %%jit[3]").success
+    assert heat.run("%nx inspect %%jit[2]").err + heat.run("%nx inspect %%jit[2]").out != ""
+    heat.run("%nx cache %%jit[3] --clear")
+    assert heat.run("%nx cache %%jit[3]").out.splitlines()[1].split()[:2] == ["%%jit[3]", "0"]
+    assert "%nx inspect %%jit[5]" in heat.complete("%nx inspect %%j")
+
+
+def test_only_so_many_cells_are_kept():
+    cells = CompiledCells()
+    for number in range(70):
+        cells.remember(f"cell {number}", SimpleNamespace(fingerprint=str(number), face="nx"))
+    assert (len(cells), next(iter(cells))) == (64, "%%jit[6]")
+    assert cells["%%jit"].fingerprint == "69"
+    with pytest.raises(KeyError):
+        CompiledCells()["%%jit"]
