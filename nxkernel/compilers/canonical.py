@@ -115,8 +115,9 @@ class Draft:
                 raw.type,
                 raw.role,
                 self._strides(raw, axes, lane, flat),
+                like,
             )
-            for raw in self.raws
+            for raw, like in zip(self.raws, self._alike(), strict=True)
         )
         nest = Nest(
             self.lanes,
@@ -146,6 +147,16 @@ class Draft:
         if steps[-1] == 1 and steps[-2] == self.sizes[axes[-1]]:
             return outer + "m1"
         return outer + _stride(steps[-2], False) + ("1" if steps[-1] == 1 else _stride(steps[-1], False))
+
+    def _alike(self) -> list[int]:
+        """For each buffer the first one in the same memory that moves as it does; -1 where that is itself."""
+        first: dict[Any, int] = {}
+        found = []
+        for number, raw in enumerate(self.raws):
+            moves = (id(raw.owner), raw.type, raw.role, tuple(sorted(raw.steps.items())))
+            other = first.setdefault(moves if raw.owner is not None else number, number)
+            found.append(-1 if other == number else other)
+        return found
 
     def _bind(self, nest: Nest, axes: list[int]) -> Bound:
         sizes = [self.sizes[a] for a in axes]

@@ -87,12 +87,14 @@ class Access(NamedTuple):
     ``0`` is not at all, ``1`` by one element, ``-`` by one element backwards, ``2`` by two, ``s`` by a stride, ``m`` as
     if the axis and the next were one.
 
-    Axes are the outer ones, then the inner ones.
+    Axes are the outer ones, then the inner ones. ``like`` is an earlier buffer in the same memory that moves by the
+    same strides, as the neighbours do that a stencil reads; -1 if there is none.
     """
 
     type: Type
     role: str  # "read", "write" or "index"
     strides: str
+    like: int = -1
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,11 @@ class Nest:
         """Every instruction."""
         return (op for section in self.sections for op in section.code)
 
+    def mover(self, number: int) -> int:
+        """The buffer whose strides a buffer moves by: an earlier one in the same memory, or itself."""
+        like = self.buffers[number].like
+        return number if like < 0 else like
+
     @property
     def may_fail(self) -> bool:
         """Whether it calls functions of the user's, which may raise an error: a word of the table is for that."""
@@ -169,7 +176,7 @@ class Nest:
             if access.role == "index":
                 yield "start", number, 0
             for axis, stride in enumerate(access.strides):
-                if stride == "s":
+                if stride == "s" and access.like < 0:
                     yield "stride", number, axis
         if self.may_fail:
             yield "failure", 0, 0

@@ -238,7 +238,7 @@ class _Renderer:
             elif stride == "-":
                 parts.append(f"-{self._axis_name(axis)}")
             elif stride == "s":
-                parts.append(f"{self._axis_name(axis)} * {_buffer(buffer)}_{axis}")
+                parts.append(f"{self._axis_name(axis)} * {_buffer(self.nest.mover(buffer))}_{axis}")
         return " + ".join([*parts, *map(phrases.term, further)]) or "0"
 
     def _op(self, op: Op, code: Sequence[Op], texts: Sequence[str]) -> str:

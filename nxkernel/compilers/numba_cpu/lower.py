@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from nxkernel.compilers import loops
 from nxkernel.compilers.loops import Nest, Op, Reduce, Section
-from nxkernel.compilers.numba_cpu.elements import REGISTER
-from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
+from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
+from nxkernel.compilers.numba_cpu.ir import WIDTH, Builder, Loop, Module, Value
 from nxkernel.compilers.numba_cpu.memory import Memory, Place
 from nxkernel.compilers.numba_cpu.operations import ELEMENTARY, Emitter
 from nxkernel.compilers.numba_cpu.pairs import Register, elements, parts, whole
@@ -28,6 +28,11 @@ SHORT, SHORTEST = 12, 5
 #: Instructions in a section up to which its loop is written twice, so that whole vectors need no mask; and up to which
 #: where lanes are some elements apart, which masks make slow.
 TWICE, TWICE_APART = 24, 96
+#: Constants of a section up to which they stay in registers, and loads of one from which they do: the processor has
+#: then no room for reading constants too.
+HELD, CROWDED = 10, 4
+#: Vectors of a row from which it is worth aligning them.
+ALIGNED_FROM = 8
 
 
 def lower(nest: Nest) -> Module:
@@ -50,6 +55,8 @@ class Lowering:
         costly = sum(COMPLEX if op.type.is_complex else 1 for op in nest.ops() if op.name in _COSTLY)
         self.e = Emitter(self.b, inline=costly < CALLS_FROM)
         self.slots: dict[int, Register] = {}
+        #: Constants that are in registers, by number and lanes.
+        self.held: dict[tuple[int, int], Register] = {}
 
     def integer(self, number: int) -> Value:
         """A constant of 64 bits."""
@@ -188,6 +195,7 @@ class Lowering:
         accumulators = [Accumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces]
         carried = [value for accumulator in accumulators for value in accumulator.start()]
         bounds = [self._bounds(axis) for axis in range(nest.inner)]
+        self._hold_constants(section, lanes)
         open_loops, serial = [], {}
         for axis in range(0 if nest.flat else nest.inner - 1):
             loop = Loop(b, *bounds[axis], self.integer(1), carried)
@@ -210,12 +218,52 @@ class Lowering:
                 following += accumulator.step(mine, fed, mask)
             return following
 
-        following = self._vectors(*bounds[-1], lanes, carried, turn, whole=self._is_short(section))
+        whole, (first, stop) = self._is_short(section), bounds[-1]
+        if whole and self._is_aligned(section, lanes):
+            first = self._to_aligned(section, first, lanes, turn)
+        following = self._vectors(first, stop, lanes, carried, turn, whole=whole)
         for loop in reversed(open_loops):
             following = loop.end(*following)
         for accumulator in accumulators:
             held, following = following[: accumulator.width], following[accumulator.width :]
             self.slots[accumulator.reduce.slot] = accumulator.finish(held, bounds[0][0])
+
+    def _is_aligned(self, section: Section, lanes: int) -> bool:
+        """Whether vectors are to begin where those that a section stores are aligned in memory.
+
+        An access that crosses from one line of the cache to the next takes twice as long.
+        """
+        nest = self.nest
+        if not nest.tiled or nest.inner != 1 or not section.stores or ALIGNED_FROM * lanes > loops.TILE:
+            return False
+        access = nest.buffers[section.stores[0][0]]
+        return access.strides[-1] == "1" and not access.type.is_complex
+
+    def _to_aligned(self, section: Section, first: Value, lanes: int, turn) -> Value:
+        """Run `turn` for what lies before the first aligned vector of a row; where that vector begins.
+
+        Not in short rows, for which it is not worth it, and not in those of several tiles, which memory keeps waiting.
+        """
+        b, number = self.b, section.stores[0][0]
+        element = MEMORY[self.nest.buffers[number].type]
+        address = b.convert("ptrtoint", b.offset(self.m.bases[number], element, first), "i64")
+        ahead = b.integer("udiv", b.integer("sub", self.integer(0), address), self.integer(WIDTH[element] // 8))
+        ahead = b.integer("and", ahead, self.integer(lanes - 1))
+        begin = b.integer("add", first, ahead)
+        least = ALIGNED_FROM * lanes
+        further = b.integer("sub", self.m.sizes[-1], self.integer(least))
+        wanted = b.icmp("ule", further, self.integer(loops.TILE - least))
+        head, ready, before = b.label("head"), b.label("ready"), b.block
+        b.branch_if(b.integer("and", wanted, b.icmp("ne", ahead, self.integer(0))), head, ready)
+        b.start(head)
+        turn(first, self._mask(first, begin, lanes), [])
+        after = b.block
+        b.branch(ready)
+        b.start(ready)
+        chosen = b.phi("i64")
+        chosen.add(first, before)
+        chosen.add(begin, after)
+        return chosen.value
 
     def _vectors(
         self, first: Value, stop: Value, lanes: int, carried: list[Value], turn, *, whole: bool
@@ -287,12 +335,22 @@ class Lowering:
             values.append(self._op(op, values, place))
         return values
 
+    def _constant(self, op: Op, lanes: int) -> Register:
+        first = self.m.constant_words[op.extra]
+        words = [self.m.word(first + number, element) for number, element in enumerate(elements(op.type))]
+        return self.e.splat(whole(words), lanes)
+
+    def _hold_constants(self, section: Section, lanes: int) -> None:
+        """Read the constants of a section before its loops, where it has few of them and many loads."""
+        constants = [op for op in section.code if op.name == "const"]
+        if len(constants) <= HELD and sum(op.name == "load" for op in section.code) >= CROWDED:
+            self.held |= {(op.extra, lanes): self._constant(op, lanes) for op in constants}
+
     def _op(self, op: Op, values: list[Register], place: Place) -> Register:
         b, lanes = self.b, place.lanes
         if op.name == "const":
-            first = self.m.constant_words[op.extra]
-            words = [self.m.word(first + number, element) for number, element in enumerate(elements(op.type))]
-            return self.e.splat(whole(words), lanes)
+            held = self.held.get((op.extra, lanes))
+            return self._constant(op, lanes) if held is None else held
         if op.name in ("load", "gather"):
             return self.m.load(op, values, place)
         if op.name == "index":

@@ -46,6 +46,9 @@ class Memory:
         self.nest, self.e, self.b = nest, emitter, emitter.b
         #: For the mask of some lanes that of all elements up to the last one, where vectors take every second element.
         self.seconds: dict[Value, Value] = {}
+        #: What has been computed in a block for all buffers of the same strides.
+        self._offsets: dict[tuple, Value | None] = {}
+        self._outer: dict[int, Value | None] = {}
         self._read_table()
 
     def integer(self, number: int) -> Value:
@@ -87,7 +90,9 @@ class Memory:
             parts.append(("tile", self.words["tiles", 0, 0]))
         found = self._split(position, parts)
         self.block, self.tile = found.get("block"), found.get("tile")
-        self.bases = self._moved_by({axis: found[f"axis{axis}"] for axis in serial_outer})
+        outer = {axis: found[f"axis{axis}"] for axis in serial_outer}
+        self.bases = self._moved_by(outer)
+        self._outer = {number: self._offset(number, outer) for number in self.nest.memory}
 
     def _split(self, position: Value, parts: list[tuple[str, Value]]) -> dict[str, Value]:
         """An index for each part, by name, out of one index over all of them; the last part runs fastest."""
@@ -110,18 +115,43 @@ class Memory:
 
     def _further(self, number: int, base: Value, indices: dict[int, Value]) -> Value:
         """A base moved by the indices of axes."""
-        access, offset = self.nest.buffers[number], None
-        for axis, index in indices.items():
-            if access.strides[axis] != "0":
-                offset = self._plus(offset, self._moved(number, axis, index))
+        access, offset = self.nest.buffers[number], self._offset(number, indices)
         if offset is None:
             return base
         if access.role == "index":
             return self.b.integer("add", base, offset)
         return self.b.offset(base, MEMORY[access.type], offset)
 
+    def _offset(self, number: int, indices: dict[int, Value]) -> Value | None:
+        """How far a buffer moves to the indices of axes, in elements; None where it stays."""
+        strides = self.nest.buffers[number].strides
+        moving = [(axis, index) for axis, index in indices.items() if strides[axis] != "0"]
+        place = (self.b.block, self.nest.mover(number), *moving)
+        if place not in self._offsets:
+            offset = None
+            for axis, index in moving:
+                offset = self._plus(offset, self._moved(number, axis, index))
+            self._offsets[place] = offset
+        return self._offsets[place]
+
+    def _along(self, number: int, base: Value, place: Place) -> Value:
+        """Where the lanes of a place are in a buffer that moves by one element from lane to lane.
+
+        All buffers of the same strides are as far from their beginnings, which stay in registers from row to row.
+        """
+        element, outer = MEMORY[self.nest.buffers[number].type], self._outer.get(number)
+        if outer is None or base is not self.bases[number]:
+            return self.b.offset(base, element, place.lane)
+        key = (self.b.block, outer, place.lane)
+        if key not in self._offsets:
+            self._offsets[key] = self.b.integer("add", outer, place.lane)
+        return self.b.offset(self.pointers[number], element, self._offsets[key])
+
     def _plus(self, left: Value | None, right: Value) -> Value:
         return right if left is None else self.b.integer("add", left, right)
+
+    def _stride(self, number: int, axis: int) -> Value:
+        return self.words["stride", self.nest.mover(number), axis]
 
     def _moved(self, number: int, axis: int, index: Value) -> Value:
         """How far a buffer has moved at an index of an axis, in elements."""
@@ -130,7 +160,7 @@ class Memory:
             return index
         if stride == "-":
             return self.b.integer("sub", self.integer(0), index)
-        step = self.integer(2) if stride == "2" else self.words["stride", number, axis]
+        step = self.integer(2) if stride == "2" else self._stride(number, axis)
         return self.b.integer("mul", index, step)
 
     def spread(self, place: Place) -> Place:
@@ -165,7 +195,7 @@ class Memory:
         index = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
         if self.nest.buffers[number].strides[axis] == "2":
             return b.integer("mul", index, b.constant("i64", 2, place.lanes))
-        return b.integer("mul", index, b.splat(self.words["stride", number, axis], place.lanes))
+        return b.integer("mul", index, b.splat(self._stride(number, axis), place.lanes))
 
     def _far_flat(self, number: int, place: Place) -> Value:
         b, (across, along) = self.b, self.nest.buffers[number].strides[-2:]
@@ -176,9 +206,9 @@ class Memory:
         if along != "0":
             moved = b.convert("sext", place.columns, "i64")
         if along == "s":
-            moved = b.integer("mul", moved, b.splat(self.words["stride", number, axis], place.lanes))
+            moved = b.integer("mul", moved, b.splat(self._stride(number, axis), place.lanes))
         if across == "s":
-            step = self.words["stride", number, axis - 1]
+            step = self._stride(number, axis - 1)
             rows = b.integer("add", b.splat(row, place.lanes), b.convert("sext", more, "i64"))
             moved = b.integer("add", moved, b.integer("mul", rows, b.splat(step, place.lanes)))
         return moved
@@ -207,7 +237,8 @@ class Memory:
             one = pairs.load_one(b, op.type, base) if op.type.is_complex else b.load(element, base)
             return self.e.splat(self.e.from_memory(one, op.type), place.lanes)
         if moves == "1":
-            value = self._run(op.type, b.offset(base, element, place.lane), place)
+            at = b.offset(base, element, place.lane) if op.args else self._along(number, base, place)
+            value = self._run(op.type, at, place)
         elif moves == "-":
             value = self._turned(self._run(op.type, self._last(base, element, place), self._backwards(place)))
         elif moves == "2" and not op.type.is_complex:
@@ -231,7 +262,7 @@ class Memory:
         """Where each lane is in a buffer that moves by a stride along the lanes."""
         b, axis = self.b, self.lane_axis()
         doubled = self.nest.buffers[number].strides[axis] == "2"
-        step = self.integer(2) if doubled else self.words["stride", number, axis]
+        step = self.integer(2) if doubled else self._stride(number, axis)
         found = [b.offset(base, element, b.integer("mul", place.lane, step))]
         while len(found) < place.lanes:
             found.append(b.offset(found[-1], element, step))
@@ -331,7 +362,7 @@ class Memory:
         if moves == "0":
             self._write(pairs.each(lambda part: b.extract(part, 0), value), base, None)
         elif moves == "1":
-            self._write(value, b.offset(base, MEMORY[type_], place.lane), place.mask)
+            self._write(value, self._along(number, base, place), place.mask)
         elif moves == "-":
             self._write(self._turned(value), self._last(base, MEMORY[type_], place), self._backwards(place).mask)
         elif self._by_lanes(type_, place):
