@@ -118,7 +118,7 @@ class Trace:
         nodes = tuple(map(self.node, operands))
         spec = primitive.rule(*[node.spec for node in nodes], **params)
         self.nodes += 1
-        node = self._made(Expr(primitive, nodes, params, spec, user_line()))
+        node = self._made(Expr(primitive, nodes, params, spec, _state.source or user_line()))
         if self.weak and primitive.family == "elementwise":
             self._weaken(node)
         if type(spec) is not tuple:
@@ -256,6 +256,7 @@ def trace_body(
 
 class _State(threading.local):
     trace: Trace | None = None
+    source: Source | None = None
 
 
 _state = _State()
@@ -284,6 +285,16 @@ def suspended() -> Iterator[None]:
         yield
     finally:
         _state.trace = trace
+
+
+@contextlib.contextmanager
+def on_behalf(source: Source | None) -> Iterator[None]:
+    """Have nodes come from a line of the user's for a while, whatever line is running."""
+    before, _state.source = _state.source, source
+    try:
+        yield
+    finally:
+        _state.source = before
 
 
 _inside: dict[str, bool] = {}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
+from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
+from nxkernel.primitives import elem
 
 
 def post_order(outputs: Iterable[Expr]) -> list[Expr]:
@@ -30,6 +32,32 @@ def post_order(outputs: Iterable[Expr]) -> list[Expr]:
                 order.append(node)
                 stack.pop()
     return order
+
+
+def replayed(outputs: Sequence[Expr], values: Mapping[Expr, Expr]) -> list[Expr]:
+    """Outputs with some nodes replaced; what depends on those is recorded anew in the trace that is active.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr
+    values : mapping
+        For nodes what is to stand in their place.
+    """
+    new: dict[Expr, Expr | tuple[Expr, ...]] = dict(values)
+    for node in post_order(outputs):
+        if node in new:
+            continue
+        if node.primitive is elem:
+            whole = new[node.operands[0]]
+            new[node] = node if whole is node.operands[0] else whole[node.params["index"]]
+            continue
+        operands = tuple([new[operand] for operand in node.operands])
+        if all(one is other for one, other in zip(operands, node.operands, strict=True)):
+            new[node] = node
+            continue
+        with tracing.on_behalf(node.source):
+            new[node] = tracing.current().record(node.primitive, operands, node.params)
+    return [new[output] for output in outputs]
 
 
 def users(nodes: Iterable[Expr]) -> dict[Expr, list[Expr]]:

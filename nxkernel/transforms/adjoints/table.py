@@ -1,0 +1,192 @@
+"""The table of gradients, and what a rule is given.
+
+A rule takes the cotangent of a result, which is what the loss gains for each unit that an element of it gains, and
+gives those of the operands. Complex numbers follow JAX's convention: rules are those of holomorphic functions, nothing
+is conjugated, and the gradient of a real loss is the conjugate of the direction in which it rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.graph.expr import Expr
+from nxkernel.ops.dispatch import apply, convert, filled
+from nxkernel.primitives import Primitive, Spec
+from nxkernel.shapes import unnamed
+from nxkernel.types import Type
+
+
+@dataclass(frozen=True)
+class Part:
+    """The cotangent of an array that is zero but for a block, whose starts are known when the program runs.
+
+    Parameters
+    ----------
+    block : Expr
+    starts : tuple of Expr
+    """
+
+    block: Expr
+    starts: tuple[Expr, ...]
+
+    def onto(self, whole: Expr, empty: bool) -> Expr:
+        """Add it to a whole array, in place where the compiler can; of an empty one nothing needs to be read."""
+        block = self.block
+        if not empty:
+            strides = (1,) * len(block.shape)
+            block = block + apply(p.dynamic_slice, whole, *self.starts, lengths=block.shape, strides=strides)
+        return apply(p.put_slice, whole, block, *self.starts)
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The cotangent of an array that is zero but for elements at indices, which add up where they meet.
+
+    Parameters
+    ----------
+    updates : Expr
+    indices : tuple of Expr
+    axes : tuple of int
+    """
+
+    updates: Expr
+    indices: tuple[Expr, ...]
+    axes: tuple[int, ...]
+
+    def onto(self, whole: Expr, empty: bool) -> Expr:
+        """Add them to a whole array."""
+        return apply(p.scatter, whole, self.updates, *self.indices, axes=self.axes, combine="add")
+
+
+#: What an operand gains: a whole array, a piece of one, or None for nothing.
+Gain = Expr | Part | Elements | None
+
+
+class Site:
+    """A node whose results have cotangents.
+
+    Parameters
+    ----------
+    node : Expr
+    cotangents : sequence of (Expr or None)
+        One for each result, without names.
+    wanted : sequence of bool
+        Which operands' gains are asked for.
+    results : sequence of Expr
+        The node itself, or the values of its results.
+    replacing : dict
+        Where a rule says which values are computed by something else as well, which is then to be run alone.
+    """
+
+    def __init__(
+        self,
+        node: Expr,
+        cotangents: Sequence[Expr | None],
+        wanted: Sequence[bool],
+        results: Sequence[Expr | None],
+        replacing: dict[Expr, Expr],
+    ) -> None:
+        self.node, self.cotangents, self.wanted = node, cotangents, wanted
+        self._results, self._replacing = results, replacing
+
+    @property
+    def g(self) -> Expr:
+        """The cotangent of the one result."""
+        return self.cotangents[0]
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The static parameters of the primitive."""
+        return self.node.params
+
+    def x(self, place: int) -> Expr:
+        """An operand without names, in the type that gradients are computed in."""
+        return plain(self.node.operands[place])
+
+    @property
+    def y(self) -> Expr:
+        """The result, as :meth:`x` gives operands."""
+        return plain(self._results[0])
+
+    def result(self, place: int) -> Expr:
+        """One of several results; made where nobody has asked for it so far."""
+        found = self._results[place]
+        if found is None:
+            found = Expr(p.elem, (self.node,), {"index": place}, self.node.spec[place], self.node.source)
+        return plain(found)
+
+    def replace(self, results: Sequence[Expr]) -> None:
+        """Say that other values are the same as the results."""
+        for old, new in zip(self._results, results, strict=True):
+            if old is not None:
+                self._replacing[old] = new
+
+    def zeros(self, place: int) -> Expr:
+        """A cotangent of an operand that is zero everywhere."""
+        return zeros(self.node.operands[place].spec)
+
+
+#: Gives what each operand gains.
+Rule = Callable[[Site], Sequence[Gain]]
+RULES: dict[Primitive, Rule] = {}
+#: Primitives that are constant between jumps: their gradient is zero, as that of a mask.
+CONSTANT: set[Primitive] = set()
+
+
+def rule(*primitives: Primitive) -> Callable[[Rule], Rule]:
+    """Say that a function is the rule of primitives."""
+
+    def add(function: Rule) -> Rule:
+        for primitive in primitives:
+            RULES[primitive] = function
+        return function
+
+    return add
+
+
+def tangent_type(type_: Type) -> Type:
+    """The type of gradients of values of a type: its own, and f32 for whole numbers."""
+    return type_ if type_.is_float or type_.is_complex else types.f32
+
+
+def tangent_spec(spec: Spec) -> Spec:
+    """What a cotangent looks like: without names."""
+    return Spec(tangent_type(spec.type), spec.shape, unnamed(spec.shape))
+
+
+def zeros(spec: Spec) -> Expr:
+    """A cotangent that is zero everywhere."""
+    return filled(0, tangent_type(spec.type), spec.shape)
+
+
+def plain(node: Expr) -> Expr:
+    """A value without names, whole numbers as floats."""
+    if any(name is not None for name in node.names):
+        node = apply(p.reshape, node, shape=node.shape, names=unnamed(node.shape))
+    return convert(node, tangent_type(node.type))
+
+
+def shaped(node: Expr, shape: tuple[int, ...]) -> Expr:
+    """Another shape."""
+    return node if node.shape == shape else apply(p.reshape, node, shape=shape, names=unnamed(shape))
+
+
+def spread(node: Expr, shape: tuple[int, ...], axes: Sequence[int]) -> Expr:
+    """A value repeated: its axis ``i`` becomes ``axes[i]``."""
+    if node.shape == shape:
+        return node
+    return apply(p.broadcast, node, shape=shape, axes=tuple(axes), names=unnamed(shape))
+
+
+def total(node: Expr, axes: Sequence[int]) -> Expr:
+    """The sum over axes."""
+    return apply(p.sum_, node, axes=tuple(axes), keep_axes=False) if axes else node
+
+
+def index(value: int) -> Expr:
+    """A whole number of the program."""
+    return filled(value, types.s64, ())

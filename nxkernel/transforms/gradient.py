@@ -1,0 +1,57 @@
+"""Gradients: beside the graph of a loss, the graph of what it gains with each of its inputs.
+
+What each primitive contributes is said in :mod:`nxkernel.transforms.adjoints`; how a graph is gone through backwards in
+:mod:`~nxkernel.transforms.adjoints.walk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.graph.expr import Expr
+from nxkernel.graph.traverse import replayed
+from nxkernel.ops.dispatch import apply
+from nxkernel.transforms import adjoints  # noqa: F401 - the rules
+from nxkernel.transforms.adjoints.walk import pullback
+
+__all__ = ["gradients"]
+
+
+def gradients(
+    outputs: Sequence[Expr], cotangents: Sequence[Expr | None], inputs: Sequence[Expr], more: Sequence[Expr] = ()
+) -> tuple[list[Expr], list[Expr]]:
+    """The gradients of outputs by inputs, recorded in the trace that is active.
+
+    Parameters
+    ----------
+    outputs : sequence of Expr
+        Of the trace that is active.
+    cotangents : sequence of (Expr or None)
+        What a unit of each element of an output is worth; None for nothing.
+    inputs : sequence of Expr
+        Nodes that outputs are computed from.
+    more : sequence of Expr
+        Values that are to be given too, such as the outputs.
+
+    Returns
+    -------
+    list of Expr
+        One for each input, with its shape and names; f32 for whole numbers.
+    list of Expr
+        `more`, computed together with the gradients: loops that keep something for them run once.
+
+    Raises
+    ------
+    NxTypeError
+        Where something between has no gradient, with its primitive and line.
+    """
+    with types.promotion("nx"):
+        found, replacing = pullback(outputs, cotangents, inputs)
+        named = [
+            gain if node.names == gain.names else apply(p.reshape, gain, shape=node.shape, names=node.names)
+            for gain, node in zip(found, inputs, strict=True)
+        ]
+        together = replayed([*named, *more], replacing)
+    return together[: len(named)], together[len(named) :]
