@@ -15,7 +15,7 @@ from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.layouts import turned
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store
+from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store, workspace
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.program import Program
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
@@ -272,13 +272,15 @@ class CpuExecutable:
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for one array a parameter."""
         made = [_allocate(shape, dtype) for shape, dtype in self._shapes]
-        extra = [_empty_bytes(self._workspace)] if self._workspace else []
+        extra = [workspace.take(self._workspace)] if self._workspace else []
         if not self.launch(*arrays, *made, *extra):
             ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
             self.launch(*ready, *made, *extra)
             for place, _ in self.graph.updates:
                 if ready[place] is not arrays[place]:
                     np.copyto(arrays[place], ready[place])
+        if extra:
+            workspace.give_back(extra[0])
         return [
             (made[index] if kind == "output" else arrays[index].copy()).reshape(shape)
             for kind, index, shape in self._results
@@ -287,10 +289,3 @@ class CpuExecutable:
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return np.empty(shape, dtype)
-
-
-def _empty_bytes(size: int) -> np.ndarray:
-    """Workspace that begins at a multiple of 64 bytes."""
-    memory = np.empty(size + 64, dtype=np.uint8)
-    skip = -memory.ctypes.data % 64
-    return memory[skip : skip + size]
