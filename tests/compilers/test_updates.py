@@ -79,7 +79,7 @@ def test_a_row_computed_from_another_one_needs_no_memory():
 
 
 def test_a_row_that_is_turned_is_computed_before():
-    assert found(lambda x, i: nx.put_slice(x, [i, 0], nx.reverse(row(x, i), axes=[1])), X, I) == (["x0"], ["reverse"])
+    assert found(lambda x, i: nx.put_slice(x, [i, 0], row(x, i)[:, ::-1]), X, I) == (["x0"], ["slice"])
 
 
 def test_a_square_that_is_transposed_is_computed_before():
