@@ -19,6 +19,7 @@ from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, stor
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.program import Program
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
+from nxkernel.compilers.numba_cpu.spreading import spreads
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Planner, Scalar, Step, Whole
 from nxkernel.compilers.prepare import partial, prepare
 from nxkernel.errors import CompilationError, message
@@ -43,6 +44,7 @@ class NumbaCpu:
         text = program.write(laid, len(graph.parameters), graph.updates)
         lowered = time.perf_counter()
         kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
+        kernels += [_loop_record(loop, text.symbol, laid.origin) for loop in _spread_loops(laid)]
         address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
         done = time.perf_counter()
         return CpuExecutable(graph, laid, text, address, kernels, 1e3 * (lowered - begin), 1e3 * (done - lowered))
@@ -82,6 +84,16 @@ def _all_plans(plan: Plan) -> list[Plan]:
     """A plan and those of the loops and choices in it."""
     inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
     return [plan, *(found for part in inner for found in _all_plans(part))]
+
+
+def _spread_loops(plan: Plan) -> list[Control]:
+    """The loops whose turns run on all threads."""
+    found = []
+    for step in plan.steps:
+        if isinstance(step.work, Control):
+            inner = [loop for part in step.work.parts for loop in _spread_loops(part)]
+            found += [step.work] if spreads(step.work) else inner
+    return found
 
 
 def _routine(node: Expr) -> tuple[Routine, int]:
@@ -182,6 +194,12 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool) -> KernelR
     return KernelRecord(
         nest.kind, _title(step, bound), nest.key, where, spent, nodes, moved, count * bound.elements, texts
     )
+
+
+def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> KernelRecord:
+    turns = counted(loop.turns, "turn") if loop.turns is not None else "turns"
+    title = f"loop of {turns} that do not depend on each other, on all threads"
+    return KernelRecord("loop", title, symbol, "program", 0.0, [origin.get(loop.node, loop.node)])
 
 
 def _title(step: Step, bound: Bound) -> str:
