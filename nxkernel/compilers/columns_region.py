@@ -13,8 +13,8 @@ from nxkernel.compilers.columns_forms import Form, RefusedError, is_uniform, uni
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order
 
-#: Fewest columns that are worth a loop.
-FEWEST = 64
+#: Fewest columns that are worth a loop. Smaller planes stay in the cache, where vectors are as fast.
+FEWEST = 512
 
 
 class Region:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers import interface
+from nxkernel.compilers import columns_region, interface
 from nxkernel.compilers.columns import by_columns
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.graph.traverse import post_order
@@ -14,6 +14,11 @@ RANDOM = np.random.default_rng(7)
 
 def some(*shape):
     return RANDOM.random(shape) + 0.5
+
+
+@pytest.fixture(autouse=True)
+def small_planes_too(monkeypatch):
+    monkeypatch.setattr(columns_region, "FEWEST", 64)
 
 
 @pytest.fixture
