@@ -15,7 +15,7 @@ from nxkernel.graph.intervals import Interval
 #: Least and greatest value; None where it may be farther away than any element of an array.
 Open = tuple[int | None, int | None]
 
-_DEPTH = 8
+_DEPTH = 12
 #: No loop takes so many turns, and no axis is so long.
 _FAR = 1 << 53
 
