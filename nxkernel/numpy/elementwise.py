@@ -10,7 +10,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.numpy.ufunc import Power, Ufunc, zero_like
+from nxkernel.numpy.ufunc import Ufunc, zero_like
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive
@@ -248,7 +248,7 @@ _ufunc("floor_divide", 2, _floored, _real("floor_divide", _counted))
 _ufunc("remainder mod", 2, _rest, _real("remainder", _counted))
 _ufunc("fmod", 2, _apply(p.remainder), _real("fmod", _counted))
 _ufunc("divmod", 2, lambda a, b: (_floored(a, b), _rest(a, b)), _real("divmod", _counted))
-_UFUNCS["power"] = _UFUNCS["pow"] = Power("power", 2, _power, _counted)
+_ufunc("power pow", 2, _power, _counted)
 _ufunc("float_power", 2, _power, lambda t: types.c128 if t.is_complex else types.f64)
 _ufunc("maximum", 2, _with_bool(p.maximum, p.logical_or), _real("maximum"))
 _ufunc("minimum", 2, _with_bool(p.minimum, p.logical_and), _real("minimum"))
