@@ -274,7 +274,7 @@ class _Laying:
         kept = set()
         for node, old in shared.items():
             if node.primitive in pieces.PIECES and not (inline and scalars.is_single(node.operands[1])):
-                kept.update(updates.apart(node, old, self.root))
+                kept.update(updates.apart(node, old, self.root, inline))
         self.fusion = Fusion(outputs, inline, frozenset(shared), frozenset(kept))
 
     def root(self, node: Expr) -> Expr:

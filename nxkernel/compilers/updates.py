@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from nxkernel import primitives as p
-from nxkernel.compilers import pieces
+from nxkernel.compilers import pieces, scalars
 from nxkernel.graph.expr import Expr
 
 #: For a loop or choice: which result could be in the memory of which operand.
@@ -77,7 +77,7 @@ def _pairs(node: Expr, users: Mapping[Expr, list[Expr]], shares: Shares) -> list
     return [(parts[result], node.operands[place]) for result, place in shares(node).items() if result in parts]
 
 
-def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr]) -> list[Expr]:
+def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = False) -> list[Expr]:
     """What must be computed before an update in place, since computing it reads what the update writes over.
 
     Parameters
@@ -88,11 +88,13 @@ def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr]) -> list[Expr]:
         What it writes over.
     same : callable
         The value whose memory a value is in.
+    inline : bool
+        Whether the program computes single numbers by itself, and so before.
     """
-    return [value for value in node.operands[1:] if _reads(value, node, same(old), same)]
+    return [value for value in node.operands[1:] if _reads(value, node, same(old), same, inline)]
 
 
-def _reads(value: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr]) -> bool:
+def _reads(value: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr], inline: bool) -> bool:
     """Whether a value is computed from some memory, apart from reads that each element can do when it is written.
 
     Those are `straight` below it: between the read and the update every element stays in its place.
@@ -101,7 +103,7 @@ def _reads(value: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr]) 
     todo = [(value, True)]
     while todo:
         one, straight = todo.pop()
-        if (one, straight) in seen:
+        if (one, straight) in seen or (inline and scalars.inline([one])):
             continue
         seen.add((one, straight))
         if same(below(one)) is memory:
