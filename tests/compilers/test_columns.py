@@ -203,6 +203,15 @@ def numbered(x):
         x[:, k] += place * x[:, k - 1]
 
 
+def made_anew(x):
+    out = np.zeros_like(x)
+    for k in range(1, x.shape[1]):
+        out = x * 0.5
+        x[1:-1, k] += out[1:-1, k - 1]
+    out[1:-1, 2] = 7.0
+    return out
+
+
 def rows_of_columns(x, weight):
     out = np.zeros(x.shape)
     for k in range(2, x.shape[1]):
@@ -315,6 +324,7 @@ def moving(x, n):
 
 
 LEFT_ALONE = {
+    "an array that is made anew in each turn": (made_anew, some(70, 9)),
     "a sum over columns": (summed, some(70, 9)),
     "neighbours of what is written": (neighbours, some(70, 9)),
     "rows": (along_rows, some(9, 70)),
