@@ -8,8 +8,10 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
 from nxkernel.numpy import bounds, keys
-from nxkernel.operand import Operand, Proxy
+from nxkernel.numpy.array import Scalar
+from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, is_number, operand
 
 
@@ -50,10 +52,8 @@ def _is_whole(value: Any) -> bool:
     """Whether a value is a whole number of Python's, or stands for one."""
     if is_number(value):
         return isinstance(value, int)
-    if not isinstance(value, Operand | Proxy):
-        return False
-    value = operand(value)
-    return not value.shape and value.type.is_integer and tracing.weak(value)
+    value = value.node if isinstance(value, Scalar) else value
+    return type(value) is Expr and not value.shape and value.type.is_integer and tracing.weak(value)
 
 
 def check(base: Any, exponent: Any) -> None:

@@ -92,3 +92,12 @@ def test_of_arrays(function):
         nx.defn(promotion="numpy")(function)(np.array([1, 2]))
     assert str(raised.value).splitlines()[0] == "integers (s64) to the power -1 would be fractions."
     assert str(raised.value).splitlines()[-1] == "  Write the exponent as a float: x ** -1.0."
+
+
+def test_of_what_a_mask_picks():
+    def f(a):
+        a[a > 1] = a[a > 1] ** 2
+        return a
+
+    found = nx.defn(promotion="numpy")(f)(np.arange(4.0))
+    assert found.to_list() == [0.0, 1.0, 4.0, 9.0]
