@@ -183,19 +183,32 @@ class Region:
 def worth(region: Region) -> bool:
     """Whether columns one by one are better than planes.
 
-    They are where loops walk along memory from plane to plane.
+    They are where loops walk along memory from plane to plane, and do little besides.
     """
     return sum(gain(loop) for loop in region.loops) > 0
 
 
 def gain(node: Expr) -> int:
-    """How many more of a loop's reads and writes are near the last one in memory by columns than by planes."""
+    """How many more of a loop's reads and writes are near the last one in memory by columns than by planes.
+
+    A function that vectors compute so much faster than single numbers counts as some that are not.
+    """
     total = 0
     for one in _nested(node):
         axes = forms_of.walks(one)
         if axes is not None:
             total += 1 if forms_of.is_column_wise(one, axes) else -1
+        elif one.primitive in _FUNCTIONS and not scalars.is_single(one):
+            total -= FUNCTION
     return total
+
+
+#: How many reads and writes along memory a function of vectors outweighs.
+FUNCTION = 3
+_FUNCTIONS = frozenset([
+    p.exp, p.expm1, p.log, p.log1p, p.log2, p.log10, p.sigmoid, p.sin, p.cos, p.tan, p.asin, p.acos, p.atan, p.sinh,
+    p.cosh, p.tanh, p.asinh, p.acosh, p.atanh, p.cbrt, p.erf, p.erfc, p.erf_inv, p.power, p.atan2,
+])  # fmt: skip
 
 
 def _nested(node: Expr) -> Iterator[Expr]:

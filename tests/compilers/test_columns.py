@@ -323,7 +323,13 @@ def moving(x, n):
         x[k : k + 70, k] = x[k : k + 70, k - 1] + 1.0
 
 
+def functions(x):
+    for k in range(1, x.shape[1]):
+        x[:, k] += np.exp(-x[:, k - 1]) * np.sin(x[:, k])
+
+
 LEFT_ALONE = {
+    "functions that vectors are good at": (functions, some(70, 9)),
     "an array that is made anew in each turn": (made_anew, some(70, 9)),
     "a sum over columns": (summed, some(70, 9)),
     "neighbours of what is written": (neighbours, some(70, 9)),
