@@ -282,13 +282,17 @@ class CpuExecutable:
         self._calls = text.calls
         self._shapes = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace
-        self._results = [(*where, node.shape) for where, node in zip(plan.outputs, graph.outputs, strict=True)]
+        changed = {number for _, number in graph.updates}
+        self._results = [
+            (kind, place, node.shape, number in changed)
+            for number, ((kind, place), node) in enumerate(zip(plan.outputs, graph.outputs, strict=True))
+        ]
         #: Whether the program has exactly one array to allocate, which is its one output.
         one = len(self._results) == 1 and not plan.workspace and not graph.updates
         self.single = self._shapes[0] if one else None
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The outputs for one array a parameter."""
+        """The outputs for one array a parameter; what is in a parameter that changes is that array itself."""
         made = [_allocate(shape, dtype) for shape, dtype in self._shapes]
         extra = [workspace.take(self._workspace)] if self._workspace else []
         if not self.launch(*arrays, *made, *extra):
@@ -300,8 +304,8 @@ class CpuExecutable:
         if extra:
             workspace.give_back(extra[0])
         return [
-            (made[index] if kind == "output" else arrays[index].copy()).reshape(shape)
-            for kind, index, shape in self._results
+            (made[place] if kind == "output" else arrays[place] if changed else arrays[place].copy()).reshape(shape)
+            for kind, place, shape, changed in self._results
         ]
 
 
