@@ -184,7 +184,7 @@ def test_all_threads_stop_at_an_interrupt(spread):
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, stop)
-    x = X.copy()
+    x = np.full((2000, 3), 0.5)
     try:
         signal.setitimer(signal.ITIMER_REAL, 1.0)
         begin = time.perf_counter()
