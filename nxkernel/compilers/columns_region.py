@@ -105,20 +105,18 @@ class Region:
 
     def _try(self, node: Expr) -> list[Expr]:
         """Take in a node if it belongs to the region; gives what is taken in."""
-        given: dict[object, Form] = {}
-        if node in self.asked:
-            if len(self.asked[node]) > 1:
-                return []
-            (given[node],) = self.asked[node]
-            if is_uniform(given[node]):
-                return []
+        if node in self.asked and all(map(is_uniform, self.asked[node])):
+            return []
         control = node.operands[0] if node.primitive is p.elem else node
+        group = [node]
         if control.primitive.family == "control":
             if type(control.spec) is not tuple or gain(control) < 0:
                 return []
             group = [control, *self.users[control]]
-        else:
-            group = [node]
+        asked = {one: self.asked[one] for one in group if one in self.asked}
+        if any(len(forms) > 1 for forms in asked.values()):
+            return []
+        given = {one: form for one, (form,) in asked.items()}
         try:
             self._take(group, given, self._fits)
         except RefusedError:

@@ -212,6 +212,17 @@ def made_anew(x):
     return out
 
 
+def shifted_later(x, y):
+    z = np.zeros_like(x)
+    for k in range(1, x.shape[1]):
+        x[1:-1, k] += x[1:-1, k - 1]
+        y[1:-1, k] += x[1:-1, k]
+    for k in range(1, x.shape[1]):
+        z[1:-1, k] = y[1:-1, k] + z[1:-1, k - 1] - x[2:, k] * x[:-2, k - 1]
+        y[1:-1, k] += z[1:-1, k]
+    return z
+
+
 def rows_of_columns(x, weight):
     out = np.zeros(x.shape)
     for k in range(2, x.shape[1]):
@@ -242,6 +253,7 @@ PROGRAMS = {
     "only read": (only_read, some(70, 9)),
     "scaled before": (scaled_before, some(70, 9)),
     "numbered": (numbered, some(70, 9)),
+    "shifted later": (shifted_later, some(70, 9), some(70, 9)),
     "rows of columns": (rows_of_columns, some(70, 9), some(3)),
 }
 
