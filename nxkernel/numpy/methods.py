@@ -18,7 +18,7 @@ from nxkernel.ops.dispatch import is_operand
 def _power(base: Any, exponent: Any) -> Any:
     """``base ** exponent``."""
     found = powers.of_numbers(base, exponent)
-    return e.power(base, exponent) if found is None else wrap(found)
+    return e.power.as_operator(base, exponent) if found is None else wrap(found)
 
 
 _BINARY: dict[str, Callable[..., Any]] = {
@@ -33,6 +33,8 @@ _UNARY: dict[str, Callable[..., Any]] = {"neg": e.negative, "pos": e.positive, "
 
 
 def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+    function = getattr(function, "as_operator", function)
+
     def method(self: Value, other: Any) -> Any:
         if not is_operand(other):
             return NotImplemented
@@ -133,7 +135,7 @@ def _install() -> None:
     for name, function in _COMPARISON.items():
         setattr(Value, f"__{name}__", _operator(function))
     for name, function in _UNARY.items():
-        setattr(Value, f"__{name}__", lambda self, function=function: function(self))
+        setattr(Value, f"__{name}__", lambda self, function=function: function.as_operator(self))
     install(Value, METHODS)
     install(Scalar, choosing.SCALAR_PARTS)
     install(Scalar, {"T": property(lambda self: self)})

@@ -13,7 +13,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy import keys, picking, powers
-from nxkernel.numpy.array import Array, Value, as_value, common_shape, fitted, type_of, wrap
+from nxkernel.numpy.array import Array, Scalar, Value, as_value, common_shape, fitted, type_of, wrap
 from nxkernel.numpy.selected import lifted
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread, together
@@ -60,7 +60,13 @@ class Ufunc:
         _check_options(self.__name__, options)
         given = [value if is_number(value) else as_value(value) for value in inputs]
         found = lifted(lambda *values: self._on_values(values, dtype), given)
+        found = tuple(map(strong, found)) if isinstance(found, tuple) else strong(found)
         return finished(found, out, where, self.__name__)
+
+    def as_operator(self, *inputs: Any) -> Any:
+        """As an operator has it: of Python's numbers it gives what stands for one, not a scalar of NumPy's."""
+        given = [value if is_number(value) else as_value(value) for value in inputs]
+        return lifted(lambda *values: self._on_values(values, None), given)
 
     def _on_values(self, values: Any, dtype: Any) -> Any:
         given = [value if is_number(value) else operand(value) for value in values]
@@ -221,6 +227,13 @@ def _beyond(values: Sequence[Any]) -> int | None:
             if not low <= value <= high and other.type is not types.bool_ and not tracing.weak(other):
                 return place
     return None
+
+
+def strong(value: Any) -> Any:
+    """A result as a scalar of NumPy's where it stood for a Python number; functions of NumPy's give no such."""
+    if isinstance(value, Scalar) and tracing.weak(value.node):
+        return Scalar(apply(p.reshape, value.node, shape=(), names=()))
+    return value
 
 
 def known_result(function: Callable[..., Any], given: Sequence[Any]) -> Any:
