@@ -148,32 +148,26 @@ WORKS = [
     _loops(
         "loops: horizontal diffusion, 256 × 256 × 64 float64",
         Loops("diffusion", _field, (1,)),
-        "fluxes are computed for both of their cells, instead of once in a pass over rows",
     ),
     _loops(
         "loops: vertical advection, 128 × 128 × 80 float64",
         Loops("advection", _air, (0,)),
-        "levels are walked outside of columns, as written; by hand the other way around",
     ),
     _loops(
         "loops: Cholesky of 400 × 400 float64",
         Loops("cholesky", _definite, (0,)),
-        "dots of a few hundred elements on one thread; by hand on all",
     ),
     _loops(
         "loops: Gram–Schmidt of 400 × 300 float64",
         Loops("gram_schmidt", lambda random: (random.random((400, 300)),), (0,)),
-        "columns are walked one by one, as written; by hand row by row",
     ),
     _loops("loops: 100 steps of 100 bodies", Loops("n_body", _bodies, (1, 2))),
     _loops(
         "loops: mandelbrot of 320 × 240 by pixels, 100 steps at most",
         Loops("mandelbrot", lambda random: (320, 240, 100), strays=0.002),
-        "loops of single numbers run on one thread; by hand on all",
     ),
     _loops(
         "loops: a scalar while of a million steps",
         Loops("darts", lambda random: (42, 1_000_000)),
-        "a look for interrupts every 4096 turns",
     ),
 ]

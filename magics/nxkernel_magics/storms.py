@@ -110,11 +110,12 @@ def _text(function: str, kind: str, named: dict[str, list[str]]) -> str:
     each, advice = _WORDS[kind]
     names = " and ".join(named)
     words = {"names": names, "arguments": "an argument" if len(named) == 1 else "arguments"}
-    lines = [f"{function} was traced {max(map(len, named.values()))} times in this cell, each time {each}"]
+    times = max(map(len, named.values()))
+    lines = [f"{function} was traced {times} times in this cell, each time {each.format(**words)}"]
     for name, values in named.items():
         if values[0]:
             lines.append(f"{name}: {', '.join(dict.fromkeys(values[:_QUOTED]))}, …")
-    return "\n  ".join([*lines, advice]).format(**words)
+    return "\n  ".join([*lines, advice.format(**words)])
 
 
 class Watch:

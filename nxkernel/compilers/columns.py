@@ -50,6 +50,8 @@ class _Turning:
 
     def graph(self, graph: Graph) -> Graph:
         """A graph, and what is in its loops and choices, rewritten."""
+        if not any(node.primitive.family == "control" for node in post_order(graph.outputs)):
+            return graph
         outputs = list(graph.outputs)
         while (changed := self._one(outputs)) is not None:
             outputs = changed

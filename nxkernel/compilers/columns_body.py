@@ -1,4 +1,4 @@
-"""What one column of a region does, or some side by side: its nodes on numbers and rows instead of planes and arrays."""
+"""What one column of a region does, or some side by side: its nodes on numbers and rows, not planes and arrays."""
 
 from __future__ import annotations
 

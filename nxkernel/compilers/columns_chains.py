@@ -45,14 +45,28 @@ def _start(value: Expr, nodes: Iterable[Expr]) -> tuple[Expr, int] | None:
     """The first update of what is outside of some nodes, on the way to a value."""
     first = None
     while value in nodes:
-        if value.primitive is p.put_slice:
-            first = value, 0
-        elif value.primitive is p.elem and value.operands[0].primitive is p.while_:
-            first = value.operands[0], value.params["index"]
-        else:
+        first = _updated(value)
+        if first is None:
             return None
         value = first[0].operands[first[1]]
     return first
+
+
+def _updated(value: Expr) -> tuple[Expr, int] | None:
+    """Of which operand of which node a value is an update, its other elements being those that were there before."""
+    if value.primitive is p.put_slice:
+        return value, 0
+    if value.primitive is not p.elem or value.operands[0].primitive is not p.while_:
+        return None
+    loop, place = value.operands[0], value.params["index"]
+    body = loop.params["body"]
+    end = body.outputs[place]
+    while end is not body.parameters[place]:
+        before = _updated(end)
+        if before is None:
+            return None
+        end = before[0].operands[before[1]]
+    return loop, place
 
 
 def chains(region: Region) -> dict[Expr, Chain]:

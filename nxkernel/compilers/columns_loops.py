@@ -92,9 +92,8 @@ class Columns(Body):
         size, depth = self.region.extents[len(indices)], len(indices)
         if depth < len(self.region.extents) - 1:
             return self._turns(0, size, 1, self._loop, arrays, indices, given)
-        side_by_side = SIDE_BY_SIDE if depth else 1
-        blocks = size - size % side_by_side
-        for first, after, step in ((0, blocks, side_by_side), (blocks, size, 1)):
+        blocks = size - size % SIDE_BY_SIDE
+        for first, after, step in ((0, blocks, SIDE_BY_SIDE), (blocks, size, 1)):
             if first < after:
                 work = functools.partial(self._column, lanes=step)
                 arrays = self._turns(first, after, step, work, arrays, indices, given)

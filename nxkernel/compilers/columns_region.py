@@ -13,8 +13,8 @@ from nxkernel.compilers.columns_forms import Form, RefusedError, is_uniform, uni
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order
 
-#: Fewest columns that are worth a loop.
-FEWEST = 64
+#: Fewest columns that are worth a loop. Smaller planes stay in the cache, where vectors are as fast.
+FEWEST = 512
 
 
 class Region:
@@ -105,20 +105,18 @@ class Region:
 
     def _try(self, node: Expr) -> list[Expr]:
         """Take in a node if it belongs to the region; gives what is taken in."""
-        given: dict[object, Form] = {}
-        if node in self.asked:
-            if len(self.asked[node]) > 1:
-                return []
-            (given[node],) = self.asked[node]
-            if is_uniform(given[node]):
-                return []
+        if node in self.asked and all(map(is_uniform, self.asked[node])):
+            return []
         control = node.operands[0] if node.primitive is p.elem else node
+        group = [node]
         if control.primitive.family == "control":
             if type(control.spec) is not tuple or gain(control) < 0:
                 return []
             group = [control, *self.users[control]]
-        else:
-            group = [node]
+        asked = {one: self.asked[one] for one in group if one in self.asked}
+        if any(len(forms) > 1 for forms in asked.values()):
+            return []
+        given = {one: form for one, (form,) in asked.items()}
         try:
             self._take(group, given, self._fits)
         except RefusedError:
@@ -183,19 +181,32 @@ class Region:
 def worth(region: Region) -> bool:
     """Whether columns one by one are better than planes.
 
-    They are where loops walk along memory from plane to plane.
+    They are where loops walk along memory from plane to plane, and do little besides.
     """
     return sum(gain(loop) for loop in region.loops) > 0
 
 
 def gain(node: Expr) -> int:
-    """How many more of a loop's reads and writes are near the last one in memory by columns than by planes."""
+    """How many more of a loop's reads and writes are near the last one in memory by columns than by planes.
+
+    A function that vectors compute so much faster than single numbers counts as some that are not.
+    """
     total = 0
     for one in _nested(node):
         axes = forms_of.walks(one)
         if axes is not None:
             total += 1 if forms_of.is_column_wise(one, axes) else -1
+        elif one.primitive in _FUNCTIONS and not scalars.is_single(one):
+            total -= FUNCTION
     return total
+
+
+#: How many reads and writes along memory a function of vectors outweighs.
+FUNCTION = 3
+_FUNCTIONS = frozenset([
+    p.exp, p.expm1, p.log, p.log1p, p.log2, p.log10, p.sigmoid, p.sin, p.cos, p.tan, p.asin, p.acos, p.atan, p.sinh,
+    p.cosh, p.tanh, p.asinh, p.acosh, p.atanh, p.cbrt, p.erf, p.erfc, p.erf_inv, p.power, p.atan2,
+])  # fmt: skip
 
 
 def _nested(node: Expr) -> Iterator[Expr]:

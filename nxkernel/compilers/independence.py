@@ -1,7 +1,8 @@
 """Loops whose turns have nothing to do with each other: what one turn writes, no other one reads or writes.
 
 Such a loop counts, carries nothing else from turn to turn, and goes through each array that it changes along one axis:
-turn ``i`` touches ``a[.., m * i + c, ..]`` alone. Its turns may run in any order, and on all threads.
+turn ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one turn is to the next. Its
+turns may run in any order, and on all threads.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from nxkernel.graph.traverse import post_order
 
 #: ``(m, c)`` for an index that is ``m`` times the counter plus ``c``, with `m` other than 0.
 Line = tuple[int, int]
-#: An axis of an array, and the index along it.
-Lane = tuple[int, int, int]
+#: An axis of an array, the `m`, and the least and greatest `c` of the indices along it.
+Lane = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,7 @@ class Independence:
     bound : Expr
         A parameter of the condition, or a constant, before which the counter ends.
     lanes : dict
-        For each array of the state that changes, by place, where a turn touches it: an axis, and the `m` and `c` of
-        the index along it.
+        For each array of the state that changes, by place, where a turn touches it.
     """
 
     counter: int
@@ -69,7 +69,7 @@ def independence(node: Expr, given: Mapping[Expr, Interval]) -> Independence | N
         if place != counter and place not in arrays and body.parameters[place] in used:
             return None
     known = ranges.of_parts(node, given)[1]
-    touched = _Touched()
+    touched = _Touched(abs(step))
     try:
         versions = {body.parameters[place]: place for place in arrays}
         after = touched.graph(body, versions, {body.parameters[counter]: (1, 0)}, known)
@@ -77,9 +77,10 @@ def independence(node: Expr, given: Mapping[Expr, Interval]) -> Independence | N
         return None
     if any(after.get(body.outputs[place]) != place for place in arrays):
         return None
-    if any(not touched.lanes.get(place) for place in arrays):
+    lanes = {place: touched.lane(place) for place in arrays}
+    if None in lanes.values():
         return None
-    return Independence(counter, step, bound, {place: min(touched.lanes[place]) for place in arrays})
+    return Independence(counter, step, bound, lanes)
 
 
 def _counted(node: Expr) -> tuple[int, int, Expr] | None:
@@ -105,10 +106,24 @@ class _DependentError(Exception):
 
 
 class _Touched:
-    """Collects where arrays are touched: for each the lanes that all reads and writes have in common."""
+    """Collects where arrays are touched: for each the lanes that hold all reads and writes.
 
-    def __init__(self) -> None:
-        self.lanes: dict[int, set[Lane]] = {}
+    Parameters
+    ----------
+    step : int
+        How far the counter gets in a turn.
+    """
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        #: By array, then by axis and `m`: the least and greatest `c`.
+        self.lanes: dict[int, dict[tuple[int, int], tuple[int, int]]] = {}
+
+    def lane(self, array: int) -> Lane | None:
+        """Where a turn touches an array and no other turn does; None where that is nowhere."""
+        found = sorted(self.lanes.get(array, {}).items())
+        apart = [(*key, *span) for key, span in found if span[1] - span[0] < abs(key[1]) * self.step]
+        return apart[0] if apart else None
 
     def graph(
         self, graph: Graph, versions: dict[Expr, int], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
@@ -158,15 +173,21 @@ class _Touched:
         counters: Mapping[Expr, Line],
         known: Mapping[Expr, Interval],
     ) -> None:
-        here = set()
+        here: dict[tuple[int, int], tuple[int, int]] = {}
         for axis, index, length in zip(axes, indices, lengths, strict=True):
             line = _line(index, counters, known)
             low, high = known.get(index, (-1, ranges.UNKNOWN))
             # An index that could be moved to where there are elements would be that of two turns.
-            if line is not None and length == 1 and low >= 0 and high < node.shape[axis]:
-                here.add((axis, *line))
-        self.lanes[array] = self.lanes.get(array, here) & here
-        if not self.lanes[array]:
+            if line is not None and length and low >= 0 and high + length <= node.shape[axis]:
+                factor, away = line
+                here[axis, factor] = away, away + length - 1
+        before = self.lanes.get(array, here)
+        self.lanes[array] = {
+            key: (min(span[0], before[key][0]), max(span[1], before[key][1]))
+            for key, span in here.items()
+            if key in before
+        }
+        if self.lane(array) is None:
             raise _DependentError
 
     def _control(

@@ -19,13 +19,15 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Spec
 
 #: How often an element is touched at least, for each time that it is copied, so that turning pays.
-OFTEN = 8
+OFTEN = 4
 #: How many turns a loop is taken to make where nobody can tell.
 SOME = 16
 
 
 def turned(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
     """The graph with arrays turned where that pays, and for each new node the node of the given graph it came from."""
+    if not any(node.primitive.family == "control" for node in post_order(graph.outputs)):
+        return graph, {}
     writer = _Writer()
     outputs = writer.outputs(graph.outputs, {}, {})
     return Graph(graph.name, graph.parameters, outputs, graph.rebuild, graph.updates), writer.origin
@@ -111,7 +113,7 @@ class _Webs:
                 for side, inside in zip(sides, ranges.of_parts(node, intervals), strict=True):
                     self._graph(side, inside, turns)
                     self._enter(node.operands[1:], side.parameters)
-                for pair in zip(*(side.outputs for side in sides), strict=True):
+                for pair in zip(*([*side.parameters, *side.outputs] for side in sides), strict=True):
                     self._same(*pair)
             elif node.primitive is p.elem and node.operands[0].primitive.family == "control":
                 control = node.operands[0]
@@ -258,13 +260,17 @@ class _Writer:
             for node in graph.parameters
             if node in self.turned
         }
-        parameters = [inputs.get(node, node) for node in graph.parameters]
-        return Graph(graph.name, parameters, self.outputs(graph.outputs, inputs, known), list)
+        outputs = self.outputs(graph.outputs, inputs, known)
+        if not inputs and all(new is old for new, old in zip(outputs, graph.outputs, strict=True)):
+            return graph
+        return Graph(graph.name, [inputs.get(node, node) for node in graph.parameters], outputs, list)
 
     def _result(self, node: Expr, control: Expr) -> Expr:
         """A result of a loop or choice; it is turned back where only the inside of the loop has it turned."""
-        made = self._made(node, p.elem, control, **node.params)
         old = node.operands[0]
+        if control is old:
+            return node
+        made = self._made(node, p.elem, control, **node.params)
         inside = old.params["body" if old.primitive is p.while_ else "then"].outputs[node.params["index"]]
         if inside not in self.turned or node in self.turned:
             return made
@@ -284,7 +290,8 @@ class _Writer:
 
     def _again(self, node: Expr, operands: Sequence[Expr], params: Mapping[str, object]) -> Expr:
         """A node of other operands."""
-        if params is node.params and all(new is old for new, old in zip(operands, node.operands, strict=True)):
+        pairs = [*zip(operands, node.operands, strict=True), *((params[key], old) for key, old in node.params.items())]
+        if all(new is old for new, old in pairs):
             return node
         if node.primitive.family == "control":
             return self._made(node, node.primitive, *operands, **params)

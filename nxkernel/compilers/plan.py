@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers import matmul, pieces, ranges, scalars, updates
+from nxkernel.compilers import homing, matmul, pieces, ranges, scalars, updates
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.fusion import WHOLE, Fusion, Kernel
 from nxkernel.compilers.independence import Independence, independence
@@ -197,6 +197,16 @@ class Planner:
         writable = {graph.parameters[place] for place, _ in graph.updates}
         made = self._plan(None, prepared, origin, writable, {})
         wanted = {("input", place): number for place, number in graph.updates}
+        homes: dict[Expr, list[int]] = {}
+        for place, number in graph.updates:
+            homes.setdefault(prepared[number], []).append(place)
+        away = {
+            prepared[number]: graph.parameters[place]
+            for place, number in graph.updates
+            if made.outputs[number][0] != "input" and len(homes[prepared[number]]) == 1
+        }
+        if away:
+            made = self._plan(None, prepared, origin, writable, {}, away)
         if any(
             where[0] == "input" and (where not in wanted or prepared[wanted[where]] is not output)
             for where, output in zip(made.outputs, prepared, strict=True)
@@ -220,6 +230,7 @@ class Planner:
         origin: dict[Expr, Expr],
         writable: set[Expr],
         known: Mapping[Expr, Interval],
+        away: Mapping[Expr, Expr] | None = None,
     ) -> Plan:
         order = post_order(outputs)
         control = [node for node in order if node.primitive.family == "control"]
@@ -228,11 +239,12 @@ class Planner:
         for node in control:
             self._parts[node] = self._parts_of(node, found)
         shared = updates.candidates(order, outputs, users(order), writable, self._shares)
+        away = dict(away or {})
         while True:
             try:
-                return _Laying(self, graph, outputs, origin, inline, shared, found).plan()
+                return _Laying(self, graph, outputs, origin, inline, shared, found, away).plan()
             except _WaitingError as waiting:
-                del shared[waiting.update]
+                del (shared if waiting.update in shared else away)[waiting.update]
 
     def _parts_of(self, node: Expr, given: Mapping[Expr, Interval]) -> tuple[Plan, ...]:
         params, known = node.params, ranges.of_parts(node, given)
@@ -267,6 +279,7 @@ class _Laying:
         inline: bool,
         shared: dict[Expr, Expr],
         known: Mapping[Expr, Interval],
+        away: dict[Expr, Expr],
     ) -> None:
         self.planner, self.graph, self.outputs, self.origin = planner, graph, outputs, origin
         self.known = known
@@ -274,8 +287,11 @@ class _Laying:
         kept = set()
         for node, old in shared.items():
             if node.primitive in pieces.PIECES and not (inline and scalars.is_single(node.operands[1])):
-                kept.update(updates.apart(node, old, self.root))
+                kept.update(updates.apart(node, old, self.root, inline))
         self.fusion = Fusion(outputs, inline, frozenset(shared), frozenset(kept))
+        for result, parameter in away.items():
+            if homing.is_free(parameter, self.shared) and homing.fits(self.fusion, result, parameter):
+                self.shared[result] = parameter
 
     def root(self, node: Expr) -> Expr:
         """The value whose memory another one is in."""
@@ -293,7 +309,7 @@ class _Laying:
         chosen = [result for step in steps if isinstance(step.work, Control) for result in step.work.results]
         numbers = fusion.scalars | {one for one in chosen if one is not None and scalars.is_single(one)}
         place, workspace = placed(steps, own, self.root, numbers)
-        for node in fusion.order:
+        for node in (*fusion.order, *roots):
             if node.primitive is p.parameter:
                 place[node] = ("input", node.params["index"])
         for root, index in number.items():

@@ -8,9 +8,8 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import scalars
 from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.intervals import RULES, Interval, of_node
 
-#: Least and greatest value.
-Interval = tuple[int, int]
 #: More than any integer.
 UNKNOWN = 1 << 65
 
@@ -29,81 +28,13 @@ def intervals(order: Iterable[Expr], known: Mapping[Expr, Interval]) -> dict[Exp
     for node in order:
         if node in found or not scalars.is_single(node) or not node.type.is_integer:
             continue
-        interval = _interval(node, found)
-        if interval is None:
-            continue
-        low, high = types.limits(node.type)
-        if low <= interval[0] and interval[1] <= high:
+        interval = of_node(node, found.get)
+        if interval is not None:
             found[node] = interval
     return found
 
 
-def _interval(node: Expr, found: Mapping[Expr, Interval]) -> Interval | None:
-    if node.primitive is p.constant:
-        value = int(node.params["value"])
-        return value, value
-    if node.primitive is p.select:
-        return _selected(node, found)
-    rule = _RULES.get(node.primitive)
-    if rule is None or any(operand not in found for operand in node.operands):
-        return None
-    return rule(*(found[operand] for operand in node.operands))
-
-
-def _selected(node: Expr, found: Mapping[Expr, Interval]) -> Interval | None:
-    mask, then, otherwise = node.operands
-    if mask in found and found[mask][0] == found[mask][1]:
-        return found.get(then if found[mask][0] else otherwise)
-    if then not in found or otherwise not in found:
-        return None
-    return min(found[then][0], found[otherwise][0]), max(found[then][1], found[otherwise][1])
-
-
-def _times(left: Interval, right: Interval) -> Interval:
-    products = [a * b for a in left for b in right]
-    return min(products), max(products)
-
-
-def _quotient(left: Interval, right: Interval) -> Interval | None:
-    if right[0] <= 0 or left[0] < 0:
-        return None
-    return left[0] // right[1], left[1] // right[0]
-
-
-def _remainder(left: Interval, right: Interval) -> Interval | None:
-    if right[0] <= 0 or left[0] < 0:
-        return None
-    return left if left[1] < right[0] else (0, min(left[1], right[1] - 1))
-
-
-def _truth(always: bool, never: bool) -> Interval:
-    return (1, 1) if always else (0, 0) if never else (0, 1)
-
-
-_RULES = {
-    p.add: lambda a, b: (a[0] + b[0], a[1] + b[1]),
-    p.subtract: lambda a, b: (a[0] - b[1], a[1] - b[0]),
-    p.multiply: _times,
-    p.negate: lambda a: (-a[1], -a[0]),
-    p.maximum: lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
-    p.minimum: lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
-    p.quotient: _quotient,
-    p.remainder: _remainder,
-    p.as_type: lambda a: a,
-    p.reshape: lambda a: a,
-    p.broadcast: lambda a: a,
-    p.transpose: lambda a: a,
-    p.less: lambda a, b: _truth(a[1] < b[0], a[0] >= b[1]),
-    p.less_equal: lambda a, b: _truth(a[1] <= b[0], a[0] > b[1]),
-    p.greater: lambda a, b: _truth(a[0] > b[1], a[1] <= b[0]),
-    p.greater_equal: lambda a, b: _truth(a[0] >= b[1], a[1] < b[0]),
-    p.logical_not: lambda a: _truth(a == (0, 0), a[0] > 0),
-    p.logical_and: lambda a, b: _truth(a[0] > 0 and b[0] > 0, (0, 0) in (a, b)),
-    p.logical_or: lambda a, b: _truth(a[0] > 0 or b[0] > 0, a == b == (0, 0)),
-}
-
-
-_BY_NAME = {primitive.name: rule for primitive, rule in _RULES.items()}
+_BY_NAME = {primitive.name: rule for primitive, rule in RULES.items()}
 
 
 def rule(name: str) -> Callable[..., Interval | None] | None:

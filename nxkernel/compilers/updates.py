@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from nxkernel import primitives as p
-from nxkernel.compilers import pieces
+from nxkernel.compilers import pieces, scalars
 from nxkernel.graph.expr import Expr
 
 #: For a loop or choice: which result could be in the memory of which operand.
@@ -77,7 +77,7 @@ def _pairs(node: Expr, users: Mapping[Expr, list[Expr]], shares: Shares) -> list
     return [(parts[result], node.operands[place]) for result, place in shares(node).items() if result in parts]
 
 
-def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr]) -> list[Expr]:
+def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr], inline: bool = False) -> list[Expr]:
     """What must be computed before an update in place, since computing it reads what the update writes over.
 
     Parameters
@@ -88,25 +88,31 @@ def apart(node: Expr, old: Expr, same: Callable[[Expr], Expr]) -> list[Expr]:
         What it writes over.
     same : callable
         The value whose memory a value is in.
+    inline : bool
+        Whether the program computes single numbers by itself, and so before.
     """
-    return [value for value in node.operands[1:] if _reads(value, node, same(old), same)]
+    return [value for value in node.operands[1:] if _reads(value, node, same(old), same, inline)]
 
 
-def _reads(value: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr]) -> bool:
-    """Whether a value is computed from some memory, apart from reads of just what an update writes."""
-    seen: set[Expr] = set()
-    todo = [value]
+def _reads(value: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr], inline: bool) -> bool:
+    """Whether a value is computed from some memory, apart from reads that each element can do when it is written.
+
+    Those are `straight` below it: between the read and the update every element stays in its place.
+    """
+    seen: set[tuple[Expr, bool]] = set()
+    todo = [(value, True)]
     while todo:
-        one = todo.pop()
-        if one in seen:
+        one, straight = todo.pop()
+        if (one, straight) in seen or (inline and scalars.inline([one])):
             continue
-        seen.add(one)
+        seen.add((one, straight))
         if same(below(one)) is memory:
             return True
-        if _aligned(one, node, memory, same):
-            todo += one.operands[1:]
+        if straight and _aligned(one, node, memory, same):
+            todo += [(start, False) for start in one.operands[1:]]
         elif one.primitive.family == "elementwise" or one.primitive in _LOOKED_THROUGH:
-            todo += one.operands
+            straight = straight and (one.primitive.family == "elementwise" or _keeps_places(one))
+            todo += [(operand, straight) for operand in one.operands]
     return False
 
 
@@ -115,16 +121,33 @@ _LOOKED_THROUGH = frozenset([
 ])  # fmt: skip
 
 
+def _keeps_places(node: Expr) -> bool:
+    """Whether a node is a reshape that adds and drops axes of length 1."""
+    return node.primitive is p.reshape and _long(node.shape) == _long(node.operands[0].shape)
+
+
+def _long(shape: Sequence[int]) -> list[int]:
+    return [length for length in shape if length != 1]
+
+
 def _aligned(read: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr]) -> bool:
-    """Whether a value reads just the elements that an update writes, each where it is written."""
+    """Whether a value reads just the elements that an update writes, each where it is written, or those of other rows.
+
+    Along an axis of which one place is read and one is written, no element is written before it is read for another.
+    """
     if node.primitive is not p.put_slice or read.shape != node.operands[1].shape:
         return False
-    starts = node.operands[2:]
-    if read.primitive is p.dynamic_slice and same(below(read.operands[0])) is memory:
-        return set(read.params["strides"]) <= {1} and all(
-            a is b for a, b in zip(read.operands[1:], starts, strict=True)
-        )
-    if read.primitive is p.slice_ and same(below(read.operands[0])) is memory:
-        fixed = [start.params["value"] if start.primitive is p.constant else None for start in starts]
-        return set(read.params["strides"]) <= {1} and list(read.params["starts"]) == fixed
-    return False
+    if read.primitive not in (p.dynamic_slice, p.slice_) or same(below(read.operands[0])) is not memory:
+        return False
+    starts = read.operands[1:] if read.primitive is p.dynamic_slice else read.params["starts"]
+    return set(read.params["strides"]) <= {1} and all(
+        length == 1 or _is_same(one, other)
+        for one, other, length in zip(starts, node.operands[2:], read.shape, strict=True)
+    )
+
+
+def _is_same(start: Expr | int, other: Expr) -> bool:
+    """Whether two parts begin at the same place of an axis."""
+    if isinstance(start, Expr):
+        return start is other
+    return other.primitive is p.constant and other.params["value"] == start

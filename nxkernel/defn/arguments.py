@@ -10,7 +10,7 @@ import numpy as np
 
 from nxkernel.defn import containers, faces, places
 from nxkernel.defn.captures import Survey, Walk
-from nxkernel.defn.leaves import Leaf, array_of, spec_of
+from nxkernel.defn.leaves import Leaf, array_of, kind_of, spec_of
 from nxkernel.defn.states import constant, describe
 from nxkernel.defn.trace import Known, Traced, trace
 from nxkernel.errors import NxTypeError, message
@@ -50,7 +50,7 @@ class Arguments:
     """
 
     __slots__ = (
-        "_option_states", "_walk", "arrays", "assigned", "compiler", "face", "fixed", "keywords", "names", "numbers",
+        "_option_states", "_walk", "arrays", "assigned", "compiler", "face", "fixed", "keywords", "kinds", "names",
         "options", "paths", "placed", "specs", "structures", "survey", "values",
     )  # fmt: skip
 
@@ -81,8 +81,8 @@ class Arguments:
             state = constant(value)
             self._option_states[name] = self._walked(name, value) if state is None else state
         self.face, self.keywords, self.placed = face, tuple(keywords), placed
-        #: Which leaves are Python numbers, which are weak in NumPy's rules: its own scalars are not.
-        self.numbers = tuple(map(is_number, self.values)) if face == faces.NUMPY else ()
+        #: What a NumPy program sees apart though types and shapes are equal: numbers, which are weak, and arrays.
+        self.kinds = tuple(map(kind_of, self.values)) if face == faces.NUMPY else ()
         #: The paths of Python numbers that are static values.
         self.fixed = {path for path, value in leaves if is_number(value) and (path in fixed or type(value) is bool)}
         self.assigned: set[str] = set()
@@ -97,7 +97,7 @@ class Arguments:
         return (
             self.structures,
             self.specs,
-            self.numbers,
+            self.kinds,
             tuple([(path, constant(value)) for path, value in self._fixed_values()]),
             self._assigned_kinds() if self.assigned else (),
             tuple(self._option_states.items()),
@@ -215,9 +215,11 @@ class Arguments:
                 found[f"argument {path}"] = (structure, containers.describe(structure))
         for path, spec in zip(self.paths, self.specs, strict=True):
             found[f"argument {path}"] = (spec, str(spec))
-        for path, spec, value in zip(self.paths, self.specs, self.values, strict=True) if any(self.numbers) else ():
+        for path, spec, value in zip(self.paths, self.specs, self.values, strict=True) if any(self.kinds) else ():
             if is_number(value):
                 found[f"argument {path}"] = ((type(value), spec), f"{spec} (a Python {type(value).__name__})")
+            elif kind_of(value):
+                found[f"argument {path}"] = ((np.ndarray, spec), f"{spec} (an array)")
         for path, value in self._fixed_values():
             found[f"argument {path}"] = (constant(value), describe(value))
         for path in self.assigned:

@@ -27,6 +27,7 @@ from nxkernel.defn import (
     places,
     quick,
     static_arguments,
+    stored,
     subjects,
 )
 from nxkernel.defn.arguments import Arguments
@@ -423,14 +424,18 @@ class Definition:
         __tracebackhide__ = True
         begin = time.perf_counter()
         fixed = frozenset(arguments.fixed)
+        outside = stored.Stored(self._root, arguments.options)
         while True:
             try:
                 traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
+                outside.refuse_traced(self.__name__)
                 break
             except AssignedError as found:
+                outside.undo()
                 self._family.add_assigned(found.path, found.whole)
                 arguments.add_assigned(found.path, found.whole)
             except NxError as error:
+                outside.undo()
                 more = arguments.fixable(error)
                 if not more:
                     places.point_out(error)

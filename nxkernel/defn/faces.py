@@ -83,11 +83,13 @@ class NumpyFace(Face):
         self._captured: dict[int, tuple[str, Expr, Array]] = {}
 
     def argument(self, place: int, leaf: Leaf, node: Any) -> Any:
-        """An array, or a scalar; Python numbers stay weak."""
+        """An array, or a scalar for a number and what has no axes; Python numbers stay weak."""
         if leaf.number:
             self.run.weak.add(node)
-        if not node.shape or type(node) is not Expr:
-            return Scalar(node) if type(node) is Expr else node
+        if type(node) is not Expr:
+            return node
+        if not node.shape and not leaf.array:
+            return Scalar(node)
         made = Array.of(node, leaf.path)
         made.root.cell.shared = True
         self._given.append((place, made.root.read(), made))

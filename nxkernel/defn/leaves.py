@@ -57,6 +57,13 @@ def is_array(value: Any) -> bool:
     return isinstance(value, Tensor) or (isinstance(value, np.ndarray) and is_numeric(value.dtype))
 
 
+def kind_of(value: Any) -> str:
+    """``"number"`` for a Python number, ``"array"`` for an array without axes, which may change, else ``""``."""
+    if is_number(value):
+        return "number"
+    return "array" if isinstance(value, np.ndarray) and not value.ndim else ""
+
+
 def spec_of(value: Any, path: str = "") -> Spec | VectorizedSpec:
     """Type, shape, names and vectorized axes of an array, tensor, template or number.
 

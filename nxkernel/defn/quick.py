@@ -22,7 +22,7 @@ _wrap = Tensor.wrap
 _array = np.array
 _share = np.may_share_memory
 _F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
-_OPTIONS, _STATIC = object(), object()
+_OPTIONS, _STATIC, _SCALAR = object(), object(), object()
 _context = defaults.CONTEXT.get
 #: What a shortcut gives that does not hold any more.
 OUTDATED = object()
@@ -67,7 +67,7 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
             key += (kind, names)
             return add_all([value[name] for name in order], key, arrays)
         elif issubclass(kind, np.number | np.bool):
-            key += (value.dtype, ())
+            key += (_SCALAR, value.dtype)
             arrays.append(_array(value))
         else:
             names = _fields(kind)

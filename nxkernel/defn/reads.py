@@ -7,6 +7,8 @@ import functools
 import types
 from dataclasses import dataclass
 
+#: What instructions between others stand for nothing.
+_FILLERS = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL"})
 #: Methods of containers that put something in and look at nothing: a trace that keeps a log does not depend on it.
 _FILLS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 
@@ -39,7 +41,7 @@ class Reads:
     Parameters
     ----------
     paths : tuple of Path
-        Each once, in the order in which the code names them; without what it writes itself, such as a counter.
+        Each once, in the order in which the code names them; without what it only counts up itself.
     written : frozenset of str
         Global names that it assigns.
     """
@@ -60,9 +62,7 @@ def of_code(code: types.CodeType) -> Reads:
     first = code.co_varnames[0] if code.co_argcount else ""
     scan = _Scan(frozenset(code.co_freevars), first)
     scan.run(code, first)
-    paths = [path for path in scan.paths if path not in scan.changed]
-    written = frozenset(path.names[0] for path in scan.changed if path.root == "global" and len(path.names) == 1)
-    return Reads(tuple(paths), written)
+    return Reads(tuple(scan.paths), frozenset(scan.written))
 
 
 class _Scan:
@@ -71,15 +71,14 @@ class _Scan:
     def __init__(self, free: frozenset[str], first: str) -> None:
         self.free, self.first = free, first
         self.paths: dict[Path, None] = {}
-        #: What the code assigns, by ``global n``, ``nonlocal n`` or ``self.n += 1``.
-        self.changed: set[Path] = set()
+        #: The global names that the code assigns.
+        self.written: set[str] = set()
 
     def run(self, code: types.CodeType, first: str) -> None:
         """Collect from code; `first` is how it calls the subject, if it can."""
-        instructions = list(dis.get_instructions(code))
+        instructions = [step for step in dis.get_instructions(code) if step.opname not in _FILLERS]
         own = set(code.co_varnames) | set(code.co_cellvars)
-        attributes = {instruction.argval for instruction in instructions if instruction.opname == "STORE_ATTR"}
-        root, names, copied = "", [], 0
+        root, names = "", []
         if first and first in _rebound(instructions):
             # What it is called later is not known: all of it counts as read.
             self.paths[Path("self", (first,))] = None
@@ -88,49 +87,53 @@ class _Scan:
         def close() -> None:
             nonlocal root
             if root:
-                path = Path(root, tuple(names))
-                self.paths[path] = None
-                if copied and len(names) == copied + 1 and names[-1] in attributes:
-                    self.changed.add(path)
+                self.paths[Path(root, tuple(names))] = None
             root = ""
 
-        for instruction in instructions:
+        for place, instruction in enumerate(instructions):
             operation, argument = instruction.opname, instruction.argval
             if operation in ("LOAD_GLOBAL", "LOAD_NAME"):
                 close()
-                root, names, copied = "global", [argument], 0
+                if not _counts_up(instructions, place):
+                    root, names = "global", [argument]
             elif operation in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):
                 close()
                 if argument == first:
-                    root, names, copied = "self", [argument], 0
-                elif argument in self.free and argument not in own:
-                    root, names, copied = "free", [argument], 0
+                    root, names = "self", [argument]
+                elif argument in self.free and argument not in own and not _counts_up(instructions, place):
+                    root, names = "free", [argument]
             elif operation.startswith("LOAD_FAST"):
                 close()
                 for name in argument if isinstance(argument, tuple) else (argument,):
                     close()
                     if name == first:
-                        root, names, copied = "self", [name], 0
+                        root, names = "self", [name]
             elif operation in ("LOAD_ATTR", "LOAD_METHOD") and root:
+                if _counts_up(instructions, place):
+                    root = ""
                 names.append(argument)
             elif operation == "STORE_ATTR" and root:
-                self.changed.add(Path(root, (*names, argument)))
                 root = ""
             elif operation == "STORE_GLOBAL":
                 close()
-                self.changed.add(Path("global", (argument,)))
-            elif operation == "STORE_DEREF" and argument in self.free and argument not in own:
-                close()
-                self.changed.add(Path("free", (argument,)))
-            elif operation == "COPY" and root:
+                self.written.add(argument)
+            elif operation != "COPY":
                 # `self.n += 1` loads `self`, copies it, and reads the attribute that it assigns in the end.
-                copied = len(names)
-            elif operation not in ("CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL"):
                 close()
         close()
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
                 self.run(constant, first if first in constant.co_freevars else "")
+
+
+def _counts_up(instructions: list[dis.Instruction], place: int) -> bool:
+    """Whether what is loaded goes into a counter and nowhere else: ``n += 1``, with a constant step."""
+    after = [step for step in instructions[place + 1 : place + 5] if step.opname != "SWAP"][:3]
+    if len(after) < 3 or not after[0].opname.startswith(("LOAD_CONST", "LOAD_SMALL_INT")):
+        return False
+    store = instructions[place].opname.replace("LOAD_NAME", "LOAD_GLOBAL").replace("LOAD", "STORE")
+    augmented = after[1].opname == "BINARY_OP" and after[1].argrepr.endswith("=")
+    return augmented and after[2].opname == store and after[2].argval == instructions[place].argval
 
 
 def _rebound(instructions: list[dis.Instruction]) -> set[str]:

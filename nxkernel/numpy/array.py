@@ -263,7 +263,7 @@ class Array(Value):
     @classmethod
     def of(cls, value: Operand, name: str = "") -> Array:
         """A new array with the elements of a value."""
-        if any(value.names):
+        if any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
             value = apply(primitives.reshape, value, shape=value.shape, names=(None,) * len(value.shape))
         return cls(Root(value, name))
 

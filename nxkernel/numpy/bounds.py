@@ -7,14 +7,17 @@ from collections.abc import Hashable
 from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel.graph import tracing
+from nxkernel import types
+from nxkernel.graph import intervals, tracing
 from nxkernel.graph.expr import Expr
+from nxkernel.graph.intervals import Interval
 
-#: Least and greatest value; None where nothing is known.
-Interval = tuple[int | None, int | None]
+#: Least and greatest value; None where it may be farther away than any element of an array.
+Open = tuple[int | None, int | None]
 
-_UNKNOWN: Interval = (None, None)
-_DEPTH = 8
+_DEPTH = 12
+#: No loop takes so many turns, and no axis is so long.
+_FAR = 1 << 53
 
 
 class _Assumed(threading.local):
@@ -34,7 +37,12 @@ def assume(node: Expr, low: int | None, high: int | None) -> None:
     low, high : int or None
         Both are inside; None where there is no bound.
     """
-    _assumed.intervals[id(node)] = (node, (low, high))
+    least, most = types.limits(node.type)
+    if low is not None and high is None:
+        most = min(most, max(low, 0) + _FAR)
+    if high is not None and low is None:
+        least = max(least, min(high, 0) - _FAR)
+    _assumed.intervals[id(node)] = (node, (least if low is None else low, most if high is None else high))
 
 
 def forget() -> None:
@@ -42,85 +50,34 @@ def forget() -> None:
     _assumed.intervals.clear()
 
 
-def interval(value: Any, depth: int = _DEPTH) -> Interval:
+def interval(value: Any) -> Open:
     """Between which values a whole number lies.
 
     Parameters
     ----------
     value : int or traced value
-    depth : int, optional
-        Through how many operations to look.
     """
     if isinstance(value, int):
         return value, value
-    if type(value) is not Expr or depth < 0:
-        return _UNKNOWN
-    value = outermost(value)
-    known = _assumed.intervals.get(id(value))
-    if known is not None:
-        return known[1]
-    rule = _RULES.get(value.primitive)
-    if value.primitive is p.constant and isinstance(value.params["value"], int):
-        return value.params["value"], value.params["value"]
-    if rule is None or not all(operand.type.is_integer for operand in value.operands):
-        return _UNKNOWN
-    return rule(*[interval(operand, depth - 1) for operand in value.operands])
+    found = _interval(value, _DEPTH, {}) if type(value) is Expr else None
+    if found is None:
+        return None, None
+    low, high = found
+    return low if low > -_FAR else None, high if high < _FAR else None
 
 
-def _plus(a: Interval, b: Interval) -> Interval:
-    return _both(a[0], b[0], int.__add__), _both(a[1], b[1], int.__add__)
-
-
-def _both(a: int | None, b: int | None, function: Any) -> int | None:
-    return None if a is None or b is None else function(a, b)
-
-
-def _times(a: Interval, b: Interval) -> Interval:
-    if None in (*a, *b):
-        positive = a[0] is not None and a[0] >= 0 and b[0] is not None and b[0] >= 0
-        return (a[0] * b[0], None) if positive else _UNKNOWN
-    products = [x * y for x in a for y in b]
-    return min(products), max(products)
-
-
-def _negated(a: Interval) -> Interval:
-    return None if a[1] is None else -a[1], None if a[0] is None else -a[0]
-
-
-def _greater(a: Interval, b: Interval) -> Interval:
-    lows = [low for low in (a[0], b[0]) if low is not None]
-    return max(lows, default=None), _both(a[1], b[1], max)
-
-
-def _lesser(a: Interval, b: Interval) -> Interval:
-    highs = [high for high in (a[1], b[1]) if high is not None]
-    return _both(a[0], b[0], min), min(highs, default=None)
-
-
-def _quotient(a: Interval, b: Interval) -> Interval:
-    if a[0] is None or a[0] < 0 or b[0] is None or b[0] <= 0:
-        return _UNKNOWN
-    return 0 if b[1] is None else a[0] // b[1], None if a[1] is None else a[1] // b[0]
-
-
-def _remainder(a: Interval, b: Interval) -> Interval:
-    if a[0] is None or a[0] < 0 or b[0] is None or b[0] <= 0:
-        return _UNKNOWN
-    return 0, a[1] if b[1] is None else b[1] - 1
-
-
-_RULES = {
-    p.add: _plus,
-    p.subtract: lambda a, b: _plus(a, _negated(b)),
-    p.multiply: _times,
-    p.negate: _negated,
-    p.maximum: _greater,
-    p.minimum: _lesser,
-    p.quotient: _quotient,
-    p.remainder: _remainder,
-    p.as_type: lambda a: a,
-    p.select: lambda _, a, b: (_both(a[0], b[0], min), _both(a[1], b[1], max)),
-}
+def _interval(node: Expr, depth: int, known: dict[int, Interval | None]) -> Interval | None:
+    """The interval of a node, that of its type where nothing else is known; None for what is no whole number."""
+    node = outermost(node)
+    if not node.type.is_integer:
+        return None
+    if id(node) not in known:
+        assumed = _assumed.intervals.get(id(node))
+        found = assumed[1] if assumed is not None else None
+        if found is None and depth:
+            found = intervals.of_node(node, lambda operand: _interval(operand, depth - 1, known))
+        known[id(node)] = types.limits(node.type) if found is None else found
+    return known[id(node)]
 
 
 def outermost(node: Expr) -> Expr:
@@ -157,7 +114,7 @@ def _linear(value: Any, depth: int = _DEPTH) -> tuple[dict[Hashable, int], int]:
     if known[0] is not None and known[0] == known[1]:
         return {}, known[0]
     node = outermost(value) if type(value) is Expr else value
-    if type(node) is Expr and depth > 0 and not node.shape and node.type.is_integer:
+    if type(node) is Expr and depth > 0 and not node.shape and node.type.is_integer and not _wraps(node):
         if node.primitive in (p.add, p.subtract):
             sign = 1 if node.primitive is p.add else -1
             (terms, number), (others, other) = (_linear(operand, depth - 1) for operand in node.operands)
@@ -167,6 +124,13 @@ def _linear(value: Any, depth: int = _DEPTH) -> tuple[dict[Hashable, int], int]:
         if node.primitive is p.as_type and node.operands[0].type.is_integer:
             return _linear(node.operands[0], depth - 1)
     return {_key(node, _DEPTH): 1}, 0
+
+
+def _wraps(node: Expr) -> bool:
+    """Whether a number may leave its type, in one that numbers are to be expected to leave."""
+    if node.type.bits == 64 and all(operand.type.bits <= 64 for operand in node.operands):
+        return False
+    return intervals.of_node(node, lambda operand: _interval(operand, _DEPTH, {})) is None
 
 
 def _key(node: Any, depth: int) -> Hashable:

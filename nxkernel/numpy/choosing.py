@@ -14,7 +14,7 @@ from nxkernel.numpy.array import Value, as_value, common_shape, fitted, wrap
 from nxkernel.numpy.joining import stack
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import lifted
-from nxkernel.numpy.ufunc import finished
+from nxkernel.numpy.ufunc import finished, strong
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread, together
 from nxkernel.shapes import normalize_axis
@@ -76,7 +76,7 @@ def _where(condition: Value, x: Any, y: Any) -> Value:
     mask = operand(condition)
     shape = common_shape(condition, wrap(one), wrap(other)) if one.shape or other.shape else condition.shape
     one, other = (spread(convert(side, type_), shape) for side in (one, other))
-    return wrap(apply(p.select, spread(mask, shape), one, other))
+    return strong(wrap(apply(p.select, spread(mask, shape), one, other)))
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.numpy.ufunc import Ufunc, zero_like
+from nxkernel.numpy.ufunc import Comparison, Division, Power, Ufunc, zero_like
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive
@@ -243,12 +243,12 @@ def _bit_count(value: Operand) -> Operand:
 _ufunc("add", 2, _with_bool(p.add, p.logical_or), _same, 0)
 _ufunc("subtract", 2, _apply(p.subtract), _no_bool("subtract", "a ^ b, or np.logical_xor(a, b)"))
 _ufunc("multiply", 2, _with_bool(p.multiply, p.logical_and), _same, 1)
-_ufunc("divide true_divide", 2, _apply(p.divide), types.to_floating)
+_UFUNCS["divide"] = _UFUNCS["true_divide"] = Division("divide", 2, _apply(p.divide), types.to_floating)
 _ufunc("floor_divide", 2, _floored, _real("floor_divide", _counted))
 _ufunc("remainder mod", 2, _rest, _real("remainder", _counted))
 _ufunc("fmod", 2, _apply(p.remainder), _real("fmod", _counted))
 _ufunc("divmod", 2, lambda a, b: (_floored(a, b), _rest(a, b)), _real("divmod", _counted))
-_ufunc("power pow", 2, _power, _counted)
+_UFUNCS["power"] = _UFUNCS["pow"] = Power("power", 2, _power, _counted)
 _ufunc("float_power", 2, _power, lambda t: types.c128 if t.is_complex else types.f64)
 _ufunc("maximum", 2, _with_bool(p.maximum, p.logical_or), _real("maximum"))
 _ufunc("minimum", 2, _with_bool(p.minimum, p.logical_and), _real("minimum"))
@@ -262,7 +262,7 @@ _ufunc("logaddexp", 2, _log_add(_apply(p.log1p), _apply(p.exp)), _real("logaddex
 _ufunc("logaddexp2", 2, _log_add(_log2_of_next, _exp2), _real("logaddexp2", _fractions), -math.inf)
 
 for _name in ("equal", "not_equal", "greater", "less", "greater_equal", "less_equal"):
-    _ufunc(_name, 2, _apply(getattr(p, _name)), _same)
+    _UFUNCS[_name] = Comparison(_name, 2, _apply(getattr(p, _name)), _same)
 _ufunc("logical_and", 2, _apply(p.logical_and), _same, True)
 _ufunc("logical_or", 2, _apply(p.logical_or), _same, False)
 _ufunc("logical_xor", 2, _apply(p.logical_xor), _same, False)

@@ -7,16 +7,23 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.numpy import choosing, cumulative, products, reductions, shaping, sorting
+from nxkernel.numpy import choosing, cumulative, powers, products, reductions, shaping, sorting
 from nxkernel.numpy import elementwise as e
-from nxkernel.numpy.array import Array, Scalar, Value, install, type_of
+from nxkernel.numpy.array import Array, Scalar, Value, install, type_of, wrap
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected
 from nxkernel.ops.dispatch import is_operand
 
+
+def _power(base: Any, exponent: Any) -> Any:
+    """``base ** exponent``."""
+    found = powers.of_numbers(base, exponent)
+    return e.power.as_operator(base, exponent) if found is None else wrap(found)
+
+
 _BINARY: dict[str, Callable[..., Any]] = {
     "add": e.add, "sub": e.subtract, "mul": e.multiply, "truediv": e.divide, "floordiv": e.floor_divide,
-    "mod": e.remainder, "pow": e.power, "matmul": products.matmul, "and": e.bitwise_and, "or": e.bitwise_or,
+    "mod": e.remainder, "pow": _power, "matmul": products.matmul, "and": e.bitwise_and, "or": e.bitwise_or,
     "xor": e.bitwise_xor, "lshift": e.left_shift, "rshift": e.right_shift, "divmod": e.divmod,
 }  # fmt: skip
 _COMPARISON: dict[str, Callable[..., Any]] = {
@@ -26,6 +33,8 @@ _UNARY: dict[str, Callable[..., Any]] = {"neg": e.negative, "pos": e.positive, "
 
 
 def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+    function = getattr(function, "as_operator", function)
+
     def method(self: Value, other: Any) -> Any:
         if not is_operand(other):
             return NotImplemented
@@ -126,7 +135,7 @@ def _install() -> None:
     for name, function in _COMPARISON.items():
         setattr(Value, f"__{name}__", _operator(function))
     for name, function in _UNARY.items():
-        setattr(Value, f"__{name}__", lambda self, function=function: function(self))
+        setattr(Value, f"__{name}__", lambda self, function=function: function.as_operator(self))
     install(Value, METHODS)
     install(Scalar, choosing.SCALAR_PARTS)
     install(Scalar, {"T": property(lambda self: self)})

@@ -5,19 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from nxkernel.errors import NxValueError
+from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import products
-from nxkernel.numpy.array import as_value
+from nxkernel.numpy.array import Scalar, as_value, wrap
 from nxkernel.numpy.choosing import where
 from nxkernel.numpy.creation import arange, zeros
 from nxkernel.numpy.joining import concatenate
 from nxkernel.numpy.shaping import flip, pad
 from nxkernel.numpy.sorting import searchsorted
+from nxkernel.ops import comparison
+from nxkernel.ops.control import run_while
+from nxkernel.ops.dispatch import filled
+from nxkernel.types import s64
 
 __all__ = [
     "bartlett", "blackman", "convolve", "correlate", "hamming", "hanning", "interp", "kaiser", "poly", "polyadd",
     "polyder", "polyint", "polymul", "polysub", "polyval",
 ]  # fmt: skip
+
+#: How many coefficients of a polynomial are written out at most, and how many a turn takes where there are more.
+_WRITTEN_OUT, _TOGETHER = 32, 16
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
@@ -72,10 +80,27 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 def polyval(p: Any, x: Any) -> Any:
     """The value of a polynomial, its highest power first, as :func:`numpy.polyval`."""
     coefficients, value = as_value(p), as_value(x)
+    # Where there are many it is a loop of the program; each turn takes several, which one pass over the values does.
+    many = tracing.current() is not None and coefficients.shape[0] > _WRITTEN_OUT
+    turns = coefficients.shape[0] // _TOGETHER if many else 0
     found = e.multiply(value, 0)
-    for coefficient in coefficients:
+    begin = coefficients.shape[0] - turns * _TOGETHER
+    for coefficient in coefficients[:begin]:
         found = e.add(e.multiply(found, value), coefficient)
-    return found
+    if not turns:
+        return found
+    found = e.add(found, e.multiply(coefficients[0], 0))
+
+    def turn(state: list[Any]) -> list[Any]:
+        place, now = Scalar(state[0]), wrap(state[1])
+        for number in range(_TOGETHER):
+            now = e.add(e.multiply(now, value), coefficients[e.add(place, begin + number)])
+        return [e.add(place, _TOGETHER).node, now]
+
+    def unfinished(state: list[Any]) -> Any:
+        return comparison.less(state[0], turns * _TOGETHER)
+
+    return wrap(run_while([filled(0, s64, ()), found], unfinished, turn, ["place", "value"])[1])
 
 
 def polyadd(a1: Any, a2: Any) -> Any:

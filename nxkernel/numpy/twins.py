@@ -43,9 +43,10 @@ def _table() -> dict[Any, Any]:
 
 def _conversion(name: str) -> Any:
     def convert(value: Any = 0, /) -> Any:
-        return np.dtype(name).type(value) if not _is_traced(value) else as_value(value).astype(name)
+        return np.dtype(name).type(value) if not _is_traced(value) else strong(as_value(value).astype(name))
 
     from nxkernel.numpy.array import as_value
+    from nxkernel.numpy.ufunc import strong
 
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"A value as {name}."

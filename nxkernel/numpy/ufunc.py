@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy import keys, picking
-from nxkernel.numpy.array import Array, Value, as_value, common_shape, fitted, type_of, wrap
+from nxkernel.numpy import keys, picking, powers
+from nxkernel.numpy.array import Array, Scalar, Value, as_value, common_shape, fitted, type_of, wrap
 from nxkernel.numpy.selected import lifted
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread, together
@@ -58,7 +60,13 @@ class Ufunc:
         _check_options(self.__name__, options)
         given = [value if is_number(value) else as_value(value) for value in inputs]
         found = lifted(lambda *values: self._on_values(values, dtype), given)
+        found = tuple(map(strong, found)) if isinstance(found, tuple) else strong(found)
         return finished(found, out, where, self.__name__)
+
+    def as_operator(self, *inputs: Any) -> Any:
+        """As an operator has it: of Python's numbers it gives what stands for one, not a scalar of NumPy's."""
+        given = [value if is_number(value) else as_value(value) for value in inputs]
+        return lifted(lambda *values: self._on_values(values, None), given)
 
     def _on_values(self, values: Any, dtype: Any) -> Any:
         given = [value if is_number(value) else operand(value) for value in values]
@@ -175,6 +183,57 @@ class Ufunc:
     def reduceat(self, *_: Any, **__: Any) -> None:
         """Refused: the number of parts would be traced."""
         raise NxTypeError(message(f"{self.__name__}.reduceat is not available.", "Write the loop over the parts."))
+
+
+class Power(Ufunc):
+    """``power``, which NumPy refuses where fractions would not fit."""
+
+    def on_operands(self, *values: Any, dtype: Any = None) -> Any:
+        """The function of operands or numbers, as an operand."""
+        powers.check(*values)
+        return super().on_operands(*values, dtype=dtype)
+
+
+class Comparison(Ufunc):
+    """A comparison: integers compare with whole numbers that their type does not hold."""
+
+    def on_operands(self, *values: Any, dtype: Any = None) -> Any:
+        """The function of operands or numbers, as an operand."""
+        beyond = _beyond(values)
+        if beyond is None:
+            return super().on_operands(*values, dtype=dtype)
+        # Every element is on the same side of the number.
+        least = types.limits(values[1 - beyond].type)[0]
+        sides = (values[0], least) if beyond == 0 else (least, values[1])
+        return filled(bool(getattr(np, self.__name__)(*sides)), types.predicate(), values[1 - beyond].shape)
+
+
+class Division(Ufunc):
+    """``divide``: whole numbers that the type of the other side does not hold are floats as all of them are."""
+
+    def on_operands(self, *values: Any, dtype: Any = None) -> Any:
+        """The function of operands or numbers, as an operand."""
+        beyond = _beyond(values)
+        sides = [float(value) if place == beyond else value for place, value in enumerate(values)]
+        return super().on_operands(*sides, dtype=dtype)
+
+
+def _beyond(values: Sequence[Any]) -> int | None:
+    """Which of two values is a whole number outside of the integer type of the other one."""
+    for place, value in enumerate(values):
+        other = values[1 - place]
+        if is_number(value) and isinstance(value, int) and not is_number(other) and other.type.is_integer:
+            low, high = types.limits(other.type)
+            if not low <= value <= high and other.type is not types.bool_ and not tracing.weak(other):
+                return place
+    return None
+
+
+def strong(value: Any) -> Any:
+    """A result as a scalar of NumPy's where it stood for a Python number; functions of NumPy's give no such."""
+    if isinstance(value, Scalar) and tracing.weak(value.node):
+        return Scalar(apply(p.reshape, value.node, shape=(), names=()))
+    return value
 
 
 def known_result(function: Callable[..., Any], given: Sequence[Any]) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.graph.expr import Expr, constant
-from nxkernel.ops.dispatch import apply, filled
+from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive
 from nxkernel.shapes import unnamed
 from nxkernel.tensor.tensor import Tensor
@@ -308,7 +308,9 @@ def _places(batch: Batch, first: int, sizes: Sequence[int], lengths: Sequence[in
     shape = batch.sizes + tuple([shapes.ceil_div(lengths[axis], strides[axis]) for axis in cut])
     indices = []
     for number, axis in enumerate(cut):
+        # The places of all elements are computed from starts, whose type may be too narrow for them.
         start, mapped = batch.operands[first + axis], batch.mapped[first + axis]
+        start = convert(start, types.s64) if start.type.size < 8 else start
         low, high = (filled(bound, start.type, start.shape) for bound in (0, sizes[axis] - lengths[axis]))
         start = apply(p.minimum, apply(p.maximum, start, low), high)
         start = apply(p.broadcast, start, shape=shape, axes=batch.leading if mapped else (), names=unnamed(shape))

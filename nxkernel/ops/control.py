@@ -127,7 +127,16 @@ def run_while(
     results = apply(p.while_, *first, *outside, condition=asked, body=turned, state=len(first)) if first else ()
     for cell, value in zip(written, results[len(given) :], strict=True):
         tracing.current().write(cell, value)
+    _weaken(results, weak)
     return list(results[: len(given)])
+
+
+def _weaken(results: Sequence[Any], weak: Sequence[bool]) -> None:
+    """What stood for a Python number in a body does so after it."""
+    trace = tracing.current()
+    if trace is not None:
+        pairs = zip(results, weak, strict=False)
+        trace.weak.update([value for value, is_weak in pairs if is_weak and types.is_of_numbers(value.type)])
 
 
 def choose(
@@ -193,9 +202,7 @@ def choose(
     trace = tracing.current()
     for cell, value in zip(written, results[len(specs) :], strict=True):
         trace.write(cell, value)
-    for value, is_weak in zip(results, weak, strict=False):
-        if trace is not None and is_weak and types.is_of_numbers(value.type):
-            trace.weak.add(value)
+    _weaken(results, weak)
     made = dict(zip(open_places, results, strict=False))
     return [kept[place] if place in kept else made[place] for place in range(len(found[0]))]
 

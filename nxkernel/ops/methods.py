@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from nxkernel import types
 from nxkernel.calling import explained
 from nxkernel.errors import NxTypeError, message
 from nxkernel.hints import ATTRIBUTES, Hint
@@ -87,6 +88,17 @@ def matrix_multiply(left: Any, right: Any) -> Any:
     return contraction.dot(left, [left.rank - 1], shared, right, [right.rank - 2], shared)
 
 
+def power(left: Any, right: Any) -> Any:
+    """``left ** right``; by NumPy's rules a negative power of whole numbers of Python's is a float."""
+    if types.follows_numpy():
+        from nxkernel.numpy.powers import of_numbers
+
+        found = of_numbers(left, right)
+        if found is not None:
+            return found
+    return elementwise.pow(left, right)
+
+
 _ARITHMETIC: dict[str, Callable] = {
     "add": elementwise.add,
     "sub": elementwise.subtract,
@@ -94,7 +106,7 @@ _ARITHMETIC: dict[str, Callable] = {
     "truediv": elementwise.divide,
     "floordiv": floor_divide,
     "mod": floor_remainder,
-    "pow": elementwise.pow,
+    "pow": power,
     "matmul": matrix_multiply,
     "and": comparison.bitwise_and,
     "or": comparison.bitwise_or,

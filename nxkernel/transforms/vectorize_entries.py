@@ -12,7 +12,7 @@ from nxkernel.graph.expr import Expr, Graph, Source, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.batching import Batch, batched
-from nxkernel.ops.dispatch import apply, convert, filled
+from nxkernel.ops.dispatch import apply, filled
 from nxkernel.primitives import Primitive, Spec
 
 
@@ -32,8 +32,6 @@ class Value(NamedTuple):
 
 #: What stands for a node: a value, or one for each of its results.
 Found = Value | list[Value]
-#: The first operand that is the start of a part.
-_STARTS = {p.dynamic_slice: 1, p.put_slice: 2}
 #: Says what a node is for every entry, by what its operands are; None where it is as for any other node.
 Rule = Callable[["Entries", Expr, list[Value]], Found | None]
 
@@ -145,12 +143,7 @@ class Entries:
         if found is not None:
             return found
         mapped = [operand.mapped for operand in operands]
-        # The places of all elements are computed from starts, whose type may be too narrow for them.
-        first = _STARTS.get(node.primitive, len(operands)) if any(mapped) else len(operands)
-        nodes = [
-            convert(operand.node, types.s64) if place >= first and operand.node.type.size < 8 else operand.node
-            for place, operand in enumerate(operands)
-        ]
+        nodes = [operand.node for operand in operands]
         if not any(mapped):
             return self._same_for_all(node, nodes)
         if node.primitive is p.njit_call:

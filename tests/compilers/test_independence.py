@@ -79,6 +79,12 @@ def columns_of_a_diagonal(x):
         x[i, i] = x[0, i] + 1
 
 
+def pairs_of_rows(x):
+    for i in range(0, 4, 2):
+        x[i + 1] = x[i] * 2
+        x[i : i + 2] += 1
+
+
 def elements(x, y):
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
@@ -88,14 +94,15 @@ def elements(x, y):
 @pytest.mark.parametrize(
     ("function", "arguments", "lanes"),
     [
-        (rows, [A], [{1: (0, 1, 0)}, None]),
-        (columns, [A.copy()], [{1: (1, 1, 0)}]),
-        (shifted, [A.copy(), A], [{1: (0, 1, -1)}]),
-        (backwards, [A.copy()], [{1: (0, 1, 0)}]),
-        (chosen, [A.copy(), A], [{1: (0, 1, 0)}]),
-        (every_second, [A.copy()], [{1: (0, 2, 1)}]),
-        (columns_of_a_diagonal, [A.copy()], [{1: (1, 1, 0)}]),
-        (elements, [A.copy(), A], [{1: (0, 1, 0)}, {1: (1, 1, 0)}]),
+        (rows, [A], [{1: (0, 1, 0, 0)}, None]),
+        (columns, [A.copy()], [{1: (1, 1, 0, 0)}]),
+        (shifted, [A.copy(), A], [{1: (0, 1, -1, -1)}]),
+        (backwards, [A.copy()], [{1: (0, 1, 0, 0)}]),
+        (chosen, [A.copy(), A], [{1: (0, 1, 0, 0)}]),
+        (every_second, [A.copy()], [{1: (0, 2, 1, 1)}]),
+        (columns_of_a_diagonal, [A.copy()], [{1: (1, 1, 0, 0)}]),
+        (pairs_of_rows, [A.copy()], [{1: (0, 1, 0, 1)}]),
+        (elements, [A.copy(), A], [{1: (0, 1, 0, 0)}, {1: (1, 1, 0, 0)}]),
     ],
 )
 def test_independent_turns(loops, function, arguments, lanes):
@@ -178,5 +185,5 @@ def test_an_inner_loop_has_what_the_outer_one_counts(loops):
                 x[i] = x[i] * 0.5
 
     outer, inner = loops(pairs, A.copy())
-    assert outer.lanes == {1: (0, 1, 0)}
+    assert outer.lanes == {1: (0, 1, 0, 0)}
     assert inner is None

@@ -214,6 +214,20 @@ def made(x):
     return x
 
 
+def zeros(x):
+    """What begins as zeros goes to both sides of a choice, and by columns through one alone."""
+    total = 0.0
+    for i in range(x.shape[1]):
+        z = np.zeros_like(x)
+        if x[0, i] > 1.0:
+            for j in range(30):
+                z[:, j % x.shape[1]] = z[:, (j + 1) % x.shape[1]] * 0.5 + x[0, j % x.shape[1]]
+        else:
+            z[i % x.shape[0], :] = x[0, :]
+        total += np.sum(z)
+    return total
+
+
 def pairs(x):
     for i in range(x.shape[1] - 1):
         for j in range(x.shape[1] - 1):
@@ -225,7 +239,7 @@ def one_column(x):
         x[:, 0] = x[:, 0] * 0.5 + 1.0
 
 
-@pytest.mark.parametrize("function", [rows, both, single, once, whole, pairs])
+@pytest.mark.parametrize("function", [rows, both, single, once, whole, pairs, zeros])
 def test_other_programs_are_left_alone(function):
     check(function, matrix(6, 10), count=0)
 
@@ -239,8 +253,13 @@ def test_short_loops_are_left_alone():
     assert transposes(made_) == []
 
 
-def test_graphs_without_loops_are_the_same_nodes():
-    graph = graph_of(lambda x, y: nx.dot(x, y) + 1.0, matrix(3, 3), matrix(3, 3))
+def no_loop(x):
+    return np.dot(x, x.T) + 1.0
+
+
+@pytest.mark.parametrize("function", [no_loop, rows, once])
+def test_programs_that_are_left_alone_keep_their_nodes(function):
+    graph = graph_of(function, matrix(6, 10))
     made_, origin = turned(graph)
     assert all(a is b for a, b in zip(made_.outputs, graph.outputs, strict=True))
     assert origin == {}

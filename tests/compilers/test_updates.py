@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import agree, graph_of, spec
+from compiling import agree, graph_of, planned, spec
 from nxkernel import primitives as p
 from nxkernel.compilers import updates
+from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.plan import Control
 from nxkernel.graph.traverse import post_order, users
+from nxkernel.ops import control
 from nxkernel.transforms.simplify import simplify
 
 X, I = spec("f32", 4, 5), spec("s64")  # noqa: E741 - an index
@@ -78,8 +81,26 @@ def test_a_row_computed_from_another_one_needs_no_memory():
         agree(function, x, np.int64(place))
 
 
+def eliminated(x):
+    """Rows from which a multiple of the first one is taken, each by a number that is read from them."""
+
+    def body(s):
+        i, a = s
+        return [i + 1, nx.put_slice(a, [i, 0], row(a, i) - row(a, 0) * (a[i, 0] / a[0, 0]))]
+
+    return control.run_while([1, x], lambda s: nx.less(s[0], x.shape[0]), body, "ix")[1]
+
+
+def test_single_numbers_of_a_program_are_computed_before_in_any_case():
+    x = np.random.default_rng(0).random((4, 50)) + 1
+    (loop,) = [step.work for step in planned(eliminated, x).steps if isinstance(step.work, Control)]
+    assert sum(isinstance(step.work, Bound) for step in loop.parts[1].steps) == 1
+    (changed,) = agree(eliminated, x, atol=1e-13)
+    np.testing.assert_allclose(changed[1:], x[1:] - x[0] * (x[1:, :1] / x[0, 0]), atol=1e-13)
+
+
 def test_a_row_that_is_turned_is_computed_before():
-    assert found(lambda x, i: nx.put_slice(x, [i, 0], nx.reverse(row(x, i), axes=[1])), X, I) == (["x0"], ["reverse"])
+    assert found(lambda x, i: nx.put_slice(x, [i, 0], row(x, i)[:, ::-1]), X, I) == (["x0"], ["slice"])
 
 
 def test_a_square_that_is_transposed_is_computed_before():

@@ -100,6 +100,20 @@ def test_a_nonlocal_counter_is_not_read():
     assert paths(f) == ["k"]
 
 
+def test_what_code_assigns_and_reads_elsewhere_is_read():
+    f = compiled(
+        "def f(self, x, dt):\n"
+        "    global n\n"
+        "    n = n * 2\n"
+        "    self.steps += 1\n"
+        "    self.time += dt\n"
+        "    self.rate = 2.0 * self.rate\n"
+        "    return x * self.steps"
+    )
+    assert paths(f) == ["n"]
+    assert paths(f, "self") == ["self.time", "self.rate", "self.steps"]
+
+
 def test_what_only_fills_a_container():
     code = compiled("f = lambda: log.append(1) or table.get(1)").__code__
     found = {".".join(path.names): path.fills for path in reads.of_code(code).paths}

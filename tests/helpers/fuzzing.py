@@ -6,8 +6,8 @@ import time
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from nxkernel.compilers import loops, prepare
-from nxkernel.compilers.numba_cpu import runtime
+from nxkernel.compilers import layouts, loops, prepare
+from nxkernel.compilers.numba_cpu import runtime, spreading
 
 #: For how many seconds a test that is marked `fuzz` goes on.
 SECONDS = "NXKERNEL_FUZZ_SECONDS"
@@ -52,3 +52,6 @@ def make_small(set_):
     set_(loops, "TILE", 64)
     set_(loops, "COLUMNS", 64)
     set_(runtime, "WORTH_SHARING", 50)
+    set_(spreading, "WORTH", 50)
+    set_(spreading, "FEW", 2)
+    set_(layouts, "OFTEN", 0)

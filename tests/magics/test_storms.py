@@ -116,3 +116,11 @@ def test_a_stable_program_hears_nothing(shell):
     shell.run(NUMPY + "\nrate = 2.0\nw = np.ones(2)\ng = nx.jit(lambda x: x * rate + w)")
     ran = shell.run("for k in range(50):\n    w = w + 1\n    rate = 2.0\n    g(float(k))\n    tail(float(k), 3)")
     assert ran.err == ""
+
+
+def test_containers_with_braces_are_quoted_as_they_are():
+    assert report(misses("captured cfg", [f"{{'lr': {k}}}" for k in range(10)])) == [
+        "f was traced 9 times in this cell, each time for a new value of cfg, which it captures\n"
+        "  cfg: {'lr': 1}, {'lr': 2}, {'lr': 3}, …\n"
+        "  Pass cfg as an argument: it is traced once."
+    ]

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from numpy_face import check, traced
+import nxkernel as nx
+from numpy_face import _leaves, check, traced
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError
 
 M = np.arange(24.0).reshape(4, 6)
@@ -266,3 +267,48 @@ REFUSED = {
 def test_refusals(function, error, text):
     with pytest.raises(error, match=text):
         traced(function, M)
+
+
+def _added(b):
+    b += 1
+    return np.sin(b)
+
+
+def _first(b):
+    b[()] = 1
+    return b
+
+
+def _all(b):
+    b[...] *= 3
+    return b * 2, b[()]
+
+
+def _written(b):
+    return np.sum(np.arange(4.0), out=b)
+
+
+@pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
+@pytest.mark.parametrize("function", [_added, _first, _all, _written])
+def test_arrays_without_axes_that_are_arguments(function, compiler):
+    definition = nx.defn(function, promotion="numpy", compiler=compiler)
+    for number in (3.5, 4.5, 5.5):  # the later calls take the short way
+        mine, theirs = np.array(number), np.array(number)
+        found, expected = definition(mine), function(theirs)
+        assert mine == theirs
+        for one, other in zip(_leaves(found), _leaves(expected), strict=True):
+            np.testing.assert_allclose(np.asarray(one), other)
+
+
+def test_scalars_are_told_from_arrays_without_axes():
+    def added_to(b):
+        b += 1
+        return b * 2
+
+    definition = nx.defn(added_to, promotion="numpy")
+    scalar, array = np.float64(1), np.array(1.0)
+    for _ in range(2):
+        assert float(definition(scalar)) == 4.0
+        assert float(definition(array)) == array * 2
+    assert (scalar, array) == (1.0, 3.0)
+    assert [event.reason for event in nx.events("added_to", "miss")][-1] == ("argument b: f64 → f64 (an array)",)

@@ -1,15 +1,18 @@
 """What is known of traced whole numbers."""
 
+import numpy as np
+import pytest
+
 import nxkernel as nx
 from nxkernel.graph.expr import parameter
 from nxkernel.graph.tracing import BodyTrace, Trace
 from nxkernel.numpy import bounds
 from nxkernel.primitives import Spec
-from nxkernel.types import s64
+from nxkernel.types import s64, u8
 
 
-def _number(place=0):
-    return parameter(place, f"n{place}", Spec(s64, (), ()))
+def _number(place=0, type_=s64):
+    return parameter(place, f"n{place}", Spec(type_, (), ()))
 
 
 def test_intervals():
@@ -57,3 +60,52 @@ def test_values_from_outside_of_a_body_are_the_same_inside():
                 assert bounds.interval(inside + 1) == (1, 6)
         finally:
             bounds.forget()
+
+
+def test_narrow_types_wrap_around():
+    with Trace(lambda value: value):
+        i, k = _number(0), _number(1, u8)
+        bounds.assume(i, 8, 10)
+        try:
+            assert bounds.interval(nx.as_type(i * 32, "u8")) == (0, 255)
+            assert bounds.interval(nx.as_type(i, "u8") + 3) == (11, 13)
+            assert bounds.interval(k) == (0, 255)
+            assert bounds.interval(nx.as_type(k, "s64") + 1) == (1, 256)
+            assert bounds.difference(nx.as_type(k + 200, "s64"), nx.as_type(k, "s64")) is None
+            assert bounds.difference(nx.as_type(k, "s64") + 2, nx.as_type(k, "s64")) == 2
+            assert bounds.interval(i * (1 << 62)) == (None, None)
+        finally:
+            bounds.forget()
+
+
+def test_ends_that_are_open_stay_on_their_side():
+    with Trace(lambda value: value):
+        i = _number()
+        bounds.assume(i, 0, None)
+        try:
+            assert bounds.interval(i * 8 + 1) == (1, None)
+            assert bounds.interval(-i) == (None, 0)
+        finally:
+            bounds.forget()
+
+
+def _wrapped(a):
+    total = 0.0
+    for i in range(8, 11):
+        k = np.asarray(i * 32).astype(np.uint8).astype(np.int64)
+        total += a[k : k + 2].sum()
+    return total
+
+
+def _rests(a):
+    out = np.zeros(100)
+    for i in range(100):
+        out[i] = a[i % 6 : i % 6 + 1].sum() + a[i // 20 : i // 20 + 1][0] + a[(i - 3) % 7 : (i - 3) % 7 + 2][1]
+    return out
+
+
+@pytest.mark.parametrize("function", [_wrapped, _rests])
+def test_slices(function):
+    a = np.arange(100.0)
+    np.testing.assert_array_equal(nx.defn(promotion="numpy")(function)(a), function(a))
+    assert nx.events(function.__name__, "miss")[-1].notes == ()

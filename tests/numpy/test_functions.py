@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_face import check, traced
 from nxkernel.errors import NxTypeError
 
@@ -206,6 +207,9 @@ SIGNALS = {
         np.polyval(m[0], m), np.polyadd(m[0], m[1, :2]), np.polymul(m[0], m[2]), np.polyder(m[0]), np.polyint(m[0]),
         np.poly(m[0]),
     ),
+    "long polynomials": lambda np, m: [
+        np.polyval(np.arange(n) % 3 - 1, part) for n in (1, 32, 33, 40, 77) for part in (m / 4, m[0, 0] * 0 - 1)
+    ],
     "windows": lambda np, m: (np.hanning(5), np.hamming(6), np.blackman(7), np.bartlett(5), np.kaiser(5, 2.0)),
 }  # fmt: skip
 INSPECTION = {
@@ -277,3 +281,9 @@ def test_results_of_known_numbers_are_known():
         return np.zeros(n), np.zeros(np.ceil(np.sqrt(10.0) / 2).astype(int)), v[: np.int64(3)] + (1 if n > 3 else 2)
 
     check(f, V)
+
+
+def test_the_graph_of_a_polynomial_does_not_grow_with_it():
+    f = nx.debug_expr(nx.defn(lambda p, x: np.polyval(p, x)))
+    sizes = {len(str(f(np.ones(16 * n), np.ones(3))).splitlines()) for n in (3, 4, 20)}
+    assert len(sizes) == 1

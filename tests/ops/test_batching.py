@@ -217,3 +217,10 @@ def test_constants_stay_constants(record):
         return batched(p.multiply, (2,), [t, factor], [True, False], {})
 
     assert "multiply a, 2.0" in repr(record(double, nx.template((2, 3), "f32")))
+
+
+def test_starts_of_a_narrow_type_on_a_long_axis():
+    long = nx.iota((600,))
+    starts = nx.vectorize(nx.u8([250, 3]), "entry")
+    found = nx.devectorize(nx.slice(long, [starts], [200]))
+    np.testing.assert_array_equal(found.to_numpy(), np.arange(200) + [[250], [3]])

@@ -15,10 +15,11 @@ from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.layouts import turned
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store
+from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store, workspace
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.program import Program
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
+from nxkernel.compilers.numba_cpu.spreading import spreads
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Planner, Scalar, Step, Whole
 from nxkernel.compilers.prepare import partial, prepare
 from nxkernel.errors import CompilationError, message
@@ -43,6 +44,7 @@ class NumbaCpu:
         text = program.write(laid, len(graph.parameters), graph.updates)
         lowered = time.perf_counter()
         kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
+        kernels += [_loop_record(loop, text.symbol, laid.origin) for loop in _spread_loops(laid)]
         address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
         done = time.perf_counter()
         return CpuExecutable(graph, laid, text, address, kernels, 1e3 * (lowered - begin), 1e3 * (done - lowered))
@@ -82,6 +84,16 @@ def _all_plans(plan: Plan) -> list[Plan]:
     """A plan and those of the loops and choices in it."""
     inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
     return [plan, *(found for part in inner for found in _all_plans(part))]
+
+
+def _spread_loops(plan: Plan) -> list[Control]:
+    """The loops whose turns run on all threads."""
+    found = []
+    for step in plan.steps:
+        if isinstance(step.work, Control):
+            inner = [loop for part in step.work.parts for loop in _spread_loops(part)]
+            found += [step.work] if spreads(step.work) else inner
+    return found
 
 
 def _routine(node: Expr) -> tuple[Routine, int]:
@@ -184,6 +196,12 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool) -> KernelR
     )
 
 
+def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> KernelRecord:
+    turns = counted(loop.turns, "turn") if loop.turns is not None else "turns"
+    title = f"loop of {turns} that do not depend on each other, on all threads"
+    return KernelRecord("loop", title, symbol, "program", 0.0, [origin.get(loop.node, loop.node)])
+
+
 def _title(step: Step, bound: Bound) -> str:
     nest = bound.nest
     sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
@@ -264,33 +282,32 @@ class CpuExecutable:
         self._calls = text.calls
         self._shapes = [(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace
-        self._results = [(*where, node.shape) for where, node in zip(plan.outputs, graph.outputs, strict=True)]
+        changed = {number for _, number in graph.updates}
+        self._results = [
+            (kind, place, node.shape, number in changed)
+            for number, ((kind, place), node) in enumerate(zip(plan.outputs, graph.outputs, strict=True))
+        ]
         #: Whether the program has exactly one array to allocate, which is its one output.
         one = len(self._results) == 1 and not plan.workspace and not graph.updates
         self.single = self._shapes[0] if one else None
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The outputs for one array a parameter."""
+        """The outputs for one array a parameter; what is in a parameter that changes is that array itself."""
         made = [_allocate(shape, dtype) for shape, dtype in self._shapes]
-        extra = [_empty_bytes(self._workspace)] if self._workspace else []
+        extra = [workspace.take(self._workspace)] if self._workspace else []
         if not self.launch(*arrays, *made, *extra):
             ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
             self.launch(*ready, *made, *extra)
             for place, _ in self.graph.updates:
                 if ready[place] is not arrays[place]:
                     np.copyto(arrays[place], ready[place])
+        if extra:
+            workspace.give_back(extra[0])
         return [
-            (made[index] if kind == "output" else arrays[index].copy()).reshape(shape)
-            for kind, index, shape in self._results
+            (made[place] if kind == "output" else arrays[place] if changed else arrays[place].copy()).reshape(shape)
+            for kind, place, shape, changed in self._results
         ]
 
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return np.empty(shape, dtype)
-
-
-def _empty_bytes(size: int) -> np.ndarray:
-    """Workspace that begins at a multiple of 64 bytes."""
-    memory = np.empty(size + 64, dtype=np.uint8)
-    skip = -memory.ctypes.data % 64
-    return memory[skip : skip + size]

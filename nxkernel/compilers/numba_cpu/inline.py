@@ -19,6 +19,9 @@ from nxkernel.types import Type
 #: something is divided, since division by a known number is multiplication.
 SMALL = 8
 
+_DIVISIONS = frozenset([p.quotient, p.remainder])
+_UNSIGNED = {types.s8: types.u8, types.s16: types.u16, types.s32: types.u32, types.s64: types.u64}
+
 
 class Inline:
     """Writes what a program computes by itself.
@@ -41,7 +44,7 @@ class Inline:
             values = [self.value(operand) for operand in node.operands]
             if node.primitive is p.njit:
                 self.e.failure = self.b.room("i64", 1, zero=True)
-            value = self.e.apply(node.primitive.name, node.type, values, extra_of(node))
+            value = self.e.apply(node.primitive.name, self._computed_in(node), values, extra_of(node))
             if node.primitive is p.njit:
                 self.w.raise_if(self.e.failure, [node.params["function"].name])
         elif node.primitive in (p.iota, p.constant):
@@ -49,6 +52,13 @@ class Inline:
         else:
             value = self.element(node)
         self.keep(value, node.type, self.scope.address(node))
+
+    def _computed_in(self, node: Expr) -> Type:
+        """The type in which a number is computed: divisions of what is never negative are simpler without a sign."""
+        ranges = self.scope.plan.ranges
+        if node.primitive not in _DIVISIONS or any(ranges.get(o, (-1, 0))[0] < 0 for o in node.operands):
+            return node.type
+        return _UNSIGNED.get(node.type, node.type)
 
     def element(self, node: Expr) -> Register:
         """An element that is read out of an array."""

@@ -17,6 +17,11 @@ from nxkernel.primitives import Spec, while_
 
 #: Fewer turns than this leave the threads to the loops inside.
 FEW = 16
+#: The least work, in simple instructions, that is worth several threads; where others want the processors too, waking
+#: a thread for less costs more than it gains.
+WORTH = 4 * runtime.WORTH_SHARING
+#: Elements that a kernel does with one instruction.
+LANES = 8
 #: What a loop is taken to turn of which nobody knows how often it does, and what a step of single numbers costs, in
 #: simple instructions.
 TURNS, STEP = 64, 4
@@ -41,7 +46,7 @@ def spreads(control: Control) -> bool:
     if any(not scalars.is_single(array) for array in body.arrays):
         return False
     each, turns = _work(body), control.turns
-    return each is not None and (turns is None or (turns >= FEW and each * turns >= runtime.WORTH_SHARING))
+    return each is not None and (turns is None or (turns >= FEW and each * turns >= WORTH))
 
 
 def _work(plan: Plan) -> int | None:
@@ -58,7 +63,7 @@ def _work(plan: Plan) -> int | None:
 def _work_of(plan: Plan, work: object) -> int | None:
     if isinstance(work, Bound):
         calls = any(op.name == "njit" for op in work.nest.ops())
-        return None if calls or not is_inlined(plan, work) else work.count * work.work
+        return None if calls or not is_inlined(plan, work) else work.count * work.work // LANES
     if isinstance(work, Scalar | ElementStore):
         return None if work.node.primitive.name == "njit" else STEP
     if not isinstance(work, Control):
@@ -89,7 +94,7 @@ class Spread(LoopParts):
             b.store(entry, b.offset(table, "i64", w.integer(place)))
         each = _work(self.control.parts[1])
         name = self._function()
-        grain = w.word(max(1, runtime.WORTH_SHARING // each))
+        grain = w.word(max(1, WORTH // each))
         w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
         b.do(f"call void @nxk_run(ptr @{name}, {turns}, {grain}, {table}, {w.state})")
         w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from nxkernel import types
-from nxkernel.defn.flow import sites
+from nxkernel.defn.flow import rounding, sites
 from nxkernel.defn.flow.choices import and_, or_
 from nxkernel.defn.flow.sequences import Counted, enumerated, range_, zipped
 from nxkernel.defn.flow.variables import has_values, is_traced, known, plain, take_apart
@@ -16,9 +19,10 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import BodyTrace
+from nxkernel.numpy.array import Scalar
 from nxkernel.operand import Proxy
 from nxkernel.ops import comparison, elementwise, reduction, shaping, sorting
-from nxkernel.ops.dispatch import convert, is_number, operand
+from nxkernel.ops.dispatch import convert, is_number, operand, together
 from nxkernel.ops.shaping import stack
 
 
@@ -62,32 +66,51 @@ _REDUCTIONS = {"min": "reduce_min", "max": "reduce_max", "sorted": "sort"}
 
 def min(*args: Any, **options: Any) -> Any:
     """``min``."""
-    return _extreme("min", builtins.min, elementwise.min, reduction.reduce_min, args, options)
+    return _extreme("min", builtins.min, elementwise.min, reduction.reduce_min, comparison.less, args, options)
 
 
 def max(*args: Any, **options: Any) -> Any:
     """``max``."""
-    return _extreme("max", builtins.max, elementwise.max, reduction.reduce_max, args, options)
+    return _extreme("max", builtins.max, elementwise.max, reduction.reduce_max, comparison.greater, args, options)
 
 
-def _extreme(name: str, real: Callable, two: Callable, all_: Callable, args: tuple, options: dict[str, Any]) -> Any:
+def _extreme(
+    name: str, real: Callable, two: Callable, all_: Callable, beats: Callable, args: tuple, options: dict[str, Any]
+) -> Any:
     if len(args) == 1 and _is_array(args[0]):
         _refuse_options(name, options)
-        return like(args[0], all_(_row(args[0], name)))
+        return like(args[0], _of_all(_row(args[0], name), all_, beats))
     values = list(args[0]) if len(args) == 1 and not is_traced(args[0]) else list(args)
     if not any_traced(values):
         return real(*args, **options)
     _refuse_options(name, options)
-    return functools.reduce(lambda a, b: _two(two, a, b), values)
+
+    def better(one: Any, other: Any) -> Any:
+        if not any_traced([one, other]):
+            return real(one, other)
+        return like(one if isinstance(one, Proxy) else other, _of_two(one, other, two, beats))
+
+    return functools.reduce(better, values)
 
 
-def _two(function: Callable, one: Any, other: Any) -> Any:
-    face = one if isinstance(one, Proxy) else other
-    return like(face, function(one, other)) if any_traced([one, other]) else _static(function)(one, other)
+def _of_two(one: Any, other: Any, two: Callable, beats: Callable) -> Any:
+    """The first of two numbers unless the second one is more extreme, which it is not beside one that is no number."""
+    first, second, type_ = together(one, other)
+    if type_.is_integer:
+        return two(one, other)
+    sides = convert(first, type_), convert(second, type_)
+    found = comparison.select(beats(sides[1], sides[0]), sides[1], sides[0])
+    weak = builtins.all(is_number(value) or tracing.weak(operand(value)) for value in (one, other))
+    return as_number(found) if weak else found
 
 
-def _static(function: Callable) -> Callable:
-    return builtins.min if function is elementwise.min else builtins.max
+def _of_all(row: Any, all_: Callable, beats: Callable) -> Any:
+    """As :func:`_of_two` from the first element on: if that is no number it stays, and others like it never count."""
+    if not row.type.is_float or not row.size:
+        return all_(row)
+    least = -math.inf if beats is comparison.greater else math.inf
+    counted_ = all_(comparison.select(comparison.is_nan(row), least, row))
+    return comparison.select(comparison.is_nan(row[0]), row[0], counted_)
 
 
 def _refuse_options(name: str, options: dict[str, Any]) -> None:
@@ -149,22 +172,10 @@ def round(number: Any, ndigits: Any = None) -> Any:
         return builtins.round(known(number), ndigits)
     found = plain(number)
     if ndigits is None:
-        return like(number, as_number(convert(_to_even(found), types.s64)))
+        return like(number, as_number(convert(rounding.to_even(found), types.s64)))
     if found.type.is_integer and ndigits >= 0:
         return number
-    scale = 10.0 ** builtins.abs(ndigits)
-    if ndigits >= 0:
-        return like(number, elementwise.divide(_to_even(elementwise.multiply(found, scale)), scale))
-    return like(number, convert(elementwise.multiply(_to_even(elementwise.divide(found, scale)), scale), found.type))
-
-
-def _to_even(value: Any) -> Any:
-    if value.type.is_integer:
-        return value
-    near = elementwise.floor(elementwise.add(value, 0.5))
-    half = comparison.equal(elementwise.subtract(near, value), 0.5)
-    odd = comparison.not_equal(elementwise.remainder(near, 2), 0)
-    return comparison.select(comparison.logical_and(half, odd), elementwise.subtract(near, 1), near)
+    return like(number, rounding.to_digits(found, ndigits))
 
 
 def len(value: Any, /) -> Any:
@@ -315,6 +326,40 @@ def has_traced(value: Any) -> builtins.bool:
     return any_traced(leaves)
 
 
+def class_of(value: Any) -> type:
+    """The class that a value of a NumPy program has when NumPy runs it; of a traced number Python's or NumPy's."""
+    if not types.follows_numpy() or not isinstance(value, TracedValue | Proxy):
+        return builtins.type(value)
+    if isinstance(value, Proxy) and not isinstance(value, Scalar):
+        return np.ndarray
+    found = operand(value)
+    if found.shape:
+        return np.ndarray
+    if not tracing.weak(found):
+        return found.type.dtype.type
+    kind = found.type
+    return builtins.bool if kind is types.bool_ else _CLASSES[kind.kind]
+
+
+_CLASSES = {"s": builtins.int, "f": builtins.float, "c": builtins.complex}
+
+
+def is_instance(value: Any, classes: Any, /) -> builtins.bool:
+    """``isinstance``: of arrays and numbers that are traced as NumPy and Python answer."""
+    return builtins.isinstance(value, classes) or builtins.issubclass(class_of(value), classes)
+
+
+def type_(value: Any, /, *rest: Any, **options: Any) -> Any:
+    """``type``: of arrays and numbers that are traced the class that they stand for."""
+    return builtins.type(value, *rest, **options) if rest or options else class_of(value)
+
+
+def has_attribute(value: Any, name: str, /) -> builtins.bool:
+    """``hasattr``: of arrays and numbers that are traced as NumPy and Python answer."""
+    found = class_of(value)
+    return builtins.hasattr(value if found is builtins.type(value) else found, name)
+
+
 def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
     """``assert``, of what is known while tracing."""
     if is_traced(condition):
@@ -352,4 +397,7 @@ TWINS: dict[Any, Callable[..., Any]] = {
     builtins.map: map,
     builtins.filter: filter,
     builtins.print: print,
+    builtins.isinstance: is_instance,
+    builtins.type: type_,
+    builtins.hasattr: has_attribute,
 }

@@ -10,12 +10,15 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.defn.flow import updates
+from nxkernel.defn.flow.builtins import as_number
 from nxkernel.defn.flow.given import Given, assigned
 from nxkernel.defn.flow.sequences import Counted
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.variables import is_traced, is_value
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
+from nxkernel.numpy.array import Array, Scalar
+from nxkernel.numpy.joining import join_new
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import comparison, gathering, indexing, shaping
 from nxkernel.ops.creation import tensor as new_tensor
@@ -203,14 +206,43 @@ def _has_traced(key: Any) -> bool:
 
 
 def _from_sequence(values: Any, key: Any) -> Any:
-    """A member of a Python sequence at a place that only the running program knows: numbers or tensors of one shape."""
+    """A member of a Python sequence at a place that only the running program knows.
+
+    Members are numbers, tensors of one shape, or sequences of one length of such, of which a tuple is made.
+    """
     if isinstance(values, range):
         return values.start + values.step * key
-    alike = values and all(is_number(value) or isinstance(value, Operand | Proxy | np.generic) for value in values)
+    if values and all(isinstance(value, tuple | list) for value in values) and len({len(v) for v in values}) == 1:
+        return tuple([_from_sequence(members, key) for members in zip(*values, strict=True)])
+    alike = values and all(is_number(value) or is_value(value) for value in values)
     if not alike or len({operand(value).shape for value in values}) > 1:
         return values[key.__index__() if isinstance(key, Operand) else key]
+    if types.follows_numpy():
+        return _from_arrays(values, key)
     table = new_tensor(list(values)) if all(map(is_number, values)) else stack(list(values))
     return indexing.index(table, operand(key))
+
+
+def _from_arrays(values: Any, key: Any) -> Any:
+    """A member of a sequence by NumPy's rules: a Python number where all are, or an array that is only read."""
+    if all(map(is_number, values)):
+        found = Array.of(operand(np.array(values)))[key]
+        return Scalar(as_number(operand(found)))
+    found = Array.of(join_new(list(values), 0))[key]
+    if isinstance(found, Array):
+        found.root.doubt = _whose
+    return found
+
+
+def _whose() -> NxError:
+    return NxTypeError(
+        message(
+            "an array that a list gave is assigned into, and which of the arrays in the list that is only the running "
+            "program knows.",
+            "Keep them in one array, x = np.stack(arrays), and assign into x[k].",
+            "To change a copy alone, begin with it: x = arrays[k].copy().",
+        )
+    )
 
 
 def set_item(value: Any, key: Any, new: Any) -> Any:

@@ -33,6 +33,17 @@ def _real(x: Any) -> Any:
     return found
 
 
+def _float(x: Any) -> Any:
+    """A number as the float that the functions of math make of it."""
+    found = _real(x)
+    return as_number(convert(found, types.to_floating(found.type))) if found.type.is_integer else found
+
+
+def _of_floats(function: Callable) -> Callable:
+    """A function of floats, also where its arguments are whole numbers."""
+    return lambda *numbers: function(*map(_float, numbers))
+
+
 def _trunc(x: Any) -> Any:
     return as_number(convert(_real(x), types.s64))
 
@@ -75,7 +86,7 @@ def _prod(iterable: Any, *, start: Any = 1) -> Any:
 
 
 def _fsum(iterable: Any) -> Any:
-    return twins.sum(iterable)
+    return twins.sum(iterable, 0.0)
 
 
 def _dist(p: Any, q: Any) -> Any:
@@ -84,10 +95,6 @@ def _dist(p: Any, q: Any) -> Any:
 
 def _ldexp(x: Any, i: Any) -> Any:
     return x * 2.0**i
-
-
-def _fmod(x: Any, y: Any) -> Any:
-    return elementwise.remainder(x, y)
 
 
 def _degrees(x: Any) -> Any:
@@ -105,14 +112,14 @@ def _exp2(x: Any) -> Any:
 _TRACED: dict[str, Callable[..., Any]] = {
     "acos": elementary.acos, "acosh": elementary.acosh, "asin": elementary.asin, "asinh": elementary.asinh,
     "atan": elementary.atan, "atan2": elementwise.atan2, "atanh": elementary.atanh, "cbrt": elementary.cbrt,
-    "ceil": _floored(elementwise.ceil), "copysign": _copysign, "cos": elementary.cos, "cosh": elementary.cosh,
-    "degrees": _degrees, "dist": _dist, "erf": elementary.erf, "erfc": elementary.erfc, "exp": elementary.exp,
-    "exp2": _exp2, "expm1": elementary.expm1, "fabs": lambda x: elementwise.abs(plain(x)),
-    "floor": _floored(elementwise.floor), "fmod": _fmod, "fsum": _fsum, "hypot": _hypot, "isclose": _isclose,
-    "isfinite": _isfinite, "isinf": comparison.is_infinity, "isnan": comparison.is_nan, "ldexp": _ldexp, "log": _log,
-    "log10": elementary.log10, "log1p": elementary.log1p, "log2": elementary.log2, "pow": elementwise.pow,
-    "prod": _prod, "radians": _radians, "sin": elementary.sin, "sinh": elementary.sinh, "sqrt": elementary.sqrt,
-    "tan": elementary.tan, "tanh": elementary.tanh, "trunc": _trunc,
+    "ceil": _floored(elementwise.ceil), "copysign": _of_floats(_copysign), "cos": elementary.cos,
+    "cosh": elementary.cosh, "degrees": _degrees, "dist": _dist, "erf": elementary.erf, "erfc": elementary.erfc,
+    "exp": elementary.exp, "exp2": _exp2, "expm1": elementary.expm1, "fabs": _of_floats(elementwise.abs),
+    "floor": _floored(elementwise.floor), "fmod": _of_floats(elementwise.remainder), "fsum": _fsum, "hypot": _hypot,
+    "isclose": _isclose, "isfinite": _isfinite, "isinf": comparison.is_infinity, "isnan": comparison.is_nan,
+    "ldexp": _ldexp, "log": _log, "log10": elementary.log10, "log1p": elementary.log1p, "log2": elementary.log2,
+    "pow": _of_floats(elementwise.pow), "prod": _prod, "radians": _radians, "sin": elementary.sin,
+    "sinh": elementary.sinh, "sqrt": elementary.sqrt, "tan": elementary.tan, "tanh": elementary.tanh, "trunc": _trunc,
 }  # fmt: skip
 
 

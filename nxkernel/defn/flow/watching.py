@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,7 +12,7 @@ from nxkernel.defn.states import installed
 from nxkernel.operand import Operand, Proxy
 
 #: How many objects are looked at, and how deep they lie; beyond, changes go unnoticed.
-_MOST, _DEEPEST = 4096, 4
+_MOST, _DEEPEST = 4096, 8
 _SKIPPED = (str, bytes, int, float, complex, type(None), type, types.ModuleType, Operand, Proxy, Unassigned)
 
 
@@ -38,13 +39,16 @@ class Watch:
 
     def changed(self) -> list[tuple[str, Any]]:
         """The objects whose contents are not what they were, with the names that they go by."""
-        return [(name, held) for name, held, copy in self._kept.values() if not _as_before(held, copy)]
+        return [(name, held) for name, held, _ in self.differences()]
+
+    def differences(self) -> list[tuple[str, Any, Any]]:
+        """The same, each with what was in it."""
+        return [(name, held, copy) for name, held, copy in self._kept.values() if not _as_before(held, copy)]
 
     def undo(self) -> None:
         """Put back what was in them."""
-        for _, held, copy in self._kept.values():
-            if not _as_before(held, copy):
-                _restore(held, copy)
+        for _, held, copy in self.differences():
+            _restore(held, copy)
 
     def _add_function(self, function: Any) -> None:
         function = getattr(function, "__func__", function)
@@ -69,9 +73,14 @@ class Watch:
     def _add(self, name: str, value: Any, depth: int) -> None:
         if isinstance(value, _SKIPPED) or id(value) in self._seen or depth > _DEEPEST or self._room <= 0:
             return
+        value = getattr(value, "__nx_function__", value)
+        if isinstance(value, functools.partial):
+            value = value.func
         if isinstance(value, types.FunctionType | types.MethodType):
             if not installed(value):
                 self._add_function(value)
+            if isinstance(value, types.MethodType):
+                self._add(name, value.__self__, depth)
             return
         self._seen.add(id(value))
         self._room -= 1

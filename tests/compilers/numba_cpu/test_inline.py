@@ -121,3 +121,23 @@ def test_a_function_of_complex_numbers():
     for _ in range(9):
         z = z * z + (-0.4 + 0.5j)
     np.testing.assert_allclose(found, z)
+
+
+@pytest.mark.parametrize("type_", [types.s8, types.s16, types.s32, types.s64], ids=str)
+def test_what_is_never_negative_is_divided_without_a_sign(type_, programs):
+    def by(number):
+        def body(i, s):
+            value = nx.as_type(i, type_) + nx.as_type(nx.s64(number), type_)
+            two = nx.as_type(nx.s64(3), type_)
+            return [s[0] + nx.as_type(nx.remainder(value, two) * 10 + nx.quotient(value, two), "s64")]
+
+        return lambda x: turns(9, body, [x])[0]
+
+    for number in (0, -5):
+        (found,) = agree(by(number), np.int64(0))
+        values = range(number, number + 9)
+        assert found == sum(int(np.fmod(v, 3)) * 10 + int(v / 3) for v in values)
+    without, signed = (made.text for made in programs)
+    assert " urem " in without
+    assert " srem " not in without
+    assert " srem " in signed

@@ -184,7 +184,7 @@ def test_all_threads_stop_at_an_interrupt(spread):
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, stop)
-    x = X.copy()
+    x = np.full((2000, 3), 0.5)
     try:
         signal.setitimer(signal.ITIMER_REAL, 1.0)
         begin = time.perf_counter()
@@ -203,3 +203,10 @@ def test_all_threads_stop_at_an_interrupt(spread):
 
 def test_the_table_of_words_is_never_empty():
     assert program.Writer().finish().params.size == 1
+
+
+def test_a_spread_loop_is_told():
+    definition = nx.defn(running)
+    definition(X)
+    (loop,) = [kernel for kernel in definition.compilations()[-1].kernels if kernel.kind == "loop"]
+    assert loop.title == "loop of 200 turns that do not depend on each other, on all threads"

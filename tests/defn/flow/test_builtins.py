@@ -1,7 +1,9 @@
 """Builtins of traced values, compared with Python's."""
 
 import builtins
+import numbers
 
+import numpy as np
 import pytest
 
 import nxkernel as nx
@@ -167,5 +169,57 @@ def test_assertions(run):
 
 
 def test_other_builtins_stay_themselves():
-    assert fn(isinstance) is builtins.isinstance
+    assert fn(id) is builtins.id
     assert fn(fn(len)) is fn(len)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize("numbers", [(1.0, NAN), (NAN, 1.0), (2.0, NAN, 3.0), (NAN, NAN), (0.0, -0.0), (-0.0, 0.0)])
+@pytest.mark.parametrize("function", [min, max])
+def test_extremes_beside_what_is_no_number(function, numbers):
+    """The first stays unless another one is more extreme."""
+    expected = function(*numbers)
+    assert repr(traced(function, *numbers)) == repr(expected)
+    np.testing.assert_equal(abs(traced(function, nx.f64(list(numbers)))), abs(expected))
+
+
+def test_extremes_of_numbers_are_numbers():
+    @nx.defn(promotion="numpy")
+    def f(x, t):
+        return max(x, 1) * t, min(x, 1.5) * t, max(t[0], 1)
+
+    wide, narrow, strong = f(2.5, np.ones(2, np.float32))
+    assert (wide.type, narrow.type, strong.type) == ("f32", "f32", "f32")
+    assert (wide.to_list(), narrow.to_list()) == ([2.5, 2.5], [1.5, 1.5])
+
+
+def _classes(a, n, x, s, zero):
+    found = []
+    values = (a, n, x, s, zero, a[0], a[1:], n + 1, x * 2, a.sum(), len(a), n > 2, a > 0, a[a > 0], np.sqrt(x), (a, n))
+    for value in values:
+        found += [isinstance(value, np.ndarray), isinstance(value, (int, float)), isinstance(value, int | complex)]
+        found += [type(value) is int, type(value) is np.ndarray, isinstance(value, np.floating), type(value) is float]
+        found += [isinstance(value, tuple), isinstance(value, bool | np.bool_), isinstance(value, numbers.Number)]
+        found += [hasattr(value, "shape"), hasattr(value, "__len__"), hasattr(value, "nothing")]
+    for i in range(n):
+        if isinstance(i, int) and type(i) is int:
+            a[0] += i
+    return [int(answer) for answer in found], a[0]
+
+
+def test_classes_are_those_that_numpy_programs_have():
+    args = [(np.ones(3), 4, 2.5, np.float32(3), np.array(2.0)) for _ in range(2)]
+    found, total = nx.defn(_classes)(*args[0])
+    expected, other = _classes(*args[1])
+    assert [int(answer) for answer in found] == expected
+    assert float(total) == other
+
+
+def test_classes_in_definitions_are_their_own():
+    @nx.defn(promotion="nx")
+    def f(x):
+        return x + isinstance(x, np.ndarray) + 2 * (type(x).__name__ == "Expr") + 4 * hasattr(x, "shape")
+
+    assert int(f(1)) == 7

@@ -105,3 +105,54 @@ def test_parts_of_objects():
     given = X.copy()
     for part in (f(given)[0], *f(given)[1]):
         assert part.to_list() == given.tolist() == [5.0, 1.0, 7.0, 3.0, 4.0, 5.0]
+
+
+def _members(a, n):
+    weights, moves, flags = (0.1, 1 / 3), ((0, 1.5), (1, -2.0)), [True, False]
+    total, seen, tens = 0.0, 0, 0
+    for i in range(n):
+        step, rise = moves[i % 2]
+        total += weights[i % 2] * rise + moves[-1 - i % 2][0]
+        seen += flags[i % 2]
+        tens += [10**12, 3][i % 2]
+        a[step] *= weights[i % 2]
+    return total, seen, tens, a * weights[n % 2], flags[n % 2], moves[n % 2][1], [a, a + 1][n % 2]
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+def test_members_of_sequences_are_numbers_as_pythons_in_numpy_programs(kind):
+    args = [(np.ones(3, kind), np.int64(5)) for _ in range(2)]
+    for found, expected in zip(nx.defn(_members)(*args[0]), _members(*args[1]), strict=True):
+        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-6 if kind == "f4" else 1e-12)
+        assert np.asarray(found).dtype == np.asarray(expected).dtype
+    np.testing.assert_array_equal(args[0][0], args[1][0])
+
+
+def test_pairs_of_numbers_in_definitions():
+    @nx.defn(promotion="nx")
+    def f(i):
+        x, y = ((1, 2), (3, 4))[i]
+        return x * 10 + y
+
+    assert [int(f(0)), int(f(1))] == [12, 34]
+
+
+def test_an_array_of_several_is_only_read(run):
+    source = (
+        "import numpy as np\n"
+        "def f(a, b, n):\n"
+        "    arrays = [a, b]\n"
+        "    for i in range(n):\n"
+        "        arrays[i % 2][0] = 1\n"
+        "    return a\n"
+    )
+    f = nx.defn(run(source)["f"], promotion="numpy")
+    with pytest.raises(NxTypeError) as raised:
+        f(np.zeros(3), np.ones(3), np.int64(5))
+    assert str(raised.value) == (
+        "an array that a list gave is assigned into, and which of the arrays in the list that is only the running "
+        "program knows.\n"
+        "  cell.py, line 5:  arrays[i % 2][0] = 1\n"
+        "  Keep them in one array, x = np.stack(arrays), and assign into x[k].\n"
+        "  To change a copy alone, begin with it: x = arrays[k].copy()."
+    )

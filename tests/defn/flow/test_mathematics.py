@@ -43,6 +43,13 @@ def test_whole_numbers():
     assert traced("acosh", 2.0) == pytest.approx(math.acosh(2.0))
 
 
+@pytest.mark.parametrize(("name", "args"), [("pow", (2, -2)), ("fabs", (-3,)), ("fmod", (7, 4)), ("copysign", (3, -1))])
+def test_whole_numbers_are_floats_first(name, args):
+    found = nx.defn(lambda *values: fn(getattr(math, name))(*values), promotion="numpy")(*args)
+    assert found.type == "f64"
+    assert found.to_list() == getattr(math, name)(*args)
+
+
 def test_hypot_neither_overflows_nor_vanishes():
     assert traced("hypot", 3e200, 4e200) == pytest.approx(5e200)
     assert traced("hypot", 3e-200, 4e-200) == pytest.approx(5e-200)

@@ -1,0 +1,141 @@
+"""Between which values whole numbers lie: intervals of nodes from those of their operands, with the limits of types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.graph.expr import Expr
+
+#: Least and greatest value.
+Interval = tuple[int, int]
+
+
+def of_node(node: Expr, known: Callable[[Expr], Interval | None]) -> Interval | None:
+    """The interval of a node; None where nothing is known, which is where it may leave its type and wrap around.
+
+    Parameters
+    ----------
+    node : Expr
+        One integer.
+    known : callable
+        Gives the interval of an operand, or None.
+    """
+    found = _found(node, known)
+    if found is None:
+        return None
+    low, high = types.limits(node.type)
+    return found if low <= found[0] and found[1] <= high else None
+
+
+def _found(node: Expr, known: Callable[[Expr], Interval | None]) -> Interval | None:
+    if node.primitive is p.constant:
+        value = int(node.params["value"])
+        return value, value
+    if node.primitive is p.select:
+        return _selected(node, known)
+    rule = RULES.get(node.primitive)
+    if rule is None:
+        return None
+    operands = [known(operand) for operand in node.operands]
+    return None if None in operands else rule(*operands)
+
+
+def _selected(node: Expr, known: Callable[[Expr], Interval | None]) -> Interval | None:
+    mask, then, otherwise = node.operands
+    truth = known(mask)
+    if truth is not None and truth[0] == truth[1]:
+        return known(then if truth[0] else otherwise)
+    size = known(otherwise.operands[1]) if _is_floored_rest(mask, then, otherwise) else None
+    if size is not None and size[0] > 0:
+        return 0, size[1] - 1
+    sides = known(then), known(otherwise)
+    if None in sides:
+        return None
+    return min(sides[0][0], sides[1][0]), max(sides[0][1], sides[1][1])
+
+
+def _is_floored_rest(mask: Expr, then: Expr, rest: Expr) -> bool:
+    """Whether a choice gives a remainder the sign of a positive divisor, as Python's and NumPy's have it."""
+    if rest.primitive is not p.remainder or then.primitive is not p.add or mask.primitive is not p.logical_and:
+        return False
+    divisor, (other, opposite) = rest.operands[1], mask.operands
+    below = opposite.operands[0] if opposite.primitive is p.not_equal else opposite
+    return (
+        then.operands == (rest, divisor)
+        and _is_beside_zero(other, p.not_equal, rest)
+        and _is_beside_zero(below, p.less, rest)
+        and (opposite is below or _is_false(opposite.operands[1], divisor))
+    )
+
+
+def _is_beside_zero(node: Expr, primitive: p.Primitive, left: Expr) -> bool:
+    return node.primitive is primitive and node.operands[0] is left and _is_zero(node.operands[1])
+
+
+def _is_false(node: Expr, divisor: Expr) -> bool:
+    """Whether a node says that a positive divisor is negative."""
+    return _is_zero(node) or _is_beside_zero(node, p.less, divisor)
+
+
+def _is_zero(node: Expr) -> bool:
+    return node.primitive is p.constant and not node.params["value"]
+
+
+def _times(left: Interval, right: Interval) -> Interval:
+    products = [a * b for a in left for b in right]
+    return min(products), max(products)
+
+
+def _quotient(left: Interval, right: Interval) -> Interval | None:
+    if right[0] <= 0:
+        return None
+    quotients = [a // b if a >= 0 else -(-a // b) for a in left for b in right]
+    return min(quotients), max(quotients)
+
+
+def _remainder(left: Interval, right: Interval) -> Interval | None:
+    if right[0] <= 0:
+        return None
+    if left[0] < 0:
+        return max(left[0], 1 - right[1]), min(max(left[1], 0), right[1] - 1)
+    return left if left[1] < right[0] else (0, min(left[1], right[1] - 1))
+
+
+def _truth(always: bool, never: bool) -> Interval:
+    return (1, 1) if always else (0, 0) if never else (0, 1)
+
+
+def _same(left: Interval, right: Interval) -> bool:
+    return left == right and left[0] == left[1]
+
+
+def _apart(left: Interval, right: Interval) -> bool:
+    return left[1] < right[0] or right[1] < left[0]
+
+
+#: How the interval of a primitive follows from those of its operands, where the result does not wrap around.
+RULES: dict[p.Primitive, Callable[..., Interval | None]] = {
+    p.add: lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    p.subtract: lambda a, b: (a[0] - b[1], a[1] - b[0]),
+    p.multiply: _times,
+    p.negate: lambda a: (-a[1], -a[0]),
+    p.maximum: lambda a, b: (max(a[0], b[0]), max(a[1], b[1])),
+    p.minimum: lambda a, b: (min(a[0], b[0]), min(a[1], b[1])),
+    p.quotient: _quotient,
+    p.remainder: _remainder,
+    p.as_type: lambda a: a,
+    p.reshape: lambda a: a,
+    p.broadcast: lambda a: a,
+    p.transpose: lambda a: a,
+    p.equal: lambda a, b: _truth(_same(a, b), _apart(a, b)),
+    p.not_equal: lambda a, b: _truth(_apart(a, b), _same(a, b)),
+    p.less: lambda a, b: _truth(a[1] < b[0], a[0] >= b[1]),
+    p.less_equal: lambda a, b: _truth(a[1] <= b[0], a[0] > b[1]),
+    p.greater: lambda a, b: _truth(a[0] > b[1], a[1] <= b[0]),
+    p.greater_equal: lambda a, b: _truth(a[0] >= b[1], a[1] < b[0]),
+    p.logical_not: lambda a: _truth(a == (0, 0), a[0] > 0),
+    p.logical_and: lambda a, b: _truth(a[0] > 0 and b[0] > 0, (0, 0) in (a, b)),
+    p.logical_or: lambda a, b: _truth(a[0] > 0 or b[0] > 0, a == b == (0, 0)),
+}

@@ -1,0 +1,123 @@
+"""What a trace stores in Python's own objects: numbers count at the next call, traced values are refused."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError
+
+ONE = np.ones(1)
+
+
+class Walker:
+    """An object with what a simulation keeps."""
+
+    def __init__(self):
+        self.time, self.steps, self.place = 0.0, 0, np.zeros(3)
+
+    def count(self, x):
+        self.steps += 1
+        return np.sin(x) * 0 + self.steps
+
+    def begin(self, x):
+        if self.steps == 0:
+            self.steps = 5
+        return np.sin(x) * 0 + self.steps
+
+    def wait(self, x, dt):
+        self.time += dt
+        return np.sin(x) * 0 + self.time
+
+    def go(self, x):
+        self.place = self.place + x
+        return np.sum(self.place)
+
+
+def numbers(function, *args, times=3):
+    return [float(np.asarray(function(*args)).ravel()[0]) for _ in range(times)]
+
+
+def test_an_attribute_that_is_counted_up_and_read():
+    walker = Walker()
+    count = nx.defn(walker.count)
+    assert numbers(count, ONE) == [1.0, 2.0, 3.0]
+    walker.steps = 10
+    assert numbers(count, ONE) == [11.0, 12.0, 13.0]
+    assert walker.steps == 13
+
+
+def test_an_attribute_that_is_set_once_keeps_its_program():
+    walker = Walker()
+    begin = nx.defn(walker.begin)
+    assert numbers(begin, ONE) == [5.0, 5.0, 5.0]
+    walker.steps = 3
+    assert numbers(begin, ONE) == [3.0, 3.0, 3.0]
+    with nx.no_compile():
+        assert numbers(begin, ONE) == [3.0, 3.0, 3.0]
+
+
+def test_numbers_that_are_added_up_in_an_attribute():
+    walker = Walker()
+    assert numbers(nx.defn(walker.wait), ONE, 0.5) == [0.5, 1.0, 1.5]
+    assert walker.time == 1.5
+
+
+def test_an_array_in_an_attribute_is_refused_and_stays():
+    walker = Walker()
+    with pytest.raises(NxTypeError) as caught:
+        nx.defn(walker.go)(np.ones(3))
+    first, line, hint = str(caught.value).split("\n")
+    assert first == "go stores a traced value in `place` of a Walker, where it would have no data."
+    assert line.endswith(":  self.place = self.place + x")
+    assert hint == "  Return it from go, and store it where go is called."
+    assert walker.place.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_traced_values_in_dicts_lists_and_names(run):
+    source = (
+        "table, row, last = {}, [0.0], None\n"
+        "def memo(t):\n    table['y'] = t * 2\n    return t\n"
+        "def first(t):\n    row[0] = t * 2\n    return t\n"
+        "def name(t):\n    global last\n    last = (t, 1)\n    return t\n"
+        "def log(t):\n    row.append(t)\n    return t\n"
+    )
+    space = run(source)
+    places = {"memo": "table['y']", "first": "row[0]", "name": "the global name `last`"}
+    lines = {"memo": "3:  table['y'] = t * 2", "first": "6:  row[0] = t * 2", "name": "10:  last = (t, 1)"}
+    for name, place in places.items():
+        with pytest.raises(NxTypeError) as caught:
+            nx.jit(space[name])(1.0)
+        assert str(caught.value) == (
+            f"{name} stores a traced value in {place}, where it would have no data.\n"
+            f"  cell.py, line {lines[name]}\n"
+            f"  Return it from {name}, and store it where {name} is called."
+        )
+    assert (space["table"], space["row"], space["last"]) == ({}, [0.0], None)
+    nx.defn(space["log"])(1.0)
+    assert len(space["row"]) == 2
+
+
+def test_a_name_of_the_function_around():
+    last = None
+
+    @nx.defn
+    def f(t):
+        nonlocal last
+        last = t + 1
+        return t
+
+    with pytest.raises(NxTypeError, match="in `last`, a name of the function around it, where"):
+        f(1.0)
+    assert last is None
+
+
+def test_what_is_traced_twice_is_stored_once():
+    log = []
+
+    @nx.defn
+    def f(a, n):
+        log.append(1)
+        return np.sum(a) + np.sum(np.ones(n))
+
+    assert f(np.ones(2), 3).to_number() == 5.0
+    assert log == [1]

@@ -1,0 +1,28 @@
+"""NumPy's element-wise functions as objects."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+
+BYTES = np.array([1, 200, 255], np.uint8)
+WORDS = np.array([0, 1, 2**32 - 1], np.uint32)
+SIGNED = np.array([-128, 0, 127], np.int8)
+
+BEYOND = {
+    "greater": lambda b, w, s: (b > 300, b > -1, b < 300, w > 2**40, s > 127, s > 128),
+    "less": lambda b, w, s: (b < 300, b < -1, b > 300, w < 2**40, s < -129),
+    "equal": lambda b, w, s: (b == -1, b == 256, -1 == w, s == 200),  # noqa: SIM300
+    "not equal": lambda b, w, s: (b != -1, b != 256, w != -1, s != 200),
+    "or equal": lambda b, w, s: (b >= 256, b <= 256, w >= -1, s >= -129),
+    "quotients": lambda b, w, s: (w / 4294967296, b / 300, 1000 / (s + 3.0), 70000 / b),
+    "one element": lambda b, w, s: (b[0] > 300, w[1] / 4294967296),
+}
+
+
+@pytest.mark.parametrize("function", BEYOND.values(), ids=BEYOND)
+def test_whole_numbers_beyond_the_type(function):
+    found = nx.defn(promotion="numpy")(function)(BYTES, WORDS, SIGNED)
+    for one, other in zip(found, function(BYTES, WORDS, SIGNED), strict=True):
+        assert np.asarray(one).dtype == other.dtype
+        np.testing.assert_array_equal(np.asarray(one), other)
