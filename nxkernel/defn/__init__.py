@@ -2,6 +2,7 @@
 
 from nxkernel.defn.defaults import default_options, global_default_options
 from nxkernel.defn.definition import Definition
+from nxkernel.defn.differentiation import grad, value_and_grad
 from nxkernel.defn.events import Event, events
 from nxkernel.defn.flow.public import cond, fori, scan, unroll, while_
 from nxkernel.defn.guards import assert_compiles, no_compile
@@ -32,6 +33,7 @@ __all__ = [
     "events",
     "fori",
     "global_default_options",
+    "grad",
     "jit",
     "jit_apply",
     "keyword",
@@ -40,5 +42,6 @@ __all__ = [
     "print_value",
     "scan",
     "unroll",
+    "value_and_grad",
     "while_",
 ]

@@ -1,0 +1,252 @@
+"""Gradients as people ask for them: of functions, and of values while a definition is traced."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.defn import containers
+from nxkernel.defn.definition import Definition
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, VectorizedExpr, node_with
+from nxkernel.numpy.array import Value, wrap
+from nxkernel.ops.dispatch import apply, filled, operand
+from nxkernel.shapes import describe
+from nxkernel.transforms.adjoints.table import tangent_type
+from nxkernel.transforms.gradient import gradients
+from nxkernel.wording import a
+
+#: Which positional arguments gradients are for.
+Places = int | Sequence[int]
+
+
+def value_and_grad(
+    function: Any, second: Any = None, transform: Callable[[Any], Any] | None = None, /, *,
+    argnums: Places = 0, has_aux: bool = False,
+) -> Any:  # fmt: skip
+    """A function's value together with its gradient.
+
+    Given a function, the result is a function of the same arguments. Inside of a definition, and outside, variables
+    and a function of them can be given instead, as in Nx: ``value_and_grad(vars, fun)``.
+
+    Parameters
+    ----------
+    function : callable, or container of tensors
+        What to differentiate, or the variables.
+    second : int, sequence of int or callable, optional
+        `argnums` by place, or the function of the variables.
+    transform : callable, optional
+        With variables: takes the loss out of what the function gives, such as ``lambda result: result[1]`` for
+        ``(predictions, loss)``.
+    argnums : int or sequence of int
+        Which positional arguments gradients are for.
+    has_aux : bool
+        Whether the function gives a pair, of which the second part is only passed on.
+
+    Returns
+    -------
+    callable, or (value, gradient)
+        The gradient is built like the argument: f32 for whole numbers, and otherwise of the type of each leaf. A value
+        that is no scalar counts as the sum of its elements. With `has_aux` the value is ``(value, aux)``.
+
+    Raises
+    ------
+    NxTypeError
+        Where the value depends on an argument in a way that has no gradient, with the operation and its line.
+
+    Examples
+    --------
+    >>> nx.value_and_grad(lambda x: x**2)(3.0)
+    (#Nx.Tensor<
+      f32
+      9.0
+    >, #Nx.Tensor<
+      f32
+      6.0
+    >)
+    >>> @nx.defn
+    ... def step(w, x):
+    ...     loss, slope = nx.value_and_grad(w, lambda w: nx.sum((x * w["a"] + w["b"]) ** 2))
+    ...     return loss, slope
+    >>> loss, slope = step({"a": 1.0, "b": 0.0}, nx.tensor([1.0, 2.0]))
+    >>> float(slope["a"]), float(slope["b"])
+    (10.0, 6.0)
+    """
+    if not _is_function_form(function, second, "value_and_grad"):
+        return _of_variables(function, second, transform)
+    return _gradient(function, second if second is not None else argnums, has_aux, with_value=True)
+
+
+def grad(function: Any, second: Any = None, /, *, argnums: Places = 0, has_aux: bool = False) -> Any:
+    """A function's gradient.
+
+    Parameters
+    ----------
+    function, second, argnums, has_aux
+        As :func:`value_and_grad` takes them.
+
+    Returns
+    -------
+    callable, or gradient
+        With `has_aux` it gives ``(gradient, aux)``.
+
+    Examples
+    --------
+    >>> slope = nx.grad(nx.sin)
+    >>> float(slope(0.0))
+    1.0
+    >>> float(nx.grad(nx.grad(lambda x: x**3))(2.0))
+    12.0
+    >>> nx.grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 5.0)
+    (#Nx.Tensor<
+      f32
+      5.0
+    >, #Nx.Tensor<
+      f32
+      2.0
+    >)
+    """
+    if not _is_function_form(function, second, "grad"):
+        return _of_variables(function, second, None)[1]
+    return _gradient(function, second if second is not None else argnums, has_aux, with_value=False)
+
+
+def _is_function_form(function: Any, second: Any, name: str) -> bool:
+    if callable(second):
+        return False
+    if not callable(function):
+        raise NxTypeError(
+            message(
+                f"nx.{name} takes a function, or variables and a function of them, got {describe(function)}.",
+                f"Write nx.{name}(lambda x: …)(x), or nx.{name}(x, lambda x: …).",
+            )
+        )
+    return True
+
+
+def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with_value: bool) -> Definition:
+    several = not isinstance(argnums, int)
+    places = tuple(argnums) if several else (argnums,)
+    if not places or any(isinstance(place, bool) or not isinstance(place, int) for place in places):
+        raise NxTypeError(f"argnums is the place of an argument, or a tuple of places, got {argnums!r}")
+    name = getattr(function, "__name__", type(function).__name__)
+
+    @functools.wraps(function)
+    def differentiated(*args: Any, **options: Any) -> Any:
+        picked = [_picked(name, args, place) for place in places]
+        given = list(args)
+
+        def of(*values: Any) -> Any:
+            for place, value in zip(picked, values, strict=True):
+                given[place] = value
+            return function(*given, **options)
+
+        value, aux, found = differentiate(of, [args[place] for place in picked], has_aux, f"grad of {name}")
+        slope = tuple(found) if several else found[0]
+        if with_value:
+            return ((value, aux) if has_aux else value), slope
+        return (slope, aux) if has_aux else slope
+
+    differentiated.__name__ = f"grad({name})"
+    return Definition(differentiated)
+
+
+def _picked(name: str, args: tuple, place: int) -> int:
+    if not -len(args) <= place < len(args):
+        raise NxValueError(f"grad of {name}: argnums has {place}, and there are {len(args)} positional arguments")
+    return place % len(args)
+
+
+def _of_variables(variables: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
+    if tracing.current() is None:
+        return Definition(lambda given: _of_variables(given, function, transform))(variables)
+    kept: list[Any] = []
+
+    def of(given: Any) -> Any:
+        kept[:] = [function(given)]
+        return (transform(kept[0]) if transform is not None else kept[0]), kept[0]
+
+    name = getattr(function, "__name__", "the function")
+    value, result, (slope,) = differentiate(of, [variables], True, f"grad of {name}")
+    return (value if transform is None else result), slope
+
+
+def differentiate(
+    function: Callable[..., Any], arguments: Sequence[Any], has_aux: bool, name: str
+) -> tuple[Any, Any, list[Any]]:
+    """Call a function in the trace that is active; gives its value, what else it gave, and a gradient an argument."""
+    leaves: list[tuple[str, Any]] = []
+    structures = [containers.flatten(argument, "an argument", leaves, _no_variable(name)) for argument in arguments]
+    values = [_started(leaf) for _, leaf in leaves]
+    supply = iter(values)
+    result = function(*[containers.rebuild(structure, supply) for structure in structures])
+    if has_aux and not (isinstance(result, tuple) and len(result) == 2):
+        raise NxTypeError(f"{name}: with has_aux=True the function gives a pair (value, aux), got {describe(result)}")
+    value, aux = result if has_aux else (result, None)
+    outputs: list[tuple[str, Any]] = []
+    shape = containers.flatten(value, "the value", outputs, _no_value(name))
+    if shape != containers.LEAF:
+        raise NxTypeError(
+            message(
+                f"{name}: the value is one tensor, got {containers.describe(shape)}.",
+                "value_and_grad(vars, fun, lambda result: result[1]) takes the loss out of it;",
+                "with has_aux=True the function gives (value, aux).",
+            )
+        )
+    more: list[tuple[str, Any]] = []
+    rest = containers.flatten(aux, "aux", more, _no_value(name)) if has_aux else None
+    results = [_node(leaf) for _, leaf in (*outputs, *more)]
+    loss = results[0]
+    one = filled(1, tangent_type(loss.type), loss.shape)
+    slopes, together = gradients([loss], [one], [_node(one) for one in values], results)
+    faces = [_like(leaf, node) for (_, leaf), node in zip((*outputs, *more), together, strict=True)]
+    supply = iter([_like(leaf, node, tangent=True) for leaf, node in zip(values, slopes, strict=True)])
+    found = [containers.rebuild(structure, supply) for structure in structures]
+    return faces[0], containers.rebuild(rest, iter(faces[1:])) if has_aux else None, found
+
+
+def _started(leaf: Any) -> Any:
+    """A leaf as a value of its own, so that what else is computed from it does not count."""
+    value = operand(leaf)
+    node = value.node if type(value) is VectorizedExpr else tracing.current().node(value)
+    made = apply(p.reshape, node, shape=node.shape, names=node.names)
+    made = node_with(made, value.spec)
+    return wrap(made) if isinstance(leaf, Value) else made
+
+
+def _node(leaf: Any) -> Expr:
+    value = operand(leaf)
+    return value.node if type(value) is VectorizedExpr else tracing.current().node(value)
+
+
+def _like(leaf: Any, node: Expr, tangent: bool = False) -> Any:
+    spec = operand(leaf).spec
+    if tangent and spec.type is not node.type:
+        spec = spec._replace(type=node.type)
+    made = node_with(node, spec)
+    return wrap(made) if isinstance(leaf, Value) or (types.follows_numpy() and not isinstance(leaf, Expr)) else made
+
+
+def _no_variable(name: str) -> Callable[[str, Any], Exception]:
+    def refuse(path: str, value: Any) -> Exception:
+        return NxTypeError(
+            message(
+                f"{name}: gradients are for tensors, numbers and containers of them, got {a(type(value).__name__)}.",
+                "argnums says which arguments they are for; others can be anything.",
+            )
+        )
+
+    return refuse
+
+
+def _no_value(name: str) -> Callable[[str, Any], Exception]:
+    def refuse(path: str, value: Any) -> Exception:
+        got = "None" if value is None else a(type(value).__name__)
+        hint = "A `return` may be missing." if value is None else "Return tensors and numbers."
+        return NxTypeError(message(f"{name}: the function gives no tensor: {path} is {got}.", hint))
+
+    return refuse
