@@ -108,6 +108,10 @@ def _njit(*operands: Spec, function: Any, type: Type) -> Spec:
     return _same(*operands)._replace(type=type)
 
 
+def _first(operand: Spec, *_: Spec) -> Spec:
+    return operand
+
+
 def _complex(real: Spec, imag: Spec) -> Spec:
     return _same(real, imag)._replace(type=types.to_complex(real.type))
 
@@ -146,6 +150,12 @@ bitcast = primitive("bitcast", "elementwise", _as_type)
 make_complex = primitive("complex", "elementwise", _complex)
 threefry2x32 = primitive("threefry2x32", "elementwise", _word)
 """Of the two words that Threefry makes of ``(k0, k1, x0, x1)``, a key and a counter of u32 each: ``word`` 0 or 1."""
+
+stop_grad = primitive("stop_grad", "elementwise", _same)
+"""Its operand, through which no gradient flows."""
+
+after = primitive("after", "elementwise", _first)
+"""Its first operand, once the second is there: what is computed from it is nothing that was computed before."""
 
 njit = primitive("njit", "elementwise", _njit)
 """A Numba function of single numbers, ``function``, of each element; operands have the types that it takes."""
@@ -464,6 +474,14 @@ while_ = primitive("while", "control", _while)
 """A loop: ``condition`` and ``body`` are graphs of all operands, of which the first, as many as ``state``, change."""
 cond = primitive("cond", "control", _cond)
 """A choice: ``then`` and ``otherwise`` are graphs of the operands after the first, a scalar that decides."""
+
+def _custom_grad(*operands: Spec, results: int, inputs: int, backward: Any) -> tuple[Spec, ...]:
+    return operands[:results]
+
+
+custom_grad = primitive("custom_grad", "control", _custom_grad)
+"""As many results as `results`, the first operands; the next, `inputs`, gain what the graph `backward` gives, of the
+results' cotangents and the other operands."""
 
 elem = primitive("elem", "tuple", _elem)
 """One of the results of a primitive that has several."""

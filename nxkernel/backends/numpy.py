@@ -272,6 +272,8 @@ MEANING |= {
     }.items()
 }
 MEANING |= {
+    p.stop_grad: lambda out, /, x: x,
+    p.after: lambda out, /, x, other: x,
     p.select: lambda out, /, mask, then, otherwise: settled(out, np.where(mask, then, otherwise)),
     p.as_type: lambda out, /, x, *, type: settled(out, cast(x, type)),
     p.bitcast: lambda out, /, x, *, type: np.ascontiguousarray(x).view(type.dtype).reshape(out.shape),

@@ -41,6 +41,8 @@ _CALLS: dict[str, str] = {
     "remainder": "math.fmod({0}, {1})",
     "quotient": "quotient({0}, {1})",
     "real": "{0}",
+    "stop_grad": "{0}",
+    "after": "{0}",
     "conjugate": "{0}",
     "phase": "math.atan2(0, {0})",
     "erf_inv": "erf_inv({0})",

@@ -14,6 +14,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import replayed
 from nxkernel.ops.dispatch import apply
 from nxkernel.transforms import adjoints  # noqa: F401 - the rules
+from nxkernel.transforms.adjoints import whole_numbers
 from nxkernel.transforms.adjoints.walk import pullback
 
 __all__ = ["gradients"]
@@ -45,8 +46,9 @@ def gradients(
     Raises
     ------
     NxTypeError
-        Where something between has no gradient, with its primitive and line.
+        Where something between has no gradient, or everything is whole numbers, with the primitive and its line.
     """
+    whole_numbers.check(outputs, inputs)
     with types.promotion("nx"):
         found, replacing = pullback(outputs, cotangents, inputs)
         named = [

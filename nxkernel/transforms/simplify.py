@@ -37,7 +37,7 @@ def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
         node_ = node
         if any(a is not b for a, b in zip(operands, node.operands, strict=True)):
             node_ = Expr(node.primitive, operands, node.params, node.spec, node.source)
-        if any(type(value) is Graph for value in node.params.values()):
+        if node.primitive is not p.custom_grad and any(type(value) is Graph for value in node.params.values()):
             params = {key: simplify(v) if type(v) is Graph else v for key, v in node.params.items()}
             node_ = Expr(node.primitive, operands, params, node.spec, node.source)
         key = _key(node_)
@@ -257,3 +257,21 @@ def _reduce_nothing(node: Expr) -> Expr | None:
     if node.params["axes"] == () and operand.type is node.type and node.primitive not in (p.all_, p.any_):
         return operand
     return None
+
+
+@_rule(p.stop_grad)
+def _stop_grad(node: Expr) -> Expr | None:
+    return node.operands[0]
+
+
+@_rule(p.after)
+def _after_nothing(node: Expr) -> Expr | None:
+    operand, other = node.operands
+    return operand if p.constant in (operand.primitive, other.primitive) else None
+
+
+@_rule(p.elem)
+def _with_own_gradient(node: Expr) -> Expr | None:
+    # Gradients have been taken by now.
+    whole = node.operands[0]
+    return whole.operands[node.params["index"]] if whole.primitive is p.custom_grad else None

@@ -82,7 +82,7 @@ def test_every_instruction_is_an_expression(name):
 TWO = [
     "add", "subtract", "multiply", "divide", "pow", "remainder", "quotient", "atan2", "max", "min", "bitwise_and",
     "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "equal", "not_equal", "greater", "less", "greater_equal",
-    "less_equal", "logical_and", "logical_or", "logical_xor", "complex",
+    "less_equal", "logical_and", "logical_or", "logical_xor", "complex", "after",
 ]  # fmt: skip
 
 

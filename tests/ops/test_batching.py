@@ -61,7 +61,7 @@ INTEGERS = {
 BINARY = {
     p.add, p.subtract, p.multiply, p.divide, p.power, p.remainder, p.quotient, p.atan2, p.maximum, p.minimum,
     p.bitwise_and, p.bitwise_or, p.bitwise_xor, p.left_shift, p.right_shift, p.equal, p.not_equal, p.greater, p.less,
-    p.greater_equal, p.less_equal, p.logical_and, p.logical_or, p.logical_xor, p.make_complex,
+    p.greater_equal, p.less_equal, p.logical_and, p.logical_or, p.logical_xor, p.make_complex, p.after,
 }  # fmt: skip
 FIRST = {"axes": (0,), "keep_axes": False}
 LAST = {"axes": (1,), "keep_axes": True}

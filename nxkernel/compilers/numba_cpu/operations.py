@@ -162,8 +162,8 @@ def _row(name: str) -> Callable[[Lower], Lower]:
     return add
 
 
-#: Primitives whose code for real operands does for complex ones too, by way of their truth.
-_BY_TRUTH = ("logical_and", "logical_or", "logical_xor", "logical_not", "select")
+#: Primitives whose code for real operands does for complex ones too.
+_BY_TRUTH = ("logical_and", "logical_or", "logical_xor", "logical_not", "select", "stop_grad", "after")
 
 
 def lowered(complex: bool = False) -> frozenset[str]:
@@ -392,6 +392,8 @@ def _rsqrt(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value
     return e.b.fdiv(e.b.constant(value.element, 1, value.lanes), e.b.intrinsic("sqrt", value))
 
 
+@_row("stop_grad")
+@_row("after")
 @_row("conjugate")
 @_row("real")
 def _real(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:

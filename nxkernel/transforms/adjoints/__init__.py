@@ -3,11 +3,19 @@
 from nxkernel.transforms.adjoints import (
     contraction,
     control,
+    cumulative,
     elementwise,
+    folding,
+    functions,
     indexing,
+    libraries,
     reductions,
     shaping,
+    windows,
 )
-from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Site
+from nxkernel.transforms.adjoints.table import CONSTANT, REFUSED, RULES, Site
 
-__all__ = ["CONSTANT", "RULES", "Site", "contraction", "control", "elementwise", "indexing", "reductions", "shaping"]
+__all__ = [
+    "CONSTANT", "REFUSED", "RULES", "Site", "contraction", "control", "cumulative", "elementwise", "folding",
+    "functions", "indexing", "libraries", "reductions", "shaping", "windows",
+]  # fmt: skip

@@ -16,11 +16,11 @@ BINARY = {
     p.bitwise_and: [*WHOLE, types.bool_], p.bitwise_or: [*WHOLE, types.bool_], p.bitwise_xor: [*WHOLE, types.bool_],
     p.left_shift: WHOLE, p.right_shift: WHOLE, p.equal: ALL, p.not_equal: ALL, p.greater: [*REAL, types.bool_],
     p.less: [*REAL, types.bool_], p.greater_equal: [*REAL, types.bool_], p.less_equal: [*REAL, types.bool_],
-    p.logical_and: ALL, p.logical_or: ALL, p.logical_xor: ALL,
+    p.logical_and: ALL, p.logical_or: ALL, p.logical_xor: ALL, p.after: ALL,
 }  # fmt: skip
 #: One operand.
 UNARY = {
-    p.logical_not: ALL, p.is_nan: ALL, p.is_infinity: ALL, p.negate: NUMBERS, p.sign: REAL, p.floor: REAL, p.ceil: REAL,
+    p.stop_grad: ALL, p.logical_not: ALL, p.is_nan: ALL, p.is_infinity: ALL, p.negate: NUMBERS, p.sign: REAL, p.floor: REAL, p.ceil: REAL,
     p.round_half_away: REAL, p.round_half_even: REAL, p.truncate: REAL, p.conjugate: PARTS, p.absolute: NUMBERS,
     p.real: PARTS, p.imag: PARTS, p.phase: PARTS, p.bitwise_not: [*WHOLE, types.bool_], p.population_count: WHOLE,
     p.count_leading_zeros: WHOLE,
@@ -45,7 +45,7 @@ ULPS = {
     p.phase: 1, p.erf: 8, p.erfc: 16, p.erf_inv: 16,
 }  # fmt: skip
 #: What is computed of complex numbers part by part, without rounding in between.
-BY_PARTS = {p.add, p.subtract, p.negate, p.conjugate, p.real, p.imag}
+BY_PARTS = {p.add, p.subtract, p.negate, p.conjugate, p.real, p.imag, p.stop_grad, p.after}
 PREDICATES = {
     p.equal, p.not_equal, p.logical_and, p.logical_or, p.logical_xor, p.logical_not, p.is_nan, p.is_infinity,
 }  # fmt: skip

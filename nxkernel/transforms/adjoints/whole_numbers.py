@@ -1,0 +1,101 @@
+"""Ways on which nothing is differentiable: those through operations that give whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nxkernel import primitives as p
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import post_order
+from nxkernel.transforms.adjoints.table import CONSTANT
+
+#: Primitives that give whole numbers of anything.
+WHOLE = {
+    p.argmax, p.argmin, p.argsort, p.quotient, p.bitwise_and, p.bitwise_or, p.bitwise_xor, p.bitwise_not, p.left_shift,
+    p.right_shift, p.population_count, p.count_leading_zeros, p.threefry2x32,
+}  # fmt: skip
+CONSTANT |= WHOLE
+
+
+def check(outputs: Sequence[Expr], inputs: Sequence[Expr]) -> None:
+    """Refuse a loss that depends on its variables through whole numbers alone.
+
+    Parameters
+    ----------
+    outputs, inputs : sequence of Expr
+
+    Raises
+    ------
+    NxTypeError
+        Naming the first operation on the way that gives whole numbers, and its line.
+    """
+    cut: dict[Expr, None] = {}
+    if any(_ways(outputs, dict.fromkeys(inputs, True), cut)):
+        return
+    if cut and any(_ways(outputs, dict.fromkeys(inputs, True), None)):
+        raise _refused(next(iter(cut)))
+
+
+def _is_whole(node: Expr) -> bool:
+    if node.primitive in WHOLE:
+        return True
+    rounding = node.primitive in (p.as_type, p.bitcast)
+    return rounding and not _is_smooth(node) and (node.primitive is p.bitcast or _is_smooth(node.operands[0]))
+
+
+def _is_smooth(node: Expr) -> bool:
+    return node.type.is_float or node.type.is_complex
+
+
+def _ways(outputs: Iterable[Expr], start: dict[Expr, bool], cut: dict[Expr, None] | None) -> list[bool]:
+    """Which outputs depend on what is marked; with `cut`, not through whole numbers, whose operations it is given."""
+    found: dict[Expr, bool | list[bool]] = dict(start)
+    outputs = list(outputs)
+    for node in post_order(outputs):
+        if node in found:
+            continue
+        operands = [found[operand] for operand in node.operands]
+        if node.primitive is p.elem:
+            found[node] = operands[0][node.params["index"]]
+        elif node.primitive is p.while_:
+            found[node] = _after_turns(node, operands, cut)
+        elif node.primitive is p.cond:
+            sides = [_inside(node.params[side], operands[1:], cut) for side in ("then", "otherwise")]
+            found[node] = [operands[0] or any(pair) for pair in zip(*sides, strict=True)]
+        elif cut is not None and any(operands) and type(node.spec) is not tuple and _is_whole(node):
+            cut[node] = None
+            found[node] = False
+        else:
+            found[node] = [any(operands)] * len(node.spec) if type(node.spec) is tuple else any(operands)
+    return [found[output] for output in outputs]
+
+
+def _inside(graph: Graph, flags: Sequence[bool], cut: dict[Expr, None] | None) -> list[bool]:
+    return _ways(graph.outputs, dict(zip(graph.parameters, flags, strict=True)), cut)
+
+
+def _after_turns(node: Expr, operands: Sequence[bool], cut: dict[Expr, None] | None) -> list[bool]:
+    body, count, flags = node.params["body"], node.params["state"], list(operands)
+    while True:
+        after = _inside(body, flags, cut)
+        more = [place for place in range(count) if after[place] and not flags[place]]
+        if not more:
+            break
+        for place in more:
+            flags[place] = True
+    (asked,) = _inside(node.params["condition"], flags, None)
+    return [flag or asked for flag in flags[:count]]
+
+
+def _refused(node: Expr) -> NxTypeError:
+    where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
+    operands = ", ".join(str(operand.spec) for operand in node.operands)
+    what = "as_type to " + str(node.type) if node.primitive is p.as_type else node.primitive.name
+    return NxTypeError(
+        message(
+            f"the loss depends on its variables through whole numbers only, which have no gradient: {what} of "
+            f"{operands}{where}.",
+            "nx.stop_grad(t) says that nothing is to flow through it, nx.custom_grad gives a gradient of your own.",
+        )
+    )
