@@ -6,19 +6,14 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nxkernel import primitives as p
-from nxkernel import types
-from nxkernel.defn import containers
+from nxkernel.defn import containers, variables
 from nxkernel.defn.definition import Definition
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr, VectorizedExpr, node_with
-from nxkernel.numpy.array import Value, wrap
-from nxkernel.ops.dispatch import apply, filled, operand
+from nxkernel.ops.dispatch import filled
 from nxkernel.shapes import describe
 from nxkernel.transforms.adjoints.table import tangent_type
 from nxkernel.transforms.gradient import gradients
-from nxkernel.wording import a
 
 #: Which positional arguments gradients are for.
 Places = int | Sequence[int]
@@ -130,14 +125,11 @@ def _is_function_form(function: Any, second: Any, name: str) -> bool:
 
 def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with_value: bool) -> Definition:
     several = not isinstance(argnums, int)
-    places = tuple(argnums) if several else (argnums,)
-    if not places or any(isinstance(place, bool) or not isinstance(place, int) for place in places):
-        raise NxTypeError(f"argnums is the place of an argument, or a tuple of places, got {argnums!r}")
-    name = getattr(function, "__name__", type(function).__name__)
+    places, name = variables.places(argnums), variables.called(function)
 
     @functools.wraps(function)
     def differentiated(*args: Any, **options: Any) -> Any:
-        picked = [_picked(name, args, place) for place in places]
+        picked = [variables.picked(f"grad of {name}", args, place) for place in places]
         given = list(args)
 
         def of(*values: Any) -> Any:
@@ -155,23 +147,17 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
     return Definition(differentiated)
 
 
-def _picked(name: str, args: tuple, place: int) -> int:
-    if not -len(args) <= place < len(args):
-        raise NxValueError(f"grad of {name}: argnums has {place}, and there are {len(args)} positional arguments")
-    return place % len(args)
-
-
-def _of_variables(variables: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
+def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
     if tracing.current() is None:
-        return Definition(lambda given: _of_variables(given, function, transform))(variables)
+        return Definition(lambda given: _of_variables(given, function, transform))(given)
     kept: list[Any] = []
 
-    def of(given: Any) -> Any:
-        kept[:] = [function(given)]
+    def of(values: Any) -> Any:
+        kept[:] = [function(values)]
         return (transform(kept[0]) if transform is not None else kept[0]), kept[0]
 
-    name = getattr(function, "__name__", "the function")
-    value, result, (slope,) = differentiate(of, [variables], True, f"grad of {name}")
+    name = variables.called(function)
+    value, result, (slope,) = differentiate(of, [given], True, f"grad of {name}")
     return (value if transform is None else result), slope
 
 
@@ -180,15 +166,17 @@ def differentiate(
 ) -> tuple[Any, Any, list[Any]]:
     """Call a function in the trace that is active; gives its value, what else it gave, and a gradient an argument."""
     leaves: list[tuple[str, Any]] = []
-    structures = [containers.flatten(argument, "an argument", leaves, _no_variable(name)) for argument in arguments]
-    values = [_started(leaf) for _, leaf in leaves]
+    structures = [
+        containers.flatten(argument, "an argument", leaves, variables.no_variable(name)) for argument in arguments
+    ]
+    values = [variables.started(leaf) for _, leaf in leaves]
     supply = iter(values)
     result = function(*[containers.rebuild(structure, supply) for structure in structures])
     if has_aux and not (isinstance(result, tuple) and len(result) == 2):
         raise NxTypeError(f"{name}: with has_aux=True the function gives a pair (value, aux), got {describe(result)}")
     value, aux = result if has_aux else (result, None)
     outputs: list[tuple[str, Any]] = []
-    shape = containers.flatten(value, "the value", outputs, _no_value(name))
+    shape = containers.flatten(value, "the value", outputs, variables.no_value(name))
     if shape != containers.LEAF:
         raise NxTypeError(
             message(
@@ -198,55 +186,12 @@ def differentiate(
             )
         )
     more: list[tuple[str, Any]] = []
-    rest = containers.flatten(aux, "aux", more, _no_value(name)) if has_aux else None
-    results = [_node(leaf) for _, leaf in (*outputs, *more)]
+    rest = containers.flatten(aux, "aux", more, variables.no_value(name)) if has_aux else None
+    results = [variables.node(leaf) for _, leaf in (*outputs, *more)]
     loss = results[0]
     one = filled(1, tangent_type(loss.type), loss.shape)
-    slopes, together = gradients([loss], [one], [_node(one) for one in values], results)
-    faces = [_like(leaf, node) for (_, leaf), node in zip((*outputs, *more), together, strict=True)]
-    supply = iter([_like(leaf, node, tangent=True) for leaf, node in zip(values, slopes, strict=True)])
+    slopes, together = gradients([loss], [one], [variables.node(one) for one in values], results)
+    faces = [variables.like(leaf, node) for (_, leaf), node in zip((*outputs, *more), together, strict=True)]
+    supply = iter([variables.like(leaf, node, tangent=True) for leaf, node in zip(values, slopes, strict=True)])
     found = [containers.rebuild(structure, supply) for structure in structures]
     return faces[0], containers.rebuild(rest, iter(faces[1:])) if has_aux else None, found
-
-
-def _started(leaf: Any) -> Any:
-    """A leaf as a value of its own, so that what else is computed from it does not count."""
-    value = operand(leaf)
-    node = value.node if type(value) is VectorizedExpr else tracing.current().node(value)
-    made = apply(p.reshape, node, shape=node.shape, names=node.names)
-    made = node_with(made, value.spec)
-    return wrap(made) if isinstance(leaf, Value) else made
-
-
-def _node(leaf: Any) -> Expr:
-    value = operand(leaf)
-    return value.node if type(value) is VectorizedExpr else tracing.current().node(value)
-
-
-def _like(leaf: Any, node: Expr, tangent: bool = False) -> Any:
-    spec = operand(leaf).spec
-    if tangent and spec.type is not node.type:
-        spec = spec._replace(type=node.type)
-    made = node_with(node, spec)
-    return wrap(made) if isinstance(leaf, Value) or (types.follows_numpy() and not isinstance(leaf, Expr)) else made
-
-
-def _no_variable(name: str) -> Callable[[str, Any], Exception]:
-    def refuse(path: str, value: Any) -> Exception:
-        return NxTypeError(
-            message(
-                f"{name}: gradients are for tensors, numbers and containers of them, got {a(type(value).__name__)}.",
-                "argnums says which arguments they are for; others can be anything.",
-            )
-        )
-
-    return refuse
-
-
-def _no_value(name: str) -> Callable[[str, Any], Exception]:
-    def refuse(path: str, value: Any) -> Exception:
-        got = "None" if value is None else a(type(value).__name__)
-        hint = "A `return` may be missing." if value is None else "Return tensors and numbers."
-        return NxTypeError(message(f"{name}: the function gives no tensor: {path} is {got}.", hint))
-
-    return refuse

@@ -4,6 +4,7 @@ from nxkernel.transforms.adjoints import (
     contraction,
     control,
     cumulative,
+    custom,
     elementwise,
     folding,
     functions,
@@ -11,11 +12,12 @@ from nxkernel.transforms.adjoints import (
     libraries,
     reductions,
     shaping,
+    whole_numbers,
     windows,
 )
 from nxkernel.transforms.adjoints.table import CONSTANT, REFUSED, RULES, Site
 
 __all__ = [
-    "CONSTANT", "REFUSED", "RULES", "Site", "contraction", "control", "cumulative", "elementwise", "folding",
-    "functions", "indexing", "libraries", "reductions", "shaping", "windows",
+    "CONSTANT", "REFUSED", "RULES", "Site", "contraction", "control", "cumulative", "custom", "elementwise", "folding",
+    "functions", "indexing", "libraries", "reductions", "shaping", "whole_numbers", "windows",
 ]  # fmt: skip

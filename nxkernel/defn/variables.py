@@ -1,0 +1,107 @@
+"""Values that functions are differentiated by: how they come into a function, and gradients back to people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, VectorizedExpr, node_with
+from nxkernel.numpy.array import Value, wrap
+from nxkernel.ops.dispatch import apply, operand
+from nxkernel.wording import a
+
+
+def started(leaf: Any) -> Any:
+    """A leaf as a value of its own, so that what else is computed from it does not count."""
+    value = operand(leaf)
+    found = node(value)
+    made = node_with(apply(p.reshape, found, shape=found.shape, names=found.names), value.spec)
+    return wrap(made) if isinstance(leaf, Value) else made
+
+
+def node(leaf: Any) -> Expr:
+    """The node that stands for a leaf, with all entries of vectorized axes."""
+    value = operand(leaf)
+    return value.node if type(value) is VectorizedExpr else tracing.current().node(value)
+
+
+def like(leaf: Any, made: Expr, tangent: bool = False) -> Any:
+    """A node as a person sees a leaf: with its vectorized axes, and as NumPy's arrays where it is one.
+
+    Parameters
+    ----------
+    leaf : Any
+    made : Expr
+    tangent : bool
+        Whether it has the type of gradients, which may be another one than the leaf's.
+    """
+    spec = operand(leaf).spec
+    if tangent and spec.type is not made.type:
+        spec = spec._replace(type=made.type)
+    return faced(node_with(made, spec), leaf)
+
+
+def faced(value: Any, leaf: Any = None) -> Any:
+    """A traced value as NumPy's arrays and scalars, where `leaf` is one or the program is NumPy's."""
+    return wrap(value) if isinstance(leaf, Value) or (types.follows_numpy() and not isinstance(leaf, Expr)) else value
+
+
+def picked(name: str, args: tuple, place: int) -> int:
+    """The place of a positional argument.
+
+    Raises
+    ------
+    NxValueError
+        Where there is none.
+    """
+    if not -len(args) <= place < len(args):
+        raise NxValueError(f"{name}: argnums has {place}, and there are {len(args)} positional arguments")
+    return place % len(args)
+
+
+def places(argnums: Any) -> tuple[int, ...]:
+    """The places of arguments, of what a person gave.
+
+    Raises
+    ------
+    NxTypeError
+        For what are no whole numbers.
+    """
+    found = (argnums,) if isinstance(argnums, int) else tuple(argnums) if hasattr(argnums, "__iter__") else ()
+    if not found or any(isinstance(place, bool) or not isinstance(place, int) for place in found):
+        raise NxTypeError(f"argnums is the place of an argument, or a tuple of places, got {argnums!r}")
+    return found
+
+
+def called(function: Any) -> str:
+    """What people call a function."""
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def no_variable(name: str) -> Callable[[str, Any], Exception]:
+    """Makes the error for what nothing can be differentiated by."""
+
+    def refuse(path: str, value: Any) -> Exception:
+        return NxTypeError(
+            message(
+                f"{name}: gradients are for tensors, numbers and containers of them, got {a(type(value).__name__)}.",
+                "argnums says which arguments they are for; others can be anything.",
+            )
+        )
+
+    return refuse
+
+
+def no_value(name: str) -> Callable[[str, Any], Exception]:
+    """Makes the error for a function that gives no tensors."""
+
+    def refuse(path: str, value: Any) -> Exception:
+        got = "None" if value is None else a(type(value).__name__)
+        hint = "A `return` may be missing." if value is None else "Return tensors and numbers."
+        return NxTypeError(message(f"{name}: the function gives no tensor: {path} is {got}.", hint))
+
+    return refuse
