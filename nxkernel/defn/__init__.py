@@ -5,6 +5,7 @@ from nxkernel.defn.definition import Definition
 from nxkernel.defn.differentiation import grad, value_and_grad
 from nxkernel.defn.events import Event, events
 from nxkernel.defn.flow.public import cond, fori, scan, unroll, while_
+from nxkernel.defn.gradients import checkpoint, custom_grad, stop_grad
 from nxkernel.defn.guards import assert_compiles, no_compile
 from nxkernel.defn.jit import (
     compile,
@@ -17,14 +18,18 @@ from nxkernel.defn.jit import (
     print_expr,
     print_value,
 )
+from nxkernel.defn.linear import hessian, jacobian, jvp, vjp
+from nxkernel.defn.mapping import vmap
 from nxkernel.defn.options import keyword
 
 __all__ = [
     "Definition",
     "Event",
     "assert_compiles",
+    "checkpoint",
     "compile",
     "cond",
+    "custom_grad",
     "debug_expr",
     "debug_expr_apply",
     "default_options",
@@ -34,14 +39,20 @@ __all__ = [
     "fori",
     "global_default_options",
     "grad",
+    "hessian",
+    "jacobian",
     "jit",
     "jit_apply",
+    "jvp",
     "keyword",
     "no_compile",
     "print_expr",
     "print_value",
     "scan",
+    "stop_grad",
     "unroll",
     "value_and_grad",
+    "vjp",
+    "vmap",
     "while_",
 ]

@@ -15,6 +15,7 @@ from nxkernel.graph.tracing import BodyTrace
 from nxkernel.graph.traverse import post_order, replayed
 from nxkernel.operand import Operand, entry_spec
 from nxkernel.ops import alignment
+from nxkernel.ops.control import VectorizedValueError
 from nxkernel.ops.dispatch import apply, operand
 from nxkernel.primitives import Spec
 from nxkernel.shapes import unnamed
@@ -54,7 +55,7 @@ def traced(
         parameters = [trace.input(label, spec) for label, spec in inputs]
         leaves: list[tuple[str, Any]] = []
         structure = containers.flatten(function(*parameters), "the result", leaves, refuse)
-        outputs = [trace.node(operand(leaf)) for _, leaf in leaves]
+        outputs = [trace.node(_entry(operand(leaf))) for _, leaf in leaves]
     if trace.written:
         changed = ", ".join(sorted(cell.name or "an array" for cell in trace.written))
         raise NxTypeError(
@@ -68,6 +69,12 @@ def traced(
     for place, node in enumerate(nodes):
         node.params["index"] = place
     return Graph(name, nodes, outputs, list), [*outside, *trace.captured], structure
+
+
+def _entry(value: Operand) -> Operand:
+    if value.vectorized_axes:
+        raise VectorizedValueError(value.spec)
+    return value
 
 
 def placed(graph: Graph, values: Sequence[Operand]) -> list[Operand]:

@@ -126,6 +126,32 @@ def _until_all_are_done(
     return apply(p.while_, *first, begin, *around, condition=asked, body=turned, state=count + 1)
 
 
+# Gradients of the user's ---------------------------------------------------------------------------------------------
+
+
+def _custom_grad(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] | None:
+    if not any(operand.mapped for operand in operands):
+        return None
+    count, end = node.params["results"], node.params["results"] + node.params["inputs"]
+    results = [entries.over(value) for value in operands[:count]]
+    old, outside, extra = node.params["backward"], operands[end:], _active(entries)
+
+    def finish(inside: Entries, gains: Sequence[Value]) -> list[Expr]:
+        """Of an input that all entries share, what all of them give together."""
+        sides = [inside.over(gain).node for gain in gains]
+        return [
+            side if value.mapped else apply(p.sum_, side, axes=(0,), keep_axes=False)
+            for side, value in zip(sides, operands[count:end], strict=True)
+        ]
+
+    flags = [True] * count + [value.mapped for value in outside]
+    backward = _part(entries, old, flags, extra, finish)
+    given = [*results, *operands[count:]]
+    params = {"results": count, "inputs": end - count, "backward": backward}
+    made = apply(p.custom_grad, *(value.node for value in given), *extra, **params)
+    return [Value(part, True) for part in made]
+
+
 # What both have in common --------------------------------------------------------------------------------------------
 
 
@@ -205,4 +231,4 @@ def _truth(predicate: Expr) -> Expr:
 
 
 #: What becomes of loops and choices.
-RULES: dict[p.Primitive, Rule] = {p.cond: _cond, p.while_: _while}
+RULES: dict[p.Primitive, Rule] = {p.cond: _cond, p.while_: _while, p.custom_grad: _custom_grad}

@@ -12,7 +12,9 @@ from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, rule
 CONSTANT |= {
     p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal,
     p.logical_and, p.logical_or, p.logical_xor, p.logical_not, p.is_nan, p.is_infinity,
-    p.floor, p.ceil, p.round_half_away, p.round_half_even, p.truncate,
+    p.floor, p.ceil, p.round_half_away, p.round_half_even, p.truncate, p.quotient,
+    p.bitwise_and, p.bitwise_or, p.bitwise_xor, p.bitwise_not, p.left_shift, p.right_shift,
+    p.population_count, p.count_leading_zeros,
 }  # fmt: skip
 
 
@@ -86,8 +88,7 @@ def _extreme(at: Site) -> list[Gain]:
     x, y = at.x(0), at.x(1)
     first, second = (x, y) if at.node.primitive is p.maximum else (y, x)
     share = _choose(_is(first - second, 0), _like(x, 0.5), convert(apply(p.greater, first, second), x.type))
-    gains = [at.g * share, at.g * (1 - share)]
-    return gains if at.node.primitive is p.maximum else gains[::-1]
+    return [at.g * share, at.g * (1 - share)]
 
 
 @rule(p.select)

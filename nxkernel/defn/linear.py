@@ -1,0 +1,326 @@
+"""Derivatives as linear functions and as matrices: vjp, jvp, jacobian, hessian."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.defn import containers, entries, variables
+from nxkernel.defn.definition import Definition
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import replayed
+from nxkernel.operand import Operand, VectorizedSpec, entry_spec
+from nxkernel.ops import alignment
+from nxkernel.ops.dispatch import apply, convert, filled, operand
+from nxkernel.primitives import Spec
+from nxkernel.shapes import describe, size, unnamed
+from nxkernel.transforms.adjoints.table import plain, tangent_spec, tangent_type
+from nxkernel.transforms.gradient import gradients
+from nxkernel.transforms.vectorize import vectorize
+from nxkernel.wording import counted
+
+
+class _Pullback:
+    """A function that was called in the trace that is active, and how its variables gain with its results.
+
+    Attributes
+    ----------
+    structures : list
+        Of the arguments.
+    inputs, outputs : list
+        The leaves of the arguments, and those of the value.
+    unit : list of Expr
+        Stand for the cotangents of the outputs.
+    gains : list of Expr
+        Of the inputs, for those.
+    """
+
+    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any], name: str) -> None:
+        leaves: list[tuple[str, Any]] = []
+        refuse = variables.no_variable(name)
+        self.structures = [containers.flatten(argument, "an argument", leaves, refuse) for argument in arguments]
+        self.inputs = [variables.started(leaf) for _, leaf in leaves]
+        supply = iter(self.inputs)
+        outputs: list[tuple[str, Any]] = []
+        value = function(*[containers.rebuild(structure, supply) for structure in self.structures])
+        self.structure = containers.flatten(value, "the value", outputs, variables.no_value(name))
+        nodes = [variables.node(leaf) for _, leaf in outputs]
+        self.unit = [_placeholder(tangent_spec(node.spec)) for node in nodes]
+        self.nodes = [variables.node(one) for one in self.inputs]
+        self.gains, together = gradients(nodes, self.unit, self.nodes, nodes)
+        self.outputs = [variables.like(leaf, node) for (_, leaf), node in zip(outputs, together, strict=True)]
+
+    @property
+    def value(self) -> Any:
+        """What the function gave."""
+        return containers.rebuild(self.structure, iter(self.outputs))
+
+    def at(self, cotangents: Sequence[Expr]) -> list[Expr]:
+        """The gains of the inputs for cotangents of the outputs."""
+        return replayed(self.gains, dict(zip(self.unit, cotangents, strict=True)))
+
+
+def _placeholder(spec: Spec) -> Expr:
+    """A node that something else is put in the place of."""
+    return apply(p.reshape, filled(0, spec.type, spec.shape), shape=spec.shape, names=spec.names)
+
+
+def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tuple]]:
+    """A function's value, and the function that takes its cotangent to those of the arguments.
+
+    Parameters
+    ----------
+    fun : callable
+    *primals : tensors or containers
+        The arguments.
+
+    Returns
+    -------
+    value : tensor or container
+    pull : callable
+        Takes what is built like the value: what a unit of each element is worth; gives a tuple with what each argument
+        is worth then. Outside of definitions it computes the value again.
+
+    Examples
+    --------
+    >>> value, pull = nx.vjp(lambda x, y: x * y, nx.tensor([1.0, 2.0]), nx.tensor([3.0, 4.0]))
+    >>> value.to_list(), [t.to_list() for t in pull(nx.tensor([1.0, 10.0]))]
+    ([3.0, 8.0], [[3.0, 40.0], [1.0, 20.0]])
+    """
+    _check_function(fun, "vjp")
+    name = f"vjp of {variables.called(fun)}"
+    if tracing.current() is None:
+
+        def gains(cotangent: Any, *values: Any) -> Any:
+            return vjp(fun, *values)[1](cotangent)
+
+        return Definition(fun)(*primals), lambda cotangent: Definition(gains)(cotangent, *primals)
+    found = _Pullback(fun, primals, name)
+
+    def pull(cotangent: Any) -> tuple:
+        leaves = _alike(cotangent, found.structure, found.outputs, f"{name}: the cotangent", "the value")
+        made = found.at(leaves)
+        slopes = [variables.like(leaf, node, tangent=True) for leaf, node in zip(found.inputs, made, strict=True)]
+        supply = iter(slopes)
+        return tuple([containers.rebuild(structure, supply) for structure in found.structures])
+
+    return found.value, pull
+
+
+def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    """A function's value, and how it changes when its arguments change.
+
+    Parameters
+    ----------
+    fun : callable
+    primals : sequence of tensors or containers
+        The arguments.
+    tangents : sequence of tensors or containers
+        The direction in which they change, built like them.
+
+    Returns
+    -------
+    value, tangent : tensor or container
+        The tangent is built like the value.
+
+    Notes
+    -----
+    The gradient of a gradient that is weighted with `u`, by `u`, is the derivative along the tangents: the function is
+    gone through backwards twice.
+
+    Examples
+    --------
+    >>> value, tangent = nx.jvp(lambda x: x**2, (3.0,), (0.5,))
+    >>> float(value), float(tangent)
+    (9.0, 3.0)
+    """
+    _check_function(fun, "jvp")
+    for what, values in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(values, list | tuple):
+            raise NxTypeError(
+                message(
+                    f"jvp takes a tuple of {what}, one for each argument, got {describe(values)}.",
+                    "Write nx.jvp(fun, (x,), (v,)).",
+                )
+            )
+    if len(primals) != len(tangents):
+        raise NxValueError(
+            f"jvp: there are {counted(len(primals), 'primal')} and {counted(len(tangents), 'tangent')}; each has one"
+        )
+    if tracing.current() is None:
+
+        def both(values: Any, directions: Any) -> Any:
+            return jvp(fun, values, directions)
+
+        return Definition(both)(tuple(primals), tuple(tangents))
+    name = f"jvp of {variables.called(fun)}"
+    found = _Pullback(fun, primals, name)
+    structure = ("tuple", None, tuple(found.structures))
+    leaves = _alike(tuple(tangents), structure, found.inputs, f"{name}: the tangent", "the argument")
+    results = [variables.node(leaf) for leaf in found.outputs]
+    along, together = gradients(found.gains, leaves, found.unit, results)
+    outputs = [variables.like(leaf, node) for leaf, node in zip(found.outputs, together, strict=True)]
+    changes = [variables.like(leaf, node, tangent=True) for leaf, node in zip(found.outputs, along, strict=True)]
+    return tuple([containers.rebuild(found.structure, iter(values)) for values in (outputs, changes)])
+
+
+def jacobian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Definition:
+    """How every element of a function's value changes with every element of an argument.
+
+    Parameters
+    ----------
+    fun : callable
+    argnums : int or sequence of int
+        Which positional arguments.
+
+    Returns
+    -------
+    callable
+        Of the same arguments. Gives for each leaf of the value, in containers like it, for each leaf of the argument,
+        in containers like that, a tensor with the axes of the first and then those of the second; with several
+        `argnums` a tuple of such in the place of each leaf of the value.
+
+    Examples
+    --------
+    >>> nx.jacobian(lambda x: x**2 + x[0])(nx.tensor([1.0, 2.0])).to_list()
+    [[3.0, 0.0], [1.0, 4.0]]
+    """
+    _check_function(fun, "jacobian")
+    return _jacobian(fun, argnums, "jacobian")
+
+
+def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Definition:
+    """The second derivatives of a function's value by the elements of an argument.
+
+    Parameters
+    ----------
+    fun, argnums
+        As :func:`jacobian` takes them.
+
+    Returns
+    -------
+    callable
+        Gives for each leaf of the value, and for each pair of leaves of the argument, a tensor with the axes of all
+        three.
+
+    Examples
+    --------
+    >>> nx.hessian(lambda x: nx.product(x))(nx.tensor([2.0, 3.0, 5.0])).to_list()
+    [[0.0, 5.0, 3.0], [5.0, 0.0, 2.0], [3.0, 2.0, 0.0]]
+    """
+    _check_function(fun, "hessian")
+    return _jacobian(_jacobian(fun, argnums, "jacobian"), argnums, "hessian")
+
+
+def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], kind: str) -> Definition:
+    several = not isinstance(argnums, int)
+    places, name = variables.places(argnums), f"{kind} of {variables.called(fun)}"
+
+    @functools.wraps(fun)
+    def differentiated(*args: Any, **options: Any) -> Any:
+        picked, given = [variables.picked(name, args, place) for place in places], list(args)
+
+        def of(*values: Any) -> Any:
+            for place, value in zip(picked, values, strict=True):
+                given[place] = value
+            return fun(*given, **options)
+
+        return _matrices(of, [args[place] for place in picked], several, name)
+
+    differentiated.__name__ = name
+    return Definition(differentiated)
+
+
+def _matrices(function: Callable[..., Any], arguments: Sequence[Any], several: bool, name: str) -> Any:
+    """The derivatives of every entry of vectorized axes."""
+    leaves: list[tuple[str, Any]] = []
+    refuse = variables.no_variable(name)
+    structures = [containers.flatten(argument, "an argument", leaves, refuse) for argument in arguments]
+    values = [operand(leaf) for _, leaf in leaves]
+    specs = [("x", entry_spec(value.spec)) for value in values]
+
+    def one(*nodes: Expr) -> Any:
+        supply = iter([variables.faced(node, leaf) for (_, leaf), node in zip(leaves, nodes, strict=True)])
+        found = _Pullback(function, [containers.rebuild(structure, supply) for structure in structures], name)
+        blocks = []
+        for place in range(len(found.outputs)):
+            parts = iter(_rows(found, place))
+            inner = [containers.rebuild(structure, parts) for structure in structures]
+            blocks.append(tuple(inner) if several else inner[0])
+        return containers.rebuild(found.structure, iter(blocks))
+
+    graph, outside, structure = entries.traced(name, one, specs, variables.no_value(name))
+    made = entries.placed(
+        graph, [*values, *[value if isinstance(value, Operand) else operand(value) for value in outside]]
+    )
+    return containers.rebuild(structure, iter([variables.faced(value) for value in made]))
+
+
+def _rows(found: _Pullback, place: int) -> list[Expr]:
+    """How one output changes with each input."""
+    output = variables.node(found.outputs[place])
+    unit = found.unit[place]
+    zeros = [filled(0, other.type, other.shape) for other in found.unit]
+    count = size(output.shape)
+    if not output.shape:
+        zeros[place] = filled(1, unit.type, ())
+        return found.at(zeros)
+
+    def pull(node: Expr) -> list[Expr]:
+        return found.at([*zeros[:place], node, *zeros[place + 1 :]])
+
+    graph, outside, _ = entries.traced("pull", pull, [("u", unit.spec)], variables.no_value("pull"))
+    whole = Graph("pull", graph.parameters, graph.outputs, list)
+    if count:
+        flags = [True, *[False] * len(outside)]
+        whole = vectorize(whole, count, flags, [True] * len(graph.outputs)).graph
+        basis = _basis(count, unit)
+        made = entries.placed(whole, [basis, *outside])
+    else:
+        made = [filled(0, gain.type, (0, *gain.shape)) for gain in found.gains]
+    shaped = []
+    for node, value in zip(made, found.nodes, strict=True):
+        shape, names = (*output.shape, *value.shape), (*output.names, *value.names)
+        known = [one for one in names if one is not None]
+        names = names if len(set(known)) == len(known) else unnamed(shape)
+        shaped.append(apply(p.reshape, node, shape=shape, names=names))
+    return shaped
+
+
+def _basis(count: int, unit: Expr) -> Expr:
+    """A one for each element of what a node stands for, along one more axis in front."""
+    sides = [apply(p.iota, type=types.s64, shape=(count, count), names=(None, None), axis=axis) for axis in (0, 1)]
+    eye = convert(apply(p.equal, *sides), unit.type)
+    shape = (count, *unit.shape)
+    return apply(p.reshape, eye, shape=shape, names=unnamed(shape))
+
+
+def _alike(value: Any, structure: Any, outputs: Sequence[Any], what: str, like: str) -> list[Expr]:
+    """The leaves of a cotangent or tangent, in the types and with the vectorized axes of what they belong to."""
+    leaves: list[tuple[str, Any]] = []
+    found = containers.flatten(value, what.rpartition("the ")[2], leaves, variables.no_value(what))
+    if found != structure:
+        raise NxTypeError(
+            f"{what} is built like {like}, {containers.describe(structure)}, got {containers.describe(found)}"
+        )
+    made = []
+    for (path, leaf), output in zip(leaves, outputs, strict=True):
+        given, spec = operand(leaf), operand(output).spec
+        if given.shape != spec.shape:
+            raise NxValueError(f"{what} has the shape of {like}, {spec}, got {given.spec} in {path}")
+        if type(spec) is VectorizedSpec:
+            given = alignment.broadcast(given, spec.vectorized_axes)
+        if given.type.is_complex and not tangent_type(spec.type).is_complex:
+            raise NxTypeError(f"{what} is real where {like} is: {spec}, got {given.spec} in {path}")
+        made.append(convert(plain(variables.node(given)), tangent_type(spec.type)))
+    return made
+
+
+def _check_function(fun: Any, name: str) -> None:
+    if not callable(fun):
+        raise NxTypeError(f"nx.{name} takes a function, got {describe(fun)}")
