@@ -1,0 +1,389 @@
+"""What a layer asks for while it is applied: parameters, state, random keys, and whether the network is in training."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nxkernel import random, types
+from nxkernel.errors import NxError, NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.ops.dispatch import operand
+from nxkernel.primitives import Spec
+from nxkernel.shapes import describe
+
+#: The keys that lead to a module's parameters.
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a module is in a network.
+
+    Parameters
+    ----------
+    path : tuple of str
+        The keys that lead to its parameters.
+    shown : str
+        The same for people: ``serial[2].dense``.
+    """
+
+    path: Path
+    shown: str
+
+
+@dataclass
+class Entry:
+    """One call of a module: a row of the summary."""
+
+    place: Place
+    module: Any
+    depth: int
+    output: Any = None
+    created: dict[str, Spec] = field(default_factory=dict)
+
+
+class Run:
+    """One application of a network from its root on.
+
+    Parameters
+    ----------
+    module : Module
+        The root.
+    params, state : dict or None
+        What there is; without `params`, parameters are created.
+    key : tensor or None
+    training : bool
+    """
+
+    def __init__(self, module: Any, params: Any, state: Any, key: Any, training: bool) -> None:
+        self.creates = params is None
+        self.params: dict = {} if self.creates else params
+        self.given_state = state
+        self.state: dict = _copied(state) if state is not None else {}
+        self.key, self.training = key, training
+        self.trace = tracing.current()
+        self.entries: list[Entry] = []
+        self.used: set[Path] = set()
+        #: The modules themselves are kept, so that nothing else gets their identities.
+        self.known: dict[int, tuple[Any, Place]] = {id(module): (module, Place((), module.name))}
+        self._asked: dict[Path, int] = {}
+
+    def next_key(self, path: Path) -> Any:
+        """A key of its own for each time that one is asked for at a place."""
+        count = self._asked[path] = self._asked.get(path, 0) + 1
+        return key_at(self.key, (*path, str(count)))
+
+
+class Frame:
+    """A module that is being applied."""
+
+    def __init__(self, run: Run, place: Place, names: dict[int, tuple[str, str]], entry: Entry) -> None:
+        self.run, self.place, self.entry = run, place, entry
+        self._names = names
+        self._taken: set[str] = set()
+
+    def place_of(self, module: Any) -> Place:
+        """Where a module's parameters are: at the place where it was called first."""
+        found = self.run.known.get(id(module))
+        if found is not None:
+            path = found[1].path
+            if path[:-1] == self.place.path:
+                self._taken.update(path[-1:])
+            return found[1]
+        name, shown = self._names.get(id(module), ("", ""))
+        name = self._free(name or module.name)
+        place = Place((*self.place.path, name), f"{self.place.shown}{shown}.{name}")
+        self.run.known[id(module)] = (module, place)
+        return place
+
+    def _free(self, name: str) -> str:
+        """The name, or the name with the first number that nobody has."""
+        made, number = name, 0
+        while made in self._taken:
+            number += 1
+            made = f"{name}_{number}"
+        self._taken.add(made)
+        return made
+
+
+class _Active(threading.local):
+    frame: Frame | None = None
+
+
+_active = _Active()
+
+
+def current() -> Frame | None:
+    """The module that is being applied in this thread."""
+    return _active.frame
+
+
+@contextlib.contextmanager
+def entered(frame: Frame | None) -> Iterator[None]:
+    """Apply a module for a while."""
+    before, _active.frame = _active.frame, frame
+    try:
+        yield
+    finally:
+        _active.frame = before
+
+
+def _frame(name: str) -> Frame:
+    if _active.frame is None:
+        raise NxTypeError(
+            message(
+                f"nn.{name} is for the function that says how a module is applied, and none is being applied here.",
+                "Write it inside of `def apply(x)` of an `@nn.module`, and call net.init(key, x) and net(params, x).",
+            )
+        )
+    return _active.frame
+
+
+def param(name: str, shape: Sequence[int], init: Callable[..., Any], *, type: Any = "f32") -> Any:
+    """A parameter of the module that is being applied: created by `init`, and the one in ``params`` afterwards.
+
+    Parameters
+    ----------
+    name : str
+        Its key in the dict of parameters.
+    shape : tuple of int
+        Inputs tell it: ``(x.shape[-1], units)``.
+    init : callable
+        ``init(key, shape, type)`` gives its first value; see :mod:`nxkernel.nn.initializers`.
+    type : type, optional
+        At first; parameters of another type are taken as they are.
+
+    Returns
+    -------
+    tensor
+
+    Raises
+    ------
+    NxTypeError
+        Outside of a module, and for parameters that lack it.
+    NxValueError
+        For parameters of another shape.
+
+    Examples
+    --------
+    >>> from nxkernel import nn
+    >>> @nn.module
+    ... def scale():
+    ...     def apply(x):
+    ...         return x * nn.param("factor", x.shape[-1:], nn.initializers.ones())
+    ...     return apply
+    >>> scale().init(nx.random.key(0), nx.template((5, 2), "f32"))["factor"].to_list()
+    [1.0, 1.0]
+    """
+    frame = _frame("param")
+    run, place = frame.run, frame.place
+    shape, type_ = tuple(shape), types.normalize(type)
+    spec = Spec(type_, shape, (None,) * len(shape))
+    frame.entry.created[name] = spec
+    path = (*place.path, name)
+    if not run.creates:
+        run.used.add(path)
+        return _found(run.params, path, spec, "params", place.shown)
+    owner = _branch(run.params, place.path)
+    if name not in owner:
+        owner[name] = _created(run, path, spec, init, run.key, place)
+    return _checked(owner[name], spec, name, place.shown)
+
+
+def state(name: str, shape: Sequence[int], init: Callable[..., Any], *, type: Any = "f32") -> Any:
+    """A value of the module that is being applied that calls change, such as a running mean.
+
+    It is in the dict that ``net.init_state(x)`` gives, and which is passed with ``net(params, x, state=state)``.
+
+    Parameters
+    ----------
+    name : str
+    shape : tuple of int
+    init : callable
+        ``init(key, shape, type)`` gives its first value.
+    type : type, optional
+
+    Returns
+    -------
+    tensor or None
+        None when the network is called without state.
+
+    Examples
+    --------
+    >>> from nxkernel import nn
+    >>> @nn.module
+    ... def counter():
+    ...     def apply(x):
+    ...         count = nn.state("count", (), nn.initializers.zeros())
+    ...         if count is not None:
+    ...             nn.update("count", count + 1)
+    ...         return x
+    ...     return apply
+    >>> net = counter()
+    >>> state = net.init_state(1.0)
+    >>> y, state = net(net.init(nx.random.key(0), 1.0), 1.0, state=state)
+    >>> float(state["count"])
+    1.0
+    """
+    frame = _frame("state")
+    run, place = frame.run, frame.place
+    spec = Spec(types.normalize(type), tuple(shape), (None,) * len(tuple(shape)))
+    if run.creates:
+        owner = _branch(run.state, place.path)
+        if name not in owner:
+            owner[name] = _created(run, (*place.path, name), spec, init, random.key(0), place)
+        return owner[name]
+    if run.given_state is None:
+        return None
+    return _found(run.state, (*place.path, name), spec, "state", place.shown)
+
+
+def update(name: str, value: Any) -> None:
+    """Give a value of the state of the module that is being applied for the next call.
+
+    Parameters
+    ----------
+    name : str
+        As :func:`state` has it.
+    value : tensor
+
+    Raises
+    ------
+    NxTypeError
+        In the body of a loop, which the network's state does not go through.
+    """
+    frame = _frame("update")
+    if frame.run.creates or frame.run.given_state is None:
+        return
+    if tracing.current() is not frame.run.trace:
+        raise NxTypeError(
+            message(
+                f"{frame.place.shown}: the state {name!r} is updated in the body of a loop or a branch.",
+                "State goes from call to call: call the module outside of nx.scan, nx.fori and nx.cond.",
+            )
+        )
+    _branch(frame.run.state, frame.place.path)[name] = value
+
+
+def key() -> Any:
+    """A random key that nobody else has, for the module that is being applied.
+
+    Returns
+    -------
+    tensor
+        ``u32[2]``: split from the ``key=`` of the call, by the module's place and how often it asked.
+
+    Raises
+    ------
+    NxTypeError
+        When the network was called without a key.
+
+    Examples
+    --------
+    >>> from nxkernel import nn
+    >>> @nn.module
+    ... def noise():
+    ...     def apply(x):
+    ...         return x + nx.random.normal_split(nn.key(), 0.0, 1.0, shape=x.shape)
+    ...     return apply
+    >>> noise()({}, nx.tensor([0.0, 0.0]), key=nx.random.key(1)).shape
+    (2,)
+    """
+    frame = _frame("key")
+    if frame.run.key is None:
+        raise NxTypeError(
+            message(
+                f"{frame.place.shown}: random numbers need a key.",
+                "Pass one with each call: net(params, x, key=nx.random.key(0), training=True).",
+            )
+        )
+    return frame.run.next_key(frame.place.path)
+
+
+def training() -> bool:
+    """Whether the network was called with ``training=True``.
+
+    Returns
+    -------
+    bool
+    """
+    return _frame("training").run.training
+
+
+def key_at(key: Any, path: Path) -> Any:
+    """The key of a place: what else there is in a network does not change it."""
+    return random.fold_in(key, zlib.crc32("/".join(path).encode()))
+
+
+def _created(run: Run, path: Path, spec: Spec, init: Callable[..., Any], key: Any, place: Place) -> Any:
+    """A first value, which belongs to the whole network even where a loop's body asks for it."""
+    before, tracing._state.trace = tracing._state.trace, run.trace
+    try:
+        value = init(key_at(key, path), spec.shape, spec.type)
+    except TypeError as error:
+        if isinstance(error, NxError) or error.__traceback__.tb_next is not None:
+            raise
+        raise NxTypeError(
+            message(
+                f"{place.shown}: the initializer of {path[-1]!r} takes (key, shape, type): {error}.",
+                "Those of nn.initializers are made by a call: nn.initializers.zeros().",
+            )
+        ) from None
+    finally:
+        tracing._state.trace = before
+    if callable(value):
+        raise NxTypeError(
+            message(
+                f"{place.shown}: the initializer of {path[-1]!r} gives a function.",
+                "Those of nn.initializers are made by a call: nn.initializers.zeros().",
+            )
+        )
+    return _checked(value, spec, path[-1], place.shown)
+
+
+def _found(tree: dict, path: Path, spec: Spec, what: str, shown: str) -> Any:
+    """What a dict has for a module, or an error that says where it ends."""
+    value: Any = tree
+    for place, name in enumerate(path):
+        if not isinstance(value, dict) or name not in value:
+            there = "".join(f"[{part!r}]" for part in path[:place])
+            got = f"the keys {', '.join(map(repr, value))}" if isinstance(value, dict) else describe(value)
+            make = "init(key, x)" if what == "params" else "init_state(x)"
+            raise NxTypeError(
+                message(
+                    f"{shown}: expected {path[-1]} {spec} at {what}{''.join(f'[{part!r}]' for part in path)}, "
+                    f"and {what}{there} has {got if value != {} else 'no keys'}.",
+                    f"They are those of another network: net.{make} makes them for this one.",
+                )
+            )
+        value = value[name]
+    return _checked(value, spec, path[-1], shown)
+
+
+def _checked(value: Any, spec: Spec, name: str, shown: str) -> Any:
+    if isinstance(value, dict | list | tuple):
+        raise NxTypeError(f"{shown}: expected {name} {spec}, got a {type(value).__name__}")
+    found = operand(value)
+    if found.shape != spec.shape:
+        raise NxValueError(
+            message(
+                f"{shown}: expected {name} {spec}, got {found.spec}.",
+                "An input of another shape than that of init, or the parameters of another network.",
+            )
+        )
+    return found
+
+
+def _branch(tree: dict, path: Path) -> dict:
+    for name in path:
+        tree = tree.setdefault(name, {})
+    return tree
+
+
+def _copied(tree: Any) -> Any:
+    return {name: _copied(value) for name, value in tree.items()} if isinstance(tree, dict) else tree

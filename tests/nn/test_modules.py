@@ -1,0 +1,1 @@
+"""Modules: what init creates, what calls take, and what is shared."""
