@@ -12,9 +12,7 @@ from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, rule
 CONSTANT |= {
     p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal,
     p.logical_and, p.logical_or, p.logical_xor, p.logical_not, p.is_nan, p.is_infinity,
-    p.floor, p.ceil, p.round_half_away, p.round_half_even, p.truncate, p.quotient,
-    p.bitwise_and, p.bitwise_or, p.bitwise_xor, p.bitwise_not, p.left_shift, p.right_shift,
-    p.population_count, p.count_leading_zeros,
+    p.floor, p.ceil, p.round_half_away, p.round_half_even, p.truncate,
 }  # fmt: skip
 
 
@@ -61,6 +59,8 @@ def _power(at: Site) -> list[Gain]:
     exponent = at.node.operands[1]
     if exponent.primitive is p.constant:
         number = exponent.params["value"]
+        if number == 0:
+            return [None, None]
         return [at.g * apply(p.power, x, _like(x, number - 1)) * number, None]
     none = _is(y, 0)
     below = apply(p.power, x, _choose(none, _like(y, 1), y - 1))

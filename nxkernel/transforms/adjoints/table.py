@@ -13,6 +13,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive, Spec
@@ -112,12 +113,16 @@ class Site:
         """The result, as :meth:`x` gives operands."""
         return plain(self._results[0])
 
-    def result(self, place: int) -> Expr:
-        """One of several results; made where nobody has asked for it so far."""
+    def part(self, place: int) -> Expr:
+        """One of several results as it is; made where nobody has asked for it so far."""
         found = self._results[place]
         if found is None:
             found = Expr(p.elem, (self.node,), {"index": place}, self.node.spec[place], self.node.source)
-        return plain(found)
+        return found
+
+    def result(self, place: int) -> Expr:
+        """One of several results as :meth:`x` gives operands."""
+        return plain(self.part(place))
 
     def replace(self, results: Sequence[Expr]) -> None:
         """Say that other values are the same as the results."""
@@ -135,6 +140,8 @@ Rule = Callable[[Site], Sequence[Gain]]
 RULES: dict[Primitive, Rule] = {}
 #: Primitives that are constant between jumps: their gradient is zero, as that of a mask.
 CONSTANT: set[Primitive] = set()
+#: Primitives that no gradient goes through, with the reason.
+REFUSED: dict[Primitive, str] = {}
 
 
 def rule(*primitives: Primitive) -> Callable[[Rule], Rule]:
@@ -146,6 +153,21 @@ def rule(*primitives: Primitive) -> Callable[[Rule], Rule]:
         return function
 
     return add
+
+
+def refusal(node: Expr, *because: str) -> NxTypeError:
+    """The error for a node that no gradient goes through, with reasons beyond those of the table."""
+    where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
+    operands = ", ".join(str(operand.spec) for operand in node.operands)
+    known = REFUSED.get(node.primitive)
+    return NxTypeError(
+        message(
+            f"{node.primitive.name} of {operands} has no gradient{where}, and the loss depends on it.",
+            *([known] if known else []),
+            *because,
+            "nx.stop_grad(t) says that nothing is to flow through it, nx.custom_grad gives a gradient of your own.",
+        )
+    )
 
 
 def tangent_type(type_: Type) -> Type:

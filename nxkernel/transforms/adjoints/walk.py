@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nxkernel import primitives as p
-from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order
-from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, zeros
+from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, refusal, zeros
 
 
 def reached(outputs: Iterable[Expr], inputs: Iterable[Expr]) -> set[Expr]:
@@ -117,16 +116,5 @@ class _Way:
 def _rule(node: Expr):
     found = RULES.get(node.primitive)
     if found is None:
-        raise _no_gradient(node)
+        raise refusal(node)
     return found
-
-
-def _no_gradient(node: Expr) -> NxTypeError:
-    where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
-    operands = ", ".join(str(operand.spec) for operand in node.operands)
-    return NxTypeError(
-        message(
-            f"{node.primitive.name} of {operands} has no gradient{where}, and the loss depends on it.",
-            "nx.stop_grad(t) says that nothing is to flow through it, nx.custom_grad gives a gradient of your own.",
-        )
-    )

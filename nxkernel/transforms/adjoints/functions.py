@@ -1,0 +1,15 @@
+"""Primitives that no gradient goes through, and leaves."""
+
+from __future__ import annotations
+
+from nxkernel import primitives as p
+from nxkernel.transforms.adjoints.table import CONSTANT, REFUSED
+
+CONSTANT |= {p.parameter, p.constant, p.iota}
+
+_NUMBA = "Nobody but its author knows the derivative of a function of Numba."
+REFUSED |= {
+    p.njit: _NUMBA,
+    p.njit_call: _NUMBA,
+    p.bitcast: "It takes the bits of a number for those of another one, which do not change by degrees.",
+}

@@ -1,0 +1,153 @@
+"""Gradients of windows, whose elements are added where they overlap, and of convolutions, which are convolutions."""
+
+from __future__ import annotations
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.graph.expr import Expr
+from nxkernel.ops.dispatch import apply, filled
+from nxkernel.transforms.adjoints.table import Gain, Site, rule, shaped, total
+
+#: Windows of up to so many elements along an axis are added one after the other, in one pass over the result.
+FEW = 16
+
+
+@rule(p.windows)
+def _windows(at: Site) -> list[Gain]:
+    shape, gain = at.node.operands[0].shape, at.g
+    if not shapes.size(shape) or not shapes.size(gain.shape):
+        return [at.zeros(0)]
+    window, strides, dilations = (at.params[name] for name in ("window", "strides", "dilations"))
+    for axis, each in enumerate(zip(shape, window, strides, dilations, strict=True)):
+        gain = _laid_out(gain, axis, len(shape), *each)
+    return [gain]
+
+
+def _laid_out(gain: Expr, axis: int, place: int, size: int, window: int, stride: int, dilation: int) -> Expr:
+    """The elements of windows along an axis, which lie along the axis `place`, added where they were taken from."""
+    rank = len(gain.shape)
+    others = [a for a in range(rank) if a not in (axis, place)]
+    count, reach = gain.shape[axis], (window - 1) * dilation + 1
+    if window == 1:
+        gain = shaped(gain, tuple(n for a, n in enumerate(gain.shape) if a != place))
+        return _padded(gain, axis, 0, size - (count - 1) * stride - 1, stride - 1)
+    if reach <= stride:
+        # Windows lie apart: one after the other they are the axis.
+        gain = apply(
+            p.transpose, gain, axes=(*[a for a in others if a < axis], axis, place, *[a for a in others if a > axis])
+        )
+        gain = _padded(gain, axis + 1, 0, stride - reach, dilation - 1)
+        gain = shaped(gain, (*gain.shape[:axis], count * stride, *gain.shape[axis + 2 :]))
+        return _padded(gain, axis, 0, size - count * stride, 0)
+    if window <= FEW:
+        return _one_by_one(gain, axis, place, size, stride, dilation)
+    return _slanted(gain, axis, place, size, stride, dilation)
+
+
+def _one_by_one(gain: Expr, axis: int, place: int, size: int, stride: int, dilation: int) -> Expr:
+    """The first elements of all windows, the second ones, and so on, each moved to where they belong."""
+    count, whole = gain.shape[axis], None
+    for number in range(gain.shape[place]):
+        starts = tuple(number if a == place else 0 for a in range(len(gain.shape)))
+        lengths = tuple(1 if a == place else n for a, n in enumerate(gain.shape))
+        part = apply(p.slice_, gain, starts=starts, lengths=lengths, strides=(1,) * len(lengths))
+        part = shaped(part, tuple(n for a, n in enumerate(gain.shape) if a != place))
+        first = number * dilation
+        part = _padded(part, axis, first, size - first - (count - 1) * stride - 1, stride - 1)
+        whole = part if whole is None else whole + part
+    return whole
+
+
+def _slanted(gain: Expr, axis: int, place: int, size: int, stride: int, dilation: int) -> Expr:
+    """The same for many elements: as rows, each moved against the one before by being cut too late."""
+    rank, window = len(gain.shape), gain.shape[place]
+    others = [a for a in range(rank) if a not in (axis, place)]
+    gain = apply(p.transpose, gain, axes=(*others, place, axis))
+    gain = _padded(gain, rank - 1, 0, size + dilation - (gain.shape[-1] - 1) * stride - 1, stride - 1)
+    lead = gain.shape[:-2]
+    gain = shaped(gain, (*lead, window * (size + dilation)))
+    gain = _padded(gain, len(lead), 0, -window * dilation, 0)
+    gain = total(shaped(gain, (*lead, window, size)), (len(lead),))
+    order = [*others, axis]
+    return apply(p.transpose, gain, axes=tuple(order.index(a) for a in range(rank) if a != place))
+
+
+def _padded(value: Expr, axis: int, low: int, high: int, between: int) -> Expr:
+    if not (low or high or between):
+        return value
+    config = tuple((low, high, between) if a == axis else (0, 0, 0) for a in range(len(value.shape)))
+    return apply(p.pad, value, filled(0, value.type, ()), config=config)
+
+
+# Convolutions ----------------------------------------------------------------------------------------------------
+
+
+@rule(p.conv)
+def _conv(at: Site) -> list[Gain]:
+    if not shapes.size(at.node.shape) or not all(shapes.size(operand.shape) for operand in at.node.operands):
+        return [at.zeros(0), at.zeros(1)]
+    return [_of_operand(at) if at.wanted[0] else None, _of_kernel(at) if at.wanted[1] else None]
+
+
+def _ends(at: Site) -> list[tuple[int, int]]:
+    """Along each spatial axis how far a kernel reaches, and how many elements no window reaches at the end."""
+    ends = []
+    for axis, ((low, high), stride, gap, dilation) in enumerate(
+        zip(*(at.params[name] for name in ("padding", "strides", "input_dilation", "kernel_dilation")), strict=True)
+    ):
+        size, window, count = (value.shape[2 + axis] for value in (*at.node.operands, at.node))
+        reach = (window - 1) * dilation + 1
+        ends.append((reach, (size - 1) * gap + 1 + low + high - reach - (count - 1) * stride))
+    return ends
+
+
+def _of_operand(at: Site) -> Expr:
+    """The kernel, turned round, moves over the cotangent."""
+    x, kernel, params = at.node.operands[0], at.x(1), at.params
+    parts, groups = params["batch_groups"], params["feature_groups"]
+    features, depth, *window = kernel.shape
+    blocks = parts * groups
+    kernel = shaped(kernel, (blocks, features // blocks, depth, *window))
+    kernel = apply(p.transpose, kernel, axes=(0, 2, 1, *range(3, 3 + len(window))))
+    kernel = shaped(kernel, (blocks * depth, features // blocks, *window))
+    kernel = apply(p.reverse, kernel, axes=tuple(range(2, 2 + len(window))))
+    padding = tuple(
+        (reach - 1 - low, reach - 1 + left - high)
+        for (reach, left), (low, high) in zip(_ends(at), params["padding"], strict=True)
+    )
+    found = apply(
+        p.conv,
+        at.g,
+        kernel,
+        padding=padding,
+        strides=params["input_dilation"],
+        input_dilation=params["strides"],
+        kernel_dilation=params["kernel_dilation"],
+        feature_groups=blocks,
+        batch_groups=1,
+    )
+    if parts == 1:
+        return found
+    # The features of each part of the batch came out as channels of the first.
+    batch, _, *space = found.shape
+    found = shaped(found, (batch, parts, depth * groups, *space))
+    return shaped(apply(p.transpose, found, axes=(1, 0, *range(2, len(found.shape)))), x.shape)
+
+
+def _of_kernel(at: Site) -> Expr:
+    """The cotangent moves over the operand; batch and channels change places, and so do their groups."""
+    x, params = at.x(0), at.params
+    swap = (1, 0, *range(2, len(x.shape)))
+    padding = tuple((low, high - left) for (_, left), (low, high) in zip(_ends(at), params["padding"], strict=True))
+    found = apply(
+        p.conv,
+        apply(p.transpose, x, axes=swap),
+        apply(p.transpose, at.g, axes=swap),
+        padding=padding,
+        strides=params["kernel_dilation"],
+        input_dilation=params["input_dilation"],
+        kernel_dilation=params["strides"],
+        feature_groups=params["batch_groups"],
+        batch_groups=params["feature_groups"],
+    )
+    return apply(p.transpose, found, axes=swap)
