@@ -1,0 +1,70 @@
+"""Optimizers and what they are made of: gradient transformations with `init` and `update`, chained at will.
+
+>>> from nxkernel import optim
+>>> optimizer = optim.chain(optim.clip_by_global_norm(1.0), optim.adam(0.1))
+>>> params = {"w": nx.tensor([1.0, -2.0])}
+>>> state = optimizer.init(params)
+>>> grads = nx.grad(lambda params: nx.sum(params["w"] ** 2))(params)
+>>> updates, state = optimizer.update(grads, state, params)
+>>> params = optim.apply_updates(params, updates)
+>>> [round(x, 4) for x in params["w"].to_list()]
+[0.9, -1.9]
+
+All of it are numerical functions: they run on tensors, become part of definitions that call them, and states are
+containers of tensors, which pass through :func:`nxkernel.jit`.
+"""
+
+from nxkernel.calling import explain
+from nxkernel.optim.accumulation import multi_steps
+from nxkernel.optim.clipping import add_decayed_weights, add_noise, clip, clip_by_global_norm, clip_by_norm
+from nxkernel.optim.norms import global_norm
+from nxkernel.optim.optimizers import (
+    adabelief,
+    adagrad,
+    adam,
+    adamax,
+    adamw,
+    lamb,
+    lion,
+    nadam,
+    noisy_sgd,
+    radam,
+    rmsprop,
+    sgd,
+)
+from nxkernel.optim.rates import scale, scale_by_learning_rate, scale_by_schedule
+from nxkernel.optim.scaling import (
+    scale_by_adam,
+    scale_by_adamax,
+    scale_by_belief,
+    scale_by_lion,
+    scale_by_radam,
+    scale_by_rms,
+    scale_by_rss,
+    scale_by_trust_ratio,
+    trace,
+)
+from nxkernel.optim.schedules import (
+    constant_schedule,
+    cosine_decay_schedule,
+    exponential_decay,
+    join_schedules,
+    linear_schedule,
+    one_cycle_schedule,
+    piecewise_constant_schedule,
+    polynomial_schedule,
+    warmup_cosine_decay_schedule,
+)
+from nxkernel.optim.transformation import Transformation, apply_updates, chain, identity, masked
+
+__all__ = [
+    "Transformation", "adabelief", "adagrad", "adam", "adamax", "adamw", "add_decayed_weights", "add_noise",
+    "apply_updates", "chain", "clip", "clip_by_global_norm", "clip_by_norm", "constant_schedule",
+    "cosine_decay_schedule", "exponential_decay", "global_norm", "identity", "join_schedules", "lamb",
+    "linear_schedule", "lion", "masked", "multi_steps", "nadam", "noisy_sgd", "one_cycle_schedule",
+    "piecewise_constant_schedule", "polynomial_schedule", "radam", "rmsprop", "scale", "scale_by_adam",
+    "scale_by_adamax", "scale_by_belief", "scale_by_learning_rate", "scale_by_lion", "scale_by_radam", "scale_by_rms",
+    "scale_by_rss", "scale_by_schedule", "scale_by_trust_ratio", "sgd", "trace", "warmup_cosine_decay_schedule",
+]  # fmt: skip
+
+explain(globals(), __all__, "optim")

@@ -1,0 +1,179 @@
+"""Gradients that are kept small, and shares of parameters and noise that are added to them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError, message
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import convert
+from nxkernel.optim import _leaves, checks
+from nxkernel.optim._leaves import each
+from nxkernel.optim.norms import global_norm, norm
+from nxkernel.optim.scaling import zero
+from nxkernel.optim.transformation import Transformation, masked, needed, stateless
+from nxkernel.shapes import describe
+
+
+class NoiseState(NamedTuple):
+    """How many updates there were, and the key of the next."""
+
+    count: Any
+    key: Any
+
+
+def clip(limit: float) -> Transformation:
+    """Every element kept between minus a limit and the limit.
+
+    Parameters
+    ----------
+    limit : float
+
+    Returns
+    -------
+    Transformation
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> optim.clip(1.0).update(nx.tensor([-3.0, 0.5]), ())[0].to_list()
+    [-1.0, 0.5]
+    """
+    checks.above("clip", "limit", limit, 0)
+
+    def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
+        return each(lambda g: nx.clip(g, -limit, limit), {"grads": grads}), state
+
+    return Transformation(stateless, change)
+
+
+def _within(leaf: Any, size: Any, limit: Any) -> Any:
+    """A leaf, scaled down where a norm is beyond the limit."""
+    over = size > limit
+    return _leaves.scaled(leaf, nx.select(over, limit / nx.select(over, size, 1.0), 1.0))
+
+
+def clip_by_norm(limit: float) -> Transformation:
+    """Each leaf scaled down to a norm of at most `limit`.
+
+    Parameters
+    ----------
+    limit : float
+
+    Returns
+    -------
+    Transformation
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> updates, _ = optim.clip_by_norm(1.0).update((nx.tensor([3.0, 4.0]), nx.tensor([0.5])), ())
+    >>> [round(x, 6) for x in updates[0].to_list()], updates[1].to_list()
+    ([0.6, 0.8], [0.5])
+    """
+    checks.above("clip_by_norm", "limit", limit, 0)
+
+    def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
+        return each(lambda g: _within(g, norm(g), limit), {"grads": grads}), state
+
+    return Transformation(stateless, change)
+
+
+def clip_by_global_norm(limit: float) -> Transformation:
+    """All leaves scaled down by one factor, so that their norm together is at most `limit` (Pascanu and others, 2012).
+
+    Parameters
+    ----------
+    limit : float
+
+    Returns
+    -------
+    Transformation
+    """
+    checks.above("clip_by_global_norm", "limit", limit, 0)
+
+    def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
+        size = global_norm(grads)
+        return each(lambda g: _within(g, size, limit), {"grads": grads}), state
+
+    return Transformation(stateless, change)
+
+
+def add_decayed_weights(weight_decay: float, mask: Any = None) -> Transformation:
+    """A share of the parameters added to the gradients, which pulls parameters to 0.
+
+    Parameters
+    ----------
+    weight_decay : float
+    mask : container of bool, or callable, optional
+        Which parameters decay, as :func:`masked` takes it.
+
+    Returns
+    -------
+    Transformation
+        It needs the parameters.
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> float(optim.add_decayed_weights(0.5).update(nx.tensor(1.0), (), nx.tensor(4.0))[0])
+    3.0
+    """
+    checks.at_least("add_decayed_weights", "weight_decay", weight_decay, 0)
+
+    def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
+        params = needed(params, "add_decayed_weights")
+        return each(lambda g, p: g + _leaves.scaled(p, weight_decay), {"grads": grads, "params": params}), state
+
+    made = Transformation(stateless, change)
+    return made if mask is None else masked(made, mask)
+
+
+def add_noise(eta: float, gamma: float, key: Any) -> Transformation:
+    """Normal noise of variance ``eta / (1 + count) ** gamma`` added to gradients (Neelakantan and others, 2015).
+
+    Parameters
+    ----------
+    eta : float
+        The variance at first.
+    gamma : float
+        How fast it falls.
+    key : tensor
+        Of :func:`nxkernel.random.key`.
+
+    Returns
+    -------
+    Transformation
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> noisy = optim.chain(optim.add_noise(0.01, 0.55, nx.random.key(0)), optim.sgd(0.1))
+    >>> params = nx.tensor([1.0, 2.0])
+    >>> updates, state = noisy.update(params, noisy.init(params), params)
+    """
+    checks.at_least("add_noise", "eta", eta, 0)
+    checks.at_least("add_noise", "gamma", gamma, 0)
+    if not isinstance(key, Operand):
+        raise NxTypeError(
+            message(f"add_noise takes a key, got {describe(key)}.", "Write add_noise(eta, gamma, nx.random.key(0)).")
+        )
+
+    def init(params: Any) -> NoiseState:
+        return NoiseState(zero(), key)
+
+    def change(grads: Any, state: NoiseState, params: Any) -> tuple[Any, NoiseState]:
+        count = state.count + 1
+        leaves = _leaves.flat(grads, "grads")[1]
+        keys = nx.random.split(state.key, parts=len(leaves) + 1)
+        supply = iter(range(1, len(leaves) + 1))
+
+        def one(g: Any) -> Any:
+            deviation = nx.sqrt(eta / nx.pow(convert(count, nx.types.f32), gamma))
+            noise = nx.random.normal_split(keys[next(supply)], shape=g.shape, type=g.type)
+            return g + _leaves.scaled(noise, deviation)
+
+        return each(one, {"grads": grads}), NoiseState(count, keys[0])
+
+    return Transformation(init, change)

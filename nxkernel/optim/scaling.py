@@ -1,0 +1,402 @@
+"""Gradients divided by what is known of their size: the rules that optimizers are made of."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import nxkernel as nx
+from nxkernel import types
+from nxkernel.ops.dispatch import convert, filled, is_number
+from nxkernel.optim import _leaves, checks
+from nxkernel.optim._leaves import each, in_type
+from nxkernel.optim.norms import norm, squared
+from nxkernel.optim.transformation import Transformation, needed, stateless
+from nxkernel.types import Type
+
+
+class MomentumState(NamedTuple):
+    """What is left of earlier gradients."""
+
+    mean: Any
+
+
+class MomentsState(NamedTuple):
+    """How many updates there were, and running means of gradients and of their squares."""
+
+    count: Any
+    mean: Any
+    square: Any
+
+
+class SquareState(NamedTuple):
+    """A running mean, or the sum, of squares."""
+
+    square: Any
+
+
+class CenteredState(NamedTuple):
+    """Running means of gradients and of their squares."""
+
+    mean: Any
+    square: Any
+
+
+class MaximumState(NamedTuple):
+    """How many updates there were, the running mean of gradients, and their decaying maximum."""
+
+    count: Any
+    mean: Any
+    maximum: Any
+
+
+def zero() -> Any:
+    """A count of no updates."""
+    return filled(0, types.s64, ())
+
+
+def running(decay: Any, mean: Any, values: Any, name: str, square: bool = False) -> Any:
+    """Running means with new values, or with their squares, counted in."""
+
+    def one(new: Any, old: Any) -> Any:
+        new = squared(new) if square else new
+        return in_type(decay * old + (1 - decay) * new, old.type)
+
+    return each(one, {"grads": values, f"state.{name}": mean})
+
+
+def float_type(type_: Type) -> Type:
+    """The type in which a number beside a tensor is computed: not narrower than f32."""
+    return types.f64 if type_ in (types.f64, types.c128) else types.f32
+
+
+def correction(decay: Any, count: Any, type_: Type) -> Any:
+    """What is missing of a running mean that started from 0: ``1 - decay ** count``, exact for a decay near 1."""
+    count = convert(count, float_type(type_))
+    if is_number(decay):
+        return -nx.expm1(count * math.log(decay)) if decay else filled(1.0, count.type, ())
+    return 1 - nx.pow(decay, count)
+
+
+def corrected(mean: Any, decay: Any, count: Any) -> Any:
+    """A leaf of running means that started from 0, as if they had started from the first value."""
+    return in_type(mean / correction(decay, count, mean.type), mean.type)
+
+
+def trace(decay: float, nesterov: bool = False) -> Transformation:
+    """Momentum: each update has a share of the one before in it.
+
+    Parameters
+    ----------
+    decay : float
+        The share, from 0 up to 1.
+    nesterov : bool, optional
+        Whether to look a step ahead (Nesterov, 1983).
+
+    Returns
+    -------
+    Transformation
+    """
+    checks.share("trace", "decay", decay)
+
+    def init(params: Any) -> MomentumState:
+        return MomentumState(_leaves.like(params))
+
+    def change(grads: Any, state: MomentumState, params: Any) -> tuple[Any, MomentumState]:
+        def step(g: Any, m: Any) -> Any:
+            return in_type(g + decay * m, m.type)
+
+        mean = each(step, {"grads": grads, "state.mean": state.mean})
+        return each(step, {"grads": grads, "state.mean": mean}) if nesterov else mean, MomentumState(mean)
+
+    return Transformation(init, change)
+
+
+def _moments(params: Any) -> MomentsState:
+    return MomentsState(zero(), _leaves.like(params), _real(_leaves.like(params)))
+
+
+def _real(value: Any) -> Any:
+    return each(lambda leaf: nx.real(leaf) if leaf.type.is_complex else leaf, {"params": value})
+
+
+def _averages(b1: Any, b2: Any, count: Any, grads: Any, mean: Any, square: Any, nesterov: bool) -> tuple[Any, Any]:
+    """Both running means as optimizers use them."""
+
+    def first(g: Any, m: Any) -> Any:
+        if nesterov:
+            return b1 * corrected(m, b1, count + 1) + (1 - b1) * corrected(g, b1, count)
+        return corrected(m, b1, count)
+
+    return (
+        each(first, {"grads": grads, "state.mean": mean}),
+        each(lambda v: corrected(v, b2, count), {"state.square": square}),
+    )
+
+
+def _check_moments(name: str, b1: Any, b2: Any, eps: Any, eps_root: Any = 0.0) -> None:
+    checks.share(name, "b1", b1)
+    checks.share(name, "b2", b2)
+    checks.at_least(name, "eps", eps, 0)
+    checks.at_least(name, "eps_root", eps_root, 0)
+
+
+def scale_by_adam(
+    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0, *, nesterov: bool = False
+) -> Transformation:
+    """Gradients' running mean over the root of that of their squares (Kingma and Ba, 2014).
+
+    Parameters
+    ----------
+    b1, b2 : float, optional
+        How slowly the mean and the mean of squares forget.
+    eps : float, optional
+        Added to the root.
+    eps_root : float, optional
+        Added under it, which gives gradients through the update where squares are 0.
+    nesterov : bool, optional
+        Whether to look a step ahead (Dozat, 2016).
+
+    Returns
+    -------
+    Transformation
+    """
+    _check_moments("scale_by_adam", b1, b2, eps, eps_root)
+
+    def change(grads: Any, state: MomentsState, params: Any) -> tuple[Any, MomentsState]:
+        mean = running(b1, state.mean, grads, "mean")
+        square = running(b2, state.square, grads, "square", square=True)
+        count = state.count + 1
+        m, v = _averages(b1, b2, count, grads, mean, square, nesterov)
+        updates = each(lambda m, v: m / (nx.sqrt(v + eps_root) + eps), {"mean": m, "square": v})
+        return updates, MomentsState(count, mean, square)
+
+    return Transformation(_moments, change)
+
+
+def scale_by_belief(
+    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-16, eps_root: float = 1e-16, *, nesterov: bool = False
+) -> Transformation:
+    """As :func:`scale_by_adam`, with the squares of what was not expected of gradients (Zhuang and others, 2020).
+
+    Parameters
+    ----------
+    b1, b2, eps, eps_root, nesterov
+        As :func:`scale_by_adam` takes them; `eps_root` is added to the running mean of squares.
+
+    Returns
+    -------
+    Transformation
+    """
+    _check_moments("scale_by_belief", b1, b2, eps, eps_root)
+
+    def change(grads: Any, state: MomentsState, params: Any) -> tuple[Any, MomentsState]:
+        mean = running(b1, state.mean, grads, "mean")
+        surprise = each(lambda g, m: g - m, {"grads": grads, "state.mean": mean})
+        square = running(b2, state.square, surprise, "square", square=True)
+        square = each(lambda v: v + eps_root, {"state.square": square})
+        count = state.count + 1
+        m, v = _averages(b1, b2, count, grads, mean, square, nesterov)
+        updates = each(lambda m, v: m / (nx.sqrt(v) + eps), {"mean": m, "square": v})
+        return updates, MomentsState(count, mean, square)
+
+    return Transformation(_moments, change)
+
+
+def scale_by_radam(
+    b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0, threshold: float = 5.0
+) -> Transformation:
+    """As :func:`scale_by_adam`, without the root until its variance can be told (Liu and others, 2019).
+
+    Parameters
+    ----------
+    b1, b2, eps, eps_root
+        As :func:`scale_by_adam` takes them.
+    threshold : float, optional
+        How many values the mean of squares must amount to.
+
+    Returns
+    -------
+    Transformation
+    """
+    _check_moments("scale_by_radam", b1, b2, eps, eps_root)
+    most = 2 / (1 - b2) - 1
+
+    def change(grads: Any, state: MomentsState, params: Any) -> tuple[Any, MomentsState]:
+        mean = running(b1, state.mean, grads, "mean")
+        square = running(b2, state.square, grads, "square", square=True)
+        count = state.count + 1
+        m, v = _averages(b1, b2, count, grads, mean, square, False)
+
+        def one(m: Any, v: Any) -> Any:
+            missing = correction(b2, count, m.type)
+            length = most - 2 * convert(count, missing.type) * (1 - missing) / missing
+            enough = length >= threshold
+            # Where there is not enough, the root would be of a negative number.
+            safe = nx.select(enough, length, threshold + 1.0)
+            share = (safe - 4) * (safe - 2) * most / ((most - 4) * (most - 2) * safe)
+            rectified = _leaves.scaled(m, nx.sqrt(share)) / (nx.sqrt(v + eps_root) + eps)
+            return nx.select(enough, rectified, m)
+
+        return each(one, {"mean": m, "square": v}), MomentsState(count, mean, square)
+
+    return Transformation(_moments, change)
+
+
+def scale_by_adamax(b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Transformation:
+    """Gradients' running mean over a decaying maximum of them (Kingma and Ba, 2014).
+
+    Parameters
+    ----------
+    b1, b2, eps
+        As :func:`scale_by_adam` takes them.
+
+    Returns
+    -------
+    Transformation
+    """
+    _check_moments("scale_by_adamax", b1, b2, eps)
+
+    def init(params: Any) -> MaximumState:
+        return MaximumState(zero(), _leaves.like(params), _real(_leaves.like(params)))
+
+    def change(grads: Any, state: MaximumState, params: Any) -> tuple[Any, MaximumState]:
+        count = state.count + 1
+        mean = running(b1, state.mean, grads, "mean")
+        maximum = each(
+            lambda g, u: in_type(nx.max(nx.abs(g) + eps, b2 * u), u.type),
+            {"grads": grads, "state.maximum": state.maximum},
+        )
+        updates = each(lambda m, u: corrected(m, b1, count) / u, {"state.mean": mean, "state.maximum": maximum})
+        return updates, MaximumState(count, mean, maximum)
+
+    return Transformation(init, change)
+
+
+def scale_by_rms(
+    decay: float = 0.9, eps: float = 1e-8, initial: float = 0.0, *, eps_in_sqrt: bool = True, centered: bool = False
+) -> Transformation:
+    """Gradients over the root of the running mean of their squares (Hinton's lectures, 2012).
+
+    Parameters
+    ----------
+    decay : float, optional
+        How slowly the mean forgets.
+    eps : float, optional
+        Added to the mean, or to its root.
+    initial : float, optional
+        What the mean is at first.
+    eps_in_sqrt : bool, optional
+        Whether `eps` is added under the root.
+    centered : bool, optional
+        Whether the squares are those of the distance from the running mean (Graves, 2013).
+
+    Returns
+    -------
+    Transformation
+    """
+    checks.share("scale_by_rms", "decay", decay)
+    checks.at_least("scale_by_rms", "eps", eps, 0)
+
+    def one(g: Any, variance: Any) -> Any:
+        return g * nx.rsqrt(variance + eps) if eps_in_sqrt else g / (nx.sqrt(variance) + eps)
+
+    def init(params: Any) -> SquareState | CenteredState:
+        square = _real(_leaves.like(params, initial))
+        return CenteredState(_leaves.like(params), square) if centered else SquareState(square)
+
+    def change(grads: Any, state: Any, params: Any) -> tuple[Any, Any]:
+        square = running(decay, state.square, grads, "square", square=True)
+        if not centered:
+            return each(one, {"grads": grads, "state.square": square}), SquareState(square)
+        mean = running(decay, state.mean, grads, "mean")
+        variance = each(lambda v, m: v - squared(m), {"state.square": square, "state.mean": mean})
+        return each(one, {"grads": grads, "state.square": variance}), CenteredState(mean, square)
+
+    return Transformation(init, change)
+
+
+def scale_by_rss(initial: float = 0.1, eps: float = 1e-7) -> Transformation:
+    """Gradients over the root of the sum of their squares so far (Duchi, Hazan and Singer, 2011).
+
+    Parameters
+    ----------
+    initial : float, optional
+        What the sum is at first.
+    eps : float, optional
+        Added under the root.
+
+    Returns
+    -------
+    Transformation
+    """
+    checks.at_least("scale_by_rss", "initial", initial, 0)
+    checks.at_least("scale_by_rss", "eps", eps, 0)
+
+    def init(params: Any) -> SquareState:
+        return SquareState(_real(_leaves.like(params, initial)))
+
+    def change(grads: Any, state: SquareState, params: Any) -> tuple[Any, SquareState]:
+        square = each(lambda g, s: in_type(s + squared(g), s.type), {"grads": grads, "state.square": state.square})
+
+        def one(g: Any, s: Any) -> Any:
+            # A gradient that never was anything else than 0 stays 0.
+            return nx.select(s > 0, g * nx.rsqrt(nx.select(s > 0, s, 1.0) + eps), g * 0)
+
+        return each(one, {"grads": grads, "state.square": square}), SquareState(square)
+
+    return Transformation(init, change)
+
+
+def scale_by_lion(b1: float = 0.9, b2: float = 0.99) -> Transformation:
+    """The sign of a mean of gradients (Chen and others, 2023).
+
+    Parameters
+    ----------
+    b1 : float, optional
+        The share of earlier gradients in the mean whose sign is taken.
+    b2 : float, optional
+        How slowly the mean that is kept forgets.
+
+    Returns
+    -------
+    Transformation
+    """
+    _check_moments("scale_by_lion", b1, b2, 0.0)
+
+    def init(params: Any) -> MomentumState:
+        return MomentumState(_leaves.like(params))
+
+    def change(grads: Any, state: MomentumState, params: Any) -> tuple[Any, MomentumState]:
+        updates = each(
+            lambda g, m: in_type(nx.sign(b1 * m + (1 - b1) * g), m.type), {"grads": grads, "state.mean": state.mean}
+        )
+        return updates, MomentumState(running(b2, state.mean, grads, "mean"))
+
+    return Transformation(init, change)
+
+
+def scale_by_trust_ratio(eps: float = 0.0) -> Transformation:
+    """Each leaf's update scaled to the norm of its parameters (You and others, 2019).
+
+    Parameters
+    ----------
+    eps : float, optional
+        Added to the norm of the update.
+
+    Returns
+    -------
+    Transformation
+        It needs the parameters.
+    """
+    checks.at_least("scale_by_trust_ratio", "eps", eps, 0)
+
+    def one(u: Any, p: Any) -> Any:
+        size, whole = norm(u), norm(p)
+        both = nx.logical_and(size > 0, whole > 0)
+        return _leaves.scaled(u, nx.select(both, whole / (nx.select(both, size, 1.0) + eps), 1.0))
+
+    def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
+        return each(one, {"grads": grads, "params": needed(params, "scale_by_trust_ratio")}), state
+
+    return Transformation(stateless, change)

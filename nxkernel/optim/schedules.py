@@ -1,0 +1,326 @@
+"""Schedules: learning rates as functions of the number of updates that there were, 0 at first.
+
+They work on numbers, on traced counts, and on arrays of counts, as for a plot.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError, NxValueError
+from nxkernel.ops.dispatch import convert, operand
+from nxkernel.optim import checks
+from nxkernel.shapes import describe
+
+Schedule = Callable[[Any], Any]
+
+
+def _counts(count: Any) -> Any:
+    return convert(operand(count), nx.types.f32)
+
+
+def constant_schedule(value: float) -> Schedule:
+    """The same value at all times.
+
+    Parameters
+    ----------
+    value : float
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> optim.constant_schedule(0.5)([0, 10]).to_list()
+    [0.5, 0.5]
+    """
+    checks.number("constant_schedule", "value", value)
+    return lambda count: _counts(count) * 0 + value
+
+
+def polynomial_schedule(initial: float, end: float, power: float, steps: int, begin: int = 0) -> Schedule:
+    """From one value to another along ``(1 - x) ** power``.
+
+    Parameters
+    ----------
+    initial, end : float
+    power : float
+    steps : int
+        How long it takes.
+    begin : int, optional
+        When it begins; it is `initial` until then.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> optim.polynomial_schedule(1.0, 0.0, 2, 4)([0, 2, 4, 9]).to_list()
+    [1.0, 0.25, 0.0, 0.0]
+    """
+    checks.count("polynomial_schedule", "steps", steps)
+    checks.count("polynomial_schedule", "begin", begin, 0)
+
+    def schedule(count: Any) -> Any:
+        left = 1 - nx.clip(_counts(count) - begin, 0, steps) / steps
+        return (initial - end) * nx.pow(left, power) + end
+
+    return schedule
+
+
+def linear_schedule(initial: float, end: float, steps: int, begin: int = 0) -> Schedule:
+    """From one value to another in a straight line.
+
+    Parameters
+    ----------
+    initial, end, steps, begin
+        As :func:`polynomial_schedule` takes them.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> optim.linear_schedule(0.0, 1.0, 4)([0, 1, 8]).to_list()
+    [0.0, 0.25, 1.0]
+    """
+    return polynomial_schedule(initial, end, 1, steps, begin)
+
+
+def exponential_decay(
+    initial: float, steps: int, rate: float, begin: int = 0, *, staircase: bool = False, end: float | None = None
+) -> Schedule:
+    """A value multiplied by `rate` every so many steps.
+
+    Parameters
+    ----------
+    initial : float
+    steps : int
+        After how many steps it is `rate` times what it was.
+    rate : float
+    begin : int, optional
+        When it begins; it is `initial` until then.
+    staircase : bool, optional
+        Whether it falls at those steps alone, instead of a little at each.
+    end : float, optional
+        Where it stops.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> optim.exponential_decay(1.0, 2, 0.25)([0, 1, 2]).to_list()
+    [1.0, 0.5, 0.25]
+    """
+    checks.count("exponential_decay", "steps", steps)
+    checks.above("exponential_decay", "rate", rate, 0)
+    checks.count("exponential_decay", "begin", begin, 0)
+
+    def schedule(count: Any) -> Any:
+        turns = nx.max(_counts(count) - begin, 0.0) / steps
+        value = initial * nx.pow(rate, nx.floor(turns) if staircase else turns)
+        if end is None:
+            return value
+        return nx.max(value, end) if rate < 1 else nx.min(value, end)
+
+    return schedule
+
+
+def cosine_decay_schedule(initial: float, steps: int, alpha: float = 0.0, exponent: float = 1.0) -> Schedule:
+    """Down along half a cosine (Loshchilov and Hutter, 2016).
+
+    Parameters
+    ----------
+    initial : float
+    steps : int
+        How long it takes.
+    alpha : float, optional
+        The share of `initial` that is left at the end.
+    exponent : float, optional
+        The power of the curve.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> [round(x, 6) for x in optim.cosine_decay_schedule(1.0, 4)([0, 2, 4]).to_list()]
+    [1.0, 0.5, 0.0]
+    """
+    checks.count("cosine_decay_schedule", "steps", steps)
+
+    def schedule(count: Any) -> Any:
+        angle = math.pi * nx.min(_counts(count), float(steps)) / steps
+        curve = nx.max(0.5 * (1 + nx.cos(angle)), 0.0)
+        return initial * ((1 - alpha) * nx.pow(curve, exponent) + alpha)
+
+    return schedule
+
+
+def piecewise_constant_schedule(initial: float, factors: Mapping[int, float]) -> Schedule:
+    """A value that is multiplied by a factor at each of some steps.
+
+    Parameters
+    ----------
+    initial : float
+    factors : dict
+        The step from which on each factor counts.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> optim.piecewise_constant_schedule(1.0, {2: 0.5, 4: 0.5})([0, 2, 3, 4]).to_list()
+    [1.0, 0.5, 0.5, 0.25]
+    """
+    if not isinstance(factors, Mapping):
+        raise NxTypeError(f"piecewise_constant_schedule takes factors by step in a dict, got {describe(factors)}")
+    for step, factor in factors.items():
+        checks.count("piecewise_constant_schedule", "a step", step, 0)
+        checks.number("piecewise_constant_schedule", "a factor", factor)
+
+    def schedule(count: Any) -> Any:
+        count = _counts(count)
+        value = count * 0 + initial
+        for step, factor in sorted(factors.items()):
+            value = nx.select(count >= step, value * factor, value)
+        return value
+
+    return schedule
+
+
+def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule:
+    """Schedules one after the other; each counts from where it begins.
+
+    Parameters
+    ----------
+    schedules : sequence of callable
+    boundaries : sequence of int
+        At which step each but the first begins.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> rate = optim.join_schedules([optim.constant_schedule(1.0), optim.linear_schedule(0.5, 0.0, 2)], [2])
+    >>> rate([0, 1, 2, 3, 4]).to_list()
+    [1.0, 1.0, 0.5, 0.25, 0.0]
+    """
+    if len(boundaries) != len(schedules) - 1:
+        raise NxValueError(
+            f"join_schedules: {len(schedules)} schedules have {len(schedules) - 1} boundaries, got {len(boundaries)}"
+        )
+    for boundary in boundaries:
+        checks.count("join_schedules", "a boundary", boundary, 0)
+    if any(first >= second for first, second in pairwise(boundaries)):
+        raise NxValueError(f"join_schedules: boundaries go up, got {list(boundaries)}")
+
+    def schedule(count: Any) -> Any:
+        count = _counts(count)
+        value = schedules[0](count)
+        for begin, later in zip(boundaries, schedules[1:], strict=True):
+            value = nx.select(count >= begin, later(count - begin), value)
+        return value
+
+    return schedule
+
+
+def warmup_cosine_decay_schedule(
+    initial: float, peak: float, warmup: int, steps: int, end: float = 0.0, exponent: float = 1.0
+) -> Schedule:
+    """Up in a straight line, and down along half a cosine.
+
+    Parameters
+    ----------
+    initial, peak : float
+    warmup : int
+        How many steps it goes up.
+    steps : int
+        How many steps there are, those that it goes up among them.
+    end : float, optional
+    exponent : float, optional
+        The power of the cosine.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> rate = optim.warmup_cosine_decay_schedule(0.0, 1.0, 2, 6)
+    >>> [round(x, 6) for x in rate([0, 1, 2, 4, 6]).to_list()]
+    [0.0, 0.5, 1.0, 0.5, 0.0]
+    """
+    checks.count("warmup_cosine_decay_schedule", "warmup", warmup)
+    checks.count("warmup_cosine_decay_schedule", "steps", steps, warmup + 1)
+    checks.above("warmup_cosine_decay_schedule", "peak", peak, 0)
+    down = cosine_decay_schedule(peak, steps - warmup, end / peak, exponent)
+    return join_schedules([linear_schedule(initial, peak, warmup), down], [warmup])
+
+
+def one_cycle_schedule(
+    steps: int, peak: float, share: float = 0.3, div_factor: float = 25.0, final_div_factor: float = 1e4
+) -> Schedule:
+    """Up to a peak and down to next to nothing, along cosines (Smith and Topin, 2017).
+
+    Parameters
+    ----------
+    steps : int
+        How long it takes.
+    peak : float
+    share : float, optional
+        The share of the steps in which it goes up.
+    div_factor : float, optional
+        It begins at `peak` over this.
+    final_div_factor : float, optional
+        It ends at where it began over this.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> rate = optim.one_cycle_schedule(10, 1.0, 0.5, 4.0)
+    >>> [round(x, 4) for x in rate([0, 5, 10]).to_list()]
+    [0.25, 1.0, 0.0]
+    """
+    checks.count("one_cycle_schedule", "steps", steps, 2)
+    checks.share("one_cycle_schedule", "share", share)
+    top = int(share * steps)
+    begin, end = peak / div_factor, peak / (div_factor * final_div_factor)
+
+    def schedule(count: Any) -> Any:
+        count = _counts(count)
+        down = _cosine(peak, end, (count - top) / (steps - top))
+        return nx.select(count < top, _cosine(begin, peak, count / max(top, 1)), down)
+
+    return schedule
+
+
+def _cosine(first: float, last: float, x: Any) -> Any:
+    """From one value to another along half a cosine, as x goes from 0 to 1."""
+    return first + (last - first) / 2 * (1 - nx.cos(math.pi * nx.clip(x, 0.0, 1.0)))

@@ -1,0 +1,245 @@
+"""What a gradient transformation is: a pair of functions, chained with others, whose result is added to parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel.defn import containers
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.optim import _leaves
+from nxkernel.shapes import describe
+from nxkernel.wording import counted
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class Transformation:
+    """What changes gradients before they are added to parameters, such as an optimizer.
+
+    Both functions are numerical: they work on tensors, and inside of definitions.
+
+    Parameters
+    ----------
+    init : callable
+        Of the parameters; gives the state at first, a container of tensors, or ``()``.
+    change : callable
+        Of gradients, state and parameters (None when they were not given); gives updates built like the gradients, and
+        the next state. With `rated` it takes the learning rate too, or None.
+    rated : bool, optional
+        Whether a learning rate means something to it.
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> double = optim.Transformation(lambda params: (), lambda grads, state, params: (2 * grads, state))
+    >>> updates, state = double.update(nx.tensor(3.0), double.init(nx.tensor(1.0)))
+    >>> float(updates), state
+    (6.0, ())
+    """
+
+    init: Callable[[Any], Any]
+    change: Callable[..., tuple[Any, Any]]
+    rated: bool = False
+
+    def update(self, grads: Any, state: Any, params: Any = None, learning_rate: Any = None) -> tuple[Any, Any]:
+        """What to add to the parameters for these gradients, and the next state.
+
+        Parameters
+        ----------
+        grads : container of tensors
+        state : container
+            What `init` gave, or the last update.
+        params : container of tensors, optional
+            Some transformations need them, such as weight decay.
+        learning_rate : scalar, optional
+            In place of the one that the optimizer was made with. As an argument of a compiled function it changes from
+            step to step without a new compilation.
+
+        Returns
+        -------
+        (container, container)
+        """
+        if self.rated:
+            return self.change(grads, state, params, learning_rate)
+        if learning_rate is not None:
+            raise NxTypeError(
+                message(
+                    "this transformation has no learning rate that learning_rate= could replace.",
+                    "Put optim.scale_by_learning_rate() at the end of the chain.",
+                )
+            )
+        return self.change(grads, state, params)
+
+    def __repr__(self) -> str:
+        name = self.change.__qualname__.partition(".")[0]
+        return f"<gradient transformation {name}>"
+
+
+def chain(*transformations: Transformation) -> Transformation:
+    """One transformation after the other.
+
+    Parameters
+    ----------
+    *transformations : Transformation
+
+    Returns
+    -------
+    Transformation
+        Its state is the tuple of theirs.
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> careful = optim.chain(optim.clip_by_global_norm(1.0), optim.sgd(0.1))
+    >>> updates, _ = careful.update(nx.tensor([3.0, 4.0]), careful.init(nx.tensor([0.0, 0.0])))
+    >>> [round(x, 6) for x in updates.to_list()]
+    [-0.06, -0.08]
+    """
+    for place, one in enumerate(transformations):
+        if not isinstance(one, Transformation):
+            raise NxTypeError(f"optim.chain takes gradient transformations, argument {place + 1} is {describe(one)}")
+    rated = any(one.rated for one in transformations)
+
+    def init(params: Any) -> Any:
+        return tuple(one.init(params) for one in transformations)
+
+    def change(grads: Any, state: Any, params: Any, learning_rate: Any = None) -> tuple[Any, Any]:
+        if not isinstance(state, tuple) or len(state) != len(transformations):
+            got = counted(len(state), "part") if isinstance(state, tuple) else describe(state)
+            raise NxValueError(
+                message(
+                    f"the state of a chain of {counted(len(transformations), 'transformation')} has a part for each, "
+                    f"got {got}.",
+                    "It belongs to another optimizer: make one with init(params).",
+                )
+            )
+        after = []
+        for one, its in zip(transformations, state, strict=True):
+            grads, new = one.update(grads, its, params, learning_rate if one.rated else None)
+            after.append(new)
+        return grads, tuple(after)
+
+    return Transformation(init, change, rated)
+
+
+def identity() -> Transformation:
+    """A transformation that changes nothing.
+
+    Returns
+    -------
+    Transformation
+    """
+    return Transformation(stateless, lambda grads, state, params: (grads, state))
+
+
+def stateless(params: Any) -> tuple[()]:
+    """The state of a transformation that remembers nothing."""
+    return ()
+
+
+def apply_updates(params: Any, updates: Any) -> Any:
+    """Parameters with updates added.
+
+    Parameters
+    ----------
+    params : container of tensors
+    updates : container of tensors
+        Built alike.
+
+    Returns
+    -------
+    container of tensors
+        Of the types of the parameters.
+
+    Raises
+    ------
+    NxTypeError
+        For containers that are not built alike, and parameters of whole numbers; by the path.
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> optim.apply_updates({"w": nx.tensor([1.0, 2.0])}, {"w": nx.tensor([0.5, -0.5])})["w"].to_list()
+    [1.5, 1.5]
+    """
+    for path, leaf in _leaves.flat(params, "params")[1]:
+        _leaves.check_float(path, leaf)
+    return _leaves.each(lambda p, u: _leaves.in_type(p + u, p.type), {"params": params, "updates": updates})
+
+
+def needed(params: Any, name: str) -> Any:
+    """Parameters that a transformation cannot do without."""
+    if params is None:
+        raise NxTypeError(
+            message(f"{name} needs the parameters.", "Give them to the update: update(grads, state, params).")
+        )
+    return params
+
+
+def masked(inner: Transformation, mask: Any) -> Transformation:
+    """A transformation of some of the leaves; the others' gradients are passed on as they are.
+
+    Parameters
+    ----------
+    inner : Transformation
+    mask : container of bool, or callable
+        Built like the parameters, or what makes such a container of them.
+
+    Returns
+    -------
+    Transformation
+        Its state has ``()`` in place of the leaves that it leaves alone.
+
+    Examples
+    --------
+    >>> from nxkernel import optim
+    >>> decay = optim.masked(optim.add_decayed_weights(0.1), {"w": True, "b": False})
+    >>> params = {"w": nx.tensor(2.0), "b": nx.tensor(2.0)}
+    >>> updates, _ = decay.update({"w": nx.tensor(0.0), "b": nx.tensor(0.0)}, decay.init(params), params)
+    >>> round(float(updates["w"]), 6), float(updates["b"])
+    (0.2, 0.0)
+    """
+
+    def init(params: Any) -> Any:
+        return inner.init(_only(params, _mask(mask, params), "params"))
+
+    def change(grads: Any, state: Any, params: Any, learning_rate: Any = None) -> tuple[Any, Any]:
+        chosen = _mask(mask, grads if params is None else params)
+        some = None if params is None else _only(params, chosen, "params")
+        updates, state = inner.update(_only(grads, chosen, "grads"), state, some, learning_rate)
+        supply = iter(_leaves.flat(updates, "updates")[1])
+        structure, leaves = _leaves.flat(grads, "grads")
+        kept = [next(supply)[1] if take else leaf for (_, leaf), take in zip(leaves, _flags(chosen)[1], strict=True)]
+        return containers.rebuild(structure, iter(kept)), state
+
+    return Transformation(init, change, inner.rated)
+
+
+def _mask(mask: Any, params: Any) -> Any:
+    return mask(params) if callable(mask) else mask
+
+
+def _flags(mask: Any) -> tuple[Any, list[bool]]:
+    """The leaves of a mask, which choose while a function is traced: Python's own booleans."""
+    leaves: list[tuple[str, Any]] = []
+    structure = containers.flatten(mask, "mask", leaves, _no_flag)
+    for path, leaf in leaves:
+        if not isinstance(leaf, bool):
+            raise _no_flag(path, leaf)
+    return structure, [leaf for _, leaf in leaves]
+
+
+def _no_flag(path: str, value: Any) -> Exception:
+    return NxTypeError(f"a mask has True or False for each leaf, {path} is {describe(value)}")
+
+
+def _only(value: Any, mask: Any, name: str) -> Any:
+    """A container with ``()`` in place of the leaves that a mask leaves out."""
+    structure, leaves = _leaves.flat(value, name)
+    found, flags = _flags(mask)
+    if found != structure:
+        raise _leaves.unlike(value, mask, name, "mask")
+    return containers.rebuild(
+        structure, iter([leaf if take else () for (_, leaf), take in zip(leaves, flags, strict=True)])
+    )
