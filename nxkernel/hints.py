@@ -141,7 +141,7 @@ FUNCTIONS: dict[str, Entry] = {
     "segment_sum": "nx.indexed_add(nx.broadcast(0.0, (10,)), nx.new_axis(indices, -1), w[:2])",
     "sgn": "nx.sign(t)", "signbit": "nx.less(t, 0)",
     "topk": "nx.top_k(t, k=2)", "vander": "nx.pow(nx.new_axis(v, -1), nx.iota((3,)))",
-    "vectorise": 'nx.vectorize(t, "rows")', "vmap": ('nx.vectorize(t, "rows")', "Functions then see one entry."),
+    "vectorise": 'nx.vectorize(t, "rows")',
     "view": 'nx.bitcast(t, "s32")', "isscalar": "nx.rank(t) == 0", "float32": "nx.f32([1, 2])",
     "float64": "nx.f64([1, 2])", "float16": "nx.f16([1, 2])", "bfloat16": "nx.bf16([1, 2])", "int8": "nx.s8([1, 2])",
     "int16": "nx.s16([1, 2])", "int32": "nx.s32([1, 2])", "int64": "nx.s64([1, 2])", "uint8": "nx.u8([1, 2])",

@@ -151,23 +151,35 @@ def _again(graph: Graph, values: list[Any]) -> list[Operand]:
 
     def backward(*cotangents: Expr) -> list[Expr]:
         # What is computed from these is not what was computed before: it waits for the cotangents.
-        nodes = [_behind(tracing.current().node(value), cotangents) for value in values]
+        began = _token(cotangents)
+        nodes = [_behind(tracing.current().node(value), began) for value in values]
         outputs = replayed(graph.outputs, dict(zip(graph.parameters, nodes, strict=True)))
         gains, replacing = pullback(outputs, cotangents, nodes)
-        return replayed(gains, replacing)
+        gains = replayed(gains, replacing)
+        # Nothing before this is gone through until all of these are there, and what they need is given up.
+        done = _token(gains) if len(gains) > 1 else None
+        return [_behind(gain, done) for gain in gains]
 
     return _with_gradient(results, values, backward)
 
 
-def _behind(node: Expr, cotangents: Sequence[Expr]) -> Expr:
-    for g in cotangents:
-        if size(g.shape):
-            ones = (1,) * len(g.shape)
-            first = apply(p.slice_, g, starts=(0,) * len(ones), lengths=ones, strides=ones) if ones else g
+def _token(nodes: Sequence[Expr]) -> Expr | None:
+    """A number that is there when nodes are."""
+    token: Expr | None = None
+    for node in nodes:
+        if size(node.shape):
+            ones = (1,) * len(node.shape)
+            first = apply(p.slice_, node, starts=(0,) * len(ones), lengths=ones, strides=ones) if ones else node
             first = apply(p.reshape, first, shape=(), names=())
-            wide = apply(p.broadcast, first, shape=node.shape, axes=(), names=unnamed(node.shape))
-            node = apply(p.after, node, wide)
-    return node
+            token = first if token is None else apply(p.after, token, first)
+    return token
+
+
+def _behind(node: Expr, token: Expr | None) -> Expr:
+    if token is None:
+        return node
+    wide = apply(p.broadcast, token, shape=node.shape, axes=(), names=unnamed(node.shape))
+    return apply(p.after, node, wide)
 
 
 def _with_gradient(

@@ -8,12 +8,12 @@ import nxkernel as nx
 
 #: What deals with files, settings, definitions and other functions.
 _OTHERS = frozenset([
-    "assert_compiles", "clear_cache", "compile", "cond", "debug_expr", "debug_expr_apply", "default_options",
-    "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options", "jit",
-    "jit_apply", "keyword", "load", "load_ipython_extension", "load_numpy", "load_numpy_archive",
-    "load_safetensors", "load_safetensors_metadata", "njit_call", "njit_map", "no_compile", "print_expr",
-    "print_value", "save", "save_numpy", "save_numpy_archive", "save_safetensors", "scan", "serialize",
-    "set_threads", "template", "unload_ipython_extension", "unroll", "while_",
+    "assert_compiles", "checkpoint", "clear_cache", "compile", "cond", "custom_grad", "debug_expr", "debug_expr_apply",
+    "default_options", "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options",
+    "grad", "hessian", "jacobian", "jit", "jit_apply", "jvp", "keyword", "load", "load_ipython_extension", "load_numpy",
+    "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "njit_call", "njit_map", "no_compile",
+    "print_expr", "print_value", "save", "save_numpy", "save_numpy_archive", "save_safetensors", "scan", "serialize",
+    "set_threads", "template", "unload_ipython_extension", "unroll", "value_and_grad", "vjp", "vmap", "while_",
 ])  # fmt: skip
 #: What is told about a tensor, or made of it, that is no tensor.
 _TOLD = frozenset([
