@@ -213,7 +213,7 @@ class Walk:
     def _compound(self, value: Any, name: str) -> None:
         if isinstance(value, types.FunctionType) and not installed(value):
             self._function(value, name)
-        elif "__nx_function__" in getattr(value, "__dict__", ()):
+        elif "__nx_function__" in getattr(value, "__dict__", ()) and not isinstance(value, types.FunctionType):
             self.states.append(("definition", value.on_conflict, value.compiler))
             self.value(value.__nx_function__, name, None)
         elif isinstance(value, types.MethodType):
