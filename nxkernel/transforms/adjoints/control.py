@@ -33,7 +33,11 @@ def _cond(at: Site) -> list[Gain]:
                 for k, place in enumerate(have)
             ]
             outputs = [side.outputs[place] for place in have]
-            gains, replacing = pullback(outputs, given, [side.parameters[place] for place in wanted])
+            known = {
+                inside: at.known[one] for inside, one in zip(side.parameters, operands, strict=True) if one in at.known
+            }
+            inputs = [side.parameters[place] for place in wanted]
+            gains, replacing = pullback(outputs, given, inputs, known={**at.known, **known})
             gains = replayed(gains, replacing)
         graphs.append(Graph(name, [*side.parameters, *given], gains, list))
     more = [at.cotangents[place] for place in have]
@@ -72,6 +76,7 @@ class _Backwards:
     def __init__(self, at: Site) -> None:
         self.at, self.node = at, at.node
         self.body, self.count = at.params["body"], at.params["state"]
+        self.most = trips.most(at.node, at.known)
         self.active = self._active()
         self.state = [place for place in self.active if place < self.count]
         self.outside = [place for place in self.active if place >= self.count]
@@ -93,13 +98,16 @@ class _Backwards:
 
     def gains(self) -> list[Gain]:
         """What the operands of the loop gain."""
-        turn = self._turn()
-        kept, fresh = self._kept(turn)
-        results = self._forward(kept)
-        stacks = results[self.count :]
-        turns = trips.turns(self.node, results)
         made: list[Gain] = [None] * len(self.node.operands)
-        for place, gain in zip(self.active, self._back(turn, kept, fresh, stacks, turns), strict=True):
+        if self.most == 0:
+            for place in self.state:
+                made[place] = self.at.cotangents[place]
+            return made
+        turn = self._turn()
+        kept, known = self._kept(turn)
+        results = self._forward(kept)
+        turns = trips.total(self.node, results, self.at.known)
+        for place, gain in zip(self.active, self._back(turn, kept, known, results[self.count :], turns), strict=True):
             made[place] = gain if self.at.wanted[place] else None
         return made
 
@@ -111,7 +119,8 @@ class _Backwards:
             cotangents, totals = given[: len(self.state)], given[len(self.state) :]
             outputs = [body.outputs[place] for place in self.state]
             inputs = [body.parameters[place] for place in self.active]
-            gains, replacing = pullback(outputs, cotangents, inputs, [*[None] * len(self.state), *totals])
+            known = trips.inside(self.node, self.at.known)
+            gains, replacing = pullback(outputs, cotangents, inputs, [*[None] * len(self.state), *totals], known)
             return _Turn(cotangents, totals, replayed(gains, replacing))
 
     # What a turn leaves behind -----------------------------------------------------------------------------------
@@ -143,13 +152,12 @@ class _Backwards:
     def _forward(self, kept: Sequence[Expr]) -> list[Expr]:
         """The results of the loop, and for each kept value those of all turns."""
         node, count = self.node, self.count
-        if not kept:
-            return [self.at.result(place) if node.spec[place] is not None else None for place in range(count)]
-        most = trips.most(node)
-        if most is None:
+        if not kept and (trips.exactly(node, self.at.known) is not None or trips.counter(node) is not None):
+            return [self.at.part(place) for place in range(count)]
+        if kept and self.most is None:
             raise _unbounded(node, kept)
         state, outside = list(node.operands[:count]), node.operands[count:]
-        stacks = [filled(0, value.type, (most, *value.shape)) for value in kept]
+        stacks = [filled(0, value.type, (self.most, *value.shape)) for value in kept]
         zero = index(0)
         with Recorder():
             graphs = []
@@ -192,12 +200,18 @@ class _Backwards:
         stacks = list(stacks[: len(kept)])
         # What changes by the same in every turn is computed from its start; the rest of what is known comes as it is.
         outside = [*stacks, *node.operands]
+        # The last turn comes first. Where only the program knows which one it is, turns are counted up, so that the
+        # loop has a bound which can be seen.
         number = Spec(types.s64, (), ())
+        static = turns.primitive is p.constant
+        if not static:
+            outside.append(turns)
         with Recorder():
-            left = parameter(0, "turn", number)
+            counter = parameter(0, "turn", number)
             old = [parameter(0, "cotangent", value.spec) for value in first]
             given = [parameter(0, "outside", value.spec) for value in outside]
-            rooms, operands = given[: len(stacks)], given[len(stacks) :]
+            rooms, operands = given[: len(stacks)], given[len(stacks) : len(stacks) + len(node.operands)]
+            left = counter if static else given[-1] - 1 - counter
             values: dict[Expr, Expr] = {}
             for place, (before, now) in enumerate(zip(self.body.parameters, operands, strict=True)):
                 if before in known:
@@ -206,12 +220,21 @@ class _Backwards:
             values |= {value: _taken(room, value, left) for value, room in zip(kept, rooms, strict=True)}
             values |= dict(zip([*turn.cotangents, *turn.totals], old, strict=True))
             after = replayed(turn.gains, values)
-            inside = [left, *old, *given]
-            body = _graph("body", inside, [left - 1, *after])
+            inside = [counter, *old, *given]
+            body = _graph("body", inside, [counter - 1 if static else counter + 1, *after])
             asked = [_twin(one) for one in inside]
-            condition = _graph("condition", asked, [apply(p.greater_equal, asked[0], index(0))])
-        results = apply(p.while_, turns - 1, *first, *outside, condition=condition, body=body, state=1 + len(first))
+            condition = _graph("condition", asked, [self._goes_on(asked, static)])
+        start = index(turns.params["value"] - 1) if static else index(0)
+        results = apply(p.while_, start, *first, *outside, condition=condition, body=body, state=1 + len(first))
         return list(results[1:])
+
+    def _goes_on(self, asked: Sequence[Expr], static: bool) -> Expr:
+        if static:
+            return apply(p.greater_equal, asked[0], index(0))
+        going = apply(p.less, asked[0], asked[-1])
+        if self.most is None:
+            return going
+        return apply(p.logical_and, apply(p.less, asked[0], index(self.most)), going)
 
 
 def _twin(old: Expr) -> Expr:

@@ -21,7 +21,7 @@ def _fold(at: Site) -> list[Gain]:
     own = [apply(p.reshape, one, shape=one.shape, names=unnamed(one.shape)) for one in at.node.operands]
     found = _loop(own[0], own[1], own[2:], at.params["axes"], at.params["body"])
     wanted = [place for place, flag in enumerate(at.wanted) if flag]
-    gains, replacing = pullback([found], [shaped(at.g, found.shape)], [own[place] for place in wanted])
+    gains, replacing = pullback([found], [shaped(at.g, found.shape)], [own[place] for place in wanted], known=at.known)
     made: list[Gain] = [None] * len(own)
     for place, gain in zip(wanted, replayed(gains, replacing), strict=True):
         made[place] = gain

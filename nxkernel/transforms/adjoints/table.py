@@ -7,7 +7,7 @@ is conjugated, and the gradient of a real loss is the conjugate of the direction
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr
+from nxkernel.graph.intervals import Interval
 from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import unnamed
@@ -81,6 +82,8 @@ class Site:
         The node itself, or the values of its results.
     replacing : dict
         Where a rule says which values are computed by something else as well, which is then to be run alone.
+    known : mapping
+        Between which values parameters of the graphs around lie that are whole numbers.
     """
 
     def __init__(
@@ -90,8 +93,9 @@ class Site:
         wanted: Sequence[bool],
         results: Sequence[Expr | None],
         replacing: dict[Expr, Expr],
+        known: Mapping[Expr, Interval],
     ) -> None:
-        self.node, self.cotangents, self.wanted = node, cotangents, wanted
+        self.node, self.cotangents, self.wanted, self.known = node, cotangents, wanted, known
         self._results, self._replacing = results, replacing
 
     @property

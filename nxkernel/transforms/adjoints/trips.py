@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.graph import intervals
 from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.intervals import Interval
+from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import apply
 from nxkernel.shapes import ceil_div
 from nxkernel.transforms.adjoints.table import index
+
+#: What is known of parameters of the graphs around a loop.
+Known = Mapping[Expr, Interval]
+
+
+class Bound(NamedTuple):
+    """What a comparison in the condition of a loop says.
+
+    Parameters
+    ----------
+    turns : int
+        The most turns that it allows.
+    place : int
+        Which part of the state it compares.
+    exact : bool
+        Whether it allows so many whatever the values are.
+    """
+
+    turns: int
+    place: int
+    exact: bool
 
 
 def step(body: Graph, place: int) -> int | None:
@@ -28,76 +53,115 @@ def step(body: Graph, place: int) -> int | None:
     return value if after.primitive is p.add else -value
 
 
-def most(node: Expr) -> int | None:
-    """The most turns that a loop can have, where a counter is compared with a number."""
-    found = [turns for turns, _ in _bounds(node)]
-    return min(found) if found else None
+def most(node: Expr, known: Known) -> int | None:
+    """The most turns that a loop can have, where a counter is compared with a number that is bounded."""
+    return min((bound.turns for bound in _bounds(node, known)), default=None)
 
 
-def turns(node: Expr, results: Sequence[Expr]) -> Expr:
-    """How many turns it had, once its results are there.
-
-    Parameters
-    ----------
-    node : Expr
-    results : sequence of Expr
-        Those of the loop; where they are followed by others, the last one counts turns from zero.
-    """
-    condition, count = node.params["condition"], node.params["state"]
-    bounds = _bounds(node)
-    if bounds and not _is_conjunction(condition):
-        return index(bounds[0][0])
-    if len(results) > count:
-        return results[-1]
-    for _, place in bounds:
-        return _counted(node, place, results[place])
-    for place in range(count):
-        if step(node.params["body"], place) and node.operands[place].type is types.s64:
-            return _counted(node, place, results[place])
-    raise AssertionError("a loop without a counter keeps something in every turn")
+def exactly(node: Expr, known: Known) -> int | None:
+    """How many turns a loop has, where nothing but a counter decides about it."""
+    bounds = _bounds(node, known)
+    alone = node.params["condition"].outputs[0].primitive is not p.logical_and
+    return bounds[0].turns if alone and bounds and bounds[0].exact else None
 
 
-def _counted(node: Expr, place: int, end: Expr) -> Expr:
+def counter(node: Expr) -> int | None:
+    """The place of a whole number that tells by its last value how many turns a loop had."""
+    for place in range(node.params["state"]):
+        if node.operands[place].type is types.s64 and step(node.params["body"], place):
+            return place
+    return None
+
+
+def counted(node: Expr, place: int, end: Expr) -> Expr:
+    """How many turns a loop had, by the last value of such a number."""
     by = step(node.params["body"], place)
     way = end - node.operands[place]
     return way if by == 1 else apply(p.quotient, way, index(by))
 
 
-def _is_conjunction(condition: Graph) -> bool:
-    return condition.outputs[0].primitive not in _ORDER
+def inside(node: Expr, known: Known) -> dict[Expr, Interval]:
+    """What is known of the parameters of a loop's body: those from outside, and counters."""
+    found = dict(known)
+    body, count, turns = node.params["body"], node.params["state"], most(node, known)
+    for place, (parameter, operand) in enumerate(zip(body.parameters, node.operands, strict=True)):
+        first = _interval(operand, known)
+        by = 0 if place >= count else step(body, place)
+        if first is None or by is None or (by and turns is None):
+            continue
+        way = by * max(turns - 1, 0) if by else 0
+        found[parameter] = (first[0] + min(way, 0), first[1] + max(way, 0))
+    return found
 
 
 #: For each comparison, whether the counter rises, and whether it may reach the bound.
 _ORDER = {p.less: (True, False), p.less_equal: (True, True), p.greater: (False, False), p.greater_equal: (False, True)}
 
 
-def _bounds(node: Expr) -> list[tuple[int, int]]:
-    """The greatest numbers of turns that parts of the condition allow, each with the place of its counter."""
-    condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
-    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
+def _bounds(node: Expr, known: Known) -> list[Bound]:
+    """What parts of the condition say, all of which must hold."""
+    condition = node.params["condition"]
     found, todo = [], list(condition.outputs)
+    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
     while todo:
         asked = todo.pop()
         if asked.primitive is p.logical_and:
             todo += asked.operands
-        if asked.primitive not in _ORDER:
-            continue
-        left, right = asked.operands
-        rising, reaches = _ORDER[asked.primitive]
-        if left not in places:
-            left, right, rising = right, left, not rising
-        place = places.get(left, count)
-        by = step(body, place) if place < count else None
-        first = _number(node.operands[place]) if by else None
-        bound = _number(node.operands[places[right]] if right in places and places[right] >= count else right)
-        if first is None or bound is None or (by > 0) is not rising:
-            continue
-        way = (bound - first if by > 0 else first - bound) + reaches
-        found.append((max(0, ceil_div(way, abs(by))), place))
+        elif asked.primitive in _ORDER or asked.primitive is p.not_equal:
+            for left, right in (asked.operands, asked.operands[::-1]):
+                bound = _bound(node, asked, places.get(left), right, left is asked.operands[0], known)
+                found += [bound] if bound is not None else []
     return found
 
 
-def _number(node: Expr) -> int | None:
-    while node.primitive in (p.reshape, p.as_type):
-        node = node.operands[0]
-    return int(node.params["value"]) if node.primitive is p.constant else None
+def _bound(node: Expr, asked: Expr, place: int | None, right: Expr, ahead: bool, known: Known) -> Bound | None:
+    condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
+    if place is None or place >= count:
+        return None
+    by = step(body, place)
+    given = dict(zip(condition.parameters[count:], node.operands[count:], strict=True))
+    around = {parameter: found for parameter, one in given.items() if (found := _interval(one, known)) is not None}
+    first, last = _interval(node.operands[place], known), _interval(right, around)
+    if not by or first is None or last is None:
+        return None
+    exact = first[0] == first[1] and last[0] == last[1]
+    if asked.primitive is p.not_equal:
+        turns, rest = divmod(last[0] - first[0], by)
+        return Bound(turns, place, True) if exact and not rest and turns >= 0 else None
+    rising, reaches = _ORDER[asked.primitive]
+    if (by > 0) is not (rising is ahead):
+        return None
+    way = (last[1] - first[0] if by > 0 else first[1] - last[0]) + reaches
+    return Bound(max(0, ceil_div(way, abs(by))), place, exact)
+
+
+def _interval(node: Expr, known: Known) -> Interval | None:
+    """Between which values a whole number lies."""
+    found: dict[Expr, Interval | None] = dict(known)
+    if node.shape or not node.type.is_integer:
+        return None
+    for one in post_order([node]):
+        if one not in found:
+            plain = type(one.spec) is not tuple and one.type.is_integer
+            found[one] = intervals.of_node(one, found.__getitem__) if plain else None
+    return found[node]
+
+
+def total(node: Expr, results: Sequence[Expr], known: Known) -> Expr:
+    """How many turns a loop had, once its results are there.
+
+    Parameters
+    ----------
+    node : Expr
+    results : sequence of Expr
+        Those of the loop; where they are followed by others, the last one counts turns from zero.
+    known : mapping
+    """
+    turns = exactly(node, known)
+    if turns is not None:
+        return index(turns)
+    count = node.params["state"]
+    if len(results) > count:
+        return results[-1]
+    place = counter(node)
+    return counted(node, place, results[place])

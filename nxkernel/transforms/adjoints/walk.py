@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nxkernel import primitives as p
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
+from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
 from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, refusal, zeros
 
@@ -25,6 +26,7 @@ def pullback(
     cotangents: Sequence[Expr | None],
     inputs: Sequence[Expr],
     first: Sequence[Expr | None] = (),
+    known: Mapping[Expr, Interval] | None = None,
 ) -> tuple[list[Expr], dict[Expr, Expr]]:
     """The cotangents of inputs for those of outputs, recorded in the trace that is active.
 
@@ -35,6 +37,8 @@ def pullback(
         Without names, in the types of gradients; None for zero.
     first : sequence of (Expr or None), optional
         What inputs have gained already.
+    known : mapping, optional
+        Between which values parameters of graphs lie that are whole numbers.
 
     Returns
     -------
@@ -48,7 +52,7 @@ def pullback(
     NxTypeError
         Where something on the way has no gradient.
     """
-    way = _Way(outputs, inputs)
+    way = _Way(outputs, inputs, known or {})
     for output, cotangent in zip(outputs, cotangents, strict=True):
         way.gain(output, cotangent)
     for node, value in zip(inputs, first or [None] * len(inputs), strict=True):
@@ -58,7 +62,8 @@ def pullback(
 
 
 class _Way:
-    def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr]) -> None:
+    def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], known: Mapping[Expr, Interval]) -> None:
+        self.known = known
         self.order = post_order(outputs)
         self.inputs = set(inputs)
         self.reached = reached(outputs, inputs)
@@ -107,7 +112,7 @@ class _Way:
                 continue
             wanted = [operand in self.reached for operand in node.operands]
             with tracing.on_behalf(node.source):
-                site = Site(node, cotangents, wanted, own, self.replacing)
+                site = Site(node, cotangents, wanted, own, self.replacing, self.known)
                 for operand, gain, flag in zip(node.operands, _rule(node)(site), wanted, strict=True):
                     if flag:
                         self.gain(operand, gain)
