@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nxkernel.defn import containers
+from nxkernel.defn import containers, faces
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.leaves import is_leaf, spec_of
@@ -37,7 +37,7 @@ class Module:
     """
 
     #: As for definitions: within other functions it is a part of their graphs.
-    on_conflict, compiler = "reuse", None
+    on_conflict, compiler, face = "reuse", None, faces.NX
 
     def __init__(self, builder: Callable[..., Any], args: tuple, options: Mapping[str, Any], name: str = "") -> None:
         #: What it was made by and of: in a key it counts by this, and not by its identity.
@@ -172,7 +172,7 @@ class Module:
         return Definition(function)(key)
 
     def _reused(self, params: dict, part: Any, values: Any, specs: tuple, training: bool) -> dict:
-        run, _ = self._layout(specs, training)
+        run = self._layout(specs, training)
         found = run.known.get(id(part))
         if found is None:
             raise NxTypeError(
@@ -329,18 +329,17 @@ class Module:
         return self._summary(_specs(self.name, inputs, options), training)
 
     def _summary(self, specs: tuple, training: bool = False) -> Summary:
-        run, output = self._layout(specs, training)
-        return Summary.of(run.entries)
+        return Summary.of(self._layout(specs, training).entries)
 
-    def _layout(self, specs: tuple, training: bool) -> tuple[Run, Any]:
-        """What a run creates and gives, found by tracing it with nothing behind."""
+    def _layout(self, specs: tuple, training: bool) -> Run:
+        """What a run creates and calls, found by tracing it with nothing behind."""
         from nxkernel import random
 
         with tracing.BodyTrace() as trace:
             inputs, options = _placeholders(specs, lambda spec: trace.parameter("input", spec))
             run = Run(self, None, None, random.key(0), training)
-            output = self._applied(run, run.known[id(self)][1], inputs, options, 0)[0]
-        return run, output
+            self._applied(run, run.known[id(self)][1], inputs, options, 0)
+        return run
 
     def __repr__(self) -> str:
         return shown_call(self.__nx_function__, self.name)
@@ -526,7 +525,7 @@ def _check_used(module: Module, run: Run, params: dict, inputs: tuple, options: 
     if not extra:
         return
     specs = _specs(module.name, inputs, options)
-    other, _ = module._layout(specs, not run.training)
+    other = module._layout(specs, not run.training)
     extra = [path for path in extra if path not in set(_paths(other.params))]
     if extra:
         where = "".join(f"[{part!r}]" for part in extra[0])
