@@ -53,6 +53,11 @@ def _while(at: Site) -> list[Gain]:
     return _Backwards(at).gains()
 
 
+#: What costs more to compute again than to read, and how many times as many bytes may be kept for that.
+_COSTLY = frozenset(["contraction", "library", "control", "sorting", "cumulative"])
+_WORTH_KEEPING = 8
+
+
 @dataclass
 class _Turn:
     """The gradient of one turn.
@@ -142,8 +147,9 @@ class _Backwards:
         first = [node for node in post_order(list(border)) if node.primitive is p.parameter and node in moving]
         # A loop or a choice has several results, which are kept one by one.
         whole = any(type(node.spec) is tuple for node in border)
-        kept = first if whole or _bytes(first) <= _bytes(border) else list(border)
-        return kept, known
+        costly = any(node.primitive.family in _COSTLY and node in moving for node in post_order(list(border)))
+        most = _bytes(first) * (_WORTH_KEEPING if costly else 1)
+        return (first if whole or most <= _bytes(border) else list(border)), known
 
     def _is_known(self, place: int) -> bool:
         """Whether a parameter is the same in every turn, or counts."""

@@ -1,0 +1,240 @@
+"""Gradients and what is built on them, beside JAX: training steps, gradients of programs, a Hessian, a first call."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import nxkernel as nx
+from benchmarks import learning_in_jax, timing
+from benchmarks.libraries import jax
+from benchmarks.work import Goal, Outcome, Settings, Work
+from nxkernel import optim
+
+#: Makes the arguments of a program; those of both libraries are of the same numbers.
+Inputs = Callable[[np.random.Generator], Sequence[Any]]
+
+
+# Programs --------------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(logits, labels):
+    shifted = logits - nx.reduce_max(logits, axes=[-1], keep_axes=True)
+    return nx.mean(nx.logsumexp(shifted, axes=[-1]) - nx.sum(shifted * labels, axes=[-1]))
+
+
+def perceptron(params, x):
+    hidden = nx.max(nx.dot(x, params["w1"]) + params["b1"], 0.0)
+    return nx.dot(hidden, params["w2"]) + params["b2"]
+
+
+def convolutional(params, x):
+    x = nx.max(nx.conv(x, params["k1"], padding="same") + nx.reshape(params["c1"], (1, 8, 1, 1)), 0.0)
+    x = nx.window_max(x, (1, 1, 2, 2), strides=[1, 1, 2, 2])
+    x = nx.max(nx.conv(x, params["k2"], padding="same") + nx.reshape(params["c2"], (1, 16, 1, 1)), 0.0)
+    x = nx.window_max(x, (1, 1, 2, 2), strides=[1, 1, 2, 2])
+    return nx.dot(nx.reshape(x, (x.shape[0], 784)), params["w"]) + params["b"]
+
+
+def training_step(model):
+    """A step of adam, as a person writes it."""
+    optimizer = optim.adam(1e-3)
+
+    def step(params, state, x, labels):
+        def loss(params):
+            return cross_entropy(model(params, x), labels)
+
+        value, slope = nx.value_and_grad(loss)(params)
+        updates, state = optimizer.update(slope, state, params)
+        return value, optim.apply_updates(params, updates), state
+
+    return nx.jit(step), optimizer
+
+
+def regression(w, x, y):
+    margins = y * nx.dot(x, w)
+    return nx.mean(nx.log1p(nx.exp(-margins))) + 0.01 * nx.sum(w * w)
+
+
+def smoothed(a):
+    for _ in range(20):
+        b = a
+        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
+        a = b
+    return nx.sum(a * a)
+
+
+def recurrent(w, inputs):
+    state, _ = nx.scan(lambda state, x: (nx.tanh(nx.dot(w, state) + x), ()), inputs[0] * 0.0, inputs)
+    return nx.sum(state * state)
+
+
+def valley(x):
+    return nx.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+# Inputs ----------------------------------------------------------------------------------------------------------
+
+
+def _normal(random: np.random.Generator, *shape: int, scale: float = 1.0) -> np.ndarray:
+    return (scale * random.standard_normal(shape)).astype(np.float32)
+
+
+def _labels(random: np.random.Generator, count: int) -> np.ndarray:
+    return np.eye(10, dtype=np.float32)[random.integers(0, 10, count)]
+
+
+def _perceptron(random: np.random.Generator) -> tuple[dict, np.ndarray, np.ndarray]:
+    params = {
+        "w1": _normal(random, 784, 256, scale=0.05),
+        "b1": np.zeros(256, np.float32),
+        "w2": _normal(random, 256, 10, scale=0.1),
+        "b2": np.zeros(10, np.float32),
+    }
+    return params, _normal(random, 128, 784), _labels(random, 128)
+
+
+def _convolutional(random: np.random.Generator) -> tuple[dict, np.ndarray, np.ndarray]:
+    params = {
+        "k1": _normal(random, 8, 1, 3, 3, scale=0.3),
+        "c1": np.zeros(8, np.float32),
+        "k2": _normal(random, 16, 8, 3, 3, scale=0.1),
+        "c2": np.zeros(16, np.float32),
+        "w": _normal(random, 784, 10, scale=0.05),
+        "b": np.zeros(10, np.float32),
+    }
+    return params, _normal(random, 64, 1, 28, 28), _labels(random, 64)
+
+
+def _table(random: np.random.Generator) -> tuple[np.ndarray, ...]:
+    return _normal(random, 50), _normal(random, 20_000, 50), np.sign(_normal(random, 20_000))
+
+
+def _plane(random: np.random.Generator) -> tuple[np.ndarray, ...]:
+    return (random.random((400, 400)),)
+
+
+def _sequence(random: np.random.Generator) -> tuple[np.ndarray, ...]:
+    return _normal(random, 64, 64, scale=0.1), _normal(random, 1000, 64)
+
+
+def _point(random: np.random.Generator) -> tuple[np.ndarray, ...]:
+    return (random.random(50),)
+
+
+# Measuring -------------------------------------------------------------------------------------------------------
+
+
+def _placed(library: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _placed(library, part) for key, part in value.items()}
+    return nx.tensor(value) if library == "nxkernel" else jax().numpy.asarray(value)
+
+
+def _flat(value: Any) -> list[np.ndarray]:
+    if isinstance(value, dict):
+        return [leaf for key in sorted(value) for leaf in _flat(value[key])]
+    if isinstance(value, tuple | list):
+        return [leaf for part in value for leaf in _flat(part)]
+    return [np.asarray(value)]
+
+
+def _steps(model: Callable[..., Any], theirs: Callable[..., Any], inputs: Inputs, work: Work, settings: Settings):
+    """A training step of both libraries, from the same parameters."""
+    params, x, labels = inputs(np.random.default_rng(7))
+    step, optimizer = training_step(model)
+    mine = _placed("nxkernel", params)
+    given = [mine, optimizer.init(mine), _placed("nxkernel", x), _placed("nxkernel", labels)]
+    calls = {"nxkernel": lambda: step(*given)}
+    if jax():
+        other = jax().jit(learning_in_jax.training_step(theirs))
+        its = _placed("JAX", params)
+        placed = [its, learning_in_jax.adam_state(its), _placed("JAX", x), _placed("JAX", labels)]
+        calls["JAX"] = lambda: jax().block_until_ready(other(*placed))
+        _same(work, _flat(calls["nxkernel"]()[:2]), _flat(calls["JAX"]()[:2]), 2e-3)
+    return [work.outcome(timing.interleaved(calls, settings))]
+
+
+def _compare(
+    mine: Callable[..., Any], its: Callable[..., Any], inputs: Inputs, tolerance: float, work: Work, settings: Settings
+) -> list[Outcome]:
+    values = inputs(np.random.default_rng(7))
+    given = [_placed("nxkernel", value) for value in values]
+    calls = {"nxkernel": lambda: mine(*given)}
+    if jax():
+        compiled = jax().jit(its())
+        placed = [_placed("JAX", value) for value in values]
+        calls["JAX"] = lambda: jax().block_until_ready(compiled(*placed))
+        _same(work, _flat(calls["nxkernel"]()), _flat(calls["JAX"]()), tolerance)
+    return [work.outcome(timing.interleaved(calls, settings))]
+
+
+def _same(work: Work, found: list[np.ndarray], expected: list[np.ndarray], tolerance: float) -> None:
+    for one, other in zip(found, expected, strict=True):
+        timing.check(work.name, one, other, tolerance)
+
+
+def _first_step(work: Work, settings: Settings) -> list[Outcome]:
+    """A training step that is new: traced, differentiated and compiled."""
+    params, x, labels = _perceptron(np.random.default_rng(7))
+    best: dict[str, float] = {}
+    for turn in range(settings.repeats + 1):  # the first is a warm-up
+        # Other sizes each time, so that no cache has any of it, and another loss.
+        size = 64 + 8 * turn
+        narrow = params | {"w1": params["w1"][:, :size], "b1": params["b1"][:size], "w2": params["w2"][:size]}
+        for library in ("nxkernel", "JAX") if jax() else ("nxkernel",):
+            given = [_placed(library, value) for value in (narrow, x, labels)]
+            start = time.perf_counter()
+            if library == "nxkernel":
+                step, optimizer = training_step(perceptron)
+                step(given[0], optimizer.init(given[0]), *given[1:])
+            else:
+                other = jax().jit(learning_in_jax.training_step(learning_in_jax.perceptron))
+                jax().block_until_ready(other(given[0], learning_in_jax.adam_state(given[0]), *given[1:]))
+            seconds = time.perf_counter() - start
+            if turn:
+                best[library] = min(seconds, best.get(library, float("inf")))
+    return [work.outcome(best)]
+
+
+def _gradient(name: str, mine: Callable[..., Any], inputs: Inputs, tolerance: float) -> Callable[..., list[Outcome]]:
+    def its() -> Callable[..., Any]:
+        return jax().value_and_grad(getattr(learning_in_jax, name))
+
+    return functools.partial(_compare, nx.value_and_grad(nx.defn(mine)), its, inputs, tolerance)
+
+
+def _hessian_of_jax() -> Callable[..., Any]:
+    return jax().hessian(learning_in_jax.valley)
+
+
+_GOAL = (Goal(1.0),)
+WORKS = [
+    Work(
+        "learning: a step of a perceptron, 784-256-10, batch 128, adam",
+        _GOAL,
+        functools.partial(_steps, perceptron, learning_in_jax.perceptron, _perceptron),
+    ),
+    Work(
+        "learning: a step of a convolutional net, 28 × 28, batch 64, adam",
+        _GOAL,
+        functools.partial(_steps, convolutional, learning_in_jax.convolutional, _convolutional),
+    ),
+    Work(
+        "gradients: logistic regression, 20,000 × 50",
+        _GOAL,
+        _gradient("regression", regression, _table, 1e-4),
+    ),
+    Work("gradients: 20 steps of jacobi, 400 × 400 float64", _GOAL, _gradient("smoothed", smoothed, _plane, 1e-9)),
+    Work("gradients: a scan of 1000 steps, 64 units", _GOAL, _gradient("recurrent", recurrent, _sequence, 1e-3)),
+    Work(
+        "gradients: Hessian by 50 parameters",
+        _GOAL,
+        functools.partial(_compare, nx.hessian(valley), _hessian_of_jax, _point, 1e-9),
+    ),
+    Work("learning: the first step of a new perceptron", _GOAL, _first_step),
+]
