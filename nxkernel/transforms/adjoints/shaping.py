@@ -7,6 +7,9 @@ from nxkernel import shapes
 from nxkernel.ops.dispatch import apply, filled
 from nxkernel.transforms.adjoints.table import Gain, Part, Site, index, rule, shaped, total
 
+#: Up to so many elements the parts of an array are added in one pass over all of it, instead of each where it belongs.
+SMALL = 1 << 12
+
 
 @rule(p.reshape)
 def _reshape(at: Site) -> list[Gain]:
@@ -50,7 +53,8 @@ def _slice(at: Site) -> list[Gain]:
         start + (n - 1) * stride if stride < 0 else start
         for start, stride, n in zip(starts, strides, g.shape, strict=True)
     ]
-    if set(map(abs, strides)) <= {1} and 2 * shapes.size(g.shape) < shapes.size(shape):
+    large = shapes.size(shape) > max(SMALL, 2 * shapes.size(g.shape))
+    if large and set(map(abs, strides)) <= {1}:
         return [Part(g, tuple(map(index, firsts)))]
     config = []
     for first, stride, n, size in zip(firsts, strides, g.shape, shape, strict=True):

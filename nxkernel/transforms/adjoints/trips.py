@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from nxkernel import primitives as p
@@ -143,8 +143,19 @@ def _interval(node: Expr, known: Known) -> Interval | None:
     for one in post_order([node]):
         if one not in found:
             plain = type(one.spec) is not tuple and one.type.is_integer
-            found[one] = intervals.of_node(one, found.__getitem__) if plain else None
+            found[one] = _of_node(one, found.__getitem__, known) if plain else None
     return found[node]
+
+
+def _of_node(node: Expr, found: Callable[[Expr], Interval | None], known: Known) -> Interval | None:
+    if node.primitive is not p.elem or node.operands[0].primitive is not p.while_:
+        return intervals.of_node(node, found)
+    # A counter, once its loop has ended.
+    loop, place = node.operands[0], node.params["index"]
+    by, turns, first = step(loop.params["body"], place), exactly(loop, known), found(loop.operands[place])
+    if None in (by, turns, first):
+        return None
+    return first[0] + by * turns, first[1] + by * turns
 
 
 def total(node: Expr, results: Sequence[Expr], known: Known) -> Expr:
