@@ -186,7 +186,7 @@ def mish(x: Any) -> Any:
     --------
     >>> from nxkernel import nn
     >>> nn.mish(nx.tensor([0.0, 1.0])).to_list()
-    [0.0, 0.8650983572006226]
+    [0.0, 0.8650984168052673]
     """
     x = _float(x)
     return x * nx.tanh(softplus(x))
@@ -210,8 +210,8 @@ def hard_silu(x: Any) -> Any:
     Examples
     --------
     >>> from nxkernel import nn
-    >>> nn.hard_silu(nx.tensor([-4.0, 0.0, 4.0])).to_list()
-    [0.0, 0.0, 4.0]
+    >>> nn.hard_silu(nx.tensor([0.0, 1.5, 4.0])).to_list()
+    [0.0, 1.125, 4.0]
     """
     x = _float(x)
     return x * hard_sigmoid(x)

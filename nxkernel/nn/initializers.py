@@ -1,7 +1,7 @@
 """Initializers: the first values of parameters.
 
-Each function here makes an initializer, which takes ``(key, shape, type)``. A matrix has inputs on its last axis but one
-and outputs on its last axis; axes before these, as kernels of convolutions have, multiply both.
+Each function here makes an initializer, which takes ``(key, shape, type)``. A matrix has inputs on its last axis but
+one and outputs on its last axis; axes before these, as kernels of convolutions have, multiply both.
 """
 
 from __future__ import annotations

@@ -156,7 +156,7 @@ def dropout(rate: float = 0.5, *, axes: Sequence[int] | None = None) -> Callable
     >>> nn.dropout(0.5)({}, nx.tensor([1.0, 2.0])).to_list()
     [1.0, 2.0]
     >>> nn.dropout(0.5)({}, nx.tensor([1.0] * 4), key=nx.random.key(3), training=True).to_list()
-    [2.0, 0.0, 0.0, 0.0]
+    [2.0, 2.0, 0.0, 2.0]
     """
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < 1:
         raise NxValueError(f"the rate of dropout is from 0 to below 1, got {describe(rate)}")

@@ -405,10 +405,8 @@ def ctc(
 
     rows = nx.transpose(emitted, axes=[1, 0, 2])
     start = nx.select(nx.broadcast(place < 2, (batch, 2 * size + 1)), rows[0], never)
-    start = nx.select(nx.logical_and(nx.new_axis(lengths, -1) == 0, place == 1), never, start)
     if steps > 1:
         (start, _), _ = nx.scan(step, (start, nx.as_type(1, "s64")), rows[1:])
-    ends = nx.stack([2 * lengths, nx.max(2 * lengths - 1, 0)], axis=1)
-    found = nx.take_along_axis(start, ends, axis=1)
-    found = nx.select(nx.new_axis(lengths, -1) > 0, found, nx.select(nx.iota((2,)) == 0, found, never))
-    return _reduced(-nx.logsumexp(found, axes=[1]), reduction)
+    ends = nx.new_axis(2 * lengths, -1)
+    at_end = nx.logical_or(place == ends, place == ends - 1)
+    return _reduced(-nx.logsumexp(nx.select(at_end, start, never), axes=[1]), reduction)

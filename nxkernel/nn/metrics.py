@@ -61,8 +61,8 @@ def accuracy(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     elif truth.shape != found.shape:
         raise NxValueError(
             message(
-                "accuracy: expected numbers of classes and predictions with one more axis, or two tensors of one shape, "
-                f"got {truth.spec} and {found.spec}."
+                "accuracy: expected numbers of classes and predictions with one more axis, or two tensors of one "
+                f"shape, got {truth.spec} and {found.spec}."
             )
         )
     elif found.type.is_integer:

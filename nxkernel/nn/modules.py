@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import functools
-import inspect
-import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nxkernel.defn import containers, faces
+from nxkernel import random
+from nxkernel.defn import faces
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.functions import fn
-from nxkernel.defn.leaves import is_leaf, spec_of
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import node_with, parameter
-from nxkernel.graph.traverse import post_order
 from nxkernel.nn import scopes
+from nxkernel.nn.naming import name_of, names_of
+from nxkernel.nn.running import (
+    check_alike,
+    check_key,
+    initial,
+    is_data,
+    network,
+    placeholders,
+    renamed,
+    replaced,
+    specs_of,
+)
 from nxkernel.nn.scopes import Entry, Frame, Place, Run
 from nxkernel.nn.summaries import Summary, shown_call
-from nxkernel.operand import Operand, whole_spec
+from nxkernel.operand import Operand
 from nxkernel.shapes import describe
 from nxkernel.wording import a
 
@@ -42,7 +50,7 @@ class Module:
     def __init__(self, builder: Callable[..., Any], args: tuple, options: Mapping[str, Any], name: str = "") -> None:
         #: What it was made by and of: in a key it counts by this, and not by its identity.
         self.__nx_function__ = functools.partial(builder, *args, **options)
-        self.name = name or _name_of(builder)
+        self.name = name or name_of(builder)
         self.__doc__ = builder.__doc__
         self._made: tuple[Any, Any, dict] | None = None
         self._inputs: tuple[tuple, dict] | None = None
@@ -131,8 +139,8 @@ class Module:
         >>> {name: {part: value.shape for part, value in layer.items()} for name, layer in params.items()}
         {'dense': {'bias': (16,), 'kernel': (8, 16)}, 'dense_1': {'bias': (4,), 'kernel': (16, 4)}}
         """
-        _check_key(self.name, key)
-        specs = _specs(self.name, inputs, options)
+        check_key(self.name, key)
+        specs = specs_of(self.name, inputs, options)
         self._inputs = specs
         params = self._initial("params", key, specs, training)
         for part, values in (reuse or {}).items():
@@ -160,15 +168,13 @@ class Module:
         >>> state["batch_norm"]["mean"].to_list()
         [0.0, 0.0]
         """
-        from nxkernel import random
-
-        specs = _specs(self.name, inputs, options)
+        specs = specs_of(self.name, inputs, options)
         return self._initial("state", random.key(0), specs, True)
 
     def _initial(self, what: str, key: Any, specs: tuple, training: bool) -> dict:
         if tracing.current() is not None:
-            return _initial(self, what, specs, training, key)
-        function = functools.partial(_function(_initial, f"{self.name}.init"), self, what, specs, training)
+            return initial(self, what, specs, training, key)
+        function = functools.partial(renamed(initial, f"{self.name}.init"), self, what, specs, training)
         return Definition(function)(key)
 
     def _reused(self, params: dict, part: Any, values: Any, specs: tuple, training: bool) -> dict:
@@ -185,8 +191,8 @@ class Module:
         expected = params
         for name in place.path:
             expected = expected.get(name, {})
-        _check_alike(expected, values, place.shown, "")
-        return _replaced(params, place.path, values) if expected else params
+        check_alike(expected, values, place.shown, "")
+        return replaced(params, place.path, values) if expected else params
 
     # Calls -----------------------------------------------------------------------------------------------------
 
@@ -243,7 +249,8 @@ class Module:
         --------
         >>> from nxkernel import nn
         >>> layer = nn.dense(1)
-        >>> layer.apply({"kernel": [[2.0], [3.0]], "bias": [0.5]}, nx.tensor([1.0, 1.0])).to_list()
+        >>> params = {"kernel": nx.tensor([[2.0], [3.0]]), "bias": nx.tensor([0.5])}
+        >>> layer.apply(params, nx.tensor([1.0, 1.0])).to_list()
         [5.5]
         """
         __tracebackhide__ = True
@@ -255,14 +262,14 @@ class Module:
                 )
             )
         if key is not None:
-            _check_key(self.name, key)
-        given = {"options": {name: value for name, value in options.items() if _is_data(value)}}
+            check_key(self.name, key)
+        given = {"options": {name: value for name, value in options.items() if is_data(value)}}
         given |= {name: value for name, value in (("key", key), ("state", state)) if value is not None}
         static = {name: value for name, value in options.items() if name not in given["options"]}
         if tracing.current() is not None:
-            return _network(self, params, inputs, given, training=training, **static)
+            return network(self, params, inputs, given, training=training, **static)
         if self._definition is None:
-            self._definition = Definition(functools.partial(_function(_network, self.name), self))
+            self._definition = Definition(functools.partial(renamed(network, self.name), self))
         return self._definition(params, inputs, given, training=bool(training), **static)
 
     def _applied(self, run: Run, place: Place, args: Sequence[Any], options: Mapping, depth: int) -> tuple[Any, Entry]:
@@ -281,7 +288,8 @@ class Module:
                 # What Python says of arguments that do not fit has no second frame.
                 if error.__traceback__.tb_next is not None:
                     raise
-                raise NxTypeError(f"{place.shown}: {error}") from None
+                name = getattr(function, "__qualname__", self.name)
+                raise NxTypeError(f"{place.shown}: {str(error).replace(f'{name}()', 'it')}") from None
         return entry.output, entry
 
     def _application(self) -> tuple[Callable[..., Any], dict[int, tuple[str, str]]]:
@@ -297,7 +305,7 @@ class Module:
                         "Define `def apply(x): …` in it, and return apply.",
                     )
                 )
-            self._made = (made, function, _names(made, function))
+            self._made = (made, function, names_of(made, function, Module))
         return self._made[1:]
 
     # What people see -------------------------------------------------------------------------------------------
@@ -319,24 +327,22 @@ class Module:
         --------
         >>> from nxkernel import nn
         >>> nn.serial(nn.dense(16), nn.relu, nn.dense(4)).summary(nx.template((1, 8), "f32"))
-        layer             output     parameters
-        serial            f32[1][4]
-          serial[0].dense    f32[1][16]        144
+        layer                output      parameters
+        serial               f32[1][4]
+          serial[0].dense    f32[1][16]         144
           serial[1].relu     f32[1][16]
-          serial[2].dense_1  f32[1][4]          68
+          serial[2].dense_1  f32[1][4]           68
         212 parameters, 848 bytes
         """
-        return self._summary(_specs(self.name, inputs, options), training)
+        return self._summary(specs_of(self.name, inputs, options), training)
 
     def _summary(self, specs: tuple, training: bool = False) -> Summary:
         return Summary.of(self._layout(specs, training).entries)
 
     def _layout(self, specs: tuple, training: bool) -> Run:
         """What a run creates and calls, found by tracing it with nothing behind."""
-        from nxkernel import random
-
         with tracing.BodyTrace() as trace:
-            inputs, options = _placeholders(specs, lambda spec: trace.parameter("input", spec))
+            inputs, options = placeholders(specs, lambda spec: trace.parameter("input", spec))
             run = Run(self, None, None, random.key(0), training)
             self._applied(run, run.known[id(self)][1], inputs, options, 0)
         return run
@@ -403,7 +409,7 @@ def as_module(layer: Any, place: str) -> Module:
         raise NxTypeError(
             message(f"{place} is {layer.__name__} itself, not a module.", f"Call it: nn.{layer.__name__}(…).")
         )
-    return Module(_itself, (layer,), {}, _name_of(layer))
+    return Module(_itself, (layer,), {}, name_of(layer))
 
 
 def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -413,151 +419,6 @@ def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
 def _is_maker(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     return code is not None and code.co_name == "make" and code.co_filename == __file__
-
-
-def _name_of(function: Any) -> str:
-    name = getattr(function, "__name__", type(function).__name__)
-    return name if name.isidentifier() else "function"
-
-
-# Runs --------------------------------------------------------------------------------------------------------------
-
-
-def _network(
-    module: Module, params: Any, inputs: tuple, given: dict, /, *, training: bool = False, **static: Any
-) -> Any:
-    """Apply a network from its root on."""
-    __tracebackhide__ = True
-    run = Run(module, params, given.get("state"), given.get("key"), training)
-    options = {**static, **given.get("options", {})}
-    root = run.known[id(module)][1]
-    with scopes.entered(None):
-        result, _ = module._applied(run, root, inputs, options, 0)
-    if not static:
-        _check_used(module, run, params, inputs, options)
-    return (result, run.state) if run.given_state is not None else result
-
-
-def _initial(module: Module, what: str, specs: tuple, training: bool, key: Any) -> dict:
-    """The first parameters or state of a network, in the trace that is active."""
-    __tracebackhide__ = True
-    made: list[Any] = []
-
-    def placeholder(spec: Any) -> Any:
-        made.append(parameter(-1, "input", whole_spec(spec)))
-        return made[-1]
-
-    inputs, options = _placeholders(specs, placeholder)
-    run = Run(module, None, None, key, training)
-    with scopes.entered(None):
-        module._applied(run, run.known[id(module)][1], inputs, options, 0)
-    found: list[tuple[str, Any]] = []
-    result = run.params if what == "params" else run.state
-    containers.flatten(result, what, found, containers.no_tensor(module.name))
-    for path, value in found:
-        node = getattr(value, "node", value)
-        if isinstance(node, Operand) and hasattr(node, "operands"):
-            used = set(map(id, post_order([node])))
-            if any(id(one) in used for one in made):
-                raise NxTypeError(
-                    message(
-                        f"{module.name}: the first value of {path} depends on the values of the inputs.",
-                        "init sees types and shapes alone. Compute with the inputs in the function that applies.",
-                    )
-                )
-    return result
-
-
-def _placeholders(specs: tuple, make: Callable[[Any], Any]) -> tuple[tuple, dict]:
-    """Inputs and options with traced values in place of what they had."""
-    structure, leaves, static = specs
-    supply = iter([node_with(make(spec), spec) for spec in leaves])
-    inputs, options = containers.rebuild(structure, supply)
-    return inputs, {**dict(static), **options}
-
-
-def _specs(name: str, inputs: tuple, options: Mapping[str, Any]) -> tuple:
-    """What a network is traced with: structure and specs of the data, and the static options."""
-    data = {key: value for key, value in options.items() if _is_data(value)}
-    leaves: list[tuple[str, Any]] = []
-
-    def refuse(path: str, value: Any) -> Exception:
-        return NxTypeError(
-            message(
-                f"{name}: inputs are tensors, templates and containers of them, got {describe(value)}.",
-                "Everything else goes by keyword, as an option.",
-            )
-        )
-
-    structure = containers.flatten((inputs, data), "inputs", leaves, refuse)
-    static = tuple(sorted((key, value) for key, value in options.items() if key not in data))
-    return structure, tuple(spec_of(value, path) for path, value in leaves), static
-
-
-def _is_data(value: Any) -> bool:
-    """Whether an option is a tensor or a container of tensors; numbers are static."""
-    if isinstance(value, dict):
-        return bool(value) and all(map(_is_data, value.values()))
-    if isinstance(value, tuple | list):
-        return bool(value) and all(map(_is_data, value))
-    return is_leaf(value) and not isinstance(value, bool | int | float | complex)
-
-
-def _check_key(name: str, key: Any) -> None:
-    if is_leaf(key) and not isinstance(key, bool | int | float | complex):
-        spec = spec_of(key)
-        if str(spec.type) == "u32" and spec.shape == (2,):
-            return
-        found = str(spec)
-    else:
-        found = describe(key)
-    raise NxTypeError(
-        message(
-            f"{name}: the key is u32[2], got {found}.",
-            "nx.random.key(0) makes one: params = net.init(nx.random.key(0), x).",
-        )
-    )
-
-
-def _check_used(module: Module, run: Run, params: dict, inputs: tuple, options: dict) -> None:
-    """Refuse parameters that no layer asks for, unless one does in training, or only then does not."""
-    extra = [path for path in _paths(params) if path not in run.used]
-    if not extra:
-        return
-    specs = _specs(module.name, inputs, options)
-    other = module._layout(specs, not run.training)
-    extra = [path for path in extra if path not in set(_paths(other.params))]
-    if extra:
-        where = "".join(f"[{part!r}]" for part in extra[0])
-        raise NxTypeError(
-            message(
-                f"{module.name}: params{where} is for no layer of this network.",
-                "They are those of another network: net.init(key, x) makes them for this one.",
-            )
-        )
-
-
-def _paths(tree: Any, before: tuple = ()) -> list[tuple]:
-    if not isinstance(tree, dict):
-        return [before]
-    return [path for name, value in tree.items() for path in _paths(value, (*before, name))]
-
-
-def _replaced(tree: dict, path: Sequence[str], values: Any) -> Any:
-    """A tree with something else at a path."""
-    return {**tree, path[0]: _replaced(tree[path[0]], path[1:], values)} if path else values
-
-
-def _check_alike(expected: Any, values: Any, shown: str, where: str) -> None:
-    if isinstance(expected, dict):
-        keys, given = sorted(expected), sorted(values) if isinstance(values, dict) else describe(values)
-        if keys != given:
-            raise NxTypeError(f"{shown}: reuse expected the keys {keys}{where}, got {given}")
-        for key in keys:
-            _check_alike(expected[key], values[key], shown, f" at [{key!r}]")
-    elif not is_leaf(values) or spec_of(values).shape != expected.shape:
-        got = spec_of(values) if is_leaf(values) else describe(values)
-        raise NxTypeError(f"{shown}: reuse expected {expected.spec}{where}, got {got}")
 
 
 def _locate(error: NxError, shown: str) -> None:
@@ -571,51 +432,3 @@ def _locate(error: NxError, shown: str) -> None:
 
 def _text(value: Any) -> str:
     return repr(value) if isinstance(value, Module) else describe(value)
-
-
-@functools.lru_cache(maxsize=1024)
-def _function(function: types.FunctionType, name: str) -> types.FunctionType:
-    """A function under another name: what events and errors call a network."""
-    made = types.FunctionType(function.__code__, function.__globals__, name, None, function.__closure__)
-    made.__kwdefaults__, made.__qualname__, made.__module__ = function.__kwdefaults__, f"<{name}>", function.__module__
-    return made
-
-
-def _names(made: functools.partial, function: Any) -> dict[int, tuple[str, str]]:
-    """What modules are called, by identity: a key, and what goes before it for people, such as ``[2]``."""
-    found: dict[int, tuple[str, str]] = {}
-    while isinstance(function, functools.partial):
-        function = function.func
-    subject = getattr(function, "__self__", None if isinstance(function, types.FunctionType) else function)
-    spaces = [getattr(subject, "__dict__", {}) if not isinstance(subject, Module) else {}]
-    plain = getattr(function, "__func__", function)
-    if isinstance(plain, types.FunctionType) and plain.__closure__:
-        spaces.append(inspect.getclosurevars(plain).nonlocals)
-    listed = _variadic(made.func)
-    for space in spaces:
-        for name, value in space.items():
-            if name == listed and isinstance(value, tuple | list):
-                for place, layer in enumerate(value):
-                    found.setdefault(id(layer), ("", f"[{place}]"))
-            for key, layer in _modules(name, value):
-                found.setdefault(id(layer), (key, ""))
-    return found
-
-
-def _variadic(builder: Callable[..., Any]) -> str | None:
-    """The name of a maker's ``*layers``: those are called by what they are, and where."""
-    try:
-        parameters = inspect.signature(builder).parameters.values()
-    except (TypeError, ValueError):
-        return None
-    return next((one.name for one in parameters if one.kind is one.VAR_POSITIONAL), None)
-
-
-def _modules(name: str, value: Any) -> list[tuple[str, Module]]:
-    if isinstance(value, Module):
-        return [(name, value)]
-    if isinstance(value, tuple | list):
-        return [(f"{name}_{place}", one) for place, one in enumerate(value) if isinstance(one, Module)]
-    if isinstance(value, dict):
-        return [(f"{name}_{key}", one) for key, one in value.items() if isinstance(one, Module)]
-    return []

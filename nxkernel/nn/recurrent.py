@@ -172,7 +172,7 @@ def rnn(
     Examples
     --------
     >>> from nxkernel import nn
-    >>> params = {"kernel": [[1.0]], "hidden": [[1.0]], "bias": [0.0]}
+    >>> params = {"kernel": nx.eye(1), "hidden": nx.eye(1), "bias": nx.tensor([0.0])}
     >>> nn.rnn(1, activation=nn.linear)(params, nx.tensor([[1.0], [2.0], [3.0]])).to_list()
     [[1.0], [3.0], [6.0]]
     """

@@ -1,0 +1,55 @@
+"""What modules are called: by the variables that hold them, by their places in a list, or by what they are."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+
+def names_of(made: functools.partial, function: Any, kind: type) -> dict[int, tuple[str, str]]:
+    """What modules are called, by identity: a key, and what goes before it for people, such as ``[2]``."""
+    found: dict[int, tuple[str, str]] = {}
+    while isinstance(function, functools.partial):
+        function = function.func
+    subject = getattr(function, "__self__", None if isinstance(function, types.FunctionType) else function)
+    spaces = [getattr(subject, "__dict__", {}) if not isinstance(subject, kind) else {}]
+    plain = getattr(function, "__func__", function)
+    if isinstance(plain, types.FunctionType) and plain.__closure__:
+        spaces.append(inspect.getclosurevars(plain).nonlocals)
+    listed = _variadic(made.func)
+    for space in spaces:
+        for name, value in space.items():
+            if name == listed and isinstance(value, tuple | list):
+                for place, layer in enumerate(value):
+                    found.setdefault(id(layer), ("", f"[{place}]"))
+            for key, layer in _modules(name, value, kind):
+                found.setdefault(id(layer), (key, ""))
+    return found
+
+
+def _variadic(builder: Callable[..., Any]) -> str | None:
+    """The name of a maker's ``*layers``: those are called by what they are, and where."""
+    try:
+        parameters = inspect.signature(builder).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    return next((one.name for one in parameters if one.kind is one.VAR_POSITIONAL), None)
+
+
+def _modules(name: str, value: Any, kind: type) -> list[tuple[str, Any]]:
+    if isinstance(value, kind):
+        return [(name, value)]
+    if isinstance(value, tuple | list):
+        return [(f"{name}_{place}", one) for place, one in enumerate(value) if isinstance(one, kind)]
+    if isinstance(value, dict):
+        return [(f"{name}_{key}", one) for key, one in value.items() if isinstance(one, kind)]
+    return []
+
+
+def name_of(function: Any) -> str:
+    """The name of a function or class where it can be a key."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return name if name.isidentifier() else "function"

@@ -1,0 +1,172 @@
+"""Runs of networks: applied with parameters, and traced with nothing behind for parameters to be created."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nxkernel.defn import containers
+from nxkernel.defn.leaves import is_leaf, spec_of
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.expr import Expr, node_with, parameter
+from nxkernel.graph.traverse import post_order
+from nxkernel.nn import scopes
+from nxkernel.nn.scopes import Run
+from nxkernel.operand import whole_spec
+from nxkernel.shapes import describe
+
+if TYPE_CHECKING:
+    from nxkernel.nn.modules import Module
+
+
+def network(
+    module: Module, params: Any, inputs: tuple, given: dict, /, *, training: bool = False, **static: Any
+) -> Any:
+    """Apply a network from its root on."""
+    __tracebackhide__ = True
+    run = Run(module, params, given.get("state"), given.get("key"), training)
+    options = {**static, **given.get("options", {})}
+    root = run.known[id(module)][1]
+    with scopes.entered(None):
+        result, _ = module._applied(run, root, inputs, options, 0)
+    if not static:
+        _check_used(module, run, params, inputs, options)
+    return (result, run.state) if run.given_state is not None else result
+
+
+def initial(module: Module, what: str, specs: tuple, training: bool, key: Any) -> dict:
+    """The first parameters or state of a network, in the trace that is active."""
+    __tracebackhide__ = True
+    made: list[Any] = []
+
+    def placeholder(spec: Any) -> Any:
+        made.append(parameter(-1, "input", whole_spec(spec)))
+        return made[-1]
+
+    inputs, options = placeholders(specs, placeholder)
+    run = Run(module, None, None, key, training)
+    with scopes.entered(None):
+        module._applied(run, run.known[id(module)][1], inputs, options, 0)
+    found: list[tuple[str, Any]] = []
+    result = run.params if what == "params" else run.state
+    containers.flatten(result, what, found, containers.no_tensor(module.name))
+    nodes = [(path, getattr(value, "node", value)) for path, value in found]
+    nodes = [(path, node) for path, node in nodes if isinstance(node, Expr)]
+    for path, node in nodes if _uses([node for _, node in nodes], made) else ():
+        if _uses([node], made):
+            raise NxTypeError(
+                message(
+                    f"{module.name}: the first value of {path} depends on the values of the inputs.",
+                    "init sees types and shapes alone. Compute with the inputs in the function that applies.",
+                )
+            )
+    return result
+
+
+def _uses(nodes: Sequence[Expr], inputs: Sequence[Expr]) -> bool:
+    used = set(map(id, post_order(nodes)))
+    return any(id(one) in used for one in inputs)
+
+
+def placeholders(specs: tuple, make: Callable[[Any], Any]) -> tuple[tuple, dict]:
+    """Inputs and options with traced values in place of what they had."""
+    structure, leaves, static = specs
+    supply = iter([node_with(make(spec), spec) for spec in leaves])
+    inputs, options = containers.rebuild(structure, supply)
+    return inputs, {**dict(static), **options}
+
+
+def specs_of(name: str, inputs: tuple, options: Mapping[str, Any]) -> tuple:
+    """What a network is traced with: structure and specs of the data, and the static options."""
+    data = {key: value for key, value in options.items() if is_data(value)}
+    leaves: list[tuple[str, Any]] = []
+
+    def refuse(path: str, value: Any) -> Exception:
+        return NxTypeError(
+            message(
+                f"{name}: inputs are tensors, templates and containers of them, got {describe(value)}.",
+                "Everything else goes by keyword, as an option.",
+            )
+        )
+
+    structure = containers.flatten((inputs, data), "inputs", leaves, refuse)
+    static = tuple(sorted((key, value) for key, value in options.items() if key not in data))
+    return structure, tuple(spec_of(value, path) for path, value in leaves), static
+
+
+def is_data(value: Any) -> bool:
+    """Whether an option is a tensor or a container of tensors; numbers are static."""
+    if isinstance(value, dict):
+        return bool(value) and all(map(is_data, value.values()))
+    if isinstance(value, tuple | list):
+        return bool(value) and all(map(is_data, value))
+    return is_leaf(value) and not isinstance(value, bool | int | float | complex)
+
+
+def check_key(name: str, key: Any) -> None:
+    """Refuse what is no random key, such as an input in its place."""
+    if is_leaf(key) and not isinstance(key, bool | int | float | complex):
+        spec = spec_of(key)
+        if str(spec.type) == "u32" and spec.shape == (2,):
+            return
+        found = str(spec)
+    else:
+        found = describe(key)
+    raise NxTypeError(
+        message(
+            f"{name}: the key is u32[2], got {found}.",
+            "nx.random.key(0) makes one: params = net.init(nx.random.key(0), x).",
+        )
+    )
+
+
+def _check_used(module: Module, run: Run, params: dict, inputs: tuple, options: dict) -> None:
+    """Refuse parameters that no layer asks for, unless one does in training, or only then does not."""
+    extra = [path for path in _paths(params) if path not in run.used]
+    if not extra:
+        return
+    specs = specs_of(module.name, inputs, options)
+    other = module._layout(specs, not run.training)
+    extra = [path for path in extra if path not in set(_paths(other.params))]
+    if extra:
+        where = "".join(f"[{part!r}]" for part in extra[0])
+        raise NxTypeError(
+            message(
+                f"{module.name}: params{where} is for no layer of this network.",
+                "They are those of another network: net.init(key, x) makes them for this one.",
+            )
+        )
+
+
+def _paths(tree: Any, before: tuple = ()) -> list[tuple]:
+    if not isinstance(tree, dict):
+        return [before]
+    return [path for name, value in tree.items() for path in _paths(value, (*before, name))]
+
+
+def replaced(tree: dict, path: Sequence[str], values: Any) -> Any:
+    """A tree with something else at a path."""
+    return {**tree, path[0]: replaced(tree[path[0]], path[1:], values)} if path else values
+
+
+def check_alike(expected: Any, values: Any, shown: str, where: str) -> None:
+    """Refuse values to reuse that have other keys or shapes than what they replace."""
+    if isinstance(expected, dict):
+        keys, given = sorted(expected), sorted(values) if isinstance(values, dict) else describe(values)
+        if keys != given:
+            raise NxTypeError(f"{shown}: reuse expected the keys {keys}{where}, got {given}")
+        for key in keys:
+            check_alike(expected[key], values[key], shown, f" at [{key!r}]")
+    elif not is_leaf(values) or spec_of(values).shape != expected.shape:
+        got = spec_of(values) if is_leaf(values) else describe(values)
+        raise NxTypeError(f"{shown}: reuse expected {expected.spec}{where}, got {got}")
+
+
+@functools.lru_cache(maxsize=1024)
+def renamed(function: types.FunctionType, name: str) -> types.FunctionType:
+    """A function under another name: what events and errors call a network."""
+    made = types.FunctionType(function.__code__, function.__globals__, name, None, function.__closure__)
+    made.__kwdefaults__, made.__qualname__, made.__module__ = function.__kwdefaults__, f"<{name}>", function.__module__
+    return made
