@@ -1,0 +1,26 @@
+"""Training: a step made of a model, a loss and an optimizer, and the loop around it.
+
+>>> from nxkernel import optim, training
+>>> x = nx.iota((8, 1), type="f32") / 8
+>>> data = training.batches(x, 3 * x + 1, 4)
+>>> line = lambda params, x: x * params["slope"] + params["start"]
+>>> loss = lambda found, y: nx.mean((found - y) ** 2)
+>>> params = {"slope": nx.tensor(0.0), "start": nx.tensor(0.0)}
+>>> fitted = training.fit(line, loss, optim.adam(0.1), params, data, epochs=150, progress=False)
+>>> round(float(fitted.params["slope"]), 1), round(float(fitted.params["start"]), 1)
+(3.0, 1.0)
+"""
+
+from nxkernel.calling import explain
+from nxkernel.training.batches import Batches, batches
+from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
+from nxkernel.training.fitting import Fitted, evaluate, fit
+from nxkernel.training.steps import make_evaluation, make_step
+from nxkernel.training.stopping import EarlyStopping
+
+__all__ = [
+    "Batches", "EarlyStopping", "Fitted", "batches", "evaluate", "fit", "load_checkpoint", "make_evaluation",
+    "make_step", "save_checkpoint",
+]  # fmt: skip
+
+explain(globals(), __all__, "training")

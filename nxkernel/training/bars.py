@@ -1,0 +1,56 @@
+"""The progress bar of a training: tqdm's, in the form that fits the place."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+from nxkernel.errors import NxValueError, message
+
+
+class Bar:
+    """How far a training is; nothing where no bar is wanted.
+
+    Parameters
+    ----------
+    wanted : bool or None
+        None for a bar where tqdm is installed.
+    total : int or None
+        How many batches there will be, where that is known.
+    done : int
+        How many there were.
+    """
+
+    def __init__(self, wanted: bool | None, total: int | None, done: int) -> None:
+        self._bar: Any = None
+        if wanted is False:
+            return
+        if importlib.util.find_spec("tqdm") is None:
+            if wanted:
+                raise NxValueError(
+                    message(
+                        "the progress bar is tqdm's, which is not installed.",
+                        "Install it (nxkernel[progress]), or leave progress= out.",
+                    )
+                )
+            return
+        from tqdm.auto import tqdm
+
+        self._bar = tqdm(total=total, initial=done, unit="batch", dynamic_ncols=True)
+
+    def describe(self, text: str) -> None:
+        """Say in which part the training is."""
+        if self._bar is not None:
+            self._bar.set_description_str(text)
+
+    def step(self, figures: dict[str, float] | None = None) -> None:
+        """Go on by one batch."""
+        if self._bar is not None:
+            if figures:
+                self._bar.set_postfix(figures, refresh=False)
+            self._bar.update()
+
+    def close(self) -> None:
+        """The bar stays as it is."""
+        if self._bar is not None:
+            self._bar.close()

@@ -1,0 +1,401 @@
+"""The loop around a step of training: epochs, validation, early stopping, checkpoints, and a bar that shows it."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import nxkernel as nx
+from nxkernel.defn import containers
+from nxkernel.defn.definition import Definition
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.ops.dispatch import operand
+from nxkernel.optim import Transformation, checks
+from nxkernel.shapes import describe
+from nxkernel.training.bars import Bar
+from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
+from nxkernel.training.steps import Metrics, make_evaluation, make_step, named_metrics
+from nxkernel.training.stopping import EarlyStopping
+from nxkernel.wording import counted
+
+#: Batches: an iterable that can be gone through in each epoch, or a function of the number of the epoch.
+Data = Iterable[tuple[Any, Any]] | Callable[[int], Iterable[tuple[Any, Any]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Fitted:
+    """How far a training came.
+
+    Parameters
+    ----------
+    params : container of tensors
+        With early stopping those of the best epoch.
+    state : container of tensors
+        The optimizer's.
+    model_state : container of tensors
+        The model's, ``()`` for a model without.
+    history : dict of lists
+        A number for each epoch: ``"epoch"``, ``"loss"``, the metrics, and the same of the validation behind
+        ``"validation_"``.
+    epochs, steps : int
+        How many whole epochs, and how many updates, there were.
+    stopped : str
+        Why it ended.
+    """
+
+    params: Any
+    state: Any
+    model_state: Any
+    history: dict[str, list[float]]
+    epochs: int
+    steps: int
+    stopped: str
+
+    def __repr__(self) -> str:
+        last = ", ".join(
+            f"{name} {values[-1]:.4g}" for name, values in self.history.items() if name != "epoch" and values
+        )
+        told = f"; {last}" if last else ""
+        return f"<fitted in {counted(self.epochs, 'epoch')}, {counted(self.steps, 'step')}: {self.stopped}{told}>"
+
+
+@dataclasses.dataclass(frozen=True)
+class _Now:
+    """All that changes; replaced as a whole, so that an interrupt finds the one or the other."""
+
+    params: Any
+    state: Any
+    epoch: int = 0
+    batch: int = 0
+    step: int = 0
+    totals: dict[str, float] = dataclasses.field(default_factory=dict)
+    examples: int = 0
+    history: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    best: Any = None
+    figure: float | None = None
+    waited: int = 0
+
+
+#: What a checkpoint keeps of it beside tensors.
+_NOTED = ("epoch", "batch", "step", "totals", "examples", "history", "figure", "waited")
+
+
+def fit(
+    model: Callable[..., Any], loss: Callable[[Any, Any], Any], optimizer: Transformation, params: Any, data: Data, *,
+    epochs: int = 1, validation: Data | tuple[Any, Any] | None = None, metrics: Metrics = None,
+    learning_rate: float | Callable[[int], float] | None = None, key: Any = None, state: Any = None,
+    model_state: Any = None, early_stopping: EarlyStopping | None = None,
+    checkpoint: str | os.PathLike | None = None, resume: bool = False, progress: bool | None = None,
+) -> Fitted:  # fmt: skip
+    """Train a model; one program is compiled for all steps.
+
+    An interrupt ends it after the last whole step, and gives what there is by then; a checkpoint is written first.
+
+    Parameters
+    ----------
+    model, loss, optimizer, metrics
+        As :func:`make_step` takes them.
+    params : container of tensors
+        The first ones.
+    data : iterable of (x, y), or callable
+        What :func:`batches` gives, or any iterable that can be gone through each epoch; a function takes the number of
+        the epoch, from 0.
+    epochs : int, optional
+        How many there are in all.
+    validation : iterable of (x, y), or one pair, optional
+        What loss and metrics are computed of after each epoch.
+    learning_rate : float or callable, optional
+        In place of the optimizer's; a function takes the number of the step, from 0.
+    key : tensor, optional
+        Of :func:`nxkernel.random.key`; each step has a key of its own made of it, for a model that takes ``key=``.
+    state : container of tensors, optional
+        Of the optimizer; at first that of ``optimizer.init``.
+    model_state : container of tensors, optional
+        For a model with state. Modules of :mod:`nxkernel.nn` are asked for it.
+    early_stopping : EarlyStopping, optional
+    checkpoint : path, optional
+        Where to write all that is needed to go on, after each epoch.
+    resume : bool, optional
+        Whether to go on from the checkpoint, if there is one: all numbers are then what they would have been without a
+        break.
+    progress : bool, optional
+        Whether to show a bar; when not given, where tqdm is installed.
+
+    Returns
+    -------
+    Fitted
+
+    Raises
+    ------
+    NxValueError
+        For a checkpoint of another model.
+    """
+    checks.count("fit", "epochs", epochs)
+    if resume and checkpoint is None:
+        raise NxTypeError("fit: resume=True goes on from a checkpoint; say where it is with checkpoint=")
+    if not isinstance(early_stopping, EarlyStopping | None):
+        raise NxTypeError(
+            message(
+                f"fit: early_stopping is a training.EarlyStopping, got {describe(early_stopping)}.",
+                "Write training.EarlyStopping(patience=5).",
+            )
+        )
+    if epochs > 1:
+        _check_repeatable(data, epochs)
+    if model_state is None:
+        model_state = model.init_state(_first(data)[0]) if hasattr(model, "init_state") else ()
+    stateful = not _is_empty(model_state)
+    params = _tensors(params, "params")
+    state = _tensors(optimizer.init(params) if state is None else state, "state")
+    run = _Run(data, validation, key, learning_rate, epochs, early_stopping, checkpoint, stateful)
+    run.step = make_step(model, loss, optimizer, metrics=metrics, stateful=stateful)
+    run.evaluation = make_evaluation(model, loss, metrics=metrics, stateful=stateful)
+    run.names = list(named_metrics(loss, metrics))
+    if early_stopping is not None:
+        early_stopping.check(
+            [*run.names, *([f"validation_{name}" for name in run.names] if validation is not None else [])]
+        )
+    run.now = _Now(params, (state, _tensors(model_state, "model_state")) if stateful else state)
+    if resume and os.path.exists(checkpoint):
+        run.resume()
+    return run.go(progress)
+
+
+class _Run:
+    """A training while it goes on."""
+
+    step: Definition
+    evaluation: Definition
+    names: list[str]
+    now: _Now
+
+    def __init__(
+        self, data: Data, validation: Any, key: Any, learning_rate: Any, epochs: int, stopping: EarlyStopping | None,
+        checkpoint: Any, stateful: bool,
+    ) -> None:  # fmt: skip
+        self.data, self.validation, self.key, self.learning_rate = data, validation, key, learning_rate
+        self.epochs, self.stopping, self.checkpoint, self.stateful = epochs, stopping, checkpoint, stateful
+
+    def go(self, progress: bool | None) -> Fitted:
+        """Train until it ends."""
+        each = len(self.data) if hasattr(self.data, "__len__") else None
+        now = self.now
+        done = now.epoch * each + now.batch if each is not None else now.step
+        bar = Bar(progress, None if each is None else each * self.epochs, done)
+        stopped = self._given_up() or "all epochs are done"
+        try:
+            while self.now.epoch < self.epochs and not self._given_up():
+                bar.describe(f"epoch {self.now.epoch + 1}/{self.epochs}")
+                self._epoch(bar)
+                if self.checkpoint is not None:
+                    self.save()
+                stopped = self._given_up() or stopped
+        except KeyboardInterrupt:
+            now = self.now
+            stopped = f"interrupted in epoch {now.epoch + 1} after {_batches(now.batch)}"
+            if self.checkpoint is not None:
+                self.save()
+        finally:
+            bar.close()
+        now = self.now
+        params = (
+            now.best if self.stopping is not None and self.stopping.restore and now.best is not None else now.params
+        )
+        state, model_state = now.state if self.stateful else (now.state, ())
+        return Fitted(params, state, model_state, now.history, now.epoch, now.step, stopped)
+
+    def _given_up(self) -> str:
+        """Why no further epoch is worth it; empty while one is."""
+        if self.stopping is None or self.now.waited < self.stopping.patience:
+            return ""
+        return f"{self.stopping.monitor} got no better for {counted(self.now.waited, 'epoch')}"
+
+    def _epoch(self, bar: Bar) -> None:
+        """One epoch, or what is left of it."""
+        skipped = self.now.batch
+        rate = None
+        for place, batch in enumerate(_epoch_of(self.data, self.now.epoch)):
+            if place < skipped:
+                continue
+            rate = self._rate()
+            # By place, with () for what is not given: arguments by name take the long way of a call.
+            given = (() if rate is None else rate, self._key())
+            params, state, told = self.step(self.now.params, self.now.state, batch, *given)
+            told = told if isinstance(told, dict) else {"loss": told}
+            figures = {name: float(told[name]) for name in self.names}
+            self._count(params, state, figures, _examples(batch))
+            bar.step(figures)
+        if not self.now.batch:
+            raise NxValueError(f"fit: the data of epoch {self.now.epoch + 1} has no batch")
+        self._end_epoch(rate)
+
+    def _count(self, params: Any, state: Any, figures: dict[str, float], examples: int) -> None:
+        now = self.now
+        totals = {name: now.totals.get(name, 0.0) + value * examples for name, value in figures.items()}
+        self.now = dataclasses.replace(
+            now, params=params, state=state, batch=now.batch + 1, step=now.step + 1, totals=totals,
+            examples=now.examples + examples,
+        )  # fmt: skip
+
+    def _end_epoch(self, rate: float | None) -> None:
+        now = self.now
+        row: dict[str, float] = {"epoch": now.epoch + 1}
+        row |= {name: total / now.examples for name, total in now.totals.items()}
+        if self.validation is not None:
+            found = _mean_figures(self.evaluation, self.names, now.params, self._validation(), now.state, self.stateful)
+            row |= {f"validation_{name}": value for name, value in found.items()}
+        if rate is not None:
+            row["learning_rate"] = rate
+        history = {name: [*now.history.get(name, []), value] for name, value in row.items()}
+        best, figure, waited = now.best, now.figure, now.waited
+        if self.stopping is not None:
+            current = row[self.stopping.monitor]
+            if self.stopping.is_better(current, figure):
+                best, figure, waited = now.params if self.stopping.restore else None, current, 0
+            else:
+                waited += 1
+        self.now = dataclasses.replace(
+            now, epoch=now.epoch + 1, batch=0, totals={}, examples=0, history=history, best=best, figure=figure,
+            waited=waited,
+        )  # fmt: skip
+
+    def _validation(self) -> Any:
+        given = self.validation
+        return [given] if isinstance(given, tuple) and len(given) == 2 else _epoch_of(given, 0)
+
+    def _rate(self) -> float | None:
+        rate = self.learning_rate
+        if rate is None:
+            return None
+        return float(rate(self.now.step) if callable(rate) else rate)
+
+    def _key(self) -> Any:
+        return () if self.key is None else nx.random.fold_in(self.key, self.now.step)
+
+    # Checkpoints -----------------------------------------------------------------------------------------------
+
+    def _parts(self) -> dict[str, Any]:
+        parts = {"params": self.now.params, "state": self.now.state}
+        return parts if self.key is None else {**parts, "key": self.key}
+
+    def save(self) -> None:
+        """Write all that is needed to go on."""
+        parts = self._parts()
+        if self.now.best is not None:
+            parts["best"] = self.now.best
+        save_checkpoint(self.checkpoint, parts, {name: getattr(self.now, name) for name in _NOTED})
+
+    def resume(self) -> None:
+        """Go on from what was written."""
+        like = {**self._parts(), "best": self.now.params}
+        parts, notes = load_checkpoint(self.checkpoint, like, optional=["best"])
+        if set(notes) != set(_NOTED):
+            raise NxValueError(
+                message(f"{os.fspath(self.checkpoint)} is a checkpoint, but none that fit wrote.", "Load it yourself.")
+            )
+        self.key = parts.get("key")
+        self.now = _Now(parts["params"], parts["state"], best=parts["best"], **notes)
+
+
+def evaluate(
+    model: Callable[..., Any], loss: Callable[[Any, Any], Any], params: Any, data: Any, *, metrics: Metrics = None,
+    model_state: Any = (),
+) -> dict[str, float]:  # fmt: skip
+    """Loss and metrics of a model over batches: means in which each example counts the same.
+
+    Parameters
+    ----------
+    model, loss, metrics
+        As :func:`make_step` takes them; the model is not in training.
+    params : container of tensors
+    data : iterable of (x, y), or one such pair as a tuple
+    model_state : container of tensors, optional
+        For a model with state.
+
+    Returns
+    -------
+    dict of float
+
+    Examples
+    --------
+    >>> from nxkernel import training
+    >>> data = training.batches(nx.tensor([1.0, 2.0, 3.0]), nx.tensor([1.0, 2.0, 6.0]), 2, shuffle=False)
+    >>> training.evaluate(lambda params, x: params * x, lambda found, y: nx.mean(nx.abs(found - y)), 1.0, data)
+    {'loss': 1.0}
+    """
+    stateful = not _is_empty(model_state)
+    evaluation = make_evaluation(model, loss, metrics=metrics, stateful=stateful)
+    given = [data] if isinstance(data, tuple) and len(data) == 2 else _epoch_of(data, 0)
+    return _mean_figures(evaluation, list(named_metrics(loss, metrics)), params, given, ((), model_state), stateful)
+
+
+def _mean_figures(
+    evaluation: Definition, names: list[str], params: Any, data: Any, state: Any, stateful: bool
+) -> dict[str, float]:
+    totals, examples = dict.fromkeys(names, 0.0), 0
+    for batch in data:
+        told = evaluation(params, batch, state[1]) if stateful else evaluation(params, batch)
+        count = _examples(batch)
+        examples += count
+        for name in names:
+            totals[name] += float(told[name]) * count
+    if not examples:
+        raise NxValueError("the data has no example to evaluate a model with")
+    return {name: total / examples for name, total in totals.items()}
+
+
+def _epoch_of(data: Any, number: int) -> Iterator[tuple[Any, Any]]:
+    if hasattr(data, "epoch"):
+        return data.epoch(number)
+    return iter(data(number) if callable(data) else data)
+
+
+def _check_repeatable(data: Any, epochs: int) -> None:
+    if isinstance(data, Iterator):
+        raise NxTypeError(
+            message(
+                f"fit goes through the data {epochs} times, and {describe(data)} can be gone through once.",
+                "Give a list, training.batches(x, y, size), or a function of the number of the epoch.",
+            )
+        )
+
+
+def _first(data: Any) -> tuple[Any, Any]:
+    if isinstance(data, Iterator):
+        raise NxTypeError(
+            message(
+                "a module with state is asked for it with the first batch, and an iterator would lose that.",
+                "Give model_state=model.init_state(x), or data that can be gone through again.",
+            )
+        )
+    return next(iter(_epoch_of(data, 0)))
+
+
+def _examples(batch: Any) -> int:
+    """How many examples are in a batch: the length of the first axis."""
+    leaves: list[tuple[str, Any]] = []
+    containers.flatten(tuple(batch), "the batch", leaves, _refuse)
+    return next((leaf.shape[0] for _, leaf in leaves if getattr(leaf, "shape", ())), 1)
+
+
+def _tensors(value: Any, name: str) -> Any:
+    """A container with tensors as leaves, so that the first step is called like all others."""
+    leaves: list[tuple[str, Any]] = []
+    structure = containers.flatten(value, name, leaves, _refuse)
+    return containers.rebuild(structure, iter([operand(leaf) for _, leaf in leaves]))
+
+
+def _is_empty(value: Any) -> bool:
+    leaves: list[tuple[str, Any]] = []
+    containers.flatten(value, "model_state", leaves, _refuse)
+    return not leaves
+
+
+def _refuse(path: str, value: Any) -> Exception:
+    return NxTypeError(f"fit works on tensors and containers of them, {path} is {describe(value)}")
+
+
+def _batches(count: int) -> str:
+    return "1 batch" if count == 1 else f"{count} batches"

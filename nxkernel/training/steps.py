@@ -1,0 +1,221 @@
+"""A model, a loss and an optimizer as one compiled function, and the same without the optimizer for evaluation."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import nxkernel as nx
+from nxkernel.defn.definition import Definition
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.ops.dispatch import operand
+from nxkernel.optim import Transformation, apply_updates
+from nxkernel.shapes import describe
+
+#: Functions of predictions and targets that give scalars: by name, or in a row with names of their own.
+Metrics = Mapping[str, Callable[[Any, Any], Any]] | Sequence[Callable[[Any, Any], Any]] | None
+
+
+def make_step(
+    model: Callable[..., Any], loss: Callable[[Any, Any], Any], optimizer: Transformation, *, metrics: Metrics = None,
+    stateful: bool = False,
+) -> Definition:  # fmt: skip
+    """One step of training as a compiled function.
+
+    Parameters
+    ----------
+    model : callable
+        Of parameters and inputs; gives predictions. It is given ``key=`` and ``training=True`` where it takes them, as
+        modules of :mod:`nxkernel.nn` do.
+    loss : callable
+        Of predictions and targets; gives a scalar.
+    optimizer : Transformation
+    metrics : dict or sequence of callable, optional
+        What else to compute of predictions and targets.
+    stateful : bool, optional
+        Whether the model has a state: it takes ``state=``, and gives predictions and the next state. The state of the
+        step then is the pair of the optimizer's and the model's.
+
+    Returns
+    -------
+    Definition
+        ``step(params, state, (x, y))`` gives the next parameters, the next state, and the loss; with `metrics` a dict
+        of all, in which the loss is ``"loss"``. The arguments ``learning_rate`` and ``key`` can follow: they change
+        from step to step without a new compilation.
+
+    Examples
+    --------
+    >>> from nxkernel import optim, training
+    >>> line = lambda params, x: x * params["slope"]
+    >>> loss = lambda found, y: nx.mean((found - y) ** 2)
+    >>> optimizer = optim.sgd(0.1)
+    >>> step = training.make_step(line, loss, optimizer)
+    >>> params = {"slope": nx.tensor(0.0)}
+    >>> params, state, value = step(params, optimizer.init(params), (nx.tensor([1.0, 2.0]), nx.tensor([2.0, 4.0])))
+    >>> float(params["slope"]), float(value)
+    (1.0, 10.0)
+    """
+    if not isinstance(optimizer, Transformation):
+        raise NxTypeError(
+            message(
+                f"make_step takes an optimizer of nxkernel.optim, got {describe(optimizer)}.",
+                "Such as optim.adam(1e-3).",
+            )
+        )
+    call, named = _Model(model, stateful, training=True), named_metrics(loss, metrics)
+
+    def step(params: Any, state: Any, batch: Any, learning_rate: Any = None, key: Any = None) -> tuple[Any, Any, Any]:
+        x, y = _pair(batch)
+        learning_rate, key = _given(learning_rate), _given(key)
+        inner, carried = _states(state, stateful)
+
+        def objective(params: Any) -> tuple[Any, Any]:
+            prediction, after = call(params, x, carried, key)
+            return _scalar("loss", loss(prediction, y)), (prediction, after)
+
+        (value, (prediction, after)), grads = nx.value_and_grad(objective, has_aux=True)(params)
+        updates, inner = optimizer.update(grads, inner, params, learning_rate)
+        params = apply_updates(params, updates)
+        told = value
+        if metrics:
+            told = {name: value if name == "loss" else _scalar(name, of(prediction, y)) for name, of in named.items()}
+        return params, (inner, after) if stateful else inner, told
+
+    return nx.jit(step, on_conflict="reuse")
+
+
+def make_evaluation(
+    model: Callable[..., Any], loss: Callable[[Any, Any], Any], *, metrics: Metrics = None, stateful: bool = False
+) -> Definition:
+    """Loss and metrics of a model as a compiled function.
+
+    Parameters
+    ----------
+    model, loss, metrics, stateful
+        As :func:`make_step` takes them; the model is not in training.
+
+    Returns
+    -------
+    Definition
+        ``evaluation(params, (x, y))`` gives a dict of scalars; with `stateful` the model's state follows.
+
+    Examples
+    --------
+    >>> from nxkernel import training
+    >>> line = lambda params, x: x * params["slope"]
+    >>> evaluation = training.make_evaluation(line, lambda found, y: nx.mean((found - y) ** 2))
+    >>> float(evaluation({"slope": 1.0}, (nx.tensor([1.0, 2.0]), nx.tensor([2.0, 4.0])))["loss"])
+    2.5
+    """
+    call, named = _Model(model, stateful, training=False), named_metrics(loss, metrics)
+
+    def evaluation(params: Any, batch: Any, state: Any = ()) -> dict[str, Any]:
+        x, y = _pair(batch)
+        prediction, _ = call(params, x, state, None)
+        return {name: _scalar(name, of(prediction, y)) for name, of in named.items()}
+
+    return nx.jit(evaluation, on_conflict="reuse")
+
+
+class _Model:
+    """A model with what it takes by keyword passed on."""
+
+    def __init__(self, model: Callable[..., Any], stateful: bool, training: bool) -> None:
+        if not callable(model):
+            raise NxTypeError(f"a model is a function of parameters and inputs, got {describe(model)}")
+        taken = _keywords(model)
+        if stateful and "state" not in taken:
+            raise NxTypeError(
+                message(
+                    "stateful=True is for models that take state= and give predictions and the next state.",
+                    "This one takes no such argument.",
+                )
+            )
+        self.model, self.stateful = model, stateful
+        self.fixed = {"training": training} if "training" in taken else {}
+        self.keyed = "key" in taken
+
+    def __call__(self, params: Any, x: Any, state: Any, key: Any) -> tuple[Any, Any]:
+        """Predictions and the next state."""
+        given = dict(self.fixed)
+        if key is not None and self.keyed:
+            given["key"] = key
+        if not self.stateful:
+            return self.model(params, x, **given), ()
+        return self.model(params, x, state=state, **given)
+
+
+def _keywords(model: Callable[..., Any]) -> set[str]:
+    if hasattr(model, "init_state"):
+        return {"key", "state", "training"}
+    try:
+        return set(inspect.signature(model).parameters)
+    except (TypeError, ValueError):
+        return set()
+
+
+def named_metrics(loss: Callable[[Any, Any], Any], metrics: Metrics) -> dict[str, Callable[[Any, Any], Any]]:
+    """The loss and the metrics by name."""
+    for name, function in ("the loss", loss), *_pairs(metrics):
+        if not callable(function):
+            raise NxTypeError(f"{name} is a function of predictions and targets, got {describe(function)}")
+    made = {"loss": loss}
+    for name, function in _pairs(metrics):
+        if name in made:
+            raise NxValueError(
+                message(f"two metrics are called {name!r}.", "Give them names: metrics={'first': f, 'second': g}.")
+            )
+        made[name] = function
+    return made
+
+
+def _pairs(metrics: Metrics) -> list[tuple[str, Any]]:
+    if metrics is None:
+        return []
+    if isinstance(metrics, Mapping):
+        return list(metrics.items())
+    if not isinstance(metrics, list | tuple):
+        raise NxTypeError(
+            message(f"metrics are functions in a dict or list, got {describe(metrics)}.", "Write metrics=[accuracy].")
+        )
+    return [(getattr(function, "__name__", f"metric {place}"), function) for place, function in enumerate(metrics)]
+
+
+def _pair(batch: Any) -> tuple[Any, Any]:
+    if not isinstance(batch, tuple | list) or len(batch) != 2:
+        raise NxTypeError(
+            message(
+                f"a batch is a pair (x, y), got {describe(batch)}.", "training.batches(x, y, size) gives such pairs."
+            )
+        )
+    return tuple(batch)
+
+
+def _given(value: Any) -> Any:
+    """An argument, or None where an empty container holds its place."""
+    return None if isinstance(value, tuple) else value
+
+
+def _states(state: Any, stateful: bool) -> tuple[Any, Any]:
+    if not stateful:
+        return state, ()
+    if not isinstance(state, tuple) or len(state) != 2:
+        raise NxTypeError(
+            message(
+                f"with stateful=True the state is the pair of the optimizer's and the model's, got {describe(state)}.",
+                "Write (optimizer.init(params), model.init_state(x)).",
+            )
+        )
+    return state
+
+
+def _scalar(name: str, value: Any) -> Any:
+    value = operand(value)
+    if value.shape:
+        raise NxTypeError(
+            message(
+                f"{name!r} gives {value.spec}, and one number is needed.", "Take the mean over the batch: nx.mean(t)."
+            )
+        )
+    return value
