@@ -127,7 +127,8 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
     several = not isinstance(argnums, int)
     places, name = variables.places(argnums), variables.called(function)
 
-    @functools.wraps(function)
+    @variables.transform(f"grad({name})")
+    @functools.wraps(function, updated=())
     def differentiated(*args: Any, **options: Any) -> Any:
         picked = [variables.picked(f"grad of {name}", args, place) for place in places]
         given = list(args)
@@ -143,13 +144,17 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
             return ((value, aux) if has_aux else value), slope
         return (slope, aux) if has_aux else slope
 
-    differentiated.__name__ = f"grad({name})"
     return Definition(differentiated)
 
 
 def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
     if tracing.current() is None:
-        return Definition(lambda given: _of_variables(given, function, transform))(given)
+
+        @variables.transform(f"grad({variables.called(function)})")
+        def of_variables(given: Any) -> Any:
+            return _of_variables(given, function, transform)
+
+        return Definition(of_variables)(given)
     kept: list[Any] = []
 
     def of(values: Any) -> Any:

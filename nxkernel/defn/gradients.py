@@ -122,7 +122,8 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
         raise NxTypeError(f"checkpoint takes a function, got {describe(fun)}")
     name = f"checkpoint({variables.called(fun)})"
 
-    @functools.wraps(fun)
+    @variables.transform(name)
+    @functools.wraps(fun, updated=())
     def checkpointed(*args: Any, **options: Any) -> Any:
         parts = [_taken_apart(value) for value in args]
         leaves = [leaf for _, own in parts for leaf in own]
@@ -141,7 +142,6 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
         made = _again(graph, [*values, *outside])
         return containers.rebuild(structure, iter([variables.faced(value) for value in made]))
 
-    checkpointed.__name__ = name
     return Definition(checkpointed)
 
 

@@ -96,10 +96,12 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     name = f"vjp of {variables.called(fun)}"
     if tracing.current() is None:
 
+        @variables.transform(name)
         def gains(cotangent: Any, *values: Any) -> Any:
             return vjp(fun, *values)[1](cotangent)
 
-        return Definition(fun)(*primals), lambda cotangent: Definition(gains)(cotangent, *primals)
+        call = fun if isinstance(fun, Definition) else Definition(fun)
+        return call(*primals), lambda cotangent: Definition(gains)(cotangent, *primals)
     found = _Pullback(fun, primals, name)
 
     def pull(cotangent: Any) -> tuple:
@@ -152,13 +154,14 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         raise NxValueError(
             f"jvp: there are {counted(len(primals), 'primal')} and {counted(len(tangents), 'tangent')}; each has one"
         )
+    name = f"jvp of {variables.called(fun)}"
     if tracing.current() is None:
 
+        @variables.transform(name)
         def both(values: Any, directions: Any) -> Any:
             return jvp(fun, values, directions)
 
         return Definition(both)(tuple(primals), tuple(tangents))
-    name = f"jvp of {variables.called(fun)}"
     found = _Pullback(fun, primals, name)
     structure = ("tuple", None, tuple(found.structures))
     leaves = _alike(tuple(tangents), structure, found.inputs, f"{name}: the tangent", "the argument")
@@ -221,7 +224,8 @@ def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], kind: str) 
     several = not isinstance(argnums, int)
     places, name = variables.places(argnums), f"{kind} of {variables.called(fun)}"
 
-    @functools.wraps(fun)
+    @variables.transform(name)
+    @functools.wraps(fun, updated=())
     def differentiated(*args: Any, **options: Any) -> Any:
         picked, given = [variables.picked(name, args, place) for place in places], list(args)
 
@@ -232,7 +236,6 @@ def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], kind: str) 
 
         return _matrices(of, [args[place] for place in picked], several, name)
 
-    differentiated.__name__ = name
     return Definition(differentiated)
 
 

@@ -56,7 +56,8 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
         raise NxTypeError(f"nx.vmap takes a function, got {describe(function)}")
     name = f"vmap of {variables.called(function)}"
 
-    @functools.wraps(function)
+    @variables.transform(name)
+    @functools.wraps(function, updated=())
     def mapped(*args: Any, **options: Any) -> Any:
         found = _Arguments(function, args, in_axes, name)
 
@@ -74,7 +75,6 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
         ]
         return containers.rebuild(structure, iter([variables.faced(value) for value in results]))
 
-    mapped.__name__ = name
     return Definition(mapped)
 
 

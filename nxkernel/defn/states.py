@@ -135,6 +135,9 @@ def installed(value: Any) -> bool:
     """
     value = getattr(value, "__func__", value)
     if isinstance(value, types.FunctionType):
+        if hasattr(value, "__nx_transform__"):
+            # Made of a function of the user's, which it captures.
+            return False
         return _package(value.__module__) in _PACKAGES or installed_file(value.__code__.co_filename)
     if not isinstance(value, types.ModuleType | type):
         value = type(value)

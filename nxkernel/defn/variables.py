@@ -82,6 +82,17 @@ def called(function: Any) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
+def transform(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Name a function that is made of one of the user's, whose contents are then what it is known by."""
+
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__name__ = function.__qualname__ = name
+        function.__nx_transform__ = True
+        return function
+
+    return mark
+
+
 def no_variable(name: str) -> Callable[[str, Any], Exception]:
     """Makes the error for what nothing can be differentiated by."""
 
