@@ -12,7 +12,7 @@ from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, rule
 CONSTANT |= {
     p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal,
     p.logical_and, p.logical_or, p.logical_xor, p.logical_not, p.is_nan, p.is_infinity,
-    p.floor, p.ceil, p.round_half_away, p.round_half_even, p.truncate,
+    p.floor, p.ceil, p.round_half_away, p.round_half_even, p.truncate, p.sign,
 }  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def _extreme(at: Site) -> list[Gain]:
     # Both gain half of it where they are equal.
     x, y = at.x(0), at.x(1)
     first, second = (x, y) if at.node.primitive is p.maximum else (y, x)
-    share = _choose(_is(first - second, 0), _like(x, 0.5), convert(apply(p.greater, first, second), x.type))
+    share = _choose(apply(p.equal, first, second), _like(x, 0.5), convert(apply(p.greater, first, second), x.type))
     return [at.g * share, at.g * (1 - share)]
 
 
@@ -146,19 +146,6 @@ def _absolute(at: Site) -> list[Gain]:
     length = _choose(_is(at.y, 0), _like(at.y, 1), at.y)
     share = at.g / length
     return [apply(p.make_complex, share * _one(p.real, x), -share * _one(p.imag, x))]
-
-
-@rule(p.sign)
-def _sign(at: Site) -> list[Gain]:
-    x = at.x(0)
-    if not x.type.is_complex:
-        return [None]
-    # z / |z| changes with the angle alone.
-    length = _one(p.absolute, x)
-    length = _choose(_is(length, 0), _like(length, 1), length)
-    turn = _one(p.imag, at.g * at.y) / length
-    unit = _one(p.conjugate, at.y)
-    return [apply(p.make_complex, _like(turn, 0), turn) * unit]
 
 
 @rule(p.negate)

@@ -1,0 +1,45 @@
+"""Gradients that people say themselves, in graphs: they survive loops and vectorization, and no compiler sees them."""
+
+import nxkernel as nx
+from nxkernel import primitives as p
+from nxkernel.graph.traverse import post_order
+from nxkernel.transforms.simplify import simplify_nodes
+
+
+def primitives(function, *args, raw=False):
+    """The primitives of a graph, those of its loops too."""
+    found = []
+
+    def keep(*values):
+        result = function(*values)
+        found[:] = [result]
+        return result
+
+    nx.debug_expr(keep)(*args)
+    nodes = post_order(found if raw else simplify_nodes(found))
+    return {node.primitive for node in nodes}
+
+
+def own(x):
+    return nx.custom_grad(nx.stop_grad(nx.floor(x)), [x], lambda g: [g * 2])
+
+
+def test_a_graph_has_it_until_it_is_simplified():
+    assert {p.custom_grad, p.stop_grad} <= primitives(own, 1.5, raw=True)
+    assert not {p.custom_grad, p.stop_grad} & primitives(own, 1.5)
+
+
+def test_the_evaluator_passes_it_by():
+    assert float(nx.jit(own, compiler="evaluator")(1.5)) == 1.0
+    assert float(nx.jit(own)(1.5)) == 1.0
+
+
+def test_an_identity_of_another_time_goes_where_there_is_no_time():
+    def waits(x, y):
+        return nx.ops.dispatch.apply(p.after, x, y)
+
+    assert p.after in primitives(waits, 1.5, 2.0)
+    assert p.after in primitives(lambda x: waits(x, 2.0 * nx.broadcast(1.0, ())), 1.5, raw=True)
+    assert p.after not in primitives(lambda x: waits(x, 2.0 * nx.broadcast(1.0, ())), 1.5)
+    assert float(nx.grad(waits, argnums=(0, 1))(1.5, 2.0)[0]) == 1.0
+    assert float(nx.grad(waits, argnums=(0, 1))(1.5, 2.0)[1]) == 0.0
