@@ -49,7 +49,10 @@ def _is_smooth(node: Expr) -> bool:
 
 
 def _ways(outputs: Iterable[Expr], start: dict[Expr, bool], cut: dict[Expr, None] | None) -> list[bool]:
-    """Which outputs depend on what is marked; with `cut`, not through whole numbers, whose operations it is given."""
+    """Which outputs depend on what is marked; with `cut`, not through whole numbers, whose operations it is given.
+
+    What is asked of a choice or loop does not count.
+    """
     found: dict[Expr, bool | list[bool]] = dict(start)
     outputs = list(outputs)
     for node in post_order(outputs):
@@ -62,7 +65,9 @@ def _ways(outputs: Iterable[Expr], start: dict[Expr, bool], cut: dict[Expr, None
             found[node] = _after_turns(node, operands, cut)
         elif node.primitive is p.cond:
             sides = [_inside(node.params[side], operands[1:], cut) for side in ("then", "otherwise")]
-            found[node] = [operands[0] or any(pair) for pair in zip(*sides, strict=True)]
+            found[node] = [any(pair) for pair in zip(*sides, strict=True)]
+        elif node.primitive is p.select:
+            found[node] = any(operands[1:])
         elif cut is not None and any(operands) and type(node.spec) is not tuple and _is_whole(node):
             cut[node] = None
             found[node] = False
@@ -81,11 +86,9 @@ def _after_turns(node: Expr, operands: Sequence[bool], cut: dict[Expr, None] | N
         after = _inside(body, flags, cut)
         more = [place for place in range(count) if after[place] and not flags[place]]
         if not more:
-            break
+            return flags[:count]
         for place in more:
             flags[place] = True
-    (asked,) = _inside(node.params["condition"], flags, None)
-    return [flag or asked for flag in flags[:count]]
 
 
 def _refused(node: Expr) -> NxTypeError:
