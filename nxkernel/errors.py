@@ -39,6 +39,10 @@ class CompilationError(NxError, RuntimeError):
     """A definition could not be compiled, or a compilation was not allowed here."""
 
 
+class NanError(NxError, ArithmeticError):
+    """A result that is not a number, while :func:`nxkernel.debug_nans` is on."""
+
+
 class CacheWarning(UserWarning):
     """The disk cache cannot be used; results are the same, later processes compile again."""
 

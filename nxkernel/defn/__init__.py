@@ -20,6 +20,7 @@ from nxkernel.defn.jit import (
 )
 from nxkernel.defn.linear import hessian, jacobian, jvp, vjp
 from nxkernel.defn.mapping import vmap
+from nxkernel.defn.nans import debug_nans
 from nxkernel.defn.options import keyword
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "custom_grad",
     "debug_expr",
     "debug_expr_apply",
+    "debug_nans",
     "default_options",
     "defn",
     "deftransform",

@@ -23,6 +23,7 @@ from nxkernel.defn import (
     fingerprint,
     guards,
     misuse,
+    nans,
     options,
     places,
     quick,
@@ -212,7 +213,9 @@ class Definition:
         elif stream.listening:
             stream.emit(Event("hit", self.__name__, where=places.caller()))
         # A key made when fewer numbers were known to be static does not have their values.
-        if key is not None and version == self._family.version and quick.Shortcut.fits(arguments, program, arrays):
+        watching = nans.watching()
+        known = key is not None and version == self._family.version and not watching
+        if known and quick.Shortcut.fits(arguments, program, arrays):
             shortcuts = arguments.survey.shortcuts
             if len(shortcuts) >= _SHORTCUTS:
                 shortcuts.clear()
@@ -221,7 +224,7 @@ class Definition:
             given = arguments.inputs(program.captured, program.fixed)
             if program.changes:
                 arguments.own(self.__name__, given, program)
-            made = program.executable.run(given)
+            made = nans.run(self.__name__, program, given) if watching else program.executable.run(given)
             if program.changes:
                 arguments.give_back(self.__name__, given, made, program)
             return quick.results(program, made)

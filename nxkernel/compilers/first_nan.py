@@ -1,0 +1,157 @@
+"""Where a NaN comes from: a graph is run node by node, and followed from the result that has one to what made it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel.backends import MEANING
+from nxkernel.backends.graphs import Walk
+from nxkernel.backends.numpy import cast_number
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import post_order
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What made a NaN, or the parameter that it came in with.
+
+    Parameters
+    ----------
+    node : Expr
+        An operation whose operands have none, or a parameter of the graph.
+    values : tuple of array
+        Of the operands, or the parameter's own.
+    around : tuple of (Expr, int)
+        The loops and choices that it is in, from the outside, with the turn from 0.
+    """
+
+    node: Expr
+    values: tuple[Any, ...]
+    around: tuple[tuple[Expr, int], ...] = ()
+
+
+def origin(graph: Graph, arrays: Sequence[np.ndarray]) -> Origin | None:
+    """What made the first NaN among the outputs of a graph; None where it has none."""
+    values = _values(graph, arrays)
+    for output in graph.outputs:
+        if has_nan(values[id(output)]):
+            return _followed(output, values)
+    return None
+
+
+def has_nan(value: Any) -> bool:
+    """Whether an array, or one of several, has a NaN."""
+    if isinstance(value, tuple | list):
+        return any(has_nan(one) for one in value)
+    value = np.asarray(value)
+    if value.dtype.kind in "fc":
+        return bool(np.isnan(value).any())
+    # Narrow floats of ml_dtypes are of a kind of their own.
+    return value.dtype.kind == "V" and bool(np.isnan(value.astype(np.float32)).any())
+
+
+def _values(graph: Graph, arrays: Sequence[np.ndarray]) -> dict[int, Any]:
+    """What each node gives."""
+    values: dict[int, Any] = {id(node): array for node, array in zip(graph.parameters, arrays, strict=True)}
+    with np.errstate(all="ignore"):
+        for node in post_order(graph.outputs):
+            if node.primitive is p.constant:
+                values[id(node)] = np.broadcast_to(cast_number(node.params["value"], node.type), node.shape)
+            elif id(node) not in values:
+                operands = [values[id(operand)] for operand in node.operands]
+                values[id(node)] = MEANING[node.primitive](node.spec, *operands, **node.params)
+    return values
+
+
+def _followed(node: Expr, values: dict[int, Any]) -> Origin:
+    """From a node with a NaN back to where it has none before."""
+    while True:
+        part = None
+        if node.primitive is p.elem:
+            part, node = node.params["index"], node.operands[0]
+        found = None
+        if node.primitive in (p.while_, p.cond):
+            found = _inside(node, part, values)
+            if isinstance(found, Origin):
+                return found
+        before = found if found is not None else _source(node, values)
+        if before is None:
+            own = values[id(node)]
+            given = tuple(values[id(operand)] for operand in node.operands)
+            return Origin(node, given if node.operands else (own,))
+        node = before
+
+
+def _source(node: Expr, values: dict[int, Any]) -> Expr | None:
+    """The operand that a NaN comes from; None for what made it."""
+    if node.primitive is p.select:
+        predicate, *sides = node.operands
+        chosen = np.asarray(values[id(predicate)]) != 0
+        for side, where in zip(sides, (chosen, ~chosen), strict=True):
+            if has_nan(np.asarray(values[id(side)])[where]):
+                return side
+    return next((operand for operand in node.operands if has_nan(values[id(operand)])), None)
+
+
+def _inside(node: Expr, part: int | None, values: dict[int, Any]) -> Origin | Expr | None:
+    """What made a NaN in a loop or a choice, or the operand of it that it came in with."""
+    arrays = [values[id(operand)] for operand in node.operands]
+    results = values[id(node)]
+    place = part if part is not None else next(n for n, one in enumerate(results) if has_nan(one))
+    if node.primitive is p.cond:
+        predicate, *captured = arrays
+        branch = node.params["then"] if predicate else node.params["otherwise"]
+        found = _within(branch, place, captured)
+        return node.operands[found + 1] if isinstance(found, int) else _in(node, 0, found)
+    body, state = node.params["body"], node.params["state"]
+    limit = None
+    while True:
+        turn, held = _turn(node, arrays, place, limit)
+        if turn is None:
+            return node.operands[place]
+        found = _within(body, place, [*held, *arrays[state:]])
+        if not isinstance(found, int):
+            return _in(node, turn, found)
+        if found >= state:
+            return node.operands[found]
+        # It was in another part of the state already, which an earlier turn made.
+        place, limit = found, turn
+
+
+def _turn(node: Expr, arrays: list[Any], place: int, limit: int | None) -> tuple[int | None, list[Any]]:
+    """The turn that put a NaN into a part of a loop's state, and the state before; no turn where it began with one."""
+    condition, body, state = node.params["condition"], node.params["body"], node.params["state"]
+    ask, walk = Walk(condition), Walk(body)
+    held, around = list(arrays[:state]), arrays[state:]
+    last: tuple[int | None, list[Any]] = (None, held)
+    turn, before = 0, has_nan(held[place])
+    with np.errstate(all="ignore"):
+        while (limit is None or turn < limit) and ask.run([*held, *around])[0]:
+            after = walk.run([*held, *around])
+            now = has_nan(after[place])
+            if now and not before:
+                last = (turn, held)
+                if limit is None:
+                    return last
+            held, before, turn = after, now, turn + 1
+    return last
+
+
+def _within(graph: Graph, output: int, arrays: Sequence[Any]) -> Origin | int:
+    """What made the NaN of one output of a body, or the number of the parameter that it came in with."""
+    values = _values(graph, arrays)
+    found = _followed(graph.outputs[output], values)
+    if not found.around:
+        for number, parameter in enumerate(graph.parameters):
+            if parameter is found.node:
+                return number
+    return found
+
+
+def _in(node: Expr, turn: int, found: Origin) -> Origin:
+    return Origin(found.node, found.values, ((node, turn), *found.around))
