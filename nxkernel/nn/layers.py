@@ -15,6 +15,7 @@ from nxkernel.ops.comparison import select
 from nxkernel.ops.contraction import dot
 from nxkernel.ops.dispatch import convert, operand
 from nxkernel.ops.gathering import take
+from nxkernel.ops.shaping import broadcast
 from nxkernel.ops.shaping import reshape as reshaped
 from nxkernel.shapes import describe
 
@@ -168,7 +169,7 @@ def dropout(rate: float = 0.5, *, axes: Sequence[int] | None = None) -> Callable
         own = range(x.rank) if axes is None else [axis % x.rank for axis in axes]
         shape = tuple([size if axis in own else 1 for axis, size in enumerate(x.shape)])
         kept = random.uniform_split(scopes.key(), 0.0, 1.0, shape=shape) >= rate
-        return select(kept, x / (1 - rate), 0.0)
+        return select(broadcast(kept, x.shape), x / (1 - rate), 0.0)
 
     return apply
 
