@@ -10,13 +10,16 @@ from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.traverse import post_order, replayed
 from nxkernel.ops.dispatch import apply, filled
 from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints.table import Gain, Site, index, rule, shaped, spread
+from nxkernel.transforms.adjoints.table import Gain, Site, index, rule, shaped, spread, total
 from nxkernel.transforms.adjoints.walk import pullback
 from nxkernel.transforms.recording import Recorder
 
 
 @rule(p.reduce)
 def _fold(at: Site) -> list[Gain]:
+    if not shapes.size(at.node.operands[0].shape):
+        everything = total(at.g, range(len(at.g.shape)))
+        return [at.zeros(0), everything, *[at.zeros(2 + place) for place in range(len(at.node.operands) - 2)]]
     # The loop has operands of its own, so that one which is taken twice gains in both places.
     own = [apply(p.reshape, one, shape=one.shape, names=unnamed(one.shape)) for one in at.node.operands]
     found = _loop(own[0], own[1], own[2:], at.params["axes"], at.params["body"])
