@@ -251,7 +251,9 @@ class Arguments:
             for path, spec, value in zip(self.paths, self.specs, self.values, strict=True)
         ]
         known = Known(self.arrays, leads)
-        return trace(name, function, self.structures, leaves, self.options, known, twin, self.face, self.keywords)
+        return trace(
+            name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords
+        )
 
     def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[np.ndarray]:
         """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made."""

@@ -79,6 +79,7 @@ class _CellDefinition(Definition):
                 _note(f"{name} is assigned in a loop only, and keeps the value from before the cell")
             return result
 
+        gathered.gives_back = True
         return gathered
 
     def trial(self, args: tuple, options: dict[str, Any]) -> tuple[str, ...]:

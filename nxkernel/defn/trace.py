@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import containers, faces
+from nxkernel.defn import containers, faces, stored, subjects
 from nxkernel.defn.flow.unrolling import notes
+from nxkernel.defn.flow.watching import Watch
 from nxkernel.defn.leaves import Leaf, spec_of
 from nxkernel.defn.stand_ins import StandIns
 from nxkernel.errors import NxError, NxTypeError, message
@@ -132,6 +133,7 @@ def trace(
     known: Known,
     twin: Callable[[Any], Any] = lambda function: function,
     face: str = faces.NX,
+    names: Sequence[str] = (),
     keywords: Sequence[str] = (),
 ) -> Traced:
     """Trace a function.
@@ -149,9 +151,12 @@ def trace(
     known : Known
         The arrays that the function captures by name.
     twin : callable, optional
-        Gives what is called in place of the function.
+        Gives what is called in place of the function; one whose attribute ``gives_back`` is true returns the containers
+        that it changes.
     face : str, optional
         As what the function sees its values.
+    names : sequence of str
+        Of the arguments.
     keywords : sequence of str, optional
         The last arguments are passed by these names.
     """
@@ -170,10 +175,14 @@ def trace(
             ]
             supply = iter(values)
             arguments = [containers.rebuild(structure, supply) for structure in structures]
+            kept = Watch((), zip(names, arguments, strict=True))
             named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
             arguments = arguments[: len(arguments) - len(keywords)]
+            code = getattr(subjects.plain(function), "__code__", None)
             function = twin(stand_ins.of(function))
             result = function(*arguments, **named, **{key: stand_ins.of(value) for key, value in options.items()})
+            if not getattr(function, "gives_back", False):
+                stored.refuse_lost(name, code, kept, result)
             changes = looks.changes()
             found: list[tuple[str, Any]] = []
             structure: Any = containers.NOTHING
