@@ -17,10 +17,10 @@ from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.tracing import Cell
-from nxkernel.numpy import keys, picking
+from nxkernel.numpy import casting, keys, picking
 from nxkernel.numpy.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, is_view, reshaped
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.ops.dispatch import apply, filled, is_number, operand, spread
 from nxkernel.shapes import broadcast_shapes, spreads, text
 from nxkernel.types import Type
 
@@ -416,7 +416,7 @@ def holds_traced(value: Any) -> bool:
 def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
     """A value as it is put into a place of a shape and type."""
     if is_number(value):
-        return filled(value, type_, shape)
+        return casting.filled_as(value, type_, shape)
     value = operand(as_value(value))
     while len(value.shape) > len(shape) and value.shape[0] == 1:
         value = reshaped(value, value.shape[1:])
@@ -427,7 +427,7 @@ def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
                 "Axes are aligned from the last one; sizes must be equal, or 1 in what is assigned.",
             )
         )
-    return spread(convert(value, type_), shape)
+    return spread(casting.cast(value, type_), shape)
 
 
 def get(array: Array, key: Any) -> Any:

@@ -94,7 +94,7 @@ def parse(key: Any, shape: Shape) -> Parsed:
             found.is_element = False
             continue
         axis = len(along)
-        if isinstance(entry, slice) and entry.step is not None and known_number(entry.step) is None:
+        if isinstance(entry, slice) and _is_spread(entry):
             entry = _every(entry, shape[axis])
         if isinstance(entry, slice):
             taken, stretch = _sliced(entry, shape[axis])
@@ -279,8 +279,16 @@ def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | None]:
     return Along(size - 1, size, -1), Stretch(_minus(size, high), length)
 
 
+def _is_spread(entry: slice) -> bool:
+    """Whether a slice takes every so many-th element, from or to a place that is traced, or with a traced step."""
+    step = None if entry.step is None else known_number(entry.step)
+    if entry.step is None or step is None:
+        return entry.step is not None
+    return step > 1 and any(end is not None and not isinstance(_bound(end), int) for end in (entry.start, entry.stop))
+
+
 def _every(entry: slice, size: int) -> Operand:
-    """Which elements of an axis a slice with a traced step takes."""
+    """Which elements of an axis such a slice takes."""
     step = _bound(entry.step)
     start, stop = (None if end is None else _bound(end) for end in (entry.start, entry.stop))
     step = as_number(step)

@@ -13,7 +13,7 @@ from nxkernel.defn.flow.variables import MismatchError, is_traced, known
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.numpy.array import Array
-from nxkernel.ops import comparison, control
+from nxkernel.ops import comparison, control, shaping
 from nxkernel.ops.dispatch import is_number, operand
 from nxkernel.primitives import Spec
 
@@ -124,7 +124,7 @@ class _Choice:
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the choice."""
-        predicate(condition, "the condition of this `if`", self._site)
+        condition = predicate(condition, "the condition of this `if`", self._site)
         chosen = control.choose(
             condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
         )
@@ -290,6 +290,8 @@ def _copied(value: Any) -> Any:
 def predicate(condition: Any, what: str, site: Any) -> Any:
     """A condition as an operand; what is not a single number is refused with its place."""
     found = operand(condition)
+    if types.follows_numpy() and found.shape and found.size == 1:
+        return shaping.reshape(found, ())
     if found.vectorized_axes:
         problem = f"{what} has vectorized axes: it is {found.spec}."
         hint = "Each entry would go its own way: nx.select(condition, a, b) chooses for each."
