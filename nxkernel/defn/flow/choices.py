@@ -9,6 +9,7 @@ from typing import Any
 from nxkernel import types
 from nxkernel.defn.flow import given, sites, variables
 from nxkernel.defn.flow.unassigned import Unassigned
+from nxkernel.defn.flow.unrolling import MustUnrollError
 from nxkernel.defn.flow.variables import MismatchError, is_traced, known
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.errors import NxError, NxTypeError
@@ -136,13 +137,14 @@ class _Choice:
         watch = Watch(self._sides)
         try:
             results = list(side(*given))
-        except NxError:
-            raise
-        except Exception as error:
-            if sites.is_raised(error):
-                raise self._refuse_raise(error) from None
-            raise
-        self._refuse_changes(watch)
+            self._refuse_changes(watch)
+        except BaseException as error:
+            watch.undo()
+            if isinstance(error, MustUnrollError):
+                raise self._refuse_steps(error) from None
+            if isinstance(error, NxError) or not isinstance(error, Exception) or not sites.is_raised(error):
+                raise
+            raise self._refuse_raise(error) from None
         leaves: list[Any] = []
         structures = [variables.take_apart(value, leaves) for value in results]
         for place, value in enumerate(given):
@@ -160,11 +162,18 @@ class _Choice:
             "A compiled program raises nothing: return the condition, and raise where the definition is called.",
         )
 
+    def _refuse_steps(self, error: MustUnrollError) -> NxError:
+        return sites.error(
+            NxTypeError,
+            f"this `if` cannot be compiled: {error}.",
+            *sites.shown(self._site),
+            "Do that before it, whatever its condition is.",
+        )
+
     def _refuse_changes(self, watch: Watch) -> None:
         changed = watch.changed()
         if not changed:
             return
-        watch.undo()
         name, held = changed[0]
         raise sites.error(
             NxTypeError,

@@ -12,7 +12,7 @@ import nxkernel
 from nxkernel import numba_functions
 from nxkernel import types as face
 from nxkernel.defn import refusals
-from nxkernel.defn.flow import builtins, mathematics
+from nxkernel.defn.flow import builtins, mathematics, once
 from nxkernel.defn.flow.sites import is_raised
 from nxkernel.defn.states import installed_file
 from nxkernel.errors import NxError
@@ -36,6 +36,7 @@ def fn(function: Any) -> Any:
         twin = _TWINS.get(function)
     except TypeError:
         twin = None
+    twin = twin or once.refused(function)
     if twin is not None:
         return twin
     if face.follows_numpy():
