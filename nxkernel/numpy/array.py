@@ -403,7 +403,7 @@ def stacked(value: Any) -> Operand:
         return operand(np.array(value))
     from nxkernel.numpy.joining import join_new
 
-    return join_new([stacked(part) if isinstance(part, list | tuple) else part for part in value], 0)
+    return join_new([stacked(part) if isinstance(part, list | tuple) else Array.of(operand(part)) for part in value], 0)
 
 
 def holds_traced(value: Any) -> bool:
