@@ -27,7 +27,7 @@ _READY = 0x1 | 0x100
 
 #: The least work, in simple instructions, that is worth a second thread: some 15 microseconds. Less gains little, and
 #: where another process wants the processor, a thread that is woken for it comes half a millisecond late.
-WORTH_SHARING = 250_000
+WORTH_SHARING = 500_000
 
 _TEMPLATE = f"""
 define void @nxk_run(ptr %kernel, i64 %count, i64 %grain, ptr %table, ptr %state) nounwind {{
