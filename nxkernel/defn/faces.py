@@ -69,7 +69,7 @@ class Face:
 
     def changes(self) -> list[tuple[int, Expr]]:
         """The arguments that it assigned into, and what is in them at the end."""
-        found = [(place, before, made.root.read()) for place, before, made in self._given]
+        found = [(place, before, made.root.content()) for place, before, made in self._given]
         return [(place, after) for place, before, after in found if after is not before]
 
 

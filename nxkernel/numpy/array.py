@@ -175,12 +175,16 @@ class Root:
         What is there first.
     """
 
-    __slots__ = ("cell", "doubt", "shape", "type", "value")
+    __slots__ = ("aliases", "cell", "doubt", "shape", "type", "value", "writes")
 
     def __init__(self, value: Operand, name: str = "") -> None:
         self.shape, self.type = value.shape, value.type
         #: Makes the error for whoever writes there, where only the running program knows whose place it is.
         self.doubt: Callable[[], Exception] | None = None
+        #: Which other places it may be, where only the running program knows that; asked before reading and writing.
+        self.aliases: Any = None
+        #: How often something was written there.
+        self.writes = 0
         self.cell, self.value = Cell(name), None
         trace = tracing.current()
         if trace is None:
@@ -190,6 +194,12 @@ class Root:
 
     def read(self) -> Operand:
         """What is there now."""
+        if self.aliases is not None:
+            self.aliases.before_read()
+        return self.content()
+
+    def content(self) -> Operand:
+        """What is there now, though it may be out of date."""
         trace = tracing.current()
         if trace is not None and trace.knows(self.cell):
             return trace.read(self.cell)
@@ -206,6 +216,9 @@ class Root:
         """Put something else there."""
         if self.doubt is not None:
             raise self.doubt()
+        if self.aliases is not None:
+            self.aliases.before_write()
+        self.writes += 1
         trace = tracing.current()
         if trace is None and self.value is not None:
             self.value = value
@@ -268,7 +281,13 @@ class Array(Value):
         return cls(Root(value, name))
 
     def __nx_operand__(self) -> Operand:
-        value = self.root.read()
+        return self._shown(self.root.read())
+
+    def content(self) -> Operand:
+        """Its elements, though they may be out of date."""
+        return self._shown(self.root.content())
+
+    def _shown(self, value: Operand) -> Operand:
         for step in self.steps:
             value = step.read(value)
         return value
