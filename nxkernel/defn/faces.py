@@ -21,7 +21,7 @@ from nxkernel.defn import containers, places, reads
 from nxkernel.defn.flow import given
 from nxkernel.defn.flow.given import Given
 from nxkernel.defn.leaves import Leaf
-from nxkernel.defn.states import CONTAINERS
+from nxkernel.defn.states import CONTAINERS, installed
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import Trace
@@ -174,7 +174,7 @@ def of(function: Any) -> str:
     function = getattr(function, "__func__", function)
     if not isinstance(function, python.FunctionType):
         return NX
-    named = _named(function, set())
+    named = _named(function)
     if NX in named:
         return NX
     if NUMPY in named:
@@ -201,35 +201,32 @@ def _assigns(code: python.CodeType) -> bool:
 
 def named_by(function: python.FunctionType) -> set[str]:
     """Which of the two libraries the code of a function names, and that of the plain functions that it calls."""
-    return _named(function, set())
+    return _named(function)
 
 
-def _named(function: python.FunctionType, seen: set[int]) -> set[str]:
+def _named(function: python.FunctionType) -> set[str]:
     """Which of the two libraries code names."""
-    if id(function) in seen or len(seen) > _MOST:
-        return set()
-    seen.add(id(function))
     found: set[str] = set()
-    code = function.__code__
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    for path in reads.of_code(code).paths:
-        name = path.names[0]
-        value = function.__globals__.get(name)
-        if path.root != "global":
-            with contextlib.suppress(KeyError, ValueError):
-                value = cells[name].cell_contents
-        library = _library(value)
-        if library:
-            found.add(library)
-        elif isinstance(value, python.FunctionType):
-            found |= _named(value, seen)
-        elif hasattr(value, "__nx_function__"):
-            found.add(value.face if value.face == NUMPY else NX)
+    waiting, seen = [function], {id(function)}
+    while waiting:
+        function = waiting.pop()
+        code = function.__code__
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        for path in reads.of_code(code).paths:
+            name = path.names[0]
+            value = function.__globals__.get(name)
+            if path.root != "global":
+                with contextlib.suppress(KeyError, ValueError):
+                    value = cells[name].cell_contents
+            library = _library(value)
+            if library:
+                found.add(library)
+            elif isinstance(value, python.FunctionType) and id(value) not in seen and not installed(value):
+                seen.add(id(value))
+                waiting.append(value)
+            elif hasattr(value, "__nx_function__"):
+                found.add(value.face if value.face == NUMPY else NX)
     return found
-
-
-#: Helper functions that are looked at.
-_MOST = 64
 
 
 def _library(value: Any) -> str:
@@ -244,4 +241,4 @@ def _library(value: Any) -> str:
     root = module.partition(".")[0]
     if hasattr(value, "__nx_function__"):
         return ""
-    return {"numpy": NUMPY, "nxkernel": NX}.get(root, "")
+    return {"numpy": NUMPY, "scipy": NUMPY, "nxkernel": NX}.get(root, "")
