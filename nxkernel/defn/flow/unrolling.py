@@ -23,8 +23,9 @@ def reason(error: Exception) -> str:
         return str(error)
     what = str(error).partition("\n")[0]
     if isinstance(error, TracedValueError):
-        asked = what.partition(" asks for the data")[0]
-        return f"{asked[:1].lower()}{asked[1:]} is needed in it"
+        asked, found, _ = what.partition(" asks for the data")
+        if found:
+            return f"{asked[:1].lower()}{asked[1:]} is needed in it"
     return what.removesuffix(".")
 
 
