@@ -128,6 +128,16 @@ class Arguments:
                 raise NxTypeError(
                     message(f"{function} assigns into {path}, which is read-only.", *line, f"Pass {path}.copy().")
                 )
+            elif place in program.reshaped and not value.flags.c_contiguous:
+                # NumPy's reshape copies what does not lie in order, so that this array would not change.
+                raise NxTypeError(
+                    message(
+                        f"{function} assigns into {path} and sees it in another shape: its elements do not lie in "
+                        "order, and NumPy would see a copy.",
+                        *line,
+                        f"Pass one whose elements do, np.ascontiguousarray({path}), or index {path} as it is.",
+                    )
+                )
             for other, array in enumerate(passed):
                 if other != place and _overlap(value, array):
                     raise NxTypeError(

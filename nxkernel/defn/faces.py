@@ -25,7 +25,7 @@ from nxkernel.defn.states import CONTAINERS, installed
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import Trace
-from nxkernel.numpy.array import Array, Scalar, Value
+from nxkernel.numpy.array import RESHAPED, Array, Scalar, Value
 from nxkernel.ops import dispatch
 from nxkernel.tensor.tensor import Tensor
 
@@ -71,6 +71,11 @@ class Face:
         """The arguments that it assigned into, and what is in them at the end."""
         found = [(place, before, made.root.content()) for place, before, made in self._given]
         return [(place, after) for place, before, after in found if after is not before]
+
+    def reshaped(self) -> frozenset[int]:
+        """The arguments of which there are views in another shape, as NumPy has them where elements lie in order."""
+        roots = self.run.memory.get(RESHAPED, ())
+        return frozenset(place for place, _, made in self._given if made.root in roots)
 
 
 class NumpyFace(Face):

@@ -66,6 +66,8 @@ class Traced:
         Those of them whose last value the function returns.
     assigned_at : tuple of (Source or None)
         For each of them the line that assigned into it last.
+    reshaped : frozenset of int
+        The leaves of which there are views in another shape.
     """
 
     graph: Graph
@@ -78,6 +80,7 @@ class Traced:
     changes: tuple[int, ...] = ()
     returned: frozenset[int] = frozenset()
     assigned_at: tuple[Source | None, ...] = ()
+    reshaped: frozenset[int] = frozenset()
 
 
 #: A node, and the spec of the value that it is for the function: its first axes may be vectorized.
@@ -218,6 +221,7 @@ def trace(
         tuple(place for place, _ in changes),
         frozenset(place for place, node in changes if any(node is output for output in outputs[:first])),
         tuple([node.source for _, node in changes]),
+        looks.reshaped(),
     )
 
 

@@ -166,6 +166,10 @@ class Scalar(Value):
         return self if key == () else Array.of(self.node)[key]
 
 
+#: Under which key a trace remembers the places of the caller's of which there are views in another shape.
+RESHAPED = "reshaped"
+
+
 class Root:
     """A place in memory: a cell of the trace that is active, or a tensor where none is.
 
@@ -357,6 +361,8 @@ class Array(Value):
     def with_shape(self, shape: Shape) -> Array:
         """The elements in another shape: a view where NumPy gives one, otherwise a new array."""
         if is_view(self.root.shape, self.steps, self.shape, shape):
+            if self.root.cell.shared and [n for n in shape if n != 1] != [n for n in self.shape if n != 1]:
+                tracing.current().outermost.memory.setdefault(RESHAPED, set()).add(self.root)
             return self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
         return Array.of(reshaped(self.__nx_operand__(), shape))
 

@@ -204,3 +204,26 @@ def test_a_view_of_a_captured_array():
         with pytest.raises(NxTypeError, match=r"^f assigns into a, whose memory _ROW shares\."):
             f(view)
     assert _ROW.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def _flat(a):
+    a.ravel()[0] = 77.0
+    a[1] = 5.0
+    return np.sum(a)
+
+
+def test_other_shapes_of_arrays_whose_elements_do_not_lie_in_order():
+    f = nx.defn(_flat)
+    ordered, expected = np.zeros((3, 4)), np.zeros((3, 4))
+    assert (f(ordered).to_number(), ordered.tolist()) == (_flat(expected), expected.tolist())
+    for array in (np.zeros((3, 4), order="F"), np.zeros((4, 3)).T, np.zeros((3, 8))[:, ::2]):
+        with pytest.raises(NxTypeError) as caught:
+            f(array)
+        first, line, hint = str(caught.value).split("\n")
+        assert first == (
+            "_flat assigns into a and sees it in another shape: its elements do not lie in order, and NumPy would see "
+            "a copy."
+        )
+        assert line.endswith(":  a[1] = 5.0")
+        assert hint == "  Pass one whose elements do, np.ascontiguousarray(a), or index a as it is."
+        assert not array.any()
