@@ -447,3 +447,70 @@ def test_a_while_of_vectorized_values():
         return x
 
     assert message(f, nx.vectorize(nx.tensor([1.0, 2.0]), "row")).startswith("a value with vectorized axes cannot be")
+
+
+@pytest.mark.parametrize("promotion", ["nx", "numpy"])
+def test_a_loop_with_an_else_gives_a_variable_its_first_value(promotion):
+    def of_range(x, k):
+        for i in range(4):
+            if x[i] == k:
+                found = i
+                break
+        else:
+            found = -1
+        return found
+
+    def of_array(x, k):
+        for v in x:
+            doubled = v * 2
+            if v > k:
+                found = doubled
+                break
+        else:
+            found = -1
+        return found
+
+    def of_while(x, k):
+        i = 0
+        while i < 4:
+            if x[i] == k:
+                found = i * 10
+                break
+            i += 1
+        else:
+            found = -1
+        return found
+
+    def nested(x, k):
+        for n in range(2, 20):
+            for d in range(2, n):
+                if n % d == 0:
+                    least = d
+                    break
+            else:
+                least = n
+            k = k + least * x[0]
+        return k
+
+    x = np.array([3, 1, 3, 2])
+    for function in (of_range, of_array, of_while, nested):
+        compiled = nx.defn(function, promotion=promotion)
+        for k in (1, 3, 9):
+            assert int(compiled(x, k)) == function(x, k), (function, k)
+        assert not nx.events(compiled.__name__, "miss")[-1].notes
+
+
+def test_a_variable_that_no_turn_may_have_given_a_value_stays_refused():
+    @nx.defn
+    def f(x):
+        for i in range(4):
+            if x[i] > 2:
+                break
+            if x[i] > 1:
+                found = i
+                break
+        else:
+            found = -1
+        return found
+
+    assert "`found` may have no value here" in message(f, np.array([1, 2, 3, 4]), kind=nx.errors.NxError)

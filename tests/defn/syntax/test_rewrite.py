@@ -47,6 +47,32 @@ def branches(x):
     return a
 
 
+@case(([1, 2], 2), ([1, 2], 3), ([], 1))
+def found_or_not(among, x):
+    for place, each in enumerate(among):
+        if each == x:
+            found = place
+            break
+    else:
+        found = -1
+    return found
+
+
+@case(([[1, 2], [3]], 2), ([[1], [2], [1]], 1), ([[1, 2]], 3), ([], 1))
+def found_inside(rows, x):
+    last = "none"
+    for row in rows:
+        for each in row:
+            if each == x:
+                last = each
+                break
+        else:
+            if len(row) > 1:
+                break
+            last = row
+    return last
+
+
 @case((1, [1, 2]), (3, [1, 2]), (0, (0,)))
 def members(x, among):
     found = [x in among, x not in among, 0 <= x in among, x in among not in ([True], [False])]
