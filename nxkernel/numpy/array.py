@@ -459,7 +459,7 @@ def get(array: Array, key: Any) -> Any:
     """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
     parsed = keys.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
-    if parsed.stretches or parsed.mask is not None:
+    if parsed.stretches or parsed.spreads or parsed.mask is not None:
         from nxkernel.numpy import parts
 
         return parts.taken(view, parsed)
@@ -476,7 +476,7 @@ def put(array: Array, key: Any, value: Any) -> None:
     """``array[key] = value``."""
     parsed = keys.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
-    if parsed.stretches or parsed.mask is not None:
+    if parsed.stretches or parsed.spreads or parsed.mask is not None:
         from nxkernel.numpy import parts
 
         parts.assign(view, parsed, value)

@@ -107,7 +107,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     if isinstance(value, Part):
         return Part(copy(value.base), value.stretches)
     if isinstance(value, Selected):
-        return Selected(copy(value.base), value.mask, value.axis)
+        return value.copied()
     return Array.of(operand(value))
 
 

@@ -139,12 +139,9 @@ class Index(Step):
                     return None
                 continue
             one = self.along[was]
-            if isinstance(axis.start, Operand) or isinstance(one.start, Operand):
-                if one.step != 1 or axis.step != 1:
-                    return None
-                start = _sum(one.start, axis.start)
-            else:
-                start = one.start + axis.start * one.step
+            if isinstance(axis.start, Operand) and one.step != 1:
+                return None
+            start = _sum(one.start, axis.start if one.step == 1 else axis.start * one.step)
             along[was] = Along(start, axis.count, one.step * axis.step, axis.keep)
         layout = tuple([None if place is None else self.layout[place] for place in other.layout])
         return Index(self.before, tuple(along), layout)
