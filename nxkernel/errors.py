@@ -47,6 +47,10 @@ class CacheWarning(UserWarning):
     """The disk cache cannot be used; results are the same, later processes compile again."""
 
 
+class UnrolledWarning(UserWarning):
+    """A loop is being written out while a definition is traced, turn by turn, which takes time for each of them."""
+
+
 def message(what: str, *hints: str) -> str:
     """Join what is wrong and what to do, hints on lines of their own, indented by two.
 

@@ -355,12 +355,19 @@ def _put_slice(target: Spec, part: Spec, *starts: Spec) -> Spec:
     return target
 
 
+def _put_strided(target: Spec, part: Spec, *starts: Spec, strides: tuple[int, ...]) -> Spec:
+    _check_fits("put_strided", target, shapes.spans(part.shape, strides))
+    return target
+
+
 gather = primitive("gather", "indexing", _gather)
 """Elements at indices along ``axes``, one operand of indices an axis; their axes come first, then those left over."""
 scatter = primitive("scatter", "indexing", _scatter)
 """``scatter(target, updates, *indices)``: the target with updates put (``combine="put"``) or added at indices."""
 put_slice = primitive("put_slice", "indexing", _put_slice)
 """``put_slice(target, part, *starts)``: the target with a part overwritten; starts are clamped so that it fits."""
+put_strided = primitive("put_strided", "indexing", _put_strided)
+"""``put_slice`` of a part whose elements go to places that lie ``strides`` apart along each axis."""
 
 
 # Cumulative and sorting ------------------------------------------------------------------------------------------

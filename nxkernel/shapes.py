@@ -40,6 +40,11 @@ def ceil_div(value: int, by: int) -> int:
     return -(-value // by)
 
 
+def spans(counts: Sequence[int], strides: Sequence[int]) -> Shape:
+    """From the first to the last of so many elements along each axis that lie `strides` apart."""
+    return tuple([(count - 1) * stride + 1 if count else 0 for count, stride in zip(counts, strides, strict=True)])
+
+
 def unnamed(shape: Sequence[int]) -> Names:
     """No name for any axis."""
     return (None,) * len(shape)

@@ -70,6 +70,8 @@ def test_rules_refuse_what_no_place_would_do_for():
         p.dynamic_slice.rule(empty, start, start, lengths=(1, 3), strides=(1, 1))
     with pytest.raises(NxIndexError, match=re.escape("put_slice: a part of length 2 does not fit axis 0 of f32[0][3]")):
         p.put_slice.rule(empty, f32_23, start, start)
+    with pytest.raises(NxIndexError, match="put_strided: a part of length 4 does not fit axis 0 of f32"):
+        p.put_strided.rule(f32_23, f32_23, start, start, strides=(3, 1))
     with pytest.raises(NxIndexError, match=re.escape("gather: axis 0 of f32[0][3] has no elements to take")):
         p.gather.rule(empty, place, axes=(0,))
     with pytest.raises(NxIndexError, match=re.escape("scatter: axis 0 of f32[0][3] has no elements to take")):

@@ -74,11 +74,17 @@ def _scatter(
 
 
 def _put_slice(out: Spec, /, x: np.ndarray, part: np.ndarray, *starts: np.ndarray) -> np.ndarray:
+    return _put_strided(out, x, part, *starts, strides=(1,) * x.ndim)
+
+
+def _put_strided(
+    out: Spec, /, x: np.ndarray, part: np.ndarray, *starts: np.ndarray, strides: tuple[int, ...]
+) -> np.ndarray:
     result = x.copy()
     key = []
-    for start, size, length in zip(starts, x.shape, part.shape, strict=True):
+    for start, size, length, stride in zip(starts, x.shape, shapes.spans(part.shape, strides), strides, strict=True):
         first = min(max(int(start), 0), size - length)
-        key.append(slice(first, first + length))
+        key.append(slice(first, first + length, stride))
     result[tuple(key)] = part
     return result
 
@@ -213,6 +219,7 @@ MEANING: dict[Primitive, Meaning] = {
     p.gather: _gather,
     p.scatter: _scatter,
     p.put_slice: _put_slice,
+    p.put_strided: _put_strided,
     p.cumulative_sum: _cumulative(np.add.accumulate),
     p.cumulative_product: _cumulative(np.multiply.accumulate),
     p.cumulative_max: _cumulative(np.maximum.accumulate),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nxkernel import primitives as p
-from nxkernel import types
+from nxkernel import shapes, types
 from nxkernel.compilers import ranges, scalars
 from nxkernel.compilers.ranges import Interval
 from nxkernel.graph.expr import Expr, Graph
@@ -157,7 +157,7 @@ class _Touched:
             elif mine == [0] and node.primitive in _INDEXED:
                 axes, indices, lengths = _INDEXED[node.primitive](node)
                 self._touch(found[node.operands[0]], node.operands[0], axes, indices, lengths, counters, intervals)
-                if node.primitive in (p.put_slice, p.scatter):
+                if node.primitive in (p.put_slice, p.put_strided, p.scatter):
                     found[node] = found[node.operands[0]]
             else:
                 raise _DependentError
@@ -257,7 +257,9 @@ def _sliced(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
 
 
 def _put(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
-    return range(len(node.shape)), node.operands[2:], node.operands[1].shape
+    counts = node.operands[1].shape
+    strides = node.params.get("strides", (1,) * len(counts))
+    return range(len(node.shape)), node.operands[2:], shapes.spans(counts, strides)
 
 
 def _picked(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
@@ -273,4 +275,6 @@ def _single(axes: Sequence[int], indices: Sequence[Expr]) -> tuple[Sequence[int]
 
 
 #: Primitives that touch a part of their first operand: along which axes, from which index, how many elements.
-_INDEXED = {p.dynamic_slice: _sliced, p.put_slice: _put, p.gather: _picked, p.scatter: _scattered}
+_INDEXED = {
+    p.dynamic_slice: _sliced, p.put_slice: _put, p.put_strided: _put, p.gather: _picked, p.scatter: _scattered,
+}  # fmt: skip

@@ -10,7 +10,7 @@ from nxkernel.compilers import maps
 from nxkernel.graph.expr import Expr
 
 #: Primitives whose result is written so.
-PIECES = frozenset([p.concatenate, p.pad, p.put_slice, p.scatter])
+PIECES = frozenset([p.concatenate, p.pad, p.put_slice, p.put_strided, p.scatter])
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def stores(node: Expr, in_place: bool = False) -> list[Store]:
 
 def target(node: Expr) -> Expr | None:
     """What an update updates."""
-    return node.operands[0] if node.primitive in (p.put_slice, p.scatter) else None
+    return node.operands[0] if node.primitive in (p.put_slice, p.put_strided, p.scatter) else None
 
 
 def _stores(node: Expr) -> list[Store]:
@@ -84,10 +84,12 @@ def _stores(node: Expr) -> list[Store]:
     if node.primitive is p.pad:
         return _padded(node, strides)
     base, value, *indices = node.operands
-    if node.primitive is p.put_slice:
-        room = [n - length for n, length in zip(base.shape, value.shape, strict=True)]
+    if node.primitive in (p.put_slice, p.put_strided):
+        apart = node.params.get("strides", (1,) * value.rank)
+        room = [n - length for n, length in zip(base.shape, shapes.spans(value.shape, apart), strict=True)]
         places = tuple(At(*place) for place in zip(indices, room, strides, strict=True))
-        return [Store(base, node, 0, strides), Store(value, node, 0, strides, places)]
+        steps = tuple(stride * step for stride, step in zip(strides, apart, strict=True))
+        return [Store(base, node, 0, strides), Store(value, node, 0, steps, places)]
     axes = node.params["axes"]
     places = tuple(At(index, node.shape[axis] - 1, strides[axis]) for index, axis in zip(indices, axes, strict=True))
     rest = tuple(stride for axis, stride in enumerate(strides) if axis not in axes)

@@ -8,6 +8,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.compilers import matmul
+from nxkernel.compilers.powers import written_out
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive, Spec
@@ -353,6 +354,7 @@ def _anonymous(node: Expr) -> Expr:
 #: Other primitives that are rewritten; a scatter only where its numbers are narrow.
 REWRITES: dict[Primitive, Callable[[Expr], Expr]] = {
     p.conv: _conv,
+    p.power: written_out,
     p.reduce: _fold,
     p.reverse: _reverse,
     p.scatter: _scatter,

@@ -1,7 +1,7 @@
 """Updates in place: which results take over the memory of what they are made from.
 
-An update of a few elements (``put_slice``, ``scatter``), a loop that changes an array and a choice between changes of
-one give a new value; where nothing reads the old one afterwards, it is written over.
+An update of a few elements (``put_slice``, ``put_strided``, ``scatter``), a loop that changes an array and a choice
+between changes of one give a new value; where nothing reads the old one afterwards, it is written over.
 """
 
 from __future__ import annotations
@@ -135,14 +135,17 @@ def _aligned(read: Expr, node: Expr, memory: Expr, same: Callable[[Expr], Expr])
 
     Along an axis of which one place is read and one is written, no element is written before it is read for another.
     """
-    if node.primitive is not p.put_slice or read.shape != node.operands[1].shape:
+    if node.primitive not in (p.put_slice, p.put_strided) or read.shape != node.operands[1].shape:
         return False
     if read.primitive not in (p.dynamic_slice, p.slice_) or same(below(read.operands[0])) is not memory:
         return False
     starts = read.operands[1:] if read.primitive is p.dynamic_slice else read.params["starts"]
-    return set(read.params["strides"]) <= {1} and all(
-        length == 1 or _is_same(one, other)
-        for one, other, length in zip(starts, node.operands[2:], read.shape, strict=True)
+    apart = node.params.get("strides", (1,) * len(read.shape))
+    return all(
+        length == 1 or (stride == step and _is_same(one, other))
+        for one, other, length, stride, step in zip(
+            starts, node.operands[2:], read.shape, read.params["strides"], apart, strict=True
+        )
     )
 
 

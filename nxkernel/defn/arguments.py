@@ -17,6 +17,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import is_number
 from nxkernel.primitives import parameter
+from nxkernel.tensor.tensor import Tensor
 from nxkernel.wording import a
 
 #: A name for people, to what it stands for and how that is written.
@@ -114,7 +115,10 @@ class Arguments:
         NxTypeError
             For an array that is read-only, and one whose memory is also that of another argument or captured array.
         """
-        names = [*self.paths, *(self.arrays[number][0] for number in program.captured)]
+        captured = [self.arrays[number] for number in program.captured]
+        names = [*self.paths, *(name for name, _, _ in captured)]
+        # What the caller passed, of which some were copied: it is in these that arrays share their memory.
+        passed = [*self.values, *(array for _, _, array in captured)]
         for place, source in zip(program.changes, program.assigned_at, strict=True):
             path, value = self.paths[place], self.values[place]
             line = places.line_of(source)
@@ -124,8 +128,18 @@ class Arguments:
                 raise NxTypeError(
                     message(f"{function} assigns into {path}, which is read-only.", *line, f"Pass {path}.copy().")
                 )
-            for other, array in enumerate(given[: len(names)]):
-                if other != place and np.may_share_memory(given[place], array):
+            elif place in program.reshaped and not value.flags.c_contiguous:
+                # NumPy's reshape copies what does not lie in order, so that this array would not change.
+                raise NxTypeError(
+                    message(
+                        f"{function} assigns into {path} and sees it in another shape: its elements do not lie in "
+                        "order, and NumPy would see a copy.",
+                        *line,
+                        f"Pass one whose elements do, np.ascontiguousarray({path}), or index {path} as it is.",
+                    )
+                )
+            for other, array in enumerate(passed):
+                if other != place and _overlap(value, array):
                     raise NxTypeError(
                         message(
                             f"{function} assigns into {path}, whose memory {names[other]} shares.",
@@ -251,7 +265,9 @@ class Arguments:
             for path, spec, value in zip(self.paths, self.specs, self.values, strict=True)
         ]
         known = Known(self.arrays, leads)
-        return trace(name, function, self.structures, leaves, self.options, known, twin, self.face, self.keywords)
+        return trace(
+            name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords
+        )
 
     def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[np.ndarray]:
         """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made."""
@@ -265,6 +281,21 @@ class Arguments:
         shown = [f"{path}: {spec}" for path, spec in zip(self.paths, self.specs, strict=True)]
         shown += [f"{option}={describe(value)}" for option, value in self.options.items()]
         return f"{name}({', '.join(shown)})"
+
+
+#: The most work that is done to find out whether the elements of two arrays overlap whose bounds do.
+_MOST_WORK = 100_000
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    """Whether two arrays or tensors have elements in common, or may have for all that can be found out quickly."""
+    one, other = (value.data if isinstance(value, Tensor) else value for value in (one, other))
+    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)):
+        return False
+    try:
+        return np.shares_memory(one, other, max_work=_MOST_WORK)
+    except np.exceptions.TooHardError:
+        return True
 
 
 def _alike(one: np.ndarray, other: np.ndarray) -> bool:

@@ -59,6 +59,8 @@ class Program:
         Those of them whose last value the function returns.
     assigned_at : tuple of (Source or None)
         For each of them the line that assigned into it last.
+    reshaped : frozenset of int
+        The leaves of which there are views in another shape.
     reason : tuple of str
     where : str
     signature : str
@@ -80,6 +82,7 @@ class Program:
     changes: tuple[int, ...]
     returned: frozenset[int]
     assigned_at: tuple[Source | None, ...]
+    reshaped: frozenset[int]
     reason: tuple[str, ...]
     where: str
     signature: str

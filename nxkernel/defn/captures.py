@@ -21,7 +21,19 @@ import numpy as np
 from nxkernel.defn import fingerprint, reads
 from nxkernel.defn.leaves import is_array, spec_of
 from nxkernel.defn.stand_ins import replaceable, slots
-from nxkernel.defn.states import CONTAINERS, MISSING, SETS, Same, by_value, constant, describe, installed, members
+from nxkernel.defn.states import (
+    CONTAINERS,
+    GENERATORS,
+    MISSING,
+    SETS,
+    Same,
+    by_value,
+    constant,
+    describe,
+    drawn,
+    installed,
+    members,
+)
 from nxkernel.primitives import Spec
 from nxkernel.tensor.tensor import Tensor
 
@@ -231,6 +243,10 @@ class Walk:
                 self._class(value)
         elif _is_users(value):
             self._object(value, name)
+        elif isinstance(value, GENERATORS):
+            # What draws from it while it is traced changes it, so that the next call draws again.
+            self._add((Same(value), drawn(value)), name, describe(value))
+            self.equal.append((functools.partial(drawn, value), drawn(value)))
         else:
             self._add(by_value(value), name, describe(value))
             wrapped = getattr(value, "__wrapped__", None) if callable(value) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import types
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.refusals import refusal, site
 from nxkernel.defn.states import CONTAINERS
 from nxkernel.defn.syntax import check, names, sources
-from nxkernel.errors import NxError, NxTypeError
+from nxkernel.errors import NxError, NxTypeError, UnrolledWarning
 from nxkernel.graph import tracing
 from nxkernel.ops.dispatch import is_number, operand
 from nxkernel.tensor.tensor import Tensor
@@ -79,6 +80,7 @@ class _CellDefinition(Definition):
                 _note(f"{name} is assigned in a loop only, and keeps the value from before the cell")
             return result
 
+        gathered.gives_back = True
         return gathered
 
     def trial(self, args: tuple, options: dict[str, Any]) -> tuple[str, ...]:
@@ -345,7 +347,10 @@ def _best(
     fallback = None
     for found in made:
         try:
-            notes = found[0].trial(*found[1:])
+            with warnings.catch_warnings():
+                # The one that is chosen warns again, when it is called.
+                warnings.simplefilter("ignore", UnrolledWarning)
+                notes = found[0].trial(*found[1:])
         except Exception:  # the call itself tells what is wrong
             continue
         if not any("written out" in note for note in notes):

@@ -5,11 +5,13 @@ from nxkernel.defn.flow.choices import and_, if_, if_exp, if_return, not_, or_
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.flow.items import get_item, in_place, set_item
 from nxkernel.defn.flow.loops import for_, while_
+from nxkernel.defn.flow.membership import contains, key, member
 from nxkernel.defn.flow.unassigned import pending, unassigned
 
 __all__ = [
     "and_",
     "assert_",
+    "contains",
     "fn",
     "for_",
     "get_item",
@@ -17,6 +19,8 @@ __all__ = [
     "if_exp",
     "if_return",
     "in_place",
+    "key",
+    "member",
     "not_",
     "or_",
     "pending",

@@ -401,6 +401,7 @@ class Definition:
                     changes=traced.changes,
                     returned=traced.returned,
                     assigned_at=traced.assigned_at,
+                    reshaped=traced.reshaped,
                     reason=why,
                     where=where,
                     signature=arguments.signature(self.__name__),

@@ -21,11 +21,11 @@ from nxkernel.defn import containers, places, reads
 from nxkernel.defn.flow import given
 from nxkernel.defn.flow.given import Given
 from nxkernel.defn.leaves import Leaf
-from nxkernel.defn.states import CONTAINERS
+from nxkernel.defn.states import CONTAINERS, installed
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import Trace
-from nxkernel.numpy.array import Array, Scalar, Value
+from nxkernel.numpy.array import RESHAPED, Array, Scalar, Value
 from nxkernel.ops import dispatch
 from nxkernel.tensor.tensor import Tensor
 
@@ -69,8 +69,13 @@ class Face:
 
     def changes(self) -> list[tuple[int, Expr]]:
         """The arguments that it assigned into, and what is in them at the end."""
-        found = [(place, before, made.root.read()) for place, before, made in self._given]
+        found = [(place, before, made.root.content()) for place, before, made in self._given]
         return [(place, after) for place, before, after in found if after is not before]
+
+    def reshaped(self) -> frozenset[int]:
+        """The arguments of which there are views in another shape, as NumPy has them where elements lie in order."""
+        roots = self.run.memory.get(RESHAPED, ())
+        return frozenset(place for place, _, made in self._given if made.root in roots)
 
 
 class NumpyFace(Face):
@@ -174,7 +179,7 @@ def of(function: Any) -> str:
     function = getattr(function, "__func__", function)
     if not isinstance(function, python.FunctionType):
         return NX
-    named = _named(function, set())
+    named = _named(function)
     if NX in named:
         return NX
     if NUMPY in named:
@@ -201,35 +206,32 @@ def _assigns(code: python.CodeType) -> bool:
 
 def named_by(function: python.FunctionType) -> set[str]:
     """Which of the two libraries the code of a function names, and that of the plain functions that it calls."""
-    return _named(function, set())
+    return _named(function)
 
 
-def _named(function: python.FunctionType, seen: set[int]) -> set[str]:
+def _named(function: python.FunctionType) -> set[str]:
     """Which of the two libraries code names."""
-    if id(function) in seen or len(seen) > _MOST:
-        return set()
-    seen.add(id(function))
     found: set[str] = set()
-    code = function.__code__
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    for path in reads.of_code(code).paths:
-        name = path.names[0]
-        value = function.__globals__.get(name)
-        if path.root != "global":
-            with contextlib.suppress(KeyError, ValueError):
-                value = cells[name].cell_contents
-        library = _library(value)
-        if library:
-            found.add(library)
-        elif isinstance(value, python.FunctionType):
-            found |= _named(value, seen)
-        elif hasattr(value, "__nx_function__"):
-            found.add(value.face if value.face == NUMPY else NX)
+    waiting, seen = [function], {id(function)}
+    while waiting:
+        function = waiting.pop()
+        code = function.__code__
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        for path in reads.of_code(code).paths:
+            name = path.names[0]
+            value = function.__globals__.get(name)
+            if path.root != "global":
+                with contextlib.suppress(KeyError, ValueError):
+                    value = cells[name].cell_contents
+            library = _library(value)
+            if library:
+                found.add(library)
+            elif isinstance(value, python.FunctionType) and id(value) not in seen and not installed(value):
+                seen.add(id(value))
+                waiting.append(value)
+            elif hasattr(value, "__nx_function__"):
+                found.add(value.face if value.face == NUMPY else NX)
     return found
-
-
-#: Helper functions that are looked at.
-_MOST = 64
 
 
 def _library(value: Any) -> str:
@@ -244,4 +246,4 @@ def _library(value: Any) -> str:
     root = module.partition(".")[0]
     if hasattr(value, "__nx_function__"):
         return ""
-    return {"numpy": NUMPY, "nxkernel": NX}.get(root, "")
+    return {"numpy": NUMPY, "scipy": NUMPY, "nxkernel": NX}.get(root, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
+import random
 import reprlib
 import sys
 import sysconfig
@@ -22,6 +23,8 @@ from nxkernel.wording import a
 MISSING = object()
 SETS = (set, frozenset)
 CONTAINERS = (list, tuple, dict, collections.deque, *SETS)
+#: What draws random numbers, one after the other.
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
 _CONSTANTS = (bool, int, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
 #: Modules of Python whose hashable objects are values.
 _VALUES = frozenset({"builtins", "datetime", "decimal", "fractions", "pathlib", "re", "uuid"})
@@ -82,6 +85,14 @@ def by_value(value: Any) -> Any:
 def members(values: Iterable[Any]) -> frozenset:
     """The members of a set as part of a key."""
     return frozenset(map(by_value, values))
+
+
+def drawn(generator: Any) -> Any:
+    """How far a generator of random numbers is, as something that can be compared."""
+    if isinstance(generator, random.Random):
+        return generator.getstate()
+    state = generator.bit_generator.state if isinstance(generator, np.random.Generator) else generator.get_state()
+    return repr(state)
 
 
 _SHORT = reprlib.Repr()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from nxkernel.defn import places, reads, subjects
+from nxkernel.defn.flow import variables
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Source, TracedValue
@@ -88,14 +89,53 @@ class Stored:
             if isinstance(held, set) or (isinstance(held, list) and len(held) != len(copy)):
                 # A list that is filled keeps a log, whose traced values say by themselves that they are none any more.
                 continue
-            if isinstance(held, list):
-                pairs = zip(enumerate(held), copy, strict=True)
-                yield from ((f"{name}[{key}]", key, now) for (key, now), then in pairs if now is not then)
-                continue
-            contents = held if isinstance(held, dict) else vars(held)
-            for key in [key for key, now in contents.items() if copy.get(key, _NONE) is not now]:
-                place = f"{name}[{key!r}]" if contents is held else f"`{key}` of {a(type(held).__name__)}"
-                yield place, key, contents[key]
+            for key, now in _changed(held, copy):
+                yield _place(name, held, key), key, now
+
+
+def refuse_lost(function: str, code: types.CodeType | None, arguments: Watch, result: Any) -> None:
+    """Refuse changes of the caller's containers that it would not see: those that are not returned.
+
+    Parameters
+    ----------
+    function : str
+    code : code, optional
+        Of the function.
+    arguments : Watch
+        Of what the function was called with: containers of its own, which stand for the caller's.
+    result : Any
+        What it returned.
+
+    Raises
+    ------
+    NxTypeError
+    """
+    returned = {id(inner) for inner in variables.containers(result)}
+    for name, held, copy in arguments.differences():
+        if id(held) in returned:
+            continue
+        key = next((key for key, _ in _changed(held, copy)), None)
+        raise NxTypeError(
+            message(
+                f"{function} changes {name}, {a(type(held).__name__)}: the one that the caller passed stays as it is.",
+                *places.line_of(None if key is None else _line(code, key)),
+                f"Return {name}, or what changes of it, and assign it where {function} is called.",
+            )
+        )
+
+
+def _changed(held: Any, copy: Any) -> list[tuple[Any, Any]]:
+    """The keys, places or attributes under which something else is than before, and what that is."""
+    if isinstance(held, set):
+        return []
+    if isinstance(held, list):
+        return [(key, now) for key, now in enumerate(held) if key >= len(copy) or copy[key] is not now]
+    contents = held if isinstance(held, dict) else vars(held)
+    return [(key, now) for key, now in contents.items() if copy.get(key, _NONE) is not now]
+
+
+def _place(name: str, held: Any, key: Any) -> str:
+    return f"{name}[{key!r}]" if isinstance(held, list | dict) else f"`{key}` of {a(type(held).__name__)}"
 
 
 def _content(cell: types.CellType) -> Any:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import containers, faces
+from nxkernel.defn import containers, faces, stored, subjects
 from nxkernel.defn.flow.unrolling import notes
+from nxkernel.defn.flow.watching import Watch
 from nxkernel.defn.leaves import Leaf, spec_of
 from nxkernel.defn.stand_ins import StandIns
 from nxkernel.errors import NxError, NxTypeError, message
@@ -65,6 +66,8 @@ class Traced:
         Those of them whose last value the function returns.
     assigned_at : tuple of (Source or None)
         For each of them the line that assigned into it last.
+    reshaped : frozenset of int
+        The leaves of which there are views in another shape.
     """
 
     graph: Graph
@@ -77,6 +80,7 @@ class Traced:
     changes: tuple[int, ...] = ()
     returned: frozenset[int] = frozenset()
     assigned_at: tuple[Source | None, ...] = ()
+    reshaped: frozenset[int] = frozenset()
 
 
 #: A node, and the spec of the value that it is for the function: its first axes may be vectorized.
@@ -132,6 +136,7 @@ def trace(
     known: Known,
     twin: Callable[[Any], Any] = lambda function: function,
     face: str = faces.NX,
+    names: Sequence[str] = (),
     keywords: Sequence[str] = (),
 ) -> Traced:
     """Trace a function.
@@ -149,9 +154,12 @@ def trace(
     known : Known
         The arrays that the function captures by name.
     twin : callable, optional
-        Gives what is called in place of the function.
+        Gives what is called in place of the function; one whose attribute ``gives_back`` is true returns the containers
+        that it changes.
     face : str, optional
         As what the function sees its values.
+    names : sequence of str
+        Of the arguments.
     keywords : sequence of str, optional
         The last arguments are passed by these names.
     """
@@ -170,10 +178,14 @@ def trace(
             ]
             supply = iter(values)
             arguments = [containers.rebuild(structure, supply) for structure in structures]
+            kept = Watch((), zip(names, arguments, strict=True))
             named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
             arguments = arguments[: len(arguments) - len(keywords)]
+            code = getattr(subjects.plain(function), "__code__", None)
             function = twin(stand_ins.of(function))
             result = function(*arguments, **named, **{key: stand_ins.of(value) for key, value in options.items()})
+            if not getattr(function, "gives_back", False):
+                stored.refuse_lost(name, code, kept, result)
             changes = looks.changes()
             found: list[tuple[str, Any]] = []
             structure: Any = containers.NOTHING
@@ -209,6 +221,7 @@ def trace(
         tuple(place for place, _ in changes),
         frozenset(place for place, node in changes if any(node is output for output in outputs[:first])),
         tuple([node.source for _, node in changes]),
+        looks.reshaped(),
     )
 
 

@@ -17,10 +17,10 @@ from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.tracing import Cell
-from nxkernel.numpy import keys, picking
+from nxkernel.numpy import casting, keys, picking
 from nxkernel.numpy.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, is_view, reshaped
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.ops.dispatch import apply, filled, is_number, operand, spread
 from nxkernel.shapes import broadcast_shapes, spreads, text
 from nxkernel.types import Type
 
@@ -166,6 +166,10 @@ class Scalar(Value):
         return self if key == () else Array.of(self.node)[key]
 
 
+#: Under which key a trace remembers the places of the caller's of which there are views in another shape.
+RESHAPED = "reshaped"
+
+
 class Root:
     """A place in memory: a cell of the trace that is active, or a tensor where none is.
 
@@ -175,12 +179,16 @@ class Root:
         What is there first.
     """
 
-    __slots__ = ("cell", "doubt", "shape", "type", "value")
+    __slots__ = ("aliases", "cell", "doubt", "shape", "type", "value", "writes")
 
     def __init__(self, value: Operand, name: str = "") -> None:
         self.shape, self.type = value.shape, value.type
         #: Makes the error for whoever writes there, where only the running program knows whose place it is.
         self.doubt: Callable[[], Exception] | None = None
+        #: Which other places it may be, where only the running program knows that; asked before reading and writing.
+        self.aliases: Any = None
+        #: How often something was written there.
+        self.writes = 0
         self.cell, self.value = Cell(name), None
         trace = tracing.current()
         if trace is None:
@@ -190,6 +198,12 @@ class Root:
 
     def read(self) -> Operand:
         """What is there now."""
+        if self.aliases is not None:
+            self.aliases.before_read()
+        return self.content()
+
+    def content(self) -> Operand:
+        """What is there now, though it may be out of date."""
         trace = tracing.current()
         if trace is not None and trace.knows(self.cell):
             return trace.read(self.cell)
@@ -206,6 +220,9 @@ class Root:
         """Put something else there."""
         if self.doubt is not None:
             raise self.doubt()
+        if self.aliases is not None:
+            self.aliases.before_write()
+        self.writes += 1
         trace = tracing.current()
         if trace is None and self.value is not None:
             self.value = value
@@ -268,7 +285,13 @@ class Array(Value):
         return cls(Root(value, name))
 
     def __nx_operand__(self) -> Operand:
-        value = self.root.read()
+        return self._shown(self.root.read())
+
+    def content(self) -> Operand:
+        """Its elements, though they may be out of date."""
+        return self._shown(self.root.content())
+
+    def _shown(self, value: Operand) -> Operand:
         for step in self.steps:
             value = step.read(value)
         return value
@@ -338,6 +361,8 @@ class Array(Value):
     def with_shape(self, shape: Shape) -> Array:
         """The elements in another shape: a view where NumPy gives one, otherwise a new array."""
         if is_view(self.root.shape, self.steps, self.shape, shape):
+            if self.root.cell.shared and [n for n in shape if n != 1] != [n for n in self.shape if n != 1]:
+                tracing.current().outermost.memory.setdefault(RESHAPED, set()).add(self.root)
             return self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
         return Array.of(reshaped(self.__nx_operand__(), shape))
 
@@ -403,7 +428,7 @@ def stacked(value: Any) -> Operand:
         return operand(np.array(value))
     from nxkernel.numpy.joining import join_new
 
-    return join_new([stacked(part) if isinstance(part, list | tuple) else part for part in value], 0)
+    return join_new([stacked(part) if isinstance(part, list | tuple) else Array.of(operand(part)) for part in value], 0)
 
 
 def holds_traced(value: Any) -> bool:
@@ -416,7 +441,7 @@ def holds_traced(value: Any) -> bool:
 def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
     """A value as it is put into a place of a shape and type."""
     if is_number(value):
-        return filled(value, type_, shape)
+        return casting.filled_as(value, type_, shape)
     value = operand(as_value(value))
     while len(value.shape) > len(shape) and value.shape[0] == 1:
         value = reshaped(value, value.shape[1:])
@@ -427,14 +452,14 @@ def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
                 "Axes are aligned from the last one; sizes must be equal, or 1 in what is assigned.",
             )
         )
-    return spread(convert(value, type_), shape)
+    return spread(casting.cast(value, type_), shape)
 
 
 def get(array: Array, key: Any) -> Any:
     """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
     parsed = keys.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
-    if parsed.stretches or parsed.mask is not None:
+    if parsed.stretches or parsed.spreads or parsed.mask is not None:
         from nxkernel.numpy import parts
 
         return parts.taken(view, parsed)
@@ -451,7 +476,7 @@ def put(array: Array, key: Any, value: Any) -> None:
     """``array[key] = value``."""
     parsed = keys.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
-    if parsed.stretches or parsed.mask is not None:
+    if parsed.stretches or parsed.spreads or parsed.mask is not None:
         from nxkernel.numpy import parts
 
         parts.assign(view, parsed, value)

@@ -204,6 +204,11 @@ def _scalar_part(imaginary: bool) -> Any:
     return property(part)
 
 
+def _is_integer(self: Any) -> Any:
+    """Whether a number is a whole one, as :meth:`float.is_integer`."""
+    return e.logical_and(e.equal(self, e.trunc(self)), e.isfinite(self))
+
+
 def angle(z: Any, deg: bool = False) -> Any:
     """The angle of complex numbers, as :func:`numpy.angle`."""
     value = as_value(z)
@@ -413,4 +418,4 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     return concatenate([value[(*before, slice(0, 1))].astype(rest.dtype), rest], axis=place)
 
 
-SCALAR_PARTS = {"real": _scalar_part(False), "imag": _scalar_part(True)}
+SCALAR_PARTS = {"real": _scalar_part(False), "imag": _scalar_part(True), "is_integer": _is_integer}

@@ -16,7 +16,7 @@ from nxkernel.numpy.array import Array, Scalar, Value, as_value, stacked, type_o
 from nxkernel.numpy.selected import lifted
 from nxkernel.numpy.shaping import astype, sizes
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, together
 from nxkernel.shapes import unnamed
 from nxkernel.types import Type, f64, s64
 
@@ -237,7 +237,9 @@ def linspace(
 
     num = keys.static(num)
     parts_of = (num - 1) if endpoint else num
-    start, stop = e.multiply(start, 1.0), e.multiply(stop, 1.0)
+    ends = [end if is_number(end) else operand(as_value(end)) for end in (start, stop)]
+    type_ = types.to_floating(together(*ends)[2])
+    start, stop = (as_value(end).astype(type_) for end in ends)
     apart = e.subtract(stop, start)
     place = as_value(_made(_counting(num, s64)))[(slice(None), *[None] * max(start.ndim, stop.ndim))].astype(
         apart.dtype

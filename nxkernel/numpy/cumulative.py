@@ -167,7 +167,7 @@ def _slopes(value: Value, axis: int, spacing: Any, edge_order: int) -> Any:
         )
         first, last = steps[:1], steps[-1:]
     else:
-        inner = e.divide(e.subtract(at(2, None), at(None, -2)), e.multiply(2.0, spacing))
+        inner = e.divide(e.subtract(at(2, None), at(None, -2)), 2.0 * spacing)
         first = last = spacing
     if edge_order == 1:
         left = e.divide(e.subtract(at(1, 2), at(0, 1)), first)
@@ -181,8 +181,8 @@ def _slopes(value: Value, axis: int, spacing: Any, edge_order: int) -> Any:
 
 
 def _edge(one: Any, two: Any, three: Any, apart: Any) -> Any:
-    outer = e.add(e.multiply(e.divide(-1.5, apart), one), e.multiply(e.divide(2.0, apart), two))
-    return e.add(outer, e.multiply(e.divide(-0.5, apart), three))
+    outer = e.add(e.multiply(-1.5 / apart, one), e.multiply(2.0 / apart, two))
+    return e.add(outer, e.multiply(-0.5 / apart, three))
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:

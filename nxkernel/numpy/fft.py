@@ -103,7 +103,7 @@ def _mirrored(value: Value, axis: int, length: int) -> Value:
     value = _resized(value, axis, length // 2 + 1)
     before = (slice(None),) * axis
     # Real numbers have a transform whose first element, and middle one of an even number, are real.
-    ends = value[(*before, slice(0, 1))].real.astype(value.dtype if value.type.is_complex else "complex128")
+    ends = value[(*before, slice(0, 1))].real.astype(types.to_complex(value.type))
     count = (length - 1) // 2
     inner = value[(*before, slice(1, 1 + count))]
     pieces = [ends, inner]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +12,12 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError, message
+from nxkernel.graph.expr import Expr
 from nxkernel.numpy import bounds
 from nxkernel.numpy.views import Along, Index, Step
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
-from nxkernel.shapes import describe, text, unnamed
+from nxkernel.shapes import ceil_div, describe, text, unnamed
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import s64
 
@@ -29,6 +32,63 @@ class Stretch:
     length: Any
 
 
+@dataclass(frozen=True)
+class Spread:
+    """Every `step`-th element of an axis from `first` on, as many as `count`; all may be traced."""
+
+    first: Any
+    step: Any
+    count: Any
+
+    def most(self, size: int) -> int:
+        """More elements of an axis of a size these never are."""
+        return ceil_div(size, abs(self.step)) if isinstance(self.step, int) else size
+
+    def place(self, number: Operand, size: int) -> Operand:
+        """Where in an axis of a size the element with a number is."""
+        place = apply(p.add, as_number(self.first), apply(p.multiply, number, as_number(self.step)))
+        if type(place) is Expr:
+            bounds.assume(place, 0, size - 1)
+        return place
+
+    def same(self, other: Spread) -> bool:
+        """Whether these are the same elements, whatever the program is given."""
+        return all(map(bounds.same, (self.first, self.step, self.count), (other.first, other.step, other.count)))
+
+    def misses(self, other: Spread) -> bool:
+        """Whether others are between these, or there are none of them, whatever the program is given."""
+        apart = bounds.difference(self.first, other.first)
+        known = isinstance(self.step, int) and isinstance(other.step, int) and apart is not None
+        return known and apart % math.gcd(self.step, other.step) != 0
+
+    def mask(self, size: int) -> Operand:
+        """Which elements of an axis of a size these are."""
+        after, step = self._distances(size)
+        inside = apply(
+            p.logical_and,
+            apply(p.greater_equal, after, filled(0, s64, (size,))),
+            apply(p.less, after, spread(apply(p.multiply, as_number(self.count), step), (size,))),
+        )
+        rest = apply(p.remainder, after, spread(step, (size,)))
+        return apply(p.logical_and, inside, apply(p.equal, rest, filled(0, s64, (size,))))
+
+    def order(self, size: int, most: int) -> Operand:
+        """For each element of an axis of a size its number among these, and one of those below `most` otherwise."""
+        after, step = self._distances(size)
+        number = apply(p.quotient, after, spread(step, (size,)))
+        return apply(p.minimum, apply(p.maximum, number, filled(0, s64, (size,))), filled(most - 1, s64, (size,)))
+
+    def _distances(self, size: int) -> tuple[Operand, Operand]:
+        """How far each element of an axis is from the first one, in the direction of the steps, and their size."""
+        place = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
+        after = apply(p.subtract, place, spread(as_number(self.first), (size,)))
+        if isinstance(self.step, int):
+            return (after if self.step > 0 else apply(p.negate, after)), as_number(abs(self.step))
+        step = as_number(self.step)
+        forth = apply(p.greater, step, as_number(0))
+        return apply(p.select, spread(forth, (size,)), after, apply(p.negate, after)), apply(p.absolute, step)
+
+
 @dataclass
 class Parsed:
     """A key, taken apart.
@@ -39,6 +99,8 @@ class Parsed:
         Slices, numbers and new axes; None where they take everything. Other attributes count the axes that it gives.
     stretches : dict
         Axes of which the running program takes a part.
+    spreads : dict
+        Axes of which it takes every so many-th element.
     picks : dict
         Axes of which elements are picked, and the indices.
     front : bool
@@ -53,6 +115,7 @@ class Parsed:
 
     basic: Index | None
     stretches: dict[int, Stretch] = field(default_factory=dict)
+    spreads: dict[int, Spread] = field(default_factory=dict)
     picks: dict[int, Any] = field(default_factory=dict)
     front: bool = False
     mask: Operand | None = None
@@ -94,12 +157,10 @@ def parse(key: Any, shape: Shape) -> Parsed:
             found.is_element = False
             continue
         axis = len(along)
-        if isinstance(entry, slice) and entry.step is not None and known_number(entry.step) is None:
-            entry = _every(entry, shape[axis])
         if isinstance(entry, slice):
-            taken, stretch = _sliced(entry, shape[axis])
-            if stretch is not None:
-                found.stretches[len(layout)] = stretch
+            taken, part = _sliced(entry, shape[axis])
+            if part is not None:
+                (found.stretches if isinstance(part, Stretch) else found.spreads)[len(layout)] = part
         elif isinstance(entry, int):
             taken = Along(_inside(entry, axis, shape), 1, keep=False)
         elif _is_mask(entry):
@@ -123,7 +184,7 @@ def parse(key: Any, shape: Shape) -> Parsed:
     if found.picks:
         places = [place for place, entry in enumerate(entries) if entry is not None and not isinstance(entry, slice)]
         found.front = places != list(range(places[0], places[-1] + 1))
-    if found.mask is not None and (found.picks or found.stretches):
+    if found.mask is not None and (found.picks or found.stretches or found.spreads):
         raise NxTypeError(
             message("a mask stands between brackets alone, or with slices and numbers.", "Index in two steps.")
         )
@@ -246,60 +307,53 @@ def _add_mask(found: Parsed, mask: Operand, axis: int, sizes: Shape) -> None:
     found.mask, found.mask_axis = mask, axis
 
 
-def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | None]:
-    """A slice of an axis; with the stretch of it that is taken where that is traced."""
-    step = 1 if entry.step is None else known_number(entry.step)
-    if step == 0:
+def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | Spread | None]:
+    """A slice of an axis; with the part of it that is taken where that is traced."""
+    step = 1 if entry.step is None else _bound(entry.step)
+    if isinstance(step, int) and step == 0:
         raise NxValueError("the step of a slice cannot be 0")
     ends = [None if end is None else _bound(end) for end in (entry.start, entry.stop)]
+    if not isinstance(step, int):
+        return Along(0, size), _spread(ends, step, size)
     if all(end is None or isinstance(end, int) for end in ends):
         start, stop, step = slice(*ends, step).indices(size)
         count = len(range(start, stop, step))
         return Along(start if count else 0, count, step if count else 1), None
-    if step > 0:
-        low, high = _clipped(ends[0], size, 0), _clipped(ends[1], size, size)
-    else:
-        # Backwards from `high - 1` down to `low`.
-        high, low = _clipped(ends[0], size, size, after=1), _clipped(ends[1], size, 0, after=1)
+    low, high = _between(ends, size, step > 0)
     apart = bounds.difference(high, low)
     if apart is not None and apart <= 0:
         return Along(0, 0), None
-    if apart is not None and apart <= size and step == 1:
-        return Along(low, apart), None
+    if apart is not None and apart <= size:
+        return Along(low if step > 0 else _minus(high, 1), ceil_div(apart, abs(step)), step), None
     if step not in (1, -1):
-        raise NxTypeError(
-            message(
-                f"a slice with traced bounds has the step 1 or -1, got {step}.",
-                "np.arange(start, stop, step) with known numbers makes indices for the whole axis.",
-            )
-        )
+        count = apply(p.quotient, as_number(_plus(_positive(_minus(high, low)), abs(step) - 1)), as_number(abs(step)))
+        bounds.assume(count, 0, ceil_div(size, abs(step)))
+        return Along(0, size), Spread(low if step > 0 else _minus(high, 1), step, count)
     length = apart if apart is not None else _positive(_minus(high, low))
     if step == 1:
         return Along(0, size), Stretch(low, length)
     return Along(size - 1, size, -1), Stretch(_minus(size, high), length)
 
 
-def _every(entry: slice, size: int) -> Operand:
-    """Which elements of an axis a slice with a traced step takes."""
-    step = _bound(entry.step)
-    start, stop = (None if end is None else _bound(end) for end in (entry.start, entry.stop))
+def _between(ends: Sequence[Any], size: int, forth: bool) -> tuple[Any, Any]:
+    """The least place that a slice may take, and one more than the greatest."""
+    start, stop = ends
+    if forth:
+        return _clipped(start, size, 0), _clipped(stop, size, size)
+    return _clipped(stop, size, 0, after=1), _clipped(start, size, size, after=1)
+
+
+def _spread(ends: Sequence[Any], step: Operand, size: int) -> Spread:
+    """A slice with a traced step, which may go forwards or backwards."""
     step = as_number(step)
-    forth = apply(p.greater, step, filled(0, s64, ()))
-
-    def either(one: Any, other: Any) -> Operand:
-        return apply(p.select, forth, as_number(one), as_number(other))
-
-    # Backwards from `high - 1` down to `low`.
-    low = either(_clipped(start, size, 0), _clipped(stop, size, 0, after=1))
-    high = either(_clipped(stop, size, size), _clipped(start, size, size, after=1))
-    first = either(low, apply(p.subtract, high, filled(1, s64, ())))
-    shape = (size,)
-    place = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=0)
-    inside = apply(
-        p.logical_and, apply(p.greater_equal, place, spread(low, shape)), apply(p.less, place, spread(high, shape))
-    )
-    rest = apply(p.remainder, apply(p.subtract, place, spread(first, shape)), spread(step, shape))
-    return apply(p.logical_and, inside, apply(p.equal, rest, filled(0, s64, shape)))
+    forth = apply(p.greater, step, as_number(0))
+    sides = zip(_between(ends, size, True), _between(ends, size, False), strict=True)
+    low, high = (apply(p.select, forth, as_number(one), as_number(other)) for one, other in sides)
+    first = apply(p.select, forth, low, apply(p.subtract, high, as_number(1)))
+    width, length = apply(p.absolute, step), _positive(apply(p.subtract, high, low))
+    count = apply(p.quotient, apply(p.subtract, apply(p.add, length, width), as_number(1)), width)
+    bounds.assume(count, 0, size)
+    return Spread(first, step, count)
 
 
 def _bound(end: Any) -> Any:
@@ -344,6 +398,10 @@ def _minus(a: Any, b: Any) -> Any:
     if isinstance(b, int) and b == 0:
         return a
     return apply(p.subtract, as_number(a), as_number(b))
+
+
+def _plus(a: Any, b: int) -> Any:
+    return apply(p.add, as_number(a), as_number(b)) if b else a
 
 
 def _positive(length: Any) -> Any:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy import choosing, cumulative, powers, products, reductions, shaping, sorting
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy.array import Array, Scalar, Value, install, type_of, wrap
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected
-from nxkernel.ops.dispatch import is_operand
+from nxkernel.ops.dispatch import apply, convert, is_operand, operand
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -65,12 +67,26 @@ def _same_kind(found: types.Type, into: types.Type) -> bool:
 
 
 def _item(self: Value, *index: Any) -> Any:
-    """One element, as :meth:`numpy.ndarray.item`: a traced scalar."""
+    """One element, as :meth:`numpy.ndarray.item`: what stands for a Python number."""
     if index:
-        return self[index[0] if len(index) == 1 and isinstance(index[0], tuple) else index]
-    if self.size != 1:
+        found = self[index[0] if len(index) == 1 and isinstance(index[0], tuple) else index]
+    elif self.size != 1:
         raise NxTypeError(message(f"item() of an array with {self.size} elements.", "Give the place of one of them."))
-    return self.reshape(1)[0] if self.ndim else self
+    else:
+        found = self.reshape(1)[0] if self.ndim else self
+    return _python_number(operand(found))
+
+
+def _python_number(value: Any) -> Any:
+    """A scalar as Python's number of its kind, which is weak in types."""
+    kind = value.type
+    wide = kind if kind is types.bool_ else types.c128 if kind.is_complex else types.f64 if kind.is_float else types.s64
+    trace = tracing.current()
+    if trace is None:
+        return wrap(convert(value, wide))
+    made = apply(p.reshape, convert(value, wide), shape=(), names=())
+    trace.weak.add(made)
+    return wrap(made)
 
 
 def _fill(self: Any, value: Any) -> None:

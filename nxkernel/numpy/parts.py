@@ -404,6 +404,10 @@ def taken(view: Array, parsed: Parsed) -> Any:
         return Selected(view, parsed.mask, parsed.mask_axis)
     if parsed.picks:
         raise NxTypeError(message("indices in arrays beside a slice with traced bounds.", "Index in two steps."))
+    if parsed.spreads:
+        from nxkernel.numpy.spaced import shown
+
+        return shown(view, parsed)
     return Part(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
 
 

@@ -57,10 +57,16 @@ def read(whole: Operand, picks: Picks, front: bool) -> Operand:
 def put(whole: Operand, picks: Picks, front: bool, updates: Operand, combine: str = "put") -> Operand:
     """The value with other elements at the indices; of what is there twice the last stays, or all are added."""
     indices = together(picks)
-    rank, position = len(indices[0].shape), _position(picks, front)
-    if position and rank:
-        updates = apply(p.transpose, updates, axes=_back(len(updates.shape), rank, position))
+    updates = in_front(updates, len(indices[0].shape), picks, front)
     return apply(p.scatter, whole, updates, *indices, axes=tuple(picks), combine=combine)
+
+
+def in_front(updates: Operand, rank: int, picks: Picks, front: bool) -> Operand:
+    """Updates in the shape of what is picked, with the axes of the indices first."""
+    position = _position(picks, front)
+    if not position or not rank:
+        return updates
+    return apply(p.transpose, updates, axes=_back(len(updates.shape), rank, position))
 
 
 def _moved(value: Operand, rank: int, position: int) -> Operand:

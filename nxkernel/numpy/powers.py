@@ -25,14 +25,14 @@ def of_numbers(base: Any, exponent: Any) -> Operand | None:
     Returns
     -------
     traced value or None
-        A float where the exponent is negative; None where NumPy's rules give the same as Python's.
+        A float where the exponent is negative; None where NumPy's rules give the same number as Python's.
 
     Raises
     ------
     TracedValueError
         Where only the running program knows whether the exponent is negative.
     """
-    if not (_is_whole(base) and _is_whole(exponent)):
+    if not (_is_whole(base) and _is_whole(exponent)) or (is_number(base) and abs(base) == 1):
         return None
     low, high = bounds.interval(exponent if is_number(exponent) else operand(exponent))
     if low is not None and low >= 0:

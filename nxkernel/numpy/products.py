@@ -98,7 +98,8 @@ def _row(a: Operand, b: Operand) -> Operand:
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **options: Any) -> Any:
     """Products of the vectors along an axis, as :func:`numpy.vecdot`."""
-    return reductions.sum(e.multiply(e.conjugate(x1), x2), axis=axis)
+    products = e.multiply(e.conjugate(x1), x2)
+    return reductions.sum(products, axis=axis, dtype=products.dtype)
 
 
 def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:

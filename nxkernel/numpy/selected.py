@@ -99,6 +99,10 @@ class Selected(Value):
             return Selected(self.base, apply(p.logical_and, self.mask, operand(key.base)))
         return self.compact()[key]
 
+    def copied(self) -> Selected:
+        """The elements as they are now."""
+        return Selected(wrap(operand(self.base)), self.mask, self.axis)
+
     def compact(self) -> Any:
         """The elements one after the other: a part of which the running program knows the length."""
         from nxkernel.numpy.compact import compacted
@@ -178,6 +182,10 @@ def _size(shape: Shape) -> int:
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """An element-wise function of what one mask picks, and of numbers: it computes all elements."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
+    from nxkernel.numpy import spaced
+
+    if spaced.computes(values):
+        return spaced.computed(function, values)
     first = next(value for value in values if isinstance(value, Selected))
     if any(
         isinstance(value, parts.Part) or (isinstance(value, Selected) and not first._alike(value)) for value in values

@@ -11,6 +11,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy import compact, keys
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, type_of, wrap
+from nxkernel.numpy.casting import cast
 from nxkernel.numpy.parts import Part, flipped
 from nxkernel.numpy.selected import Selected, lifted
 from nxkernel.numpy.views import Along, Index, reshaped
@@ -106,7 +107,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     if isinstance(value, Part):
         return Part(copy(value.base), value.stretches)
     if isinstance(value, Selected):
-        return Selected(copy(value.base), value.mask, value.axis)
+        return value.copied()
     return Array.of(operand(value))
 
 
@@ -121,7 +122,8 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, **options: Any) -> Any:
         data = operand(one)
         if type_ is types.bool_ and data.type is not type_:
             return wrap(apply(p.not_equal, data, filled(0, data.type, data.shape)))
-        return wrap(convert(data, type_)) if one.shape or not isinstance(one, Array) else Array.of(convert(data, type_))
+        made = cast(data, type_)
+        return wrap(made) if one.shape or not isinstance(one, Array) else Array.of(made)
 
     return lifted(convert_one, [value])
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.errors import NxValueError
+from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import products, reductions, shaping
 from nxkernel.numpy.array import Value, as_value, type_of
@@ -13,6 +14,7 @@ from nxkernel.numpy.choosing import take_along_axis, where
 from nxkernel.numpy.joining import concatenate
 from nxkernel.numpy.sorting import sort
 from nxkernel.numpy.ufunc import finished
+from nxkernel.ops.dispatch import is_number, operand
 
 __all__ = [
     "corrcoef", "cov", "median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile",
@@ -42,16 +44,16 @@ def quantile(
     """Values below which a share of the elements lie, as :func:`numpy.quantile`."""
     value = shaping.as_array(a)
     line, axes = _last(value, axis)
-    if line.type.is_integer:
+    if line.type.is_integer and method in ("linear", "midpoint"):
         line = line.astype("float64")
     ordered, count = sort(line), line.shape[-1]
-    shares = as_value(q)
+    is_weak, shares = is_number(q) or tracing.weak(operand(q)), as_value(q)
     place = e.multiply(shares, float(count - 1))
-    place = place.astype(ordered.dtype) if method == "linear" and ordered.type is types.f32 else place
+    place = place.astype(ordered.dtype) if method == "linear" and is_weak else place
     if method == "linear":
         low = e.floor(place)
         first = low.astype("int64")
-        share = e.subtract(place, low).astype(ordered.dtype)
+        share = e.subtract(place, low)
         below, above = _at(ordered, first), _at(ordered, e.minimum(e.add(first, 1), count - 1))
         share = share[(..., *(None,) * (ordered.ndim - 1))] if shares.ndim else share
         found = _between(below, above, share)
@@ -64,7 +66,8 @@ def quantile(
             found = _at(ordered, rounded[method](place).astype("int64"))
         else:
             raise NxValueError(f"quantile: method {method!r} is none of linear lower higher nearest midpoint")
-    found = where(e.isnan(ordered[..., -1]), float("nan"), found)
+    if ordered.type.is_float:
+        found = where(e.isnan(ordered[..., -1]), float("nan"), found)
     return finished(_kept(found, value, axes, keepdims, shares.ndim), out, True, "quantile")
 
 
@@ -82,7 +85,11 @@ def _between(below: Any, above: Any, share: Any) -> Value:
 
 def percentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
     """As :func:`quantile`, of shares in hundredths."""
-    return quantile(a, e.divide(q, 100), axis, out, *args, **options)
+    return quantile(a, _hundredths(q), axis, out, *args, **options)
+
+
+def _hundredths(q: Any) -> Any:
+    return q / 100 if is_number(q) or isinstance(q, Value) else e.divide(q, 100)
 
 
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
@@ -117,7 +124,7 @@ def nanquantile(
 
 def nanpercentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
     """As :func:`percentile`, without NaN."""
-    return nanquantile(a, e.divide(q, 100), axis, out, *args, **options)
+    return nanquantile(a, _hundredths(q), axis, out, *args, **options)
 
 
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:

@@ -97,7 +97,11 @@ def twin(function: Any) -> Any:
 
 def _is_numpys(function: Any) -> bool:
     module = getattr(function, "__module__", None) or ""
-    return module.split(".")[0] == "numpy" and getattr(function, "__name__", "") not in constants.__all__
+    return (
+        callable(function)
+        and module.split(".")[0] == "numpy"
+        and getattr(function, "__name__", "") not in constants.__all__
+    )
 
 
 def _refusing(function: Any) -> Any:

@@ -12,7 +12,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy import keys, picking, powers
+from nxkernel.numpy import powers
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, common_shape, fitted, type_of, wrap
 from nxkernel.numpy.selected import lifted
 from nxkernel.operand import Operand
@@ -160,25 +160,13 @@ class Ufunc:
         a, b = as_value(a), as_value(b)
         return self(a[(..., *[None] * b.ndim)] if b.ndim and a.ndim else a, b, **options)
 
-    def at(self, a: Any, indices: Any, b: Any = None) -> None:
+    def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Apply it in place at indices, once for each time that an index is there."""
+        from nxkernel.numpy import placing
+
         if not isinstance(a, Array):
             raise NxTypeError(f"{self.__name__}.at changes an array in place")
-        sign = {"add": 1, "subtract": -1}.get(self.__name__)
-        if sign is None:
-            raise NxTypeError(
-                message(f"{self.__name__}.at is not available: add and subtract are.", "Write the loop over indices.")
-            )
-        parsed = keys.parse(indices, a.shape)
-        if not parsed.picks:
-            a[indices] = self(a[indices], b)
-            return
-        view = a if parsed.basic is None else a.through(parsed.basic)
-        whole = operand(view)
-        updates = fitted(b, picking.shape(whole.shape, parsed.picks, parsed.front), view.type)
-        if sign < 0:
-            updates = apply(p.negate, updates)
-        view.assign(picking.put(whole, parsed.picks, parsed.front, updates, "add"))
+        placing.at(self, self.__name__, a, indices, () if self.nin == 1 else (b,))
 
     def reduceat(self, *_: Any, **__: Any) -> None:
         """Refused: the number of parts would be traced."""

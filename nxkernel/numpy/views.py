@@ -69,7 +69,7 @@ class Index(Step):
     before : tuple of int
         The shape that it is for.
     along : tuple of Along
-        For each of its axes. Where a start is traced, the step is 1.
+        For each of its axes.
     layout : tuple of (int or None)
         For each axis of the result which it was, None for a new one.
     """
@@ -90,19 +90,17 @@ class Index(Step):
 
     def read(self, whole: Operand) -> Operand:
         """The part."""
-        steps = tuple([axis.step for axis in self.along])
-        lengths = tuple([(axis.count - 1) * abs(axis.step) + 1 if axis.count else 0 for axis in self.along])
-        starts = [axis.start if axis.count else 0 for axis in self.along]
-        if any(isinstance(start, Operand) for start in starts):
-            if any(step < 0 for step in steps):
-                fixed, moving = self._split(lambda axis: not isinstance(axis.start, Operand))
-                return moving.read(fixed.read(whole))
-            part = apply(p.dynamic_slice, whole, *map(_place, starts), lengths=lengths, strides=steps)
-        elif lengths == self.before and set(steps) <= {1}:
+        lengths = shapes.spans(self.counts, [abs(axis.step) for axis in self.along])
+        if any(isinstance(axis.start, Operand) and axis.count for axis in self.along):
+            steps, backwards = self._forwards()
+            part = apply(p.dynamic_slice, whole, *map(_place, self._lowest()), lengths=lengths, strides=steps)
+            part = apply(p.reverse, part, axes=backwards) if backwards else part
+        elif lengths == self.before and all(axis.step == 1 for axis in self.along):
             part = whole
         else:
-            steps = tuple([step if length else 1 for step, length in zip(steps, lengths, strict=True)])
-            part = apply(p.slice_, whole, starts=tuple(starts), lengths=lengths, strides=steps)
+            starts = tuple([axis.start if axis.count else 0 for axis in self.along])
+            steps = tuple([axis.step if axis.count else 1 for axis in self.along])
+            part = apply(p.slice_, whole, starts=starts, lengths=lengths, strides=steps)
         return reshaped(part, self.shape)
 
     def put(self, whole: Operand, part: Operand) -> Operand:
@@ -110,51 +108,24 @@ class Index(Step):
         part = reshaped(part, self.counts)
         if 0 in self.counts:
             return whole
-        if any(abs(axis.step) > 1 for axis in self.along):
-            outer, inner = self._split(lambda axis: abs(axis.step) == 1)
-            return outer.put(whole, inner._dilated(outer.read(whole), part))
-        backwards = tuple([place for place, axis in enumerate(self.along) if axis.step < 0])
+        steps, backwards = self._forwards()
         if backwards:
             part = apply(p.reverse, part, axes=backwards)
         if self.counts == self.before:
             return part
-        starts = [axis.start if axis.step > 0 else axis.start - axis.count + 1 for axis in self.along]
-        return apply(p.put_slice, whole, part, *map(_place, starts))
+        starts = map(_place, self._lowest())
+        if set(steps) == {1}:
+            return apply(p.put_slice, whole, part, *starts)
+        return apply(p.put_strided, whole, part, *starts, strides=steps)
 
-    def _split(self, first: Any) -> tuple[Index, Index]:
-        """Two steps, the first of which takes along the axes for which `first` holds."""
-        one = tuple(
-            [
-                Along(axis.start, axis.count, axis.step) if first(axis) else Along(0, size)
-                for axis, size in zip(self.along, self.before, strict=True)
-            ]
-        )
-        outer = Index(self.before, one, tuple(range(len(one))))
-        two = tuple(
-            [
-                Along(0, axis.count, keep=axis.keep)
-                if first(axis)
-                else Along(axis.start, axis.count, axis.step, axis.keep)
-                for axis in self.along
-            ]
-        )
-        return outer, Index(outer.counts, two, self.layout)
+    def _lowest(self) -> list[Any]:
+        """Where it begins along each axis, seen from the beginning of the axis."""
+        return [_sum(axis.start, min((axis.count - 1) * axis.step, 0)) if axis.count else 0 for axis in self.along]
 
-    def _dilated(self, whole: Operand, part: Operand) -> Operand:
-        """A part put to places that lie apart: spread out over the whole, and chosen where it has elements."""
-        backwards = tuple([place for place, axis in enumerate(self.along) if axis.step < 0])
-        if backwards:
-            part = apply(p.reverse, part, axes=backwards)
-        config, mask = [], None
-        for place, axis in enumerate(self.along):
-            step = abs(axis.step)
-            low = axis.start if axis.step > 0 else axis.start - (axis.count - 1) * step
-            config.append((low, whole.shape[place] - low - (axis.count - 1) * step - 1, step - 1))
-            if axis.count < whole.shape[place]:
-                here = _every(whole.shape, place, low, axis.count, step)
-                mask = here if mask is None else apply(p.logical_and, mask, here)
-        zero = filled(0, whole.type, ())
-        return apply(p.select, mask, apply(p.pad, part, zero, config=tuple(config)), whole)
+    def _forwards(self) -> tuple[Shape, Shape]:
+        """The size of the steps, and along which axes it goes backwards."""
+        steps = tuple([abs(axis.step) if axis.count > 1 else 1 for axis in self.along])
+        return steps, tuple([place for place, axis in enumerate(self.along) if axis.step < 0 and axis.count > 1])
 
     def then(self, other: Step) -> Step | None:
         """Both steps as one, where that is one step."""
@@ -168,12 +139,9 @@ class Index(Step):
                     return None
                 continue
             one = self.along[was]
-            if isinstance(axis.start, Operand) or isinstance(one.start, Operand):
-                if one.step != 1 or axis.step != 1:
-                    return None
-                start = _sum(one.start, axis.start)
-            else:
-                start = one.start + axis.start * one.step
+            if isinstance(axis.start, Operand) and one.step != 1:
+                return None
+            start = _sum(one.start, axis.start if one.step == 1 else axis.start * one.step)
             along[was] = Along(start, axis.count, one.step * axis.step, axis.keep)
         layout = tuple([None if place is None else self.layout[place] for place in other.layout])
         return Index(self.before, tuple(along), layout)
@@ -191,19 +159,6 @@ def _sum(a: Any, b: Any) -> Any:
 
 def _place(start: Any) -> Operand:
     return filled(start, s64, ()) if isinstance(start, int) else convert(start, s64)
-
-
-def _every(shape: Shape, axis: int, low: int, count: int, step: int) -> Operand:
-    """A mask of the places ``low + k * step`` for k below `count` along an axis."""
-    place = apply(p.iota, type=s64, shape=shape, names=shapes.unnamed(shape), axis=axis)
-
-    def number(value: int) -> Operand:
-        return filled(value, s64, shape)
-
-    after = apply(p.subtract, place, number(low))
-    inside = apply(p.equal, apply(p.remainder, after, number(step)), number(0))
-    inside = apply(p.logical_and, inside, apply(p.greater_equal, after, number(0)))
-    return apply(p.logical_and, inside, apply(p.less_equal, after, number((count - 1) * step)))
 
 
 @dataclass(frozen=True)

@@ -337,13 +337,14 @@ def _dynamic_slice(primitive: Primitive, batch: Batch, *, lengths: tuple[int, ..
     return _transpose(made, (*batch.leading, *batch.after([order.index(axis) for axis in range(len(sizes))])))
 
 
-def _put_slice(primitive: Primitive, batch: Batch) -> Value:
-    target, part = batch.over(0), batch.over(1)
+def _put_slice(primitive: Primitive, batch: Batch, **params: Any) -> Value:
+    target, part, sizes = batch.over(0), batch.over(1), batch.inner(0)
+    strides = params.get("strides", (1,) * len(sizes))
     if not any(batch.mapped[2:]):
         starts = [filled(0, types.s64, ()) for _ in batch.sizes] + list(batch.operands[2:])
-        return apply(primitive, target, part, *starts)
-    sizes = batch.inner(0)
-    cut, indices = _places(batch, 2, sizes, batch.inner(1), (1,) * len(sizes))
+        over = dict.fromkeys(params, (1,) * batch.count + strides)
+        return apply(primitive, target, part, *starts, **over)
+    cut, indices = _places(batch, 2, sizes, shapes.spans(batch.inner(1), strides), strides)
     if not cut:
         return part
     order = [*cut, *(axis for axis in range(len(sizes)) if axis not in cut)]
@@ -386,5 +387,6 @@ _RULES: dict[Primitive, Rule] = {
     p.gather: _gather,
     p.scatter: _scatter,
     p.put_slice: _put_slice,
+    p.put_strided: _put_slice,
     p.fft: _along_axes,
 }

@@ -260,6 +260,16 @@ def _spec(value: Any) -> Spec:
     return Spec(types.infer(value), (), ()) if is_number(value) else value.spec
 
 
+_OF_NX = (
+    "nx.any(t) asks for one that is true, nx.all(t) for all of them.",
+    "nx.select(t, a, b) chooses for each element.",
+)
+_OF_NUMPY = (
+    "np.any(x) asks for one that is true, np.all(x) for all of them.",
+    "np.where(x, a, b) chooses for each element.",
+)
+
+
 def scalar(value: Any, what: str) -> Operand:
     """A predicate: one number, which counts as true where it is not zero.
 
@@ -273,8 +283,7 @@ def scalar(value: Any, what: str) -> Operand:
         raise NxTypeError(
             message(
                 f"{what} is one number, got a tensor of type {value.spec}.",
-                "nx.any(t) asks for one that is true, nx.all(t) for all of them.",
-                "nx.select(t, a, b) chooses for each element.",
+                *(_OF_NUMPY if types.follows_numpy() else _OF_NX),
             )
         )
     if value.type in (types.u8, types.bool_):

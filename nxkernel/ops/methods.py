@@ -99,11 +99,24 @@ def power(left: Any, right: Any) -> Any:
     return elementwise.pow(left, right)
 
 
+def _beyond(name: str, function: Callable) -> Callable:
+    """A function that by NumPy's rules takes whole numbers that the type of the other side does not hold."""
+
+    def method(left: Any, right: Any) -> Any:
+        if types.follows_numpy() and (type(left) is int or type(right) is int):
+            from nxkernel.numpy import elementwise as of_numpy
+
+            return getattr(of_numpy, name).on_operands(left, right)
+        return function(left, right)
+
+    return method
+
+
 _ARITHMETIC: dict[str, Callable] = {
     "add": elementwise.add,
     "sub": elementwise.subtract,
     "mul": elementwise.multiply,
-    "truediv": elementwise.divide,
+    "truediv": _beyond("divide", elementwise.divide),
     "floordiv": floor_divide,
     "mod": floor_remainder,
     "pow": power,
@@ -115,12 +128,12 @@ _ARITHMETIC: dict[str, Callable] = {
     "rshift": comparison.right_shift,
 }
 _COMPARISON: dict[str, Callable] = {
-    "eq": comparison.equal,
-    "ne": comparison.not_equal,
-    "lt": comparison.less,
-    "le": comparison.less_equal,
-    "gt": comparison.greater,
-    "ge": comparison.greater_equal,
+    "eq": _beyond("equal", comparison.equal),
+    "ne": _beyond("not_equal", comparison.not_equal),
+    "lt": _beyond("less", comparison.less),
+    "le": _beyond("less_equal", comparison.less_equal),
+    "gt": _beyond("greater", comparison.greater),
+    "ge": _beyond("greater_equal", comparison.greater_equal),
 }
 _UNARY: dict[str, Callable] = {
     "neg": elementwise.negate,

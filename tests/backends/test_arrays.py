@@ -137,6 +137,11 @@ def test_narrow_floats_are_added_in_f32_and_rounded_once():
     assert found.tolist() == [258]
 
 
+def test_put_strided_moves_starts_so_that_the_part_fits():
+    found = run(p.put_strided, np.arange(7), np.array([10, 20, 30]), np.int64(4), strides=(2,))
+    np.testing.assert_array_equal(found, [0, 1, 10, 3, 20, 5, 30])
+
+
 def test_put_slice_moves_starts_so_that_the_part_fits():
     part = np.full((1, 2, 2), -1.0)
     found = run(p.put_slice, X, part, np.int64(7), np.int64(-3), np.int64(1))

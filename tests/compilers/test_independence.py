@@ -74,6 +74,11 @@ def every_second(x):
         x[2 * i + 1] = i
 
 
+def every_third_of_a_row(x):
+    for i in range(x.shape[0]):
+        x[i, 1::3] *= 2
+
+
 def columns_of_a_diagonal(x):
     for i in range(x.shape[0]):
         x[i, i] = x[0, i] + 1
@@ -100,6 +105,7 @@ def elements(x, y):
         (backwards, [A.copy()], [{1: (0, 1, 0, 0)}]),
         (chosen, [A.copy(), A], [{1: (0, 1, 0, 0)}]),
         (every_second, [A.copy()], [{1: (0, 2, 1, 1)}]),
+        (every_third_of_a_row, [A.copy()], [{1: (0, 1, 0, 0)}]),
         (columns_of_a_diagonal, [A.copy()], [{1: (1, 1, 0, 0)}]),
         (pairs_of_rows, [A.copy()], [{1: (0, 1, 0, 1)}]),
         (elements, [A.copy(), A], [{1: (0, 1, 0, 0)}, {1: (1, 1, 0, 0)}]),

@@ -11,7 +11,9 @@ from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.plan import Control
 from nxkernel.graph.traverse import post_order, users
 from nxkernel.ops import control
+from nxkernel.ops.dispatch import apply, filled
 from nxkernel.transforms.simplify import simplify
+from nxkernel.types import s64
 
 X, I = spec("f32", 4, 5), spec("s64")  # noqa: E741 - an index
 
@@ -117,6 +119,21 @@ def test_a_part_shifted_over_itself_is_computed_before():
 
 def test_a_part_that_stays_where_it_is():
     assert found(lambda x: nx.put_slice(x, [0, 1], x[:, 1:] + 1), X) == (["x0"], [])
+
+
+def every_second(x, change):
+    zero = filled(0, s64, ())
+    return apply(p.put_strided, x, change(x[::2, 1:]), zero, filled(1, s64, ()), strides=(2, 1))
+
+
+def test_places_that_lie_apart_keep_their_elements():
+    assert found(lambda x: every_second(x, lambda part: part + 1), X) == (["x0"], [])
+    assert found(lambda x: every_second(x, lambda part: part[::-1] + 1), X) == (["x0"], ["add"])
+    assert found(lambda x: every_second(x, lambda part: nx.put_slice(part, [0, 0], part[:1] * 0)), X)[0] == ["x0"]
+    before = np.arange(20.0).reshape(4, 5)
+    expected = before.copy()
+    expected[::2, 1:] += 1
+    assert nx.jit(lambda x: every_second(x, lambda part: part + 1))(before).to_list() == expected.tolist()
 
 
 def test_sums_at_places_of_what_is_read():

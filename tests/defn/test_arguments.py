@@ -163,3 +163,67 @@ def test_traced_values_with_vectorized_axes_have_no_data():
         kept[0] + 1
     with pytest.raises(NxTypeError, match="got a traced value for 't' outside of any trace"):
         nx.jit(lambda t: t)(kept[0])
+
+
+def _put(a, b):
+    a[0] = 5.0
+    return np.sum(b)
+
+
+@pytest.mark.parametrize(
+    ("views", "other"),
+    [
+        (lambda x: (x, x[::-1]), "b"),
+        (lambda x: (x[::2], x[::2]), "b"),
+        (lambda x: (x[:4], x[3:]), "b"),
+        (lambda x: (x.reshape(2, 3).T[0], x.reshape(2, 3)), "b"),
+    ],
+)
+def test_arguments_that_overlap_though_one_is_copied(views, other):
+    with pytest.raises(NxTypeError, match=rf"^_put assigns into a, whose memory {other} shares\."):
+        nx.defn(_put)(*views(np.arange(6.0)))
+
+
+@pytest.mark.parametrize("views", [lambda x: (x[::2], x[1::2]), lambda x: (x[:3], x[3:])])
+def test_arguments_that_lie_between_each_other_do_not_overlap(views):
+    compiled, expected = np.arange(6.0), np.arange(6.0)
+    assert nx.defn(_put)(*views(compiled)).to_number() == _put(*views(expected))
+    assert compiled.tolist() == expected.tolist()
+
+
+_ROW = np.arange(6.0)
+
+
+def test_a_view_of_a_captured_array():
+    @nx.defn(promotion="numpy")
+    def f(a):
+        a[0] = 50.0
+        return np.sum(_ROW)
+
+    for view in (_ROW, _ROW[::-1], _ROW[1:]):
+        with pytest.raises(NxTypeError, match=r"^f assigns into a, whose memory _ROW shares\."):
+            f(view)
+    assert _ROW.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def _flat(a):
+    a.ravel()[0] = 77.0
+    a[1] = 5.0
+    return np.sum(a)
+
+
+def test_other_shapes_of_arrays_whose_elements_do_not_lie_in_order():
+    f = nx.defn(_flat)
+    ordered, expected = np.zeros((3, 4)), np.zeros((3, 4))
+    assert (f(ordered).to_number(), ordered.tolist()) == (_flat(expected), expected.tolist())
+    for array in (np.zeros((3, 4), order="F"), np.zeros((4, 3)).T, np.zeros((3, 8))[:, ::2]):
+        with pytest.raises(NxTypeError) as caught:
+            f(array)
+        first, line, hint = str(caught.value).split("\n")
+        assert first == (
+            "_flat assigns into a and sees it in another shape: its elements do not lie in order, and NumPy would see "
+            "a copy."
+        )
+        assert line.endswith(":  a[1] = 5.0")
+        assert hint == "  Pass one whose elements do, np.ascontiguousarray(a), or index a as it is."
+        assert not array.any()

@@ -23,6 +23,7 @@ def program(ident, parts=None, kernels=(), made=0.0):
         changes=(),
         returned=frozenset(),
         assigned_at=(),
+        reshaped=frozenset(),
         reason=(),
         where="",
         signature=f"f({ident})",

@@ -162,3 +162,12 @@ def test_definitions_of_both_faces_call_each_other():
     numpys = nx.defn(made("def numpys(a):\n    b = a.copy()\n    b[0] = 0\n    return b", np=np))
     back = nx.defn(made("def back(a):\n    return nx.sum(numpys(a))", nx=nx, numpys=numpys))
     assert float(back(np.array([2.0, 6.0]))) == 6.0
+
+
+def test_numpy_is_named_at_the_end_of_a_long_chain_of_helpers():
+    space = {"np": np}
+    source = (
+        "".join(f"def f{k}(x):\n    return f{k + 1}(x)\n" for k in range(1200)) + "def f1200(x):\n    return np.sin(x)"
+    )
+    exec(source, space)
+    assert faces.of(space["f0"]) == faces.NUMPY

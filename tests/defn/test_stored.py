@@ -121,3 +121,44 @@ def test_what_is_traced_twice_is_stored_once():
 
     assert f(np.ones(2), 3).to_number() == 5.0
     assert log == [1]
+
+
+def test_containers_of_the_caller_that_change(run):
+    source = (
+        "def put(p):\n    p['w'] = p['w'] * 2\n    return nx.sum(p['w'])\n"
+        "def item(p):\n    p[0] = p[1] * 2\n    return p[0]\n"
+        "def more(p):\n    p.append(p[0] * 2)\n    return p[0]\n"
+        "def inner(p):\n    q = p[0]\n    q['w'] = q['w'] * 2\n    return p[1]\n"
+    )
+    space = run(source)
+    lines = {"put": "2:  p['w'] = p['w'] * 2", "item": "5:  p[0] = p[1] * 2", "inner": "12:  q['w'] = q['w'] * 2"}
+    kinds = {"put": "a dict", "item": "a list", "more": "a list", "inner": "a dict"}
+    given = {"put": {"w": ONE}, "item": [ONE, ONE], "more": [ONE], "inner": [{"w": ONE}, ONE]}
+    for name, kind in kinds.items():
+        with pytest.raises(NxTypeError) as caught:
+            nx.defn(space[name])(given[name])
+        line = f"  cell.py, line {lines[name]}\n" if name in lines else ""
+        assert str(caught.value) == (
+            f"{name} changes p, {kind}: the one that the caller passed stays as it is.\n"
+            f"{line}"
+            f"  Return p, or what changes of it, and assign it where {name} is called."
+        )
+
+
+def test_containers_that_are_returned_may_change():
+    @nx.defn
+    def step(p):
+        p["w"] = p["w"] * 2
+        return {"new": p}
+
+    assert step({"w": ONE})["new"]["w"].to_list() == [2.0]
+
+
+def test_copies_of_containers_may_change():
+    @nx.defn
+    def f(p):
+        p = dict(p)
+        p["w"] = p["w"] * 2
+        return p["w"]
+
+    assert f({"w": ONE}).to_list() == [2.0]

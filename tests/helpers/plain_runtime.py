@@ -72,6 +72,14 @@ class PlainRuntime:
     def not_(self, value, site=None):
         return not value
 
+    def contains(self, member, container):
+        return member in container
+
+    def member(self, value):
+        return value
+
+    key = member
+
     def get_item(self, value, key):
         return value[key]
 

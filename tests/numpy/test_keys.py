@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_face import check
 
 
@@ -27,3 +28,26 @@ def test_a_slice_with_a_traced_step_is_reduced(start, step):
         return np.sum(x[start::step]), np.max(x[::step]), np.mean(x[start::step])
 
     check(reduced, np.arange(10.0), start, step)
+
+
+@pytest.mark.parametrize("step", [2, 3, 12])
+def test_every_so_many_th_element_between_traced_places(step):
+    def changed(np, x, bounds):
+        sums = np.zeros(len(bounds))
+        for k, (start, stop) in enumerate(bounds):
+            x[start::step] += 1
+            x[start:stop:step] *= 2
+            sums[k] = x[:stop:step].sum() + x[start:8:step].sum()
+        return x, sums
+
+    ends = list(itertools.product((-12, -3, 0, 9, 15), (-12, -4, 3, 14)))
+    check(changed, np.arange(10.0), np.array(ends))
+
+
+def test_keys_made_beforehand():
+    def parts(x):
+        return x[np.s_[1:, 1]], x[np.s_[..., 0]], x[np.index_exp[0, 1:]], x[np.s_[::2]]
+
+    m = np.arange(6.0).reshape(2, 3)
+    for found, expected in zip(nx.defn(parts)(m), parts(m), strict=True):
+        np.testing.assert_array_equal(np.asarray(found), expected)

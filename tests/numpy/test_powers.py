@@ -94,6 +94,17 @@ def test_of_arrays(function):
     assert str(raised.value).splitlines()[-1] == "  Write the exponent as a float: x ** -1.0."
 
 
+def test_signs():
+    def series(x, turns):
+        total, k = 0.0, 0
+        while k < turns:
+            total += (-1) ** k * x**k
+            k += 1
+        return total
+
+    assert float(nx.defn(series, promotion="numpy")(np.float64(0.5), np.int64(4))) == series(0.5, 4)
+
+
 def test_of_what_a_mask_picks():
     def f(a):
         a[a > 1] = a[a > 1] ** 2

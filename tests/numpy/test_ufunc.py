@@ -26,3 +26,20 @@ def test_whole_numbers_beyond_the_type(function):
     for one, other in zip(found, function(BYTES, WORDS, SIGNED), strict=True):
         assert np.asarray(one).dtype == other.dtype
         np.testing.assert_array_equal(np.asarray(one), other)
+
+
+def test_whole_numbers_beyond_the_type_of_a_number_in_a_loop():
+    def generator(turns):
+        state, small, total = np.uint32(12345), 0, 0.0
+        for _ in range(turns):
+            state = state * np.uint32(1664525) + np.uint32(1013904223)
+            total += state / 4294967296
+            if state < 4294967296 // 3 or state == -1 or state > 2**40:
+                small += 1
+        return state, small, total
+
+    with np.errstate(over="ignore"):
+        expected = generator(50)
+    found = nx.defn(generator, promotion="numpy")(np.int64(50))
+    assert (int(found[0]), int(found[1])) == expected[:2]
+    assert float(found[2]) == pytest.approx(expected[2], rel=1e-14)

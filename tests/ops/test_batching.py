@@ -113,6 +113,8 @@ CASES = [
     (p.put_slice, [reals(3, 4), reals(2, 2), place, place], {}),
     (p.put_slice, [reals(3, 4), reals(3, 1), place, place], {}),
     (p.put_slice, [reals(3), reals(3), place], {}),
+    (p.put_strided, [reals(5, 4), reals(2, 2), place, place], {"strides": (3, 2)}),
+    (p.put_strided, [reals(6), reals(2), place], {"strides": (4,)}),
     *[
         (f, [reals(2, 3)], {"axis": 1, "reverse": True})
         for f in (p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min)

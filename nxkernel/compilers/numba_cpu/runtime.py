@@ -1,9 +1,7 @@
-"""The native functions that everything else runs through: one shares a kernel among threads, Python calls the other.
+"""The native function that Python calls programs through.
 
-``nxk_run`` runs a kernel on the pool, or on the calling thread when there is little to do, the pool is taken, or there
-is none. Each thread gets one contiguous range of steps: the pool by itself would call a kernel for every single one.
-The other function is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects,
-gives up the interpreter lock and runs a program, which costs a tenth of what ctypes does. ``nxk_signals`` lets Python's
+It is a Python built-in made without a C compiler: it reads the addresses out of NumPy's array objects, gives up the
+interpreter lock and runs a program, which costs a tenth of what ctypes does. ``nxk_signals`` lets Python's
 signal handlers run in the middle of a loop; what they raise is raised when the program has come back.
 """
 
@@ -17,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nxkernel.compilers.numba_cpu import libraries, loader, store, threads
+from nxkernel.compilers.numba_cpu import libraries, loader, pool, store, threads
 
 #: Where NumPy keeps the address of the elements and the flags in an array object; part of its binary interface.
 _HEAD = object.__basicsize__
@@ -25,80 +23,11 @@ _DATA, _FLAGS = _HEAD, _HEAD + 48
 #: C-contiguous and aligned.
 _READY = 0x1 | 0x100
 
-#: The least work, in simple instructions, that is worth a second thread.
-WORTH_SHARING = 60_000
+#: The least work, in simple instructions, that is worth a second thread: some 15 microseconds. Less gains little, and
+#: where another process wants the processor, a thread that is woken for it comes half a millisecond late.
+WORTH_SHARING = 500_000
 
 _TEMPLATE = f"""
-define void @nxk_run(ptr %kernel, i64 %count, i64 %grain, ptr %table, ptr %state) nounwind {{
-entry:
-  %args = alloca i64, align 8
-  %dims = alloca i64, align 8
-  %steps = alloca i64, align 8
-  %job = alloca [4 x i64], align 8
-  store i64 0, ptr %args
-  store i64 %count, ptr %dims
-  store i64 1, ptr %steps
-  %threads = load i64, ptr %state
-  %grained = add i64 %count, %grain
-  %grained1 = sub i64 %grained, 1
-  %parts = udiv i64 %grained1, %grain
-  %fewer = icmp slt i64 %parts, %threads
-  %workers = select i1 %fewer, i64 %parts, i64 %threads
-  %several = icmp sgt i64 %workers, 1
-  br i1 %several, label %try, label %serial
-try:
-  %pool_at = getelementptr i64, ptr %state, i64 2
-  %pool = load ptr, ptr %pool_at
-  %none = icmp eq ptr %pool, null
-  br i1 %none, label %serial, label %take
-take:
-  %taken_at = getelementptr i64, ptr %state, i64 1
-  %pair = cmpxchg ptr %taken_at, i64 0, i64 1 seq_cst seq_cst
-  %won = extractvalue {{ i64, i1 }} %pair, 1
-  br i1 %won, label %parallel, label %serial
-parallel:
-  %workers32 = trunc i64 %workers to i32
-  store ptr %kernel, ptr %job
-  %job_table = getelementptr i64, ptr %job, i64 1
-  store ptr %table, ptr %job_table
-  %job_count = getelementptr i64, ptr %job, i64 2
-  store i64 %count, ptr %job_count
-  %job_pieces = getelementptr i64, ptr %job, i64 3
-  store i64 %workers, ptr %job_pieces
-  store i64 %workers, ptr %dims
-  call void %pool(ptr @nxk_pieces, ptr %args, ptr %dims, ptr %steps, ptr %job, i64 0, i64 1, i32 %workers32)
-  store atomic i64 0, ptr %taken_at seq_cst, align 8
-  ret void
-serial:
-  call void %kernel(ptr %args, ptr %dims, ptr %steps, ptr %table)
-  ret void
-}}
-
-define internal void @nxk_pieces(ptr %args, ptr %dims, ptr %steps, ptr %job) nounwind {{
-entry:
-  %own_args = alloca i64, align 8
-  %own_dims = alloca i64, align 8
-  %kernel = load ptr, ptr %job
-  %table_at = getelementptr i64, ptr %job, i64 1
-  %table = load ptr, ptr %table_at
-  %count_at = getelementptr i64, ptr %job, i64 2
-  %count = load i64, ptr %count_at
-  %pieces_at = getelementptr i64, ptr %job, i64 3
-  %pieces = load i64, ptr %pieces_at
-  %first = load i64, ptr %args
-  %many = load i64, ptr %dims
-  %last = add i64 %first, %many
-  %from0 = mul i64 %first, %count
-  %from = udiv i64 %from0, %pieces
-  %to0 = mul i64 %last, %count
-  %to = udiv i64 %to0, %pieces
-  %length = sub i64 %to, %from
-  store i64 %from, ptr %own_args
-  store i64 %length, ptr %own_dims
-  call void %kernel(ptr %own_args, ptr %own_dims, ptr %steps, ptr %table)
-  ret void
-}}
-
 define ptr @SYMBOL(ptr %self, ptr %objects, i64 %count) nounwind {{
 entry:
   %words_at = getelementptr i8, ptr %self, i64 {_DATA}
@@ -204,6 +133,7 @@ def _check_layout() -> None:
 
 def prepare() -> None:
     """Load ``nxk_run`` and ``nxk_signals``, which programs call by name, and start the threads."""
+    pool.load()
     _method()
     threads.start()
     _watch_forks()

@@ -17,9 +17,6 @@ from nxkernel.primitives import Spec, while_
 
 #: Fewer turns than this leave the threads to the loops inside.
 FEW = 16
-#: The least work, in simple instructions, that is worth several threads; where others want the processors too, waking
-#: a thread for less costs more than it gains.
-WORTH = 4 * runtime.WORTH_SHARING
 #: Elements that a kernel does with one instruction.
 LANES = 8
 #: What a loop is taken to turn of which nobody knows how often it does, and what a step of single numbers costs, in
@@ -46,7 +43,7 @@ def spreads(control: Control) -> bool:
     if any(not scalars.is_single(array) for array in body.arrays):
         return False
     each, turns = _work(body), control.turns
-    return each is not None and (turns is None or (turns >= FEW and each * turns >= WORTH))
+    return each is not None and (turns is None or (turns >= FEW and each * turns >= runtime.WORTH_SHARING))
 
 
 def _work(plan: Plan) -> int | None:
@@ -94,7 +91,7 @@ class Spread(LoopParts):
             b.store(entry, b.offset(table, "i64", w.integer(place)))
         each = _work(self.control.parts[1])
         name = self._function()
-        grain = w.word(max(1, WORTH // each))
+        grain = w.word(max(1, runtime.WORTH_SHARING // each))
         w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
         b.do(f"call void @nxk_run(ptr @{name}, {turns}, {grain}, {table}, {w.state})")
         w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))

@@ -1,4 +1,4 @@
-"""The pool of threads that kernels run on: Numba's, loaded without the rest of Numba."""
+"""The threads that kernels run on: how many, and how they are started; our own, or Numba's without the rest of it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,27 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from nxkernel.compilers.numba_cpu import pool
+from nxkernel.compilers.numba_cpu.pool import POOL, TAKEN, THREADS, WORDS
 from nxkernel.errors import NxValueError
 
-#: What native code shares: number of threads, whether the pool is taken, address of ``parallel_for``, and for BLAS how
-#: many programs have it on one thread, the number of threads that it had, and whether somebody is changing those two.
-STATE = np.zeros(6, dtype=np.int64)
-_THREADS, _TAKEN, _PARALLEL_FOR = range(3)
+
+def _shared(words: int) -> np.ndarray:
+    """Words that begin with a line of the cache."""
+    memory = np.zeros(words + 8, dtype=np.int64)
+    skip = -memory.ctypes.data % 64 // 8
+    return memory[skip : skip + words]
+
+
+#: What native code shares: that of the pool, and behind it for BLAS how many programs have it on one thread, the number
+#: of threads that it had, and whether somebody is changing those two.
+STATE = _shared(WORDS)
 
 #: How often a thread of the OpenMP pool looks whether there is work before it sleeps.
 TURNS = 10_000
 
 _lock = threading.Lock()
-_pool: types.ModuleType | None = None
+_numba: types.ModuleType | None = None
 _started = 1
 
 
@@ -47,7 +56,7 @@ def get_threads() -> int:
     >>> get_threads() >= 1
     True
     """
-    return int(STATE[_THREADS]) or _wanted()
+    return int(STATE[THREADS]) or _wanted()
 
 
 def set_threads(count: int) -> None:
@@ -69,7 +78,7 @@ def set_threads(count: int) -> None:
     start()
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _started:
         raise NxValueError(f"the number of threads is from 1 to {_started} here, got {count!r}")
-    STATE[_THREADS] = count
+    STATE[THREADS] = count
 
 
 def _wanted() -> int:
@@ -79,24 +88,27 @@ def _wanted() -> int:
 
 def start() -> None:
     """Start the pool, once. After a fork kernels run on the calling thread: the pool does not come along."""
-    global _pool, _started
+    global _numba, _started
     with _lock:
-        if STATE[_THREADS]:
+        if STATE[THREADS]:
             return
         count = _wanted()
-        if count > 1:
+        if count > 1 and pool.OWN:
+            pool.begin(count - 1, STATE.ctypes.data)
+            STATE[POOL] = 1
+        elif count > 1:
             with _short_waits():
-                _pool = _load()
-            ctypes.CFUNCTYPE(None, ctypes.c_int)(_pool.launch_threads)(count)
-            STATE[_PARALLEL_FOR] = _pool.parallel_for
-        STATE[_THREADS] = _started = count
+                _numba = _load()
+            ctypes.CFUNCTYPE(None, ctypes.c_int)(_numba.launch_threads)(count)
+            STATE[POOL] = _numba.parallel_for
+        STATE[THREADS] = _started = count
 
 
 def after_fork() -> None:
     """In a child process: run kernels on the calling thread from now on."""
     global _lock
     _lock = threading.Lock()
-    STATE[_PARALLEL_FOR] = STATE[_TAKEN] = 0
+    STATE[POOL] = STATE[TAKEN] = 0
 
 
 @contextlib.contextmanager

@@ -48,14 +48,20 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, TracedValue | Proxy) and builtins.bool(operand(value).shape)
 
 
+def in_face(of_nx: str, of_numpy: str) -> str:
+    """What a person is told to write, by the rules that hold."""
+    return of_numpy if types.follows_numpy() else of_nx
+
+
 def _row(value: Any, name: str) -> Any:
     """A traced array as a row of scalars."""
     found = plain(value)
     if found.rank != 1:
         raise NxTypeError(
             message(
-                f"{name}() goes over the rows of a tensor {found.spec}, which are no numbers.",
-                f"nx.{_REDUCTIONS.get(name, name)}(t) takes all elements.",
+                f"{name}() goes over the rows of {in_face('a tensor', 'an array')} {found.spec}, which are no numbers.",
+                in_face(f"nx.{_REDUCTIONS.get(name, name)}(t)", f"np.{name.removesuffix('ed')}(x)")
+                + " takes all elements.",
             )
         )
     return found
@@ -119,7 +125,10 @@ def _refuse_options(name: str, options: dict[str, Any]) -> None:
         raise NxTypeError(
             message(
                 f"{name}() of traced values takes no {option!r}.",
-                "nx.argmin and nx.argmax find places; nx.sort and nx.argsort put in order.",
+                in_face(
+                    "nx.argmin and nx.argmax find places; nx.sort and nx.argsort put in order.",
+                    "np.argmin and np.argmax find places; np.sort and np.argsort put in order.",
+                ),
             )
         )
 
@@ -241,11 +250,12 @@ def _number(value: Any, name: str) -> Any:
         raise NxTypeError(
             message(
                 f"{name}() takes one number, got {found.spec}.",
-                "nx.as_type(t, type) converts all elements.",
+                in_face("nx.as_type(t, type) converts all elements.", "x.astype(type) converts all elements."),
             )
         )
     if found.type.is_complex and name in ("int", "float"):
-        raise NxTypeError(message(f"{name}() takes no complex number, got {found.spec}.", "Take nx.real(t) first."))
+        first = in_face("nx.real(t)", "x.real")
+        raise NxTypeError(message(f"{name}() takes no complex number, got {found.spec}.", f"Take {first} first."))
     return shaping.reshape(found, ()) if found.shape else found
 
 
@@ -261,7 +271,8 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     if key is not None:
         raise NxTypeError(
             message(
-                "sorted() of traced values takes no 'key'.", "nx.take(t, nx.argsort(keys)) puts in the order of keys."
+                "sorted() of traced values takes no 'key'.",
+                in_face("nx.take(t, nx.argsort(keys))", "x[np.argsort(keys)]") + " puts in the order of keys.",
             )
         )
     made = sorting.sort(found, direction="desc" if reverse else "asc")

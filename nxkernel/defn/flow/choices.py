@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nxkernel import types
-from nxkernel.defn.flow import given, sites, variables
+from nxkernel.defn.flow import aliases, given, sites, variables
 from nxkernel.defn.flow.unassigned import Unassigned
+from nxkernel.defn.flow.unrolling import MustUnrollError
 from nxkernel.defn.flow.variables import MismatchError, is_traced, known
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.numpy.array import Array
-from nxkernel.ops import comparison, control
+from nxkernel.ops import comparison, control, shaping
 from nxkernel.ops.dispatch import is_number, operand
 from nxkernel.primitives import Spec
 
 Side = Callable[..., Any]
-#: A leaf that is weak: of all numbers, False takes any type.
-_NEVER_READ = (False, True)
+#: A leaf that is weak, and in no array: of all numbers, False takes any type.
+_NEVER_READ = (False, True, None)
 
 
 def if_(condition: Any, then: Side, otherwise: Side, values: tuple, names: Sequence[str], site: Any) -> tuple:
@@ -121,10 +123,13 @@ class _Choice:
         self._common: list[tuple] = []
         self._paths: list[str] = []
         self._paired: tuple[list[Any], list[Any]] = ([], [])
+        self._apart: Any = None
+        #: For each result the arrays that its leaves are in, on both sides.
+        self._arrays: list[list[tuple[Any, Any]]] = []
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the choice."""
-        predicate(condition, "the condition of this `if`", self._site)
+        condition = predicate(condition, "the condition of this `if`", self._site)
         chosen = control.choose(
             condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
         )
@@ -132,17 +137,18 @@ class _Choice:
         return tuple([self._result(place, supply) for place in range(len(self._names))])
 
     def _run(self, side: Side) -> None:
-        given = [_copied(value) if variables.is_mutable(value) else value for value in self._values]
+        given = [variables.duplicate(value) if variables.is_mutable(value) else value for value in self._values]
         watch = Watch(self._sides)
         try:
             results = list(side(*given))
-        except NxError:
-            raise
-        except Exception as error:
-            if sites.is_raised(error):
-                raise self._refuse_raise(error) from None
-            raise
-        self._refuse_changes(watch)
+            self._refuse_changes(watch)
+        except BaseException as error:
+            watch.undo()
+            if isinstance(error, MustUnrollError):
+                raise self._refuse_steps(error) from None
+            if isinstance(error, NxError) or not isinstance(error, Exception) or not sites.is_raised(error):
+                raise
+            raise self._refuse_raise(error) from None
         leaves: list[Any] = []
         structures = [variables.take_apart(value, leaves) for value in results]
         for place, value in enumerate(given):
@@ -160,11 +166,18 @@ class _Choice:
             "A compiled program raises nothing: return the condition, and raise where the definition is called.",
         )
 
+    def _refuse_steps(self, error: MustUnrollError) -> NxError:
+        return sites.error(
+            NxTypeError,
+            f"this `if` cannot be compiled: {error}.",
+            *sites.shown(self._site),
+            "Do that before it, whatever its condition is.",
+        )
+
     def _refuse_changes(self, watch: Watch) -> None:
         changed = watch.changed()
         if not changed:
             return
-        watch.undo()
         name, held = changed[0]
         raise sites.error(
             NxTypeError,
@@ -176,7 +189,10 @@ class _Choice:
 
     def _pair(self, *_: Any) -> tuple[list[Any], list[Any]]:
         one, other = self._runs
-        supplies = iter(zip(one.leaves, one.weak, strict=True)), iter(zip(other.leaves, other.weak, strict=True))
+        supplies = [
+            iter([*zip(run.leaves, run.weak, itertools.chain(*map(variables.arrays_of, run.structures)), strict=True)])
+            for run in self._runs
+        ]
         for place, name in enumerate(self._names):
             structures = one.structures[place], other.structures[place]
             own = [
@@ -185,10 +201,13 @@ class _Choice:
             ]
             if one.results[place] is other.results[place] and not variables.is_mutable(one.results[place]):
                 self._common.append((variables.HELD, one.results[place], ()))
+                self._arrays.append([])
                 continue
-            structures = _as_parts(structures, own)
+            parts = _as_parts(structures, own)
+            alike = all(part is structure for part, structure in zip(parts, structures, strict=True))
+            structures = parts
             try:
-                common = variables.fit(*structures, name, self._missing)
+                common = variables.fit(*structures, name, self._missing, keep_arrays=alike)
             except MismatchError as found:
                 raise self._unlike(found, *own) from None
             self._common.append(common)
@@ -196,7 +215,9 @@ class _Choice:
                 variables.leaves_of(structure, iter(leaves), common, _NEVER_READ)
                 for structure, leaves in zip(structures, own, strict=True)
             ]
-            for path, (left, weak), (right, weak_right) in zip(variables.paths(common, name), *picked, strict=True):
+            self._arrays.append([(left[2], right[2]) for left, right in zip(*picked, strict=True)])
+            leaves = zip(variables.paths(common, name), *picked, strict=True)
+            for path, (left, weak, _), (right, weak_right, _) in leaves:
                 if not (weak or weak_right):
                     self._check_kinds(path, left, right)
                 self._paths.append(path)
@@ -207,12 +228,29 @@ class _Choice:
     def _result(self, place: int, supply: Iterator[Any]) -> Any:
         made = variables.rebuild(self._common[place], supply)
         one, other = (run.results[place] for run in self._runs)
+        self._tie(place, made)
         if one is other and variables.is_mutable(one):
             return variables.write_back(one, made)
         if one is not other:
-            name, site = self._names[place], self._site
-            given.doubt([one, other], made, lambda: _whose(name, site))
+            given.follow_choice([one, other], made)
         return made
+
+    def _tie(self, place: int, made: Any) -> None:
+        """Remember which arrays those in a result may be."""
+        name, site = self._names[place], self._site
+        arrays = variables.arrays_made(self._common[place], made)
+        for array, sides in zip(arrays, self._arrays[place], strict=True):
+            if array is not None:
+                sources = aliases.reached([side.root for side in sides if side is not None])
+                aliases.tie(array.root, sources, name, site, lambda: _whose(name, site), self._group())
+
+    def _group(self) -> Any:
+        """One for all results, where they are certainly apart on each side."""
+        if self._apart is None:
+            pairs = [pair for pairs in self._arrays for pair in pairs]
+            sides = [[array for array in side if array is not None] for side in zip(*pairs, strict=True)]
+            self._apart = object() if all(map(aliases.all_apart, sides)) else False
+        return self._apart or None
 
     def _missing(self, name: str, side: int) -> Unassigned:
         return Unassigned(name, self._site, ("the side where its condition holds", "the `else` side")[side])
@@ -238,7 +276,7 @@ class _Choice:
         return self._disagree(self._paths[place], rows, f"give them one shape, e.g. with {wider}.")
 
     def _unlike(self, found: MismatchError, one: list[Any], other: list[Any]) -> NxError:
-        leaves = [[leaf for leaf, _ in side] for side in (one, other)]
+        leaves = [[leaf for leaf, *_ in side] for side in (one, other)]
         texts = [variables.described(part, iter(side)) for part, side in zip(found.parts, leaves, strict=True)]
         rows = self._rows(*(side[0] if side else None for side in leaves), *texts)
         return self._disagree(found.path, rows, "make them the same kind of thing on both sides.")
@@ -262,9 +300,11 @@ class _Choice:
 
 
 def _whose(name: str, site: Any) -> NxError:
+    named = " " not in name
+    shown, name = (f"`{name}`", name) if named else ("what this choice gives", "x")
     return sites.error(
         NxTypeError,
-        f"`{name}` is assigned into, and whether it is the caller's array then is up to a condition that only the "
+        f"{shown} is assigned into, and whether it is the caller's array then is up to a condition that only the "
         "running program knows.",
         *sites.shown(site),
         f"Begin with a copy of it, {given.own_copy(name)}, or assign the new elements on that side: {name}[...] = ....",
@@ -277,19 +317,15 @@ def _as_parts(structures: tuple[tuple, tuple], own: list[list[Any]]) -> tuple[tu
     for side, (one, other) in enumerate((structures, structures[::-1])):
         if other[0] == variables.PART and one[0] == variables.LEAF and isinstance(one[1], Array):
             found[side] = other
-            own[side] += [(one[1].shape[axis], False) for axis in other[1]]
+            own[side] += [(one[1].shape[axis], False, None) for axis in other[1]]
     return tuple(found)
-
-
-def _copied(value: Any) -> Any:
-    leaves: list[Any] = []
-    structure = variables.take_apart(value, leaves)
-    return variables.rebuild(structure, iter(leaves))
 
 
 def predicate(condition: Any, what: str, site: Any) -> Any:
     """A condition as an operand; what is not a single number is refused with its place."""
     found = operand(condition)
+    if types.follows_numpy() and found.shape and found.size == 1:
+        return shaping.reshape(found, ())
     if found.vectorized_axes:
         problem = f"{what} has vectorized axes: it is {found.spec}."
         hint = "Each entry would go its own way: nx.select(condition, a, b) chooses for each."

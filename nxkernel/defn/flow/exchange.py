@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nxkernel.defn.flow import sites
+from nxkernel.defn.flow.aliases import brought_home
 from nxkernel.defn.flow.given import Given, assigned, is_shared, own_copy
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.numpy.array import Array
@@ -33,6 +34,8 @@ class Exchange:
         any_shared = any(map(_is_shared, variables))
         self.places = [place for place, variable in enumerate(variables) if any_shared and _is_whole(variable)]
         self.variables = [variables[place] for place in self.places]
+        #: Where the caller's arrays are, which get back what the turns write.
+        self.home = frozenset(variable.value.root for variable in self.variables if _is_shared(variable))
         #: Which array each variable has before the loop.
         self.initial = list(range(len(self.places)))
         #: For each variable whether a turn binds it to one of these arrays, and not to a new one.
@@ -56,7 +59,7 @@ class Exchange:
                 # The name of an array that is assigned into is bound to another argument: the next turn changes that.
                 assigned(value)
         for variable, array in zip(self.variables, given, strict=True):
-            written = _is_shared(variable) and array.root.read() is not variable.entered
+            written = _is_shared(variable) and array.root.content() is not variable.entered
             if written and not any(array is value for value in after):
                 raise sites.error(
                     NxTypeError,
@@ -81,13 +84,14 @@ class Exchange:
         for place, variable in enumerate(self.variables):
             if not _is_shared(variable):
                 continue
-            content = variable.value.root.read()
+            content = variable.value.root.content()
             for number, value, kept in zip(numbers, values, self._kept, strict=True):
                 # A new array is in none of the caller's, and one of another shape or type never in this one.
                 if not kept or (value.type, value.shape) != (content.type, content.shape):
                     continue
                 there = comparison.equal(number, place)
                 (content,) = control.choose(there, lambda v=value: [v], lambda v=content: [v])
+            brought_home(variable.value.root)
             variable.value.root.write(content)
 
     def look_back(self, variables: Sequence[Any], values: Sequence[Any]) -> None:

@@ -12,7 +12,7 @@ import nxkernel
 from nxkernel import numba_functions
 from nxkernel import types as face
 from nxkernel.defn import refusals
-from nxkernel.defn.flow import builtins, mathematics
+from nxkernel.defn.flow import builtins, mathematics, membership, once
 from nxkernel.defn.flow.sites import is_raised
 from nxkernel.defn.states import installed_file
 from nxkernel.errors import NxError
@@ -21,6 +21,7 @@ from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.njit import njit_map
 
 _PACKAGE = os.path.join(os.path.dirname(nxkernel.__file__), "")
+_CACHED = type(functools.cache(len))
 _TWINS: dict[Any, Callable[..., Any]] = {**builtins.TWINS, **mathematics.TWINS}
 
 
@@ -36,6 +37,7 @@ def fn(function: Any) -> Any:
         twin = _TWINS.get(function)
     except TypeError:
         twin = None
+    twin = twin or once.refused(function) or membership.twin(function)
     if twin is not None:
         return twin
     if face.follows_numpy():
@@ -54,6 +56,8 @@ def fn(function: Any) -> Any:
     if isinstance(function, functools.partial):
         inner = fn(function.func)
         return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
+    if isinstance(function, _CACHED):
+        return functools.partial(_remembered, function)
     call = type(function).__call__ if callable(function) else None
     if isinstance(call, types.FunctionType) and not isinstance(function, type) and is_users(call):
         return types.MethodType(_rewritten(call), function)
@@ -67,6 +71,12 @@ def _of_each(function: Any, *args: Any, **options: Any) -> Any:
         return function(*args, **options)
     made = njit_map(function, *args, **options)
     return wrap(made) if any(isinstance(value, Value) for value in given) else made
+
+
+def _remembered(function: Any, *args: Any, **options: Any) -> Any:
+    """A function with a cache, which only calls of known values go by."""
+    of_known = not builtins.has_traced([*args, *options.values()])
+    return (function if of_known else fn(function.__wrapped__))(*args, **options)
 
 
 def is_users(function: types.FunctionType) -> bool:

@@ -63,6 +63,10 @@ class Given(Proxy):
     def __nx_operand__(self) -> Operand:
         return self.root.read()
 
+    def content(self) -> Operand:
+        """What is in it, though it may be out of date."""
+        return self.root.content()
+
     def __nx_like__(self, value: Operand) -> Operand:
         """What is computed of it is a value as any other."""
         return value
@@ -107,22 +111,9 @@ def is_shared(value: Any) -> bool:
     return isinstance(value, Given | Array) and not value.steps and value.root.cell.shared
 
 
-def doubt(sides: Sequence[Any], made: Any, error: Callable[[], Exception]) -> None:
-    """Refuse assignments into what is an array of the caller's on one side of a choice only.
-
-    Parameters
-    ----------
-    sides : sequence
-        What a variable is on each side.
-    made : Any
-        What it is after the choice.
-    error : callable
-        Makes the error.
-    """
-    if isinstance(made, Given | Array):
-        if any(map(is_shared, sides)):
-            made.root.doubt = error
-    elif type(made) is Expr:
+def follow_choice(sides: Sequence[Any], made: Any) -> None:
+    """What is an array of the caller's on one side of a choice is treated as one after it."""
+    if type(made) is Expr:
         plain = tracing.current().outermost.memory.get(_PLAIN, {})
         for path, is_array, _ in [plain[side] for side in sides if type(side) is Expr and side in plain]:
             if is_array:

@@ -12,6 +12,7 @@ from nxkernel import types
 from nxkernel.defn.flow import updates
 from nxkernel.defn.flow.builtins import as_number
 from nxkernel.defn.flow.given import Given, assigned
+from nxkernel.defn.flow.membership import hashed
 from nxkernel.defn.flow.sequences import Counted
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.variables import is_traced, is_value
@@ -140,13 +141,8 @@ def get_item(value: Any, key: Any) -> Any:
         return _from_sequence(value, key)
     if isinstance(value, Counted) and is_value(key):
         return value.item(key)
-    if isinstance(value, dict) and is_traced(key) and key not in value:
-        raise NxTypeError(
-            message(
-                f"a dict is asked for a key that only the running program knows: {operand(key).spec}.",
-                "Put the values into one array, and take them by number; or choose with `if`.",
-            )
-        )
+    if isinstance(value, dict):
+        return value[hashed(key)]
     if types.follows_numpy() and type(value).__module__.startswith("numpy."):
         from nxkernel.numpy import twin
 
@@ -258,7 +254,7 @@ def set_item(value: Any, key: Any, new: Any) -> Any:
     if isinstance(value, np.ndarray) and tracing.current() is not None:
         value = operand(value)
     if not isinstance(value, Operand):
-        value[key] = new
+        value[hashed(key, "a dict is given a key") if isinstance(value, dict) else key] = new
         return value
     assigned(value)
     return _put(value, key, new)

@@ -45,7 +45,7 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
     begin = test(*values)
     if not is_traced(begin) and not known(begin):
         return values
-    found = plan(site, names)
+    found, begun = plan(site, names), unrolling.mark()
     if not found.unroll or is_traced(begin):
         try:
             return _native_while(test, body, values, names, site, found)
@@ -53,14 +53,17 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
             if is_traced(begin) or not _mends(error):
                 raise unrolling.told(error, site) from None
             reason = error
-            found.unroll = True
+            unrolling.undo(begun)
         except Exception as error:
             if is_traced(begin) and sites.is_raised(error):
                 raise _raises(error, site) from None
             raise
     else:
         reason = None
-    return _unrolled_while(test, body, values, site, reason)
+    after = _unrolled_while(test, body, values, site, reason)
+    if not found.unroll:
+        unrolling.keep(found)
+    return after
 
 
 def _raises(error: Exception, site: Any) -> NxError:
@@ -86,7 +89,7 @@ def _native_while(
 
 
 def _unrolled_while(test: Callable[..., Any], body: Body, values: tuple, site: Any, reason: Exception | None) -> tuple:
-    turns = 0
+    turns = unrolling.Turns(site, body, reason)
     while True:
         go_on = test(*values)
         if is_traced(go_on):
@@ -99,11 +102,9 @@ def _unrolled_while(test: Callable[..., Any], body: Body, values: tuple, site: A
                 "Make what it asks for an option, or a tensor from the start.",
             )
         if not known(go_on):
-            unrolling.note(site, turns, reason)
+            unrolling.note(site, turns.count, reason)
             return values
-        turns += 1
-        if turns > unrolling.MOST:
-            raise unrolling.too_long(site, reason)
+        turns.another()
         values = body(*values)
 
 
@@ -133,15 +134,19 @@ def for_(
     length = sequence.length
     if not is_traced(length) and int(length) <= 0:
         return values
-    found, reason = plan(site, names), None
+    found, reason, begun = plan(site, names), None, unrolling.mark()
     if not found.unroll or is_traced(length):
         try:
             return _native_for(sequence, length, body, values, names, site, broken, found)
         except (NxError, MustUnrollError) as error:
             if is_traced(length) or int(length) > unrolling.MOST or not _mends(error):
                 raise unrolling.told(error, site) from None
-            reason, found.unroll = error, True
-    return _unrolled_for(_static(sequence), body, values, names, site, broken, reason)
+            reason = error
+            unrolling.undo(begun)
+    after = _unrolled_for(_static(sequence), body, values, names, site, broken, reason)
+    if not found.unroll:
+        unrolling.keep(found)
+    return after
 
 
 def _static(sequence: Counted) -> Any:
@@ -197,6 +202,12 @@ def _native_for(
 
 def _assume(count: Any, start: Any, stop: Any, step: int) -> None:
     """Slices between a counter and another number have a length that is known, where the counter stays in bounds."""
+    if isinstance(start, int) and isinstance(stop, int):
+        # Steps may end before the bound: blocks of an array lie in it whole.
+        numbers = range(start, stop, step)
+        low, high = min(numbers[0], numbers[-1]), max(numbers[0], numbers[-1])
+        bounds.assume(count, low, high)
+        return
     first, last = (start, stop) if step > 0 else (stop, start)
     low, high = bounds.interval(_node(first))[0], bounds.interval(_node(last))[1]
     if step > 0:
@@ -219,7 +230,7 @@ def _unrolled_for(
     broken: int | None,
     reason: Exception | None,
 ) -> tuple:
-    turns = 0
+    turns = unrolling.Turns(site, body, reason, iterable)
     for item in _items(iterable):
         left = False if broken is None else values[broken]
         if not is_traced(left):
@@ -235,11 +246,9 @@ def _unrolled_for(
                 names,
                 site,
             )
-        turns += 1
-        if turns > unrolling.MOST:
-            raise unrolling.too_long(site, reason)
+        turns.another()
     if reason is not None:
-        unrolling.note(site, turns, reason)
+        unrolling.note(site, turns.count, reason)
     return values
 
 

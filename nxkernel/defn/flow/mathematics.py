@@ -9,7 +9,7 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.defn.flow import builtins as twins
-from nxkernel.defn.flow.builtins import any_traced, as_number, like
+from nxkernel.defn.flow.builtins import any_traced, as_number, in_face, like
 from nxkernel.defn.flow.variables import has_values, known, plain
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Proxy
@@ -19,23 +19,26 @@ from nxkernel.ops.dispatch import convert
 
 def _floored(function: Callable) -> Callable:
     def whole(x: Any) -> Any:
-        return as_number(convert(function(_real(x)), types.s64))
+        return as_number(convert(function(plain(x)), types.s64))
 
     return whole
 
 
-def _real(x: Any) -> Any:
-    found = plain(x)
-    if found.type.is_complex:
-        raise NxTypeError(
-            message(f"the functions of math take real numbers, got {found.spec}.", "Those of nx take complex ones.")
-        )
-    return found
+def _refuse_complex(values: tuple[Any, ...]) -> None:
+    for value in values:
+        kind = getattr(value, "type", None)
+        if isinstance(kind, types.Type) and kind.is_complex:
+            raise NxTypeError(
+                message(
+                    f"the functions of math take real numbers, got {plain(value).spec}.",
+                    f"Those of {in_face('nx', 'np')} take complex ones.",
+                )
+            )
 
 
 def _float(x: Any) -> Any:
     """A number as the float that the functions of math make of it."""
-    found = _real(x)
+    found = plain(x)
     return as_number(convert(found, types.to_floating(found.type))) if found.type.is_integer else found
 
 
@@ -45,7 +48,7 @@ def _of_floats(function: Callable) -> Callable:
 
 
 def _trunc(x: Any) -> Any:
-    return as_number(convert(_real(x), types.s64))
+    return as_number(convert(plain(x), types.s64))
 
 
 def _log(x: Any, base: Any = None) -> Any:
@@ -134,9 +137,11 @@ def _twin(name: str, real: Callable) -> Callable:
             raise NxTypeError(
                 message(
                     f"math.{name} works on Python numbers, and has no counterpart for traced values.",
-                    "Compute it before the definition is called, or write it with functions of nx.",
+                    f"Compute it before the definition is called, or write it with functions of {in_face('nx', 'np')}.",
                 )
             )
+        if name != "prod":
+            _refuse_complex(args)
         face = next((value for value in args if isinstance(value, Proxy)), None)
         found = traced(*args, **options)
         return like(face, found) if face is not None else found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from nxkernel import shapes
+from nxkernel import shapes, types
 from nxkernel.defn.flow.variables import has_traced_length, is_traced, is_value, known, plain
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
@@ -122,7 +122,7 @@ def _whole(bound: Any) -> Any:
         raise NxTypeError(
             message(
                 f"the bounds of a range are whole numbers, got {found.spec}.",
-                'nx.as_type(t, "s64") cuts fractions off.',
+                "int(x) cuts fractions off." if types.follows_numpy() else 'nx.as_type(t, "s64") cuts fractions off.',
             )
         )
     return convert(found, s64)

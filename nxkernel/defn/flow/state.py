@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from nxkernel import types
-from nxkernel.defn.flow import sites, variables
+from nxkernel.defn.flow import aliases, sites, variables
+from nxkernel.defn.flow.aliases import Turns
 from nxkernel.defn.flow.exchange import Exchange
 from nxkernel.defn.flow.given import Given, follow
 from nxkernel.defn.flow.unassigned import is_unassigned
@@ -75,6 +76,8 @@ class _Variable:
         self.structure: tuple | None = None
         self.result: tuple | None = None
         self.copied = False
+        #: Those that it has after the loop.
+        self.arrays: list[Any] = []
         # What goes over the items is given anew in each turn, whatever was in it.
         self.fresh = target or is_unassigned(value)
         self.held = not self.fresh and name not in found.opened and _can_hold(value)
@@ -96,8 +99,23 @@ class _Variable:
         for leaf, node in zip(self.leaves, nodes, strict=True):
             follow(leaf, node)
         self.given = variables.rebuild(self.structure, iter(nodes))
-        self.entered = self.given.root.read() if isinstance(self.given, Array | Given) else None
+        self.entered = self.given.root.content() if isinstance(self.given, Array | Given) else None
         return self.given
+
+    def arrays_before(self) -> list[Any]:
+        """The arrays that it has before the loop."""
+        found = variables.arrays_of(self.structure) if self.structure else []
+        return [array for array in found if array is not None]
+
+    def arrays_in_turn(self) -> list[Any]:
+        """Those that the body sees."""
+        if not self.structure:
+            return []
+        return [array for array in variables.arrays_made(self.structure, self.given) if array is not None]
+
+    def arrays_after_turn(self) -> list[Any]:
+        """Those that a turn bound it to."""
+        return [array for array in variables.arrays_of(self.result) if array is not None] if self.result else []
 
     def after_turn(self, value: Any, found: Plan, before: Sequence[Any]) -> list[Any]:
         """The leaves of what the body gave."""
@@ -110,6 +128,9 @@ class _Variable:
             return []
         leaves: list[Any] = []
         self.result = variables.take_apart(value, leaves)
+        if self.fresh:
+            kept = variables.arrays_kept(self.result, tracing.current().previous)
+            leaves, self.result = variables.leaves_of(self.result, iter(leaves), kept, None), kept
         self.turned = leaves
         if self.fresh:
             if len(leaves) != self.size:
@@ -136,6 +157,7 @@ class _Variable:
         for leaf, node in zip(self.turned, leaves, strict=True):
             follow(leaf, node)
         made = variables.rebuild(self._last(), iter(leaves))
+        self.arrays = [array for array in variables.arrays_made(self._last(), made) if array is not None]
         return variables.write_back(self.value, made) if self.copied else made
 
     def _last(self) -> tuple:
@@ -200,6 +222,7 @@ class State:
     ) -> None:
         self.site, self._names, self._values, self._plan = site, names, values, found
         self._functions, self._target = tuple(functions), target
+        self._arrays = Turns(site)
 
     def run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
         """Run the loop; returns leaves and variables after it.
@@ -211,11 +234,15 @@ class State:
         ask, turn : callable
         """
         while True:
-            before = self._plan.snapshot()
+            before, begin = (self._plan.snapshot(), self._arrays.snapshot()), aliases.mark()
             try:
                 return self._run(counts, ask, turn)
+            except (NxError, MustUnrollError):
+                aliases.undo(begin)
+                raise
             except _AgainError:
-                if self._plan.snapshot() == before:
+                aliases.undo(begin)
+                if (self._plan.snapshot(), self._arrays.snapshot()) == before:
                     raise sites.error(
                         NxTypeError,
                         "this loop assigns values of another structure in each turn.",
@@ -233,6 +260,7 @@ class State:
         if target is not None and not self._plan.keeps_target:
             held = held[1:]
         turns = Exchange(held, self.site)
+        self._arrays.begin({v.name: v.arrays_before() for v in held}, turns.home)
         initial = [*counts, *turns.initial, *(leaf for variable in held for leaf in variable.leaves)]
         paths = [*["counter"] * (extra + len(turns)), *(path for variable in held for path in _paths(variable))]
         found: list[Any] = []
@@ -240,6 +268,8 @@ class State:
         def values_of(nodes: Sequence[Any]) -> tuple:
             supply = iter(nodes[extra + len(turns) :])
             values = [v.in_turn([next(supply) for _ in range(v.size)]) for v in held]
+            for variable in held:
+                self._arrays.tie(variable.name, variable.arrays_in_turn())
             return tuple(values[1:] if target in held else values)
 
         def one_turn(nodes: Sequence[Any]) -> list[Any]:
@@ -254,6 +284,8 @@ class State:
                 for variable, result in zip(held, results, strict=True):
                     leaves += variable.after_turn(result, self._plan, nodes[place : place + variable.size])
                     place += variable.size
+                if self._arrays.after_turn({v.name: v.arrays_after_turn() for v in held}):
+                    raise _AgainError
                 # Last, when every variable is known to be held as it must be.
                 leaves = [*after, *turns.after_turn(results, nodes[extra : extra + len(turns)]), *leaves]
             except BaseException:
@@ -271,6 +303,8 @@ class State:
         supply = iter(results[extra + len(turns) :])
         turns.bring_home(results[extra : extra + len(turns)], held, results[extra + len(turns) :])
         after = tuple([v.after_loop([next(supply) for _ in range(v.size)]) for v in held])
+        for variable in held:
+            self._arrays.tie(variable.name, variable.arrays)
         turns.look_back(held, after)
         return list(results[:extra]), after
 

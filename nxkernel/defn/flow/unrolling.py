@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 from nxkernel.defn.flow import sites
-from nxkernel.errors import NxError, NxTypeError, TracedValueError
+from nxkernel.defn.flow.sequences import Unrolled
+from nxkernel.errors import NxError, NxTypeError, TracedValueError, UnrolledWarning, message
 from nxkernel.graph import tracing
 
 #: The most turns that are written out.
 MOST = 10_000
+#: So many of them are written out without a word.
+FEW = 64
 _NOTES = "notes"
 
 
@@ -23,9 +28,121 @@ def reason(error: Exception) -> str:
         return str(error)
     what = str(error).partition("\n")[0]
     if isinstance(error, TracedValueError):
-        asked = what.partition(" asks for the data")[0]
-        return f"{asked[:1].lower()}{asked[1:]} is needed in it"
+        asked, found, _ = what.partition(" asks for the data")
+        if found:
+            return f"{asked[:1].lower()}{asked[1:]} is needed in it"
     return what.removesuffix(".")
+
+
+class _Written:
+    """What a trace has written out.
+
+    Attributes
+    ----------
+    plans : list
+        Of the loops that are, as far as is known, each with an attribute `unroll`.
+    turns : dict
+        For the place of each, how many turns, and why.
+    """
+
+    def __init__(self) -> None:
+        self.plans: list[Any] = []
+        self.turns: dict[tuple, list[Any]] = {}
+
+
+def _written() -> _Written:
+    trace = tracing.current()
+    return _Written() if trace is None else trace.outermost.memory.setdefault("written out", _Written())
+
+
+def keep(plan: Any) -> None:
+    """Write a loop out from now on, without trying first."""
+    plan.unroll = True
+    _written().plans.append(plan)
+
+
+def mark() -> tuple[int, dict[tuple, tuple], dict[Any, str]]:
+    """What is written out when a loop is begun."""
+    found, trace = _written(), tracing.current()
+    said = {} if trace is None else trace.outermost.memory.get(_NOTES, {})
+    return len(found.plans), {site: tuple(turns) for site, turns in found.turns.items()}, dict(said)
+
+
+def undo(marked: tuple[int, dict[tuple, tuple], dict[Any, str]]) -> None:
+    """Forget what was written out since: other loops in one that is written out itself need not be."""
+    found, (kept, turns, said) = _written(), marked
+    for plan in found.plans[kept:]:
+        plan.unroll = False
+    del found.plans[kept:]
+    found.turns = {site: list(before) for site, before in turns.items()}
+    trace = tracing.current()
+    if trace is not None:
+        trace.outermost.memory[_NOTES] = said
+
+
+class Turns:
+    """Counts the turns of a loop that is written out, in all runs of it in one trace, and warns when they are many.
+
+    Parameters
+    ----------
+    site : Site
+    body : callable
+        What runs in a turn: a function of the user's module.
+    error : Exception or None
+        Why it is no loop of the compiled program; None where it goes over a Python sequence.
+    iterable : object, optional
+    """
+
+    def __init__(self, site: Any, body: Callable[..., Any], error: Exception | None, iterable: Any = None) -> None:
+        self.count = 0
+        self._site, self._body, self._iterable = site, body, iterable
+        self._total = _written().turns.setdefault(tuple(site), [0, error])
+        self._error = self._total[1]
+
+    def another(self) -> None:
+        """Count one more.
+
+        Raises
+        ------
+        NxTypeError
+            Where there are too many.
+        """
+        self.count += 1
+        self._total[0] += 1
+        if self.count > MOST:
+            raise too_long(self._site, self._error)
+        if self._total[0] == FEW + 1 and not isinstance(self._iterable, Unrolled):
+            self._warn()
+
+    def _warn(self) -> None:
+        file, line, *_ = self._site
+        text = message(
+            f"{sites.name(self._site)}: this loop is written out turn by turn, more than {FEW} of them so far: "
+            f"{self._why()}.",
+            "Each turn becomes part of the program, and takes its time to trace and to compile.",
+            *self._instead(),
+            "`for i in nx.unroll(…)` says that it is meant to be.",
+        )
+        registry = getattr(self._body, "__globals__", {}).setdefault("__warningregistry__", {})
+        warnings.warn_explicit(text, UnrolledWarning, file, line, registry=registry)
+
+    def _why(self) -> str:
+        if self._error is not None:
+            return reason(self._error)
+        return f"it goes over a Python {type(self._iterable).__name__}"
+
+    def _instead(self) -> list[str]:
+        """What the error says to write, or what makes a loop one of the program."""
+        if self._error is None:
+            return ["A loop over an array, or over range(n), is one of the program."]
+        hints = [line.strip() for line in str(self._error).split("\n")[1:]]
+        if getattr(self._error, "pointed_out", False):
+            hints = hints[-1:]
+        return [hint for hint in hints if not hint.startswith(_GENERAL)] or [_KEEP]
+
+
+_GENERAL = "While a definition is traced"
+_KEEP = "Keep what it computes in tensors of one type and shape."
 
 
 def note(site: Any, turns: int, error: Exception | None) -> None:

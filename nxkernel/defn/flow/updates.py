@@ -16,7 +16,6 @@ from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy import bounds
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import comparison, gathering, indexing, shaping
-from nxkernel.ops.creation import iota
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.types import s64
 
@@ -223,12 +222,14 @@ def _basic(tensor: Operand, entries: Entries, value: Operand) -> Operand:
     backward = [axis for axis, step in enumerate(steps) if step < 0 and counts[axis] > 1]
     if backward:
         value = shaping.reverse(value, axes=backward)
-    if any(abs(step) > 1 and n > 1 for step, n in zip(steps, counts, strict=True)):
-        value = _spaced(tensor, starts, lengths, steps, value)
-    if tuple(lengths) == tensor.shape:
+    strides = tuple([abs(step) if n > 1 else 1 for step, n in zip(steps, counts, strict=True)])
+    if set(strides) <= {1} and counts == tensor.shape:
         return _like(value, tensor)
     places = [convert(start, s64) if isinstance(start, Operand) else filled(start, s64, ()) for start in starts]
-    return apply(p.put_slice, tensor, shaping.rename(value, tensor.names), *places)
+    value = shaping.rename(value, tensor.names)
+    if set(strides) <= {1}:
+        return apply(p.put_slice, tensor, value, *places)
+    return apply(p.put_strided, tensor, value, *places, strides=strides)
 
 
 def is_window(entry: slice) -> bool:
@@ -266,26 +267,6 @@ def _place(entry: Any, axis: int, tensor: Operand) -> Any:
     if isinstance(entry, Operand | np.ndarray | np.generic):
         return indexing._dynamic(operand(entry), tensor.shape[axis] - 1)
     return indexing._static_index(entry, axis, tensor)
-
-
-def _spaced(tensor: Operand, starts: list, lengths: list, steps: list, value: Operand) -> Operand:
-    """A block that has the values at every so many-th place, and the tensor's own elements between them."""
-    strides = [abs(step) if n > 1 else 1 for step, n in zip(steps, value.shape, strict=True)]
-    zero = filled(0, tensor.type, ())
-    apart = apply(p.pad, value, zero, config=tuple((0, 0, stride - 1) for stride in strides))
-    shape = apart.shape
-    if any(isinstance(start, Operand) for start in starts):
-        places = [convert(s, s64) if isinstance(s, Operand) else filled(s, s64, ()) for s in starts]
-        own = apply(p.dynamic_slice, tensor, *places, lengths=shape, strides=(1,) * len(shape))
-    else:
-        own = indexing._sliced(tensor, starts, shape, (1,) * len(shape))
-    own = shaping.rename(own, [None] * len(shape))
-    on = None
-    for axis, stride in enumerate(strides):
-        if stride > 1:
-            hit = comparison.equal(iota(shape, axis=axis) % stride, 0)
-            on = hit if on is None else comparison.logical_and(on, hit)
-    return comparison.select(on, apart, own)
 
 
 def _advanced(tensor: Operand, entries: Entries, value: Operand) -> Operand:

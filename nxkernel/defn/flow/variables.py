@@ -97,7 +97,7 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
     if has_traced_length(value):
         return _stretches_apart(settled(value), leaves)
     if is_number(value) or is_value(value):
-        leaves.append(value if is_number(value) else plain(value))
+        leaves.append(value if is_number(value) else plain(value.content() if is_place(value) else value))
         return (LEAF, value if isinstance(value, Proxy) else None, ())
     inner = _children(value)
     if inner is None:
@@ -112,10 +112,44 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
     return ("dataclass", type(value), children)
 
 
+def is_place(value: Any) -> bool:
+    """Whether something is an array with a place in memory, or a part of one."""
+    return isinstance(value, Array | Given)
+
+
+def arrays_of(structure: tuple) -> list[Any]:
+    """For each leaf of a structure the array that it was taken from; None where it was none."""
+    kind, detail, children = structure
+    if kind == LEAF:
+        return [detail if is_place(detail) else None]
+    return [array for child in children for array in arrays_of(child)]
+
+
+def arrays_made(structure: tuple, value: Any) -> list[Any]:
+    """For each leaf of a structure the array that it became in a value that was put together; None for no array."""
+    kind, _, children = structure
+    if kind == LEAF:
+        return [value if is_place(value) else None]
+    if kind in (HELD, NONE):
+        return []
+    if kind == PART:
+        lengths = sum(map(count, children[1:]))
+        return [*arrays_made(children[0], value.base), *[None] * lengths]
+    return [a for part, member in zip(children, _children(value), strict=True) for a in arrays_made(part, member)]
+
+
+def duplicate(value: Any) -> Any:
+    """A container with other containers, which may be changed, and the same leaves in them."""
+    leaves: list[Any] = []
+    structure = take_apart(value, leaves)
+    pairs = zip(leaves, arrays_of(structure), strict=True)
+    return rebuild(structure, iter([leaf if array is None else array for leaf, array in pairs]))
+
+
 def _stretches_apart(part: Part, leaves: list[Any]) -> tuple:
     """The whole axes of a part and the lengths of what counts of them."""
     found = [(axis, stretch.length) for axis, stretch in enumerate(part.stretches) if stretch]
-    leaves += [plain(part.base), *(as_number(length) for _, length in found)]
+    leaves += [plain(part.base.content()), *(as_number(length) for _, length in found)]
     return (PART, tuple([axis for axis, _ in found]), ((LEAF, part.base, ()), *((LEAF, None, ()) for _ in found)))
 
 
@@ -217,11 +251,13 @@ class MismatchError(Exception):
         self.path, self.parts = path, (one, other)
 
 
-def fit(one: tuple, other: tuple, path: str, missing: Callable[[str, int], Any]) -> tuple:
+def fit(one: tuple, other: tuple, path: str, missing: Callable[[str, int], Any], keep_arrays: bool = False) -> tuple:
     """The structure that two values have in common; what only one of them has is unassigned.
 
     Parameters
     ----------
+    keep_arrays : bool, optional
+        Whether an array that both are is held as it is, with what is in it then.
     missing : callable
         Makes what stands for a part that the first (0) or the second (1) does not have, from its path.
 
@@ -230,12 +266,14 @@ def fit(one: tuple, other: tuple, path: str, missing: Callable[[str, int], Any])
     MismatchError
     """
     if one[0] == NONE and one[1].pending:
-        return other
+        return arrays_kept(other, tracing.current()) if keep_arrays else other
     if other[0] == NONE and other[1].pending:
-        return one
+        return arrays_kept(one, tracing.current()) if keep_arrays else one
     if NONE in (one[0], other[0]):
         return (NONE, missing(path, 0 if one[0] == NONE else 1), ()) if one[0] != other[0] else one
     if one[0] == LEAF == other[0]:
+        if keep_arrays and is_place(one[1]) and is_place(other[1]) and _shows_same(one[1], other[1]):
+            return (HELD, one[1], ())
         return (LEAF, one[1] if one[1] is not None else other[1], ())
     if one[0] == HELD == other[0]:
         if same(one[1], other[1]):
@@ -245,8 +283,22 @@ def fit(one: tuple, other: tuple, path: str, missing: Callable[[str, int], Any])
     if not alike or (one[1] is not other[1] and one[1] != other[1]):
         raise MismatchError(path, one, other)
     labels = _labels(one)
-    children = [fit(a, b, f"{path}{label}", missing) for a, b, label in zip(one[2], other[2], labels, strict=True)]
+    children = [
+        fit(a, b, f"{path}{label}", missing, keep_arrays) for a, b, label in zip(one[2], other[2], labels, strict=True)
+    ]
     return (one[0], one[1], tuple(children))
+
+
+def arrays_kept(structure: tuple, outside: tracing.Trace) -> tuple:
+    """A structure that holds the whole arrays that a trace outside knows as they are."""
+    kind, detail, children = structure
+    if kind == LEAF and is_place(detail) and not detail.steps and outside.knows(detail.root.cell):
+        return (HELD, detail, ())
+    return (kind, detail, tuple([arrays_kept(child, outside) for child in children]))
+
+
+def _shows_same(one: Any, other: Any) -> bool:
+    return one is other or (isinstance(one, Array) and isinstance(other, Array) and one.shows_same(other))
 
 
 def paths(structure: tuple, path: str) -> list[str]:
@@ -281,7 +333,8 @@ def leaves_of(structure: tuple, leaves: Iterator[Any], wanted: tuple, missing: A
     if structure[0] == NONE:
         return [missing] * count(wanted)
     if structure[0] == LEAF:
-        return [next(leaves)]
+        found = [next(leaves)]
+        return found if wanted[0] == LEAF else []
     found = []
     for child, inner in zip(structure[2], wanted[2], strict=True):
         found += leaves_of(child, leaves, inner, missing)

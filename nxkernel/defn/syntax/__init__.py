@@ -11,6 +11,8 @@ both sides of an `if` return          ``return if_return(c, then, else_, SITE)``
 ``for i in it: A``                    ``i, a = for_(it, body, (i, a), ("i", "a"), SITE)``; where the loop can be left,
                                       ``broken=2`` says which part of the state is the flag for that
 ``a and b``, ``a or b``, ``not a``    ``and_(lambda: a, lambda: b, SITE)``, ``or_`` likewise, ``not_(a, SITE)``
+``a in b``, ``a not in b``            ``contains(a, b)``, and ``not_`` of it
+``{a}``, ``{a: b}``                   ``{member(a)}``, ``{key(a): b}``
 ``x[k]``                              ``get_item(x, k)``
 ``x[k] = v``                          ``x = set_item(x, k, v)``
 ``x += v``                            ``x = in_place("+", x, v)``
@@ -52,7 +54,10 @@ _CONTROL = frozenset(
 _OTHERS = frozenset(
     number
     for name, number in dis.opmap.items()
-    if name.startswith(("CALL", "BINARY_SUBSCR", "BINARY_SLICE", "UNARY_NOT", "LOAD_SUPER", "DELETE_", "STORE_GLOBAL"))
+    if name.startswith(
+        ("CALL", "BINARY_SUBSCR", "BINARY_SLICE", "UNARY_NOT", "LOAD_SUPER", "DELETE_", "STORE_GLOBAL", "CONTAINS_OP")
+    )
+    or name in ("BUILD_MAP", "BUILD_SET", "MAP_ADD", "SET_ADD")
 )
 _BINARY = dis.opmap["BINARY_OP"]
 #: From here on, the arguments of BINARY_OP are assignments in place.

@@ -39,6 +39,11 @@ def function(names: list[str], body: ast.expr) -> ast.Lambda:
     return ast.Lambda(ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, []), body)
 
 
+def _asked(name: str, node: ast.expr) -> ast.expr:
+    """What a set or dict goes by, unless it is written out."""
+    return node if isinstance(node, ast.Constant) else at(runtime(name, node), node)
+
+
 def _assignment(node: ast.expr) -> ast.NamedExpr | None:
     """The first ``:=`` of an expression that binds in the scope that the expression is in."""
     return next((each for each in own([node]) if isinstance(each, ast.NamedExpr)), None)
@@ -130,18 +135,49 @@ class Expressions(ast.NodeTransformer):
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         """``a < b < c``, in which `b` is evaluated once, and `c` only where ``a < b``."""
         if len(node.ops) == 1:
-            return self.generic_visit(node)
+            self.generic_visit(node)
+            return self._compared(node.left, node.ops[0], node.comparators[0], node)
         left, operands = self.visit(node.left), list(node.comparators)
         for operand in operands[1:]:
             self.refuse_assignment(operand)
         return self._chain(left, node.ops, [self.visit(operand) for operand in operands], node)
+
+    def _compared(self, left: ast.expr, operation: ast.cmpop, right: ast.expr, near: ast.Compare) -> ast.expr:
+        if not isinstance(operation, ast.In | ast.NotIn):
+            return at(ast.Compare(left, [operation], [right]), near)
+        made = at(runtime("contains", left, right), near)
+        return made if isinstance(operation, ast.In) else at(runtime("not_", made, self.site(near)), near)
+
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        """``{a, b}``."""
+        self.generic_visit(node)
+        node.elts = [each if isinstance(each, ast.Starred) else _asked("member", each) for each in node.elts]
+        return node
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        """``{a for b in c}``."""
+        self.generic_visit(node)
+        node.elt = _asked("member", node.elt)
+        return node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        """``{a: b}``."""
+        self.generic_visit(node)
+        node.keys = [each and _asked("key", each) for each in node.keys]
+        return node
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        """``{a: b for c in d}``."""
+        self.generic_visit(node)
+        node.key = _asked("key", node.key)
+        return node
 
     def _chain(
         self, left: ast.expr, operations: list[ast.cmpop], operands: list[ast.expr], near: ast.Compare
     ) -> ast.expr:
         (operation, *later), (right, *rest) = operations, operands
         if not later:
-            return at(ast.Compare(left, [operation], [right]), near)
+            return self._compared(left, operation, right, near)
         names, values = [], []
         if not (isinstance(left, _ATOMS) and isinstance(right, _ATOMS)):
             # What is evaluated before goes first.
@@ -149,7 +185,7 @@ class Expressions(ast.NodeTransformer):
                 names.append(self.fresh("operand"))
                 values.append(operand)
             left, right = map(load, names)
-        first = at(ast.Compare(left, [operation], [right]), near)
+        first = self._compared(left, operation, right, near)
         right_again = ast.Constant(right.value) if isinstance(right, ast.Constant) else load(right.id)
         both = runtime("and_", thunk(first), thunk(self._chain(right_again, later, rest, near)), self.site(near))
         made = ast.Call(function(names, both), values, []) if names else both

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterable
 
 from nxkernel.defn.syntax.names import at, children
+from nxkernel.defn.syntax.settled import settled
 
 _LOOPS = ast.While | ast.For
 _LEAVES = ast.Return | ast.Break | ast.Continue
@@ -53,8 +54,9 @@ def straighten(body: list[ast.stmt], fresh: Callable[[str], str]) -> list[ast.st
     Returns
     -------
     list of ast.stmt
-        Loops have an attribute `broken`, the name of the flag that ends them, or None, and no `else`; an `if` has an
-        attribute `returns`: whether both of its sides end with a return.
+        Loops have an attribute `broken`, the name of the flag that ends them, or None, another one `settled`, the
+        variables that have a value after their `else` whatever they had before, and no `else`; an `if` has an attribute
+        `returns`: whether both of its sides end with a return.
     """
     return _Jumps(fresh).to_end(body)
 
@@ -138,6 +140,7 @@ class _Jumps:
             made = ast.For(statement.target, statement.iter, body, [])
         at(made, statement)
         made.broken = loop.broken
+        made.settled = settled(statement) if statement.orelse and _jumps(inside, ast.Break) else frozenset()
         flags = dict.fromkeys(name for name in (loop.broken, loop.returned) if name is not None)
         before = [_flag(name, False, statement) for name in flags]
         if loop.value is not None:

@@ -26,6 +26,7 @@ class Liveness:
 
     def __init__(self, body: list[ast.stmt]) -> None:
         self._held = _held(body)
+        self._shared = frozenset().union(*self._held.values())
         self.block(body, _NOTHING)
 
     def block(self, statements: list[ast.stmt], live: Names) -> Names:
@@ -69,7 +70,7 @@ class Liveness:
             loop.live = live
             loop.live_turn = live | test | (self.block(loop.body, head) - target)
             if loop.live_turn == head:
-                return head
+                return head - (loop.settled - self._shared)
             head = loop.live_turn
 
     def _reads(self, node: ast.AST) -> Names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 
 from nxkernel.defn.syntax import names as naming
 from nxkernel.defn.syntax.assignments import Assignments
@@ -161,9 +161,9 @@ class _Function:
                     made.append(at(ast.Delete([self.expressions.generic_visit(each)]), statement))
         return made
 
-    def unassigned(self, name: str, near: ast.AST) -> ast.stmt:
+    def unassigned(self, name: str, near: ast.AST, settled: Container[str] = ()) -> ast.stmt:
         """``a = __nx__.unassigned("a")``; names that were made here are read only where they have a value."""
-        start = "pending" if name in self.fresh.made else "unassigned"
+        start = "pending" if name in self.fresh.made or name in settled else "unassigned"
         made = ast.Assign([store(name)], runtime(start, ast.Constant(name)))
         return at(made, near)
 
@@ -171,7 +171,7 @@ class _Function:
         """Give those variables something that have no value yet."""
         missing = [name for name in wanted if name not in bound]
         bound.update(missing)
-        return [self.unassigned(name, near) for name in missing]
+        return [self.unassigned(name, near, getattr(near, "settled", ())) for name in missing]
 
     # Blocks as functions ---------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ OTHERS = {
     "index": ["iota"],
     "view": ["reshape", "broadcast", "transpose", "slice", "windows"],
     "computed read": ["dynamic_slice", "gather"],
-    "pieces": ["concatenate", "pad", "put_slice", "scatter"],
+    "pieces": ["concatenate", "pad", "put_slice", "put_strided", "scatter"],
     "rewritten": ["reverse", "conv"],
     "product": ["dot"],
     "kernels": ["cumulative_sum", "cumulative_product", "cumulative_max", "cumulative_min", "sort", "argsort"],

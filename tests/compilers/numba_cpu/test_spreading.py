@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cpu import program, spreading, threads
+from nxkernel.compilers.numba_cpu import program, runtime, spreading, threads
 from nxkernel.defn import cache
 
 X = np.random.default_rng(0).random((200, 90))
 
 
 @pytest.fixture(autouse=True)
-def _fresh():
-    """No programs, so that each test compiles its own."""
+def _fresh(monkeypatch):
+    """No programs, so that each test compiles its own, and less work is worth sharing."""
     cache.clear()
+    monkeypatch.setattr(runtime, "WORTH_SHARING", 50_000)
 
 
 @pytest.fixture

@@ -223,3 +223,35 @@ def test_classes_in_definitions_are_their_own():
         return x + isinstance(x, np.ndarray) + 2 * (type(x).__name__ == "Expr") + 4 * hasattr(x, "shape")
 
     assert int(f(1)) == 7
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "hint"),
+    [
+        ("max(m)", "max() goes over the rows of an array f64[2][2], which are no numbers.", "np.max(x) takes all"),
+        (
+            "sorted(m)",
+            "sorted() goes over the rows of an array f64[2][2], which are no numbers.",
+            "np.sort(x) takes all",
+        ),
+        ("min(m[0, 0], 1, key=abs)", "min() of traced values takes no 'key'.", "np.argmin and np.argmax find places"),
+        ("sorted(m[0], key=abs)", "sorted() of traced values takes no 'key'.", "x[np.argsort(keys)] puts in"),
+        ("float(m)", "float() takes one number, got f64[2][2].", "x.astype(type) converts all elements."),
+        ("int(m[0, 0] * 1j)", "int() takes no complex number, got c128.", "Take x.real first."),
+        ("range(m[0, 0])", "the bounds of a range are whole numbers, got f64.", "int(x) cuts fractions off."),
+        (
+            "math.sin(m[0, 0] * 1j)",
+            "the functions of math take real numbers, got c128.",
+            "Those of np take complex ones.",
+        ),
+        ("math.gamma(m[0, 0])", "math.gamma works on Python numbers, and has no counterpart", "functions of np."),
+    ],
+)
+def test_hints_in_numpy_programs_name_numpys_functions(run, code, text, hint):
+    f = run(f"import math\ndef f(m):\n    return {code}\n", {"np": np})["f"]
+    with pytest.raises(NxTypeError) as raised:
+        nx.defn(f, promotion="numpy")(np.ones((2, 2)))
+    said = str(raised.value)
+    assert said.startswith(text)
+    assert hint in said
+    assert "nx." not in said

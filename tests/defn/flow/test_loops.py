@@ -236,7 +236,9 @@ def test_only_the_loop_that_needs_it_is_written_out():
         return total
 
     assert float(f(1.0)) == 2 * 499500.0 + 1000.0
-    assert len(notes("f")) == 1
+    (note,) = notes("f")
+    assert "this loop is written out 2 times" in note
+    assert nodes(f, 1.0) < 50
 
 
 def test_a_loop_that_fills_a_list_is_written_out(run):
@@ -361,7 +363,8 @@ def test_a_loop_that_changes_a_shape(run):
 
 def test_a_while_that_cannot_end(run):
     f = run("@nx.defn\ndef f(x):\n    while x.shape == (2,):\n        x = x + 1\n    return x\n")["f"]
-    text = message(f, np.ones(2))
+    with pytest.warns(nx.errors.UnrolledWarning, match="its condition does not depend on what the loop computes"):
+        text = message(f, np.ones(2))
     assert text.split("\n")[0] == (
         "this loop is written out while it is traced because its condition does not depend on what the loop computes, "
         "and takes more than 10000 turns."
@@ -447,3 +450,143 @@ def test_a_while_of_vectorized_values():
         return x
 
     assert message(f, nx.vectorize(nx.tensor([1.0, 2.0]), "row")).startswith("a value with vectorized axes cannot be")
+
+
+@pytest.mark.parametrize("promotion", ["nx", "numpy"])
+def test_a_loop_with_an_else_gives_a_variable_its_first_value(promotion):
+    def of_range(x, k):
+        for i in range(4):
+            if x[i] == k:
+                found = i
+                break
+        else:
+            found = -1
+        return found
+
+    def of_array(x, k):
+        for v in x:
+            doubled = v * 2
+            if v > k:
+                found = doubled
+                break
+        else:
+            found = -1
+        return found
+
+    def of_while(x, k):
+        i = 0
+        while i < 4:
+            if x[i] == k:
+                found = i * 10
+                break
+            i += 1
+        else:
+            found = -1
+        return found
+
+    def nested(x, k):
+        for n in range(2, 20):
+            for d in range(2, n):
+                if n % d == 0:
+                    least = d
+                    break
+            else:
+                least = n
+            k = k + least * x[0]
+        return k
+
+    x = np.array([3, 1, 3, 2])
+    for function in (of_range, of_array, of_while, nested):
+        compiled = nx.defn(function, promotion=promotion)
+        for k in (1, 3, 9):
+            assert int(compiled(x, k)) == function(x, k), (function, k)
+        assert not nx.events(compiled.__name__, "miss")[-1].notes
+
+
+def test_a_variable_that_no_turn_may_have_given_a_value_stays_refused():
+    @nx.defn
+    def f(x):
+        for i in range(4):
+            if x[i] > 2:
+                break
+            if x[i] > 1:
+                found = i
+                break
+        else:
+            found = -1
+        return found
+
+    assert "`found` may have no value here" in message(f, np.array([1, 2, 3, 4]), kind=nx.errors.NxError)
+
+
+def _blocks(x):
+    n = len(x)
+    y = np.zeros(n)
+    size = 2
+    while size <= n:
+        half = size // 2
+        weights = np.exp(-np.arange(half) / size)
+        for start in range(0, n, size):
+            even = y[start : start + half] + x[start : start + half]
+            odd = (x[start + half : start + size] - y[start + half : start + size]) * weights
+            y[start : start + half] = even + odd
+            y[start + half : start + size] = even - odd
+        size *= 2
+    return y
+
+
+def test_blocks_whose_size_is_known_are_taken_in_a_loop():
+    f = nx.defn(_blocks)
+    x = np.arange(256.0)
+    np.testing.assert_allclose(np.asarray(f(x)), _blocks(x), rtol=1e-12)
+    (note,) = notes(f.__name__)
+    assert "this loop is written out 8 times: arange with traced bounds" in note
+
+
+def test_loops_that_are_written_out_many_times_say_so_meanwhile(run):
+    source = (
+        "def f(x):\n"
+        "    total = 0\n"
+        "    for i in range(len(x)):\n"
+        "        total = total + nx.sum(nx.iota((i + 1,))) * 0 + x[i]\n"
+        "    return total\n"
+    )
+    f = nx.defn(run(source)["f"])
+    with pytest.warns(nx.errors.UnrolledWarning) as warned:
+        assert float(f(np.ones(65))) == 65.0
+    assert str(warned[0].message) == (
+        "cell.py, line 3: this loop is written out turn by turn, more than 64 of them so far: "
+        "a static whole number (a shape, an axis, range()) is needed in it.\n"
+        "  Each turn becomes part of the program, and takes its time to trace and to compile.\n"
+        "  Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3).\n"
+        "  `for i in nx.unroll(…)` says that it is meant to be."
+    )
+    assert (warned[0].filename, warned[0].lineno) == ("cell.py", 3)
+    assert len(warned) == 1
+    nx.defn(run(source)["f"])(np.ones(64))
+
+
+def test_loops_over_lists_say_so_too_and_those_of_unroll_do_not(run):
+    source = "def f(x, *, values):\n    for v in values:\n        x = x + v\n    return x\n"
+    f = nx.defn(run(source)["f"])
+    with pytest.warns(nx.errors.UnrolledWarning, match="more than 64 of them so far: it goes over a Python tuple"):
+        f(1.0, values=(0.5,) * 65)
+    assert float(nx.defn(lambda x: _unrolled(x))(1.0)) == 101.0
+
+
+def _unrolled(x):
+    for _ in nx.unroll(range(100)):
+        x = x + 1
+    return x
+
+
+def test_turns_of_a_loop_in_a_loop_count_together():
+    def f(x):
+        total = 0
+        for i in nx.unroll(range(8)):
+            for j in range(9):
+                total = total + nx.size(nx.iota((i * j + 1,))) * x
+        return total
+
+    with pytest.warns(nx.errors.UnrolledWarning, match="more than 64"):
+        assert float(nx.defn(f)(2.0)) == 2 * sum(i * j + 1 for i in range(8) for j in range(9))

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from compiling import graph_of, spec
 from nxkernel.defn.control_flow import set_item
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError
+from nxkernel.graph.traverse import post_order
 
 A = np.arange(24.0, dtype=np.float32).reshape(4, 6)
 KEYS = [
@@ -30,6 +32,17 @@ def test_keys(key, traced):
         found = run(nx.tensor(A), value)
         assert found.type == "f32"
         assert found.to_list() == expected.tolist()
+
+
+def test_slices_with_steps_touch_their_elements_alone():
+    def put(t, v):
+        return set_item(t, (slice(0, 4), slice(5, None, -2)), v)
+
+    graph = graph_of(put, spec("f32", 4, 6), spec("f32"))
+    assert [node.primitive.name for node in post_order(graph.outputs) if node.shape == (4, 6)] == [
+        "parameter",
+        "put_strided",
+    ]
 
 
 def test_indices_that_only_the_running_program_knows():

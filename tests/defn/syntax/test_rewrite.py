@@ -8,7 +8,7 @@ from nxkernel.defn.syntax import rewritten
 from plain_runtime import PlainRuntime, Unassigned
 
 # What people write is not always how it would be written here.
-# ruff: noqa: B007, B023, C416, E731, F722, F821, F841, F842, PERF402, RET503, RET504
+# ruff: noqa: B007, B023, C416, C420, E731, F722, F821, F841, F842, PERF402, RET503, RET504
 K = 3
 
 
@@ -45,6 +45,38 @@ def branches(x):
     else:
         a = 3
     return a
+
+
+@case(([1, 2], 2), ([1, 2], 3), ([], 1))
+def found_or_not(among, x):
+    for place, each in enumerate(among):
+        if each == x:
+            found = place
+            break
+    else:
+        found = -1
+    return found
+
+
+@case(([[1, 2], [3]], 2), ([[1], [2], [1]], 1), ([[1, 2]], 3), ([], 1))
+def found_inside(rows, x):
+    last = "none"
+    for row in rows:
+        for each in row:
+            if each == x:
+                last = each
+                break
+        else:
+            if len(row) > 1:
+                break
+            last = row
+    return last
+
+
+@case((1, [1, 2]), (3, [1, 2]), (0, (0,)))
+def members(x, among):
+    found = [x in among, x not in among, 0 <= x in among, x in among not in ([True], [False])]
+    return found, {x, *among}, {x: 1, "a": x}, {each for each in among}, {each: x for each in among}
 
 
 @case((1,), (0,))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from nxkernel import primitives as p
-from nxkernel import types
+from nxkernel import shapes, types
 from random_primitives.cases import Case, case_of, compare, epsilon
 from random_primitives.references import compare_places, held, reference_of, sample, wide
 from random_primitives.values import ALL, COMPLEX, MOST, REAL, array, indices, names, shape
@@ -96,6 +96,16 @@ def _put_slice(choose, primitive):
     lengths = tuple(choose.integer(0 if choose.chance(5) or not n else 1, n) for n in x.shape)
     part = array(choose, types.normalize(x.dtype), lengths)
     return Case(primitive, (x, part, *_starts(choose, x.shape, lengths)))
+
+
+@case_of(p.put_strided)
+def _put_strided(choose, primitive):
+    x = _one(choose)
+    strides = tuple(choose.pick([1, 2, 3, 7]) for _ in x.shape)
+    most = [-(-n // stride) for n, stride in zip(x.shape, strides, strict=True)]
+    counts = tuple(choose.integer(0 if choose.chance(5) or not n else 1, n) for n in most)
+    part = array(choose, types.normalize(x.dtype), counts)
+    return Case(primitive, (x, part, *_starts(choose, x.shape, shapes.spans(counts, strides))), {"strides": strides})
 
 
 @case_of(p.concatenate)
@@ -234,14 +244,16 @@ def _dynamic(case, result):
     compare_places(result, lambda at: x[tuple(first + i * step for i, (first, step) in zip(at, steps, strict=True))])
 
 
-@reference_of(p.put_slice)
+@reference_of(p.put_slice, p.put_strided)
 def _overwritten(case, result):
     x, part, *starts = case.arrays
-    firsts = list(map(_fitting, starts, x.shape, part.shape))
+    strides = case.params.get("strides", (1,) * x.ndim)
+    firsts = list(map(_fitting, starts, x.shape, shapes.spans(part.shape, strides)))
 
     def element(at):
-        inside = tuple(i - first for i, first in zip(at, firsts, strict=True))
-        return part[inside] if all(0 <= i < n for i, n in zip(inside, part.shape, strict=True)) else x[at]
+        inside = [divmod(i - first, stride) for i, first, stride in zip(at, firsts, strides, strict=True)]
+        hit = all(0 <= i < n and not rest for (i, rest), n in zip(inside, part.shape, strict=True))
+        return part[tuple(i for i, _ in inside)] if hit else x[at]
 
     compare_places(result, element)
 

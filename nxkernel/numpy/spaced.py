@@ -1,0 +1,295 @@
+"""Every so many-th element of an axis, ``x[i::k]``, of which only the running program knows where or how many they are.
+
+Assignments go through the elements one by one, in a loop of the program: others are not touched. Whatever else is done
+with such a part goes by a mask of its elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel.errors import NxTypeError, message
+from nxkernel.numpy import bounds, keys, parts, picking
+from nxkernel.numpy.array import Array, Scalar, Value, as_value, wrap
+from nxkernel.numpy.compact import settled
+from nxkernel.numpy.keys import Parsed, Spread, as_number
+from nxkernel.numpy.selected import Selected
+from nxkernel.numpy.views import Index, reshaped
+from nxkernel.operand import Operand
+from nxkernel.ops import comparison, control, elementwise
+from nxkernel.ops.dispatch import apply, filled, is_number, operand
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Elements of an array as it was when something was computed of them.
+
+    Parameters
+    ----------
+    view : Array
+    axis : int
+    spread : Spread
+    before : operand
+        What was in the memory of the array.
+    """
+
+    view: Array
+    axis: int
+    spread: Spread
+    before: Operand
+
+    def at(self, count: Operand, now: Sequence[Read]) -> Value:
+        """The element with a number, or all that have this number along the axis."""
+        whole = self.view.root.read() if self in now else self.before
+        place = self.spread.place(count, self.view.shape[self.axis])
+        for step in _one(self.view, self.axis, place).steps:
+            whole = step.read(whole)
+        return wrap(whole)
+
+
+@dataclass(frozen=True)
+class Elements:
+    """How elements are computed one by one.
+
+    Attributes
+    ----------
+    at : callable
+        Gives the element with a number; takes the reads that look at what is in memory by then, too.
+    reads : tuple of Read
+    """
+
+    at: Callable[[Operand, Sequence[Read]], Any]
+    reads: tuple[Read, ...] = ()
+
+
+class Spaced(Selected):
+    """Every so many-th element of an axis: a view, or what is computed of such views element by element.
+
+    Parameters
+    ----------
+    base : Array
+        With the whole of the axis.
+    axis : int
+    spread : Spread
+    elements : Elements, optional
+        How it is computed, where it is no view.
+    """
+
+    __slots__ = ("_elements", "spread")
+
+    def __init__(self, base: Array, axis: int, spread: Spread, elements: Elements | None = None) -> None:
+        self.base, self.axis, self.spread, self._elements = base, axis, spread, elements
+
+    @property
+    def mask(self) -> Operand:
+        """Which elements of the axis it has."""
+        return self.spread.mask(self.base.shape[self.axis])
+
+    @property
+    def count(self) -> Any:
+        """How many elements it has along the axis, a traced number."""
+        return parts.number(self.spread.count)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.base.ndim
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it shows elements of an array, and what is assigned to it is in the array."""
+        return self._elements is None
+
+    @property
+    def elements(self) -> Elements:
+        """How its elements are computed of what is in memory now."""
+        if self._elements is not None:
+            return self._elements
+        read = Read(self.base, self.axis, self.spread, self.base.root.read())
+        return Elements(read.at, (read,))
+
+    def copied(self) -> Spaced:
+        """The elements as they are now."""
+        return Spaced(wrap(operand(self.base)), self.axis, self.spread, self.elements)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.is_view and _is_index(key):
+            return self.base[self._key(key)]
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if self.is_view and _is_index(key):
+            self.base[self._key(key)] = value
+        elif not (key is Ellipsis or (isinstance(key, slice) and key == slice(None))):
+            self._refuse("assigning to a part of it")
+        elif self.is_view:
+            self.assign(value)
+        else:
+            self.base, self._elements = self._with(value), self._source(value)
+
+    def _key(self, key: Any) -> tuple[Any, ...]:
+        """An index along the first axis as a key of the whole array."""
+        if self.axis:
+            return (key,)
+        count = as_number(key if isinstance(key, int) else operand(key))
+        low = bounds.interval(count)[0]
+        if low is None or low < 0:
+            negative = apply(p.less, count, as_number(0))
+            count = apply(p.select, negative, apply(p.add, count, as_number(self.spread.count)), count)
+        return (Scalar(self.spread.place(count, self.base.shape[0])),)
+
+    def _alike(self, other: Selected) -> bool:
+        if isinstance(other, Spaced):
+            return self.axis == other.axis and self.base.ndim == other.base.ndim and self.spread.same(other.spread)
+        return super()._alike(other)
+
+    def _in_place(self, value: Value) -> Value:
+        """Values for its elements, where those elements are."""
+        axis = self.axis - (self.ndim - value.ndim)
+        if axis < 0 or value.shape[axis] == 1:
+            return value
+        order = self.spread.order(self.base.shape[self.axis], value.shape[axis])
+        return wrap(picking.read(operand(value), {axis: order}, False))
+
+    def _whole(self, value: Any) -> Any:
+        """A value for the whole axis."""
+        if is_number(value) or value.ndim == 0:
+            return value
+        if not isinstance(value, Selected):
+            return self._in_place(value)
+        return value.base if self._alike(value) else self._in_place(settled(value).base)
+
+    def assign(self, value: Any) -> None:
+        """Put other elements into a view, one after the other."""
+        if isinstance(value, Spaced) and value.is_view and self._alike(value) and value.base.shows_same(self.base):
+            return
+        source, before = self._source(value), self.base.root.read()
+        target = Read(self.base, self.axis, self.spread, before)
+        mine = [read for read in source.reads if read.view.root is self.base.root and read.before is before]
+        if all(_same_places(read, target) or _apart(read, target) for read in mine):
+            self._put(lambda count: source.at(count, mine))
+        else:
+            made = self._gathered(source)
+            self._put(lambda count: _at(made, self.axis, count))
+
+    def _put(self, element: Callable[[Operand], Any]) -> None:
+        size = self.base.shape[self.axis]
+
+        def turn(count: Operand) -> None:
+            _one(self.base, self.axis, self.spread.place(count, size)).assign(element(count))
+
+        _each(self.spread, size, turn)
+
+    def _gathered(self, source: Elements) -> Operand:
+        """The elements one after the other, in memory of their own: before any is put, all are computed."""
+        shape = list(self.base.shape)
+        shape[self.axis] = self.spread.most(shape[self.axis])
+        room = Array.of(filled(0, self.type, tuple(shape)))
+        _each(self.spread, shape[self.axis], lambda count: _one(room, self.axis, count).assign(source.at(count, ())))
+        return operand(room)
+
+    def _source(self, value: Any) -> Elements:
+        """How the elements of a value come that is broadcast to this."""
+        if is_number(value):
+            return Elements(lambda count, now: value)
+        value = as_value(value)
+        if isinstance(value, Spaced) and (value.ndim, value.axis) == (self.ndim, self.axis):
+            return value.elements
+        if isinstance(value, Selected | parts.Part):
+            value = settled(value).base
+        data = operand(value)
+        while len(data.shape) > self.ndim and data.shape[0] == 1:
+            data = reshaped(data, data.shape[1:])
+        if len(data.shape) > self.ndim:
+            self._refuse("assigning an array of this shape")
+        axis = self.axis - (self.ndim - len(data.shape))
+        if axis < 0:
+            return Elements(lambda count, now: wrap(data))
+        single = data.shape[axis] == 1
+        return Elements(lambda count, now: _at(data, axis, as_number(0) if single else count))
+
+
+def shown(view: Array, parsed: Parsed) -> Spaced:
+    """What a key with such a slice shows of an array."""
+    if len(parsed.spreads) + len(parsed.stretches) > 1:
+        raise NxTypeError(
+            message(
+                "slices with traced bounds and steps along several axes.",
+                "Loop over one of them: for k in range(i, n, step).",
+            )
+        )
+    ((axis, spread),) = parsed.spreads.items()
+    return Spaced(view, axis, spread)
+
+
+def _is_index(key: Any) -> bool:
+    return isinstance(key, int) or (isinstance(key, Scalar | Operand) and key.shape == () and key.type.is_integer)
+
+
+def _one(view: Array, axis: int, place: Operand) -> Array:
+    """What an array has at one place of an axis, as a view."""
+    return view.through(keys.parse((*[slice(None)] * axis, place), view.shape).basic)
+
+
+def _at(data: Operand, axis: int, place: Operand) -> Value:
+    return wrap(keys.parse((*[slice(None)] * axis, place), data.shape).basic.read(data))
+
+
+def _each(spread: Spread, size: int, turn: Callable[[Operand], None]) -> None:
+    """A loop of the program over the numbers of elements."""
+
+    def body(state: list[Any]) -> list[Any]:
+        bounds.assume(state[0], 0, max(spread.most(size) - 1, 0))
+        turn(state[0])
+        return [elementwise.add(state[0], 1)]
+
+    control.run_while([as_number(0)], lambda state: comparison.less(state[0], spread.count), body, ["element"])
+
+
+def _same_places(one: Read, other: Read) -> bool:
+    return one.axis == other.axis and one.view.shows_same(other.view) and one.spread.same(other.spread)
+
+
+def _apart(one: Read, other: Read) -> bool:
+    """Whether two parts of an array have no element in common, as far as that is known."""
+    if one.axis == other.axis and one.view.shows_same(other.view):
+        return one.spread.misses(other.spread)
+    steps = one.view.steps, other.view.steps
+    if any(len(each) != 1 or not isinstance(each[0], Index) for each in steps):
+        return False
+    return any(
+        a.count == b.count == 1 and bounds.difference(a.start, b.start) not in (None, 0)
+        for a, b in zip(steps[0][0].along, steps[1][0].along, strict=True)
+    )
+
+
+def computes(values: Sequence[Any]) -> bool:
+    """Whether a function of some values can be computed element by element."""
+    found = [value for value in values if isinstance(value, Selected | parts.Part)]
+    first = found[0]
+    alike = all(isinstance(value, Spaced) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in found)
+    return alike and all(is_number(value) or value.ndim <= first.ndim for value in values)
+
+
+def computed(function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """An element-wise function of such parts, arrays and numbers."""
+    first = next(value for value in values if isinstance(value, Spaced))
+    sources = [None if is_number(value) else first._source(value) for value in values]
+    reads = tuple([read for source in sources if source is not None for read in source.reads])
+
+    def at(count: Operand, now: Sequence[Read]) -> Any:
+        pairs = zip(values, sources, strict=True)
+        return function(*[value if source is None else source.at(count, now) for value, source in pairs])
+
+    found = function(*[first._whole(value) for value in values])
+    if not isinstance(found, tuple):
+        return Spaced(found, first.axis, first.spread, Elements(at, reads))
+    return tuple(
+        [
+            Spaced(one, first.axis, first.spread, Elements(lambda count, now, k=k: at(count, now)[k], reads))
+            for k, one in enumerate(found)
+        ]
+    )

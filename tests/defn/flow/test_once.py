@@ -1,0 +1,122 @@
+"""Functions that would run once while a definition is traced are refused, or loops that call them are written out."""
+
+import os
+import random
+import time
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError
+
+X = np.ones(2)
+rng = np.random.default_rng(0)
+old = np.random.RandomState(0)
+dice = random.Random(0)
+
+
+def drawn(x):
+    return x + rng.normal(size=2)
+
+
+def drawn_by_numpy(x):
+    return np.sin(x) + rng.normal(size=2)
+
+
+def drawn_before(x):
+    return x + old.rand(2)
+
+
+def drawn_by_python(x):
+    return x * random.random()
+
+
+def thrown(x):
+    return x * dice.uniform(0, 1)
+
+
+def timed(x):
+    return x + time.perf_counter()
+
+
+def set_outside(x):
+    return x * float(os.environ.get("SCALE", "1"))
+
+
+def asked(x):
+    return x * float(os.getenv("SCALE", "1"))
+
+
+def by_text(x):
+    return x * globals()["X"]
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (drawn, "np.random.normal() in a definition would draw its numbers once, when it is traced."),
+        (drawn_by_numpy, "np.random.normal() in a definition would draw its numbers once, when it is traced."),
+        (drawn_before, "np.random.rand() in a definition would draw its numbers once, when it is traced."),
+        (drawn_by_python, "random.random() in a definition would draw once, when it is traced."),
+        (thrown, "random.uniform() in a definition would draw once, when it is traced."),
+        (timed, "time.perf_counter() in a definition would look at the clock once, when it is traced."),
+        (set_outside, "a definition would read the environment once, when it is traced."),
+        (asked, "a definition would read the environment once, when it is traced."),
+        (by_text, "globals() in a definition is looked at once, when it is traced."),
+    ],
+)
+def test_what_would_run_once_is_refused(function, text):
+    with pytest.raises(NxTypeError) as caught:
+        nx.defn(function)(X)
+    first, line, *hints = str(caught.value).split("\n")
+    assert first == text
+    assert line.startswith("  test_once.py, line ")
+    assert hints
+
+
+def test_the_whole_text():
+    with pytest.raises(NxTypeError) as caught:
+        nx.defn(timed)(X)
+    line = timed.__code__.co_firstlineno + 1
+    assert str(caught.value) == (
+        "time.perf_counter() in a definition would look at the clock once, when it is traced.\n"
+        f"  test_once.py, line {line}:  return x + time.perf_counter()\n"
+        "  Take the time outside, around the call: the program itself runs there."
+    )
+
+
+def test_jit_draws_at_each_call():
+    """Its functions run as they are; since they change the generator, their programs are not kept."""
+    mine, theirs = np.random.default_rng(1), np.random.default_rng(1)
+    f = nx.jit(lambda x: x + mine.normal())
+    assert [f(0.0).to_number() for _ in range(3)] == [np.float32(theirs.normal()) for _ in range(3)]
+
+
+def test_items_of_iterators_in_loops():
+    def f(x, n):
+        items = iter([1.0, 2.0, 4.0])
+        for _ in range(n):
+            x[0] += next(items)
+        return x
+
+    assert nx.defn(f, promotion="numpy")(np.zeros(2), 3).to_list() == [7.0, 0.0]
+    with pytest.raises(NxTypeError) as caught:
+        nx.defn(f, promotion="numpy")(np.zeros(2), np.int64(3))
+    assert str(caught.value).startswith("this loop cannot be compiled: it takes the next item of an iterator.\n")
+
+
+def test_items_of_iterators_in_choices():
+    @nx.defn
+    def f(x):
+        items = iter([1.0, 2.0])
+        y = next(items)
+        if x > 0:
+            y = next(items)
+        return y + next(items)
+
+    with pytest.raises(NxTypeError) as caught:
+        f(1.0)
+    what, *_, hint = str(caught.value).split("\n")
+    assert what == "this `if` cannot be compiled: it takes the next item of an iterator."
+    assert hint == "  Do that before it, whatever its condition is."

@@ -1,0 +1,33 @@
+"""Arrays made of numbers and shapes, compared with NumPy's."""
+
+import numpy as np
+import pytest
+
+from numpy_face import check
+
+M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
+
+ROWS = {
+    "filled": lambda np, m: (np.zeros_like(m), np.ones_like(m[0]), np.full_like(m, 2), np.full(3, m[0, 0])),
+    "counted": lambda np, m: (np.arange(4) * m[0, 0], np.linspace(0, m[0, 0], 4)),
+    "of lists": lambda np, m: (
+        np.array([m[0, 0], 1]),
+        np.array([m[0], m[1]]),
+        np.asarray([1.5, m[0, 0]]),
+        np.array(m[0, 0]),
+    ),
+    "triangles": lambda np, m: (
+        np.tril(m),
+        np.triu(m, 1),
+        np.eye(2) * m[0, 0],
+        np.vander(m[0], 3),
+        np.tri(2) * m[1, 1],
+    ),
+    "grids": lambda np, m: (*np.meshgrid(m[0], m[:, 0]), np.indices((2, 2)) * m[0, 0], m[np.triu_indices(3)]),
+}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
+def test_values_and_types(function, kind):
+    check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)

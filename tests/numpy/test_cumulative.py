@@ -1,0 +1,23 @@
+"""Running totals, differences and slopes, compared with NumPy's."""
+
+import numpy as np
+import pytest
+
+from numpy_face import check
+
+ROWS = {
+    "totals": lambda np, x: (np.cumsum(x), np.cumprod(x[0]), x.cumsum(axis=1), np.cumsum(x > 2)),
+    "without nan": lambda np, x: (np.nancumsum(x), np.nancumprod(x, axis=0)),
+    "differences": lambda np, x: (np.diff(x), np.diff(x, 2, axis=0), np.diff(x, prepend=0, append=9), np.ediff1d(x)),
+    "slopes": lambda np, x: (*np.gradient(x), np.gradient(x[0], 2.0), np.gradient(x, 0.5, axis=1)),
+    "slopes at the edges": lambda np, x: np.gradient(x, 0.5, axis=1, edge_order=2),
+    "slopes between places": lambda np, x: np.gradient(x[0], np.array([0, 1, 3, 4.5], x.dtype)),
+    "areas": lambda np, x: (np.trapezoid(x, dx=0.5), np.trapezoid(x, x[0]), np.trapezoid(x, axis=0)),
+    "greatest so far": lambda np, x: (np.maximum.accumulate(x), np.minimum.accumulate(x, axis=1)),
+}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
+def test_values_and_types(function, kind):
+    check(function, np.array([[1, 4, 2, 8], [5, 7, 3, 6], [9, 2, 2, 1]], kind), rtol=1e-5 if kind == "f4" else 1e-12)

@@ -1,0 +1,24 @@
+"""What arrays are, as NumPy's functions tell it while a program is traced."""
+
+import numpy as np
+
+import nxkernel as nx
+
+M = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+
+
+def test_answers_are_known_while_tracing():
+    told = []
+
+    def f(m, n):
+        told.append((np.shape(m), np.ndim(m), np.size(m, 1), np.result_type(m, np.float64), np.isscalar(2)))
+        told.append((np.result_type(m, 1.5), np.promote_types("i4", "f4"), np.can_cast(np.int8, np.int64)))
+        told.append((np.iterable(m), np.shares_memory(m, m[1:]), np.shares_memory(m, m.copy()), np.isfortran(m)))
+        told.append((m.dtype, m.nbytes, m.itemsize, len(m), m.T.shape, np.common_type(m)))
+        return m * n
+
+    assert nx.defn(f)(M, 2).to_list() == (M * 2).tolist()
+    traced = told[:4]
+    told.clear()
+    f(M, 2)
+    assert traced == told

@@ -1,0 +1,34 @@
+"""Arrays joined and split, compared with NumPy's."""
+
+import numpy as np
+import pytest
+
+from numpy_face import check
+
+M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
+
+ROWS = {
+    "concatenate": lambda np, m: (
+        np.concatenate([m, m[:1]]),
+        np.concatenate((m, m), axis=1),
+        np.append(m[0], 7),
+        np.append(m, m, 0),
+    ),
+    "stack": lambda np, m: (
+        np.stack([m[0], m[1]]),
+        np.stack([m[0], m[1]], axis=1),
+        np.vstack([m, m[0]]),
+        np.hstack([m[0], m[1]]),
+    ),
+    "columns": lambda np, m: (np.column_stack([m[0], m[1]]), np.dstack([m, m]), np.block([[m, m], [m, m]])),
+    "mixed types": lambda np, m: (np.concatenate([m[0], np.arange(2)]), np.stack([m[0], np.ones(4, np.float32)])),
+    "split": lambda np, m: (*np.split(m, 2, axis=1), *np.array_split(m[0], 3), *np.hsplit(m, [1]), *np.vsplit(m, 3)),
+    "delete and insert": lambda np, m: (np.delete(m, 1, axis=1), np.insert(m[0], 2, 9), np.delete(m[0], [0, 2])),
+    "at least": lambda np, m: (np.atleast_1d(m[0, 0]), np.atleast_2d(m[0]), np.atleast_3d(m)),
+}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
+def test_values_and_types(function, kind):
+    check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)

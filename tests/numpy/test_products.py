@@ -1,0 +1,39 @@
+"""Products of vectors and matrices, compared with NumPy's."""
+
+import numpy as np
+import pytest
+
+from numpy_face import check
+
+A = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
+B = np.array([[2, 7], [1, 8], [2, 8], [1, 8]])
+
+ROWS = {
+    "dot": lambda np, a, b: (np.dot(a, b), np.dot(a[0], b[:, 0]), a @ b, a @ b[:, 0], a[0] @ b, np.dot(a, 2)),
+    "matmul": lambda np, a, b: (
+        np.matmul(a[None], b),
+        np.vecdot(a, a),
+        np.inner(a, a),
+        np.vdot(a, a),
+        np.outer(a[0], b[0]),
+    ),
+    "tensordot": lambda np, a, b: (
+        np.tensordot(a, b, 1),
+        np.tensordot(a, a, ([0, 1], [0, 1])),
+        np.kron(a[:2, :2], b[:2, :1]),
+    ),
+    "einsum": lambda np, a, b: (
+        np.einsum("ij,jk", a, b),
+        np.einsum("ij->j", a),
+        np.einsum("ii", b[:2]),
+        np.einsum("ij,ij->i", a, a),
+    ),
+    "cross": lambda np, a, b: (np.cross(a[0, :3], a[1, :3]), np.cross([1, 2, 3], a[0, :3])),
+    "diagonals": lambda np, a, b: (np.trace(a), np.diagonal(a, 1), np.diag(a[0]), np.diag(a), np.diagflat(b[0])),
+}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
+def test_values_and_types(function, kind):
+    check(function, A.astype(kind), B.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)

@@ -1,0 +1,44 @@
+"""Sums, extremes, means and their places, compared with NumPy's."""
+
+import numpy as np
+import pytest
+
+from numpy_face import check
+
+M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
+
+ROWS = {
+    "sums": lambda np, m: (
+        np.sum(m),
+        m.sum(0),
+        m.sum(axis=(0, 1)),
+        np.sum(m, 1, keepdims=True),
+        np.sum(m, dtype=np.float32),
+    ),
+    "products": lambda np, m: (np.prod(m[0]), m.prod(axis=1), np.prod(m[:, :0], axis=1)),
+    "extremes": lambda np, m: (
+        m.max(),
+        m.min(0),
+        np.ptp(m, 1),
+        np.max(m, initial=7),
+        np.min(m, where=m > 2, initial=9),
+    ),
+    "means": lambda np, m: (
+        m.mean(),
+        m.mean(0),
+        np.average(m, 0),
+        np.average(m[0], weights=m[1]),
+        m.var(),
+        np.std(m, 1, ddof=1),
+    ),
+    "places": lambda np, m: (m.argmax(), m.argmin(1), np.argmax(m, 0, keepdims=True)),
+    "truth": lambda np, m: (np.all(m > 1, 0), (m > 8).any(), np.count_nonzero(m == 5), np.all(m[:, :0])),
+    "of lists": lambda np, m: (np.sum([m[0, 0], 2]), np.max([m[0], m[1]], 0), np.mean((m[0, 0], m[1, 1]))),
+    "through functions": lambda np, m: (np.add.reduce(m), np.multiply.reduce(m[0]), np.maximum.reduce(m, axis=None)),
+}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
+def test_values_and_types(function, kind):
+    check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)

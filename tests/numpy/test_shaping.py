@@ -1,0 +1,38 @@
+"""Arrays in other shapes, compared with NumPy's."""
+
+import numpy as np
+import pytest
+
+from numpy_face import check
+
+M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
+
+ROWS = {
+    "reshape": lambda np, m: (m.reshape(2, 6), np.reshape(m, (4, -1)), m.ravel(), m.flatten(), m.reshape(3, 2, 2).T),
+    "axes": lambda np, m: (
+        np.transpose(m),
+        np.moveaxis(m[None], 0, 2),
+        np.swapaxes(m, 0, 1),
+        np.expand_dims(m, 1),
+        m[None].squeeze(),
+    ),
+    "spread": lambda np, m: (
+        np.broadcast_to(m[0], (2, 4)),
+        np.tile(m, (1, 2)),
+        np.repeat(m, 2, axis=1),
+        np.resize(m[0], 6),
+    ),
+    "order": lambda np, m: (np.flip(m), np.fliplr(m), np.flipud(m), np.roll(m, 1), np.roll(m, -1, axis=1), np.rot90(m)),
+    "borders": lambda np, m: (
+        np.pad(m, 1),
+        np.pad(m, ((0, 1), (2, 0)), constant_values=7),
+        np.pad(m[0], 2, mode="edge"),
+    ),
+    "types": lambda np, m: (m.astype(np.float32), m.astype(int), m.astype("c8"), m.astype(bool), np.copy(m)),
+}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
+def test_values_and_types(function, kind):
+    check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)

@@ -1,0 +1,78 @@
+"""Parts of arrays that share their memory, compared with NumPy's."""
+
+import numpy as np
+import pytest
+
+from numpy_face import check
+
+M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
+
+
+def _written(m, part):
+    seen = part(m)
+    seen += 10
+    seen[..., 0] = 7
+    m[2] *= 2
+    return m, seen
+
+
+ROWS = {
+    "slices": lambda np, m: _written(m, lambda m: m[1:, ::2]),
+    "transposed": lambda np, m: _written(m, lambda m: m.T[1:]),
+    "reshaped": lambda np, m: _written(m, lambda m: m.reshape(2, 6)[:, 1:4]),
+    "views of views": lambda np, m: _written(m, lambda m: m[::-1][1:].T[::2]),
+    "with new axes": lambda np, m: _written(m, lambda m: m[None, :, 1, None]),
+    "flat": lambda np, m: _written(m, lambda m: m.ravel()[3:7]),
+    "swapped": lambda np, m: _written(m, lambda m: m.swapaxes(0, 1)[0]),
+    "copies": lambda np, m: _written(m, lambda m: m[[0, 1]]),
+}
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
+def test_values_and_types(function, kind):
+    check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)
+
+
+SLICES = [
+    slice(None, None, 3), slice(2, None, 5), slice(-2, 3, -4), slice(None, None, -7), slice(40, 80, 2), slice(9, 2, 2),
+    slice(-400, 400, 9), slice(5, 6, 20), slice(None, 1, -13),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", SLICES, ids=str)
+@pytest.mark.parametrize("kind", ["f8", "i2", "?", "c16"])
+def test_slices_with_steps_are_assigned(key, kind):
+    def assigned(np, x, m):
+        x[key] = 7
+        x[key] = x[key][::-1]
+        m[key, 1::2] = m[key, :2]
+        m[::2, key] = 3
+        if kind != "?":
+            x[key] += 1
+            m[..., key][::2] *= 2
+        return x, m
+
+    x = np.arange(41) % 5
+    check(assigned, x.astype(kind), np.arange(41 * 4).reshape(41, 4).astype(kind))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_slices_are_assigned(seed):
+    rng = np.random.default_rng(seed)
+
+    def bound(size):
+        return None if rng.random() < 0.3 else int(rng.integers(-size - 3, size + 4))
+
+    keys = []
+    for _ in range(6):
+        steps = [int(rng.choice([-5, -3, -1, 1, 2, 3, 4])) for _ in range(2)]
+        keys.append(tuple(slice(bound(n), bound(n), step) for n, step in zip((17, 9), steps, strict=True)))
+
+    def assigned(np, m):
+        for number, key in enumerate(keys):
+            m[key] = m[key] * 2 + number
+            m[key][::2] = number
+        return m
+
+    check(assigned, np.arange(17 * 9).reshape(17, 9))
