@@ -12,6 +12,7 @@ from nxkernel.nn import scopes
 from nxkernel.nn.initializers import Initializer, chosen
 from nxkernel.nn.layers import count, floating
 from nxkernel.nn.modules import module
+from nxkernel.ops._windowing import padding_of
 from nxkernel.shapes import describe
 
 __all__ = [
@@ -174,25 +175,16 @@ def conv_transpose(
         spatial, size = _space(x, last)
         windows, steps = _along(window, spatial, "window"), _along(strides, spatial, "strides")
         gaps = _along(dilation, spatial, "dilation")
-        around = padding
-        if isinstance(padding, str):
-            reach = [(one - 1) * gap + 1 for one, gap in zip(windows, gaps, strict=True)]
-            around = [_undone(one, step, padding) for one, step in zip(reach, steps, strict=True)]
+        reach = [(one - 1) * gap for one, gap in zip(windows, gaps, strict=True)]
+        around = [
+            (whole - low, whole - high + (step - 1 if padding == "same" else 0))
+            for whole, step, (low, high) in zip(reach, steps, padding_of(padding, windows, gaps), strict=True)
+        ]
         kernel = scopes.param("kernel", (*windows, size, features), of_kernel)
         y = _convolved(x, kernel, last, 1, around, steps, gaps, 1)
         return y + _across(scopes.param("bias", (features,), of_bias), spatial, last) if bias else y
 
     return apply
-
-
-def _undone(window: int, stride: int, padding: str) -> tuple[int, int]:
-    """The zeros around an axis for which its convolution is the transpose of one with a padding."""
-    if padding == "same":
-        total = window + stride - 2
-        low = window - 1 if stride > window - 1 else -(-total // 2)
-    else:
-        total, low = window + stride - 2 + max(window - stride, 0), window - 1
-    return low, total - low
 
 
 def _convolved(

@@ -400,7 +400,7 @@ def ctc(
         both = nx.select(skips, shifted(alpha, 2), never)
         paths = nx.stack([alpha, shifted(alpha, 1), both])
         following = nx.logsumexp(paths, axes=[0]) + row
-        alpha = nx.select(nx.new_axis(count < times, -1), following, alpha)
+        alpha = nx.select(nx.broadcast(nx.new_axis(count < times, -1), alpha.shape), following, alpha)
         return (alpha, count + 1), None
 
     rows = nx.transpose(emitted, axes=[1, 0, 2])

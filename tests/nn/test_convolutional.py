@@ -73,7 +73,9 @@ def test_conv_in_groups_and_each_channel_on_its_own():
     np.testing.assert_allclose(net(params, x), np.concatenate(each, 1), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize(("strides", "padding", "size"), [(1, "valid", 8), (2, "valid", 13), (2, "same", 12)])
+@pytest.mark.parametrize(
+    ("strides", "padding", "size"), [(1, "valid", 8), (2, "valid", 13), (2, "same", 12), (3, [(1, 0)], 17)]
+)
 def test_conv_transpose_is_the_transpose_of_a_conv(strides, padding, size):
     x, kernel = RANDOM.standard_normal((1, 2, 6)), RANDOM.standard_normal((3, 2, 5))
     y = nn.conv_transpose(5, 3, strides=strides, padding=padding, bias=False)({"kernel": kernel}, x)

@@ -307,8 +307,8 @@ def test_state_and_keys_go_with_calls():
         ),
         (
             lambda net, params: net({"dense": params["dense"]}, X),
-            "serial[2].sandwich.bread: expected kernel f32[16][16] at params['sandwich']['bread']['kernel'], and params "
-            "has the keys 'dense'.\n",
+            "serial[2].sandwich.bread: expected kernel f32[16][16] at params['sandwich']['bread']['kernel'], "
+            "and params has the keys 'dense'.\n",
         ),
         (
             lambda net, params: net({**params, "other": {"bias": 1.0}}, X),
