@@ -123,9 +123,11 @@ class Trace:
             self._weaken(node)
         if type(spec) is not tuple:
             return node
-        return tuple(
-            self._made(Expr(elem, (node,), {"index": index}, part, node.source)) for index, part in enumerate(spec)
-        )
+        return tuple([self.result(node, index) for index in range(len(spec))])
+
+    def result(self, node: Expr, index: int) -> Expr:
+        """One of several results of a node."""
+        return self._made(Expr(elem, (node,), {"index": index}, node.spec[index], node.source))
 
     def _made(self, node: Expr) -> Expr:
         return node

@@ -19,6 +19,7 @@ from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.shapes import unnamed
+from nxkernel.transforms.adjoints import trips
 from nxkernel.transforms.vectorize_entries import Entries, Rule, Value
 
 # Choices -------------------------------------------------------------------------------------------------------------
@@ -73,8 +74,10 @@ def _while(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] |
     asked, flags = _settled(node, [operand.mapped for operand in operands])
     first = entries.brought(operands[:count], flags[:count])
     around = [value.node for value in operands[count:]]
-    run = _until_all_are_done if asked else _together
-    made = run(entries, condition, body, flags, first, around)
+    if asked:
+        made = _until_all_are_done(entries, condition, body, flags, first, around, trips.most(node, {}))
+    else:
+        made = _together(entries, condition, body, flags, first, around)
     return [Value(part, flag) for part, flag in zip(made, flags[:count], strict=False)]
 
 
@@ -96,9 +99,18 @@ def _together(
 
 
 def _until_all_are_done(
-    entries: Entries, condition: Graph, body: Graph, flags: list[bool], first: list[Expr], around: list[Expr]
+    entries: Entries,
+    condition: Graph,
+    body: Graph,
+    flags: list[bool],
+    first: list[Expr],
+    around: list[Expr],
+    most: int | None,
 ) -> Sequence[Expr]:
-    """The state has one part more, which says of each entry whether it goes on."""
+    """The state has one part more, which says of each entry whether it goes on.
+
+    Where it is known how often each can turn at most, another one counts turns: gradients ask for that.
+    """
     count = len(first)
 
     def going(active: Expr | None, given: Sequence[Value]) -> Expr:
@@ -106,24 +118,29 @@ def _until_all_are_done(
         mask = _truth(entries.over(answer).node)
         return mask if active is None else apply(p.logical_and, active, mask)
 
-    def inputs(graph: Graph) -> tuple[list[Value], Expr, list[Expr]]:
+    def inputs(graph: Graph) -> tuple[list[Value], list[Expr], list[Expr]]:
         values = entries.parameters(graph, flags)
-        mask = parameter(count, "going", begin.spec)
-        nodes = [*(value.node for value in values[:count]), mask, *(value.node for value in values[count:])]
+        own = [parameter(count, "going", begin.spec), *(parameter(count + 1, "turn", turn.spec) for turn in turns)]
+        nodes = [*(value.node for value in values[:count]), *own, *(value.node for value in values[count:])]
         for place, node in enumerate(nodes):
             node.params["index"] = place
-        return values, mask, nodes
+        return values, own, nodes
 
     begin = going(entries.active, [Value(*pair) for pair in zip([*first, *around], flags, strict=True)])
-    _, mask, nodes = inputs(condition)
-    asked = Graph(condition.name, nodes, [_any(mask)], list)
-    before, mask, nodes = inputs(body)
+    turns = [] if most is None else [filled(0, types.s64, ())]
+    _, (mask, *turn), nodes = inputs(condition)
+    goes_on = _any(mask)
+    for one in turn:
+        goes_on = apply(p.logical_and, apply(p.less, one, filled(most, types.s64, ())), goes_on)
+    asked = Graph(condition.name, nodes, [goes_on], list)
+    before, (mask, *turn), nodes = inputs(body)
     after = entries.where(mask).outputs(body, before)
     kept = [_chosen(entries, mask, *pair) for pair in zip(after, before[:count], strict=True)]
     state = entries.brought(kept, flags[:count])
     held = [Value(*pair) for pair in zip(state, flags[:count], strict=True)]
-    turned = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]])], list)
-    return apply(p.while_, *first, begin, *around, condition=asked, body=turned, state=count + 1)
+    next_turn = [apply(p.add, one, filled(1, types.s64, ())) for one in turn]
+    turned = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]]), *next_turn], list)
+    return apply(p.while_, *first, begin, *turns, *around, condition=asked, body=turned, state=count + 1 + len(turns))
 
 
 # Gradients of the user's ---------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import Interval
 from nxkernel.ops.dispatch import apply, convert, filled
@@ -121,7 +122,7 @@ class Site:
         """One of several results as it is; made where nobody has asked for it so far."""
         found = self._results[place]
         if found is None:
-            found = Expr(p.elem, (self.node,), {"index": place}, self.node.spec[place], self.node.source)
+            found = tracing.current().result(self.node, place)
         return found
 
     def result(self, place: int) -> Expr:
