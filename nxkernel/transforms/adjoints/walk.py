@@ -9,6 +9,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
+from nxkernel.transforms.adjoints.pads import merged
 from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, refusal, zeros
 
 
@@ -89,7 +90,7 @@ class _Way:
         if len(gains) == 1 and isinstance(gains[0], Expr):
             return gains[0]
         whole: Expr | None = None
-        for gain in gains:
+        for gain in merged(gains):
             if isinstance(gain, Expr):
                 whole = gain if whole is None else whole + gain
         empty = whole is None
