@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import nxkernel as nx
 from compiling import graph_of
 from nxkernel import primitives as p
 from nxkernel import types
@@ -10,7 +11,7 @@ from nxkernel.ops.dispatch import apply, convert
 from nxkernel.transforms.gradient import gradients
 from nxkernel.transforms.simplify import simplify
 
-__all__ = ["check", "close_to_wide", "gradient_of", "numbers", "slopes"]
+__all__ = ["check", "check_program", "close_to_wide", "gradient_of", "numbers", "slopes"]
 
 
 def numbers(*shape, seed=0, complex_=False, low=None):
@@ -62,6 +63,33 @@ def check(function, *arrays, order=1, rtol=1e-6, step=1e-5):
         kept = [weight for weight in weights if weight is not None]
         check(gradient_of(function, len(arrays)), *arrays, *kept, rtol=30 * rtol, step=step)
     return found
+
+
+def check_program(function, *arguments, order=1, rtol=1e-6, step=1e-5):
+    """The same for a function of tensors that gives one, such as a definition with loops."""
+    active = _active([np.asarray(argument) for argument in arguments])
+    generator, run = np.random.default_rng(1), nx.jit(function)
+    ways = [generator.normal(size=np.shape(arguments[place])) for place in active]
+
+    def loss(distance):
+        moved = list(arguments)
+        for place, way in zip(active, ways, strict=True):
+            moved[place] = arguments[place] + distance * way
+        return float(np.sum(run(*moved).to_numpy()))
+
+    expected = (loss(step) - loss(-step)) / (2 * step)
+    slope = nx.grad(function, argnums=tuple(active))
+    for compiler in ("evaluator", "numba_cpu"):
+        found = [part.to_numpy() for part in nx.jit(slope, compiler=compiler)(*arguments)]
+        got = sum(np.sum(part * way) for part, way in zip(found, ways, strict=True))
+        np.testing.assert_allclose(got, expected, rtol=rtol, atol=rtol)
+    if order == 2:
+        weights = [generator.normal(size=np.shape(arguments[place])) for place in active]
+
+        def weighed(*arguments):
+            return sum(nx.sum(part * weight) for part, weight in zip(slope(*arguments), weights, strict=True))
+
+        check_program(weighed, *arguments, rtol=10 * rtol, step=step)
 
 
 def gradient_of(function, count):

@@ -6,9 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from differences import check, close_to_wide, numbers
+from compiling import graph_of, spec
+from differences import check, close_to_wide, gradient_of, numbers
 from nxkernel import primitives as p
 from nxkernel import shapes
+from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import apply
 from nxkernel.transforms.adjoints import windows
 
@@ -124,10 +126,6 @@ def test_narrow_types(type_, rtol):
 
 
 def test_convolutions_stay_convolutions():
-    from compiling import graph_of, spec
-    from differences import gradient_of
-    from nxkernel.graph.traverse import post_order
-
     x, kernel = spec("f32", 2, 3, 9, 9), spec("f32", 4, 3, 3, 3)
     made = graph_of(gradient_of(lambda x, k: nx.conv(x, k), 2), x, kernel, spec("f32", 2, 4, 7, 7))
     names = [node.primitive.name for node in post_order(made.outputs)]
