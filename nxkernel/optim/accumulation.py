@@ -9,7 +9,7 @@ from nxkernel.ops.dispatch import convert
 from nxkernel.optim import _leaves, checks
 from nxkernel.optim._leaves import each, in_type
 from nxkernel.optim.scaling import float_type, zero
-from nxkernel.optim.transformation import Transformation
+from nxkernel.optim.transformation import Transformation, transformation
 
 
 class GatheredState(NamedTuple):
@@ -20,6 +20,7 @@ class GatheredState(NamedTuple):
     inner: Any
 
 
+@transformation
 def multi_steps(inner: Transformation, every: int) -> Transformation:
     """A transformation of the mean of several gradients; the updates in between are 0.
 

@@ -12,7 +12,7 @@ from nxkernel.optim import _leaves, checks
 from nxkernel.optim._leaves import each
 from nxkernel.optim.norms import global_norm, norm
 from nxkernel.optim.scaling import zero
-from nxkernel.optim.transformation import Transformation, masked, needed, stateless
+from nxkernel.optim.transformation import Transformation, masked, needed, stateless, transformation
 from nxkernel.shapes import describe
 
 
@@ -23,6 +23,7 @@ class NoiseState(NamedTuple):
     key: Any
 
 
+@transformation
 def clip(limit: float) -> Transformation:
     """Every element kept between minus a limit and the limit.
 
@@ -54,6 +55,7 @@ def _within(leaf: Any, size: Any, limit: Any) -> Any:
     return _leaves.scaled(leaf, nx.select(over, limit / nx.select(over, size, 1.0), 1.0))
 
 
+@transformation
 def clip_by_norm(limit: float) -> Transformation:
     """Each leaf scaled down to a norm of at most `limit`.
 
@@ -80,6 +82,7 @@ def clip_by_norm(limit: float) -> Transformation:
     return Transformation(stateless, change)
 
 
+@transformation
 def clip_by_global_norm(limit: float) -> Transformation:
     """All leaves scaled down by one factor, so that their norm together is at most `limit` (Pascanu and others, 2012).
 
@@ -100,6 +103,7 @@ def clip_by_global_norm(limit: float) -> Transformation:
     return Transformation(stateless, change)
 
 
+@transformation
 def add_decayed_weights(weight_decay: float, mask: Any = None) -> Transformation:
     """A share of the parameters added to the gradients, which pulls parameters to 0.
 
@@ -130,6 +134,7 @@ def add_decayed_weights(weight_decay: float, mask: Any = None) -> Transformation
     return made if mask is None else masked(made, mask)
 
 
+@transformation
 def add_noise(eta: float, gamma: float, key: Any) -> Transformation:
     """Normal noise of variance ``eta / (1 + count) ** gamma`` added to gradients (Neelakantan and others, 2015).
 

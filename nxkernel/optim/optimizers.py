@@ -9,9 +9,10 @@ from nxkernel.optim import scaling
 from nxkernel.optim.clipping import add_decayed_weights
 from nxkernel.optim.clipping import add_noise as _add_noise
 from nxkernel.optim.rates import Rate, scale_by_learning_rate
-from nxkernel.optim.transformation import Transformation, chain
+from nxkernel.optim.transformation import Transformation, chain, transformation
 
 
+@transformation
 def sgd(learning_rate: Rate = None, momentum: float | None = None, nesterov: bool = False) -> Transformation:
     """Gradient descent, with momentum if asked for (Sutskever and others, 2013).
 
@@ -46,6 +47,7 @@ def sgd(learning_rate: Rate = None, momentum: float | None = None, nesterov: boo
     return chain(scaling.trace(momentum, nesterov), scale_by_learning_rate(learning_rate))
 
 
+@transformation
 def noisy_sgd(learning_rate: Rate = None, eta: float = 0.01, gamma: float = 0.55, *, key: Any) -> Transformation:
     """Gradient descent with normal noise that falls off (Neelakantan and others, 2015).
 
@@ -63,6 +65,7 @@ def noisy_sgd(learning_rate: Rate = None, eta: float = 0.01, gamma: float = 0.55
     return chain(_add_noise(eta, gamma, key), scale_by_learning_rate(learning_rate))
 
 
+@transformation
 def adam(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0,
     *, nesterov: bool = False,
@@ -99,6 +102,7 @@ def adam(
     return chain(scaling.scale_by_adam(b1, b2, eps, eps_root, nesterov=nesterov), scale_by_learning_rate(learning_rate))
 
 
+@transformation
 def nadam(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0
 ) -> Transformation:
@@ -116,6 +120,7 @@ def nadam(
     return adam(learning_rate, b1, b2, eps, eps_root, nesterov=True)
 
 
+@transformation
 def adamw(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0,
     weight_decay: float = 1e-4, mask: Any = None, *, nesterov: bool = False,
@@ -143,6 +148,7 @@ def adamw(
     )
 
 
+@transformation
 def adamax(learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Transformation:
     """Adam with a decaying maximum in place of squares (Kingma and Ba, 2014).
 
@@ -158,6 +164,7 @@ def adamax(learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: 
     return chain(scaling.scale_by_adamax(b1, b2, eps), scale_by_learning_rate(learning_rate))
 
 
+@transformation
 def adabelief(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-16, eps_root: float = 1e-16
 ) -> Transformation:
@@ -175,6 +182,7 @@ def adabelief(
     return chain(scaling.scale_by_belief(b1, b2, eps, eps_root), scale_by_learning_rate(learning_rate))
 
 
+@transformation
 def radam(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0,
     threshold: float = 5.0,
@@ -195,6 +203,7 @@ def radam(
     return chain(scaling.scale_by_radam(b1, b2, eps, eps_root, threshold), scale_by_learning_rate(learning_rate))
 
 
+@transformation
 def rmsprop(
     learning_rate: Rate = None, decay: float = 0.9, eps: float = 1e-8, initial: float = 0.0,
     *, eps_in_sqrt: bool = True, centered: bool = False, momentum: float | None = None, nesterov: bool = False,
@@ -223,6 +232,7 @@ def rmsprop(
     return chain(*parts)
 
 
+@transformation
 def adagrad(learning_rate: Rate = None, initial: float = 0.1, eps: float = 1e-7) -> Transformation:
     """Gradients over the root of the sum of their squares so far (Duchi, Hazan and Singer, 2011).
 
@@ -240,6 +250,7 @@ def adagrad(learning_rate: Rate = None, initial: float = 0.1, eps: float = 1e-7)
     return chain(scaling.scale_by_rss(initial, eps), scale_by_learning_rate(learning_rate))
 
 
+@transformation
 def lion(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.99, weight_decay: float = 1e-3, mask: Any = None
 ) -> Transformation:
@@ -264,6 +275,7 @@ def lion(
     )
 
 
+@transformation
 def lamb(
     learning_rate: Rate = None, b1: float = 0.9, b2: float = 0.999, eps: float = 1e-6, eps_root: float = 0.0,
     weight_decay: float = 0.0, mask: Any = None,

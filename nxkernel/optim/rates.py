@@ -11,7 +11,7 @@ from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import convert, is_number, operand
 from nxkernel.optim import _leaves, checks
 from nxkernel.optim.scaling import zero
-from nxkernel.optim.transformation import Transformation, stateless
+from nxkernel.optim.transformation import Transformation, stateless, transformation
 from nxkernel.shapes import describe
 
 #: A number, a scalar, a function of the number of updates that there were, or None where each update is given one.
@@ -24,6 +24,7 @@ class StepState(NamedTuple):
     count: Any
 
 
+@transformation
 def scale(factor: float) -> Transformation:
     """Updates times a number.
 
@@ -49,6 +50,7 @@ def scale(factor: float) -> Transformation:
     return Transformation(stateless, change)
 
 
+@transformation
 def scale_by_schedule(schedule: Callable[[Any], Any]) -> Transformation:
     """Updates times a function of how many there were.
 
@@ -90,6 +92,7 @@ def scale_by_schedule(schedule: Callable[[Any], Any]) -> Transformation:
     return Transformation(init, change)
 
 
+@transformation
 def scale_by_learning_rate(learning_rate: Rate = None) -> Transformation:
     """Updates turned downhill: times minus the learning rate, with which every optimizer ends.
 

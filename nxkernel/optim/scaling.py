@@ -11,7 +11,7 @@ from nxkernel.ops.dispatch import convert, filled, is_number
 from nxkernel.optim import _leaves, checks
 from nxkernel.optim._leaves import each, in_type
 from nxkernel.optim.norms import norm, squared
-from nxkernel.optim.transformation import Transformation, needed, stateless
+from nxkernel.optim.transformation import Transformation, needed, stateless, transformation
 from nxkernel.types import Type
 
 
@@ -83,6 +83,7 @@ def corrected(mean: Any, decay: Any, count: Any) -> Any:
     return in_type(mean / correction(decay, count, mean.type), mean.type)
 
 
+@transformation
 def trace(decay: float, nesterov: bool = False) -> Transformation:
     """Momentum: each update has a share of the one before in it.
 
@@ -141,6 +142,7 @@ def _check_moments(name: str, b1: Any, b2: Any, eps: Any, eps_root: Any = 0.0) -
     checks.at_least(name, "eps_root", eps_root, 0)
 
 
+@transformation
 def scale_by_adam(
     b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0, *, nesterov: bool = False
 ) -> Transformation:
@@ -174,6 +176,7 @@ def scale_by_adam(
     return Transformation(_moments, change)
 
 
+@transformation
 def scale_by_belief(
     b1: float = 0.9, b2: float = 0.999, eps: float = 1e-16, eps_root: float = 1e-16, *, nesterov: bool = False
 ) -> Transformation:
@@ -203,6 +206,7 @@ def scale_by_belief(
     return Transformation(_moments, change)
 
 
+@transformation
 def scale_by_radam(
     b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8, eps_root: float = 0.0, threshold: float = 5.0
 ) -> Transformation:
@@ -243,6 +247,7 @@ def scale_by_radam(
     return Transformation(_moments, change)
 
 
+@transformation
 def scale_by_adamax(b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Transformation:
     """Gradients' running mean over a decaying maximum of them (Kingma and Ba, 2014).
 
@@ -273,6 +278,7 @@ def scale_by_adamax(b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Tr
     return Transformation(init, change)
 
 
+@transformation
 def scale_by_rms(
     decay: float = 0.9, eps: float = 1e-8, initial: float = 0.0, *, eps_in_sqrt: bool = True, centered: bool = False
 ) -> Transformation:
@@ -316,6 +322,7 @@ def scale_by_rms(
     return Transformation(init, change)
 
 
+@transformation
 def scale_by_rss(initial: float = 0.1, eps: float = 1e-7) -> Transformation:
     """Gradients over the root of the sum of their squares so far (Duchi, Hazan and Singer, 2011).
 
@@ -348,6 +355,7 @@ def scale_by_rss(initial: float = 0.1, eps: float = 1e-7) -> Transformation:
     return Transformation(init, change)
 
 
+@transformation
 def scale_by_lion(b1: float = 0.9, b2: float = 0.99) -> Transformation:
     """The sign of a mean of gradients (Chen and others, 2023).
 
@@ -376,6 +384,7 @@ def scale_by_lion(b1: float = 0.9, b2: float = 0.99) -> Transformation:
     return Transformation(init, change)
 
 
+@transformation
 def scale_by_trust_ratio(eps: float = 0.0) -> Transformation:
     """Each leaf's update scaled to the norm of its parameters (You and others, 2019).
 

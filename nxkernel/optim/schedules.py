@@ -5,6 +5,7 @@ They work on numbers, on traced counts, and on arrays of counts, as for a plot.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
@@ -41,7 +42,11 @@ def constant_schedule(value: float) -> Schedule:
     [0.5, 0.5]
     """
     checks.number("constant_schedule", "value", value)
-    return lambda count: _counts(count) * 0 + value
+    return functools.partial(_constant, value)
+
+
+def _constant(value: float, count: Any) -> Any:
+    return _counts(count) * 0 + value
 
 
 def polynomial_schedule(initial: float, end: float, power: float, steps: int, begin: int = 0) -> Schedule:
@@ -68,12 +73,12 @@ def polynomial_schedule(initial: float, end: float, power: float, steps: int, be
     """
     checks.count("polynomial_schedule", "steps", steps)
     checks.count("polynomial_schedule", "begin", begin, 0)
+    return functools.partial(_polynomial, initial, end, power, steps, begin)
 
-    def schedule(count: Any) -> Any:
-        left = 1 - nx.clip(_counts(count) - begin, 0, steps) / steps
-        return (initial - end) * nx.pow(left, power) + end
 
-    return schedule
+def _polynomial(initial: float, end: float, power: float, steps: int, begin: int, count: Any) -> Any:
+    left = 1 - nx.clip(_counts(count) - begin, 0, steps) / steps
+    return (initial - end) * nx.pow(left, power) + end
 
 
 def linear_schedule(initial: float, end: float, steps: int, begin: int = 0) -> Schedule:
@@ -128,15 +133,17 @@ def exponential_decay(
     checks.count("exponential_decay", "steps", steps)
     checks.above("exponential_decay", "rate", rate, 0)
     checks.count("exponential_decay", "begin", begin, 0)
+    return functools.partial(_exponential, initial, steps, rate, begin, staircase, end)
 
-    def schedule(count: Any) -> Any:
-        turns = nx.max(_counts(count) - begin, 0.0) / steps
-        value = initial * nx.pow(rate, nx.floor(turns) if staircase else turns)
-        if end is None:
-            return value
-        return nx.max(value, end) if rate < 1 else nx.min(value, end)
 
-    return schedule
+def _exponential(
+    initial: float, steps: int, rate: float, begin: int, staircase: bool, end: float | None, count: Any
+) -> Any:
+    turns = nx.max(_counts(count) - begin, 0.0) / steps
+    value = initial * nx.pow(rate, nx.floor(turns) if staircase else turns)
+    if end is None:
+        return value
+    return nx.max(value, end) if rate < 1 else nx.min(value, end)
 
 
 def cosine_decay_schedule(initial: float, steps: int, alpha: float = 0.0, exponent: float = 1.0) -> Schedule:
@@ -163,13 +170,13 @@ def cosine_decay_schedule(initial: float, steps: int, alpha: float = 0.0, expone
     [1.0, 0.5, 0.0]
     """
     checks.count("cosine_decay_schedule", "steps", steps)
+    return functools.partial(_cosine_decay, initial, steps, alpha, exponent)
 
-    def schedule(count: Any) -> Any:
-        angle = math.pi * nx.min(_counts(count), float(steps)) / steps
-        curve = nx.max(0.5 * (1 + nx.cos(angle)), 0.0)
-        return initial * ((1 - alpha) * nx.pow(curve, exponent) + alpha)
 
-    return schedule
+def _cosine_decay(initial: float, steps: int, alpha: float, exponent: float, count: Any) -> Any:
+    angle = math.pi * nx.min(_counts(count), float(steps)) / steps
+    curve = nx.max(0.5 * (1 + nx.cos(angle)), 0.0)
+    return initial * ((1 - alpha) * nx.pow(curve, exponent) + alpha)
 
 
 def piecewise_constant_schedule(initial: float, factors: Mapping[int, float]) -> Schedule:
@@ -196,15 +203,15 @@ def piecewise_constant_schedule(initial: float, factors: Mapping[int, float]) ->
     for step, factor in factors.items():
         checks.count("piecewise_constant_schedule", "a step", step, 0)
         checks.number("piecewise_constant_schedule", "a factor", factor)
+    return functools.partial(_piecewise, initial, tuple(sorted(factors.items())))
 
-    def schedule(count: Any) -> Any:
-        count = _counts(count)
-        value = count * 0 + initial
-        for step, factor in sorted(factors.items()):
-            value = nx.select(count >= step, value * factor, value)
-        return value
 
-    return schedule
+def _piecewise(initial: float, factors: tuple[tuple[int, float], ...], count: Any) -> Any:
+    count = _counts(count)
+    value = count * 0 + initial
+    for step, factor in factors:
+        value = nx.select(count >= step, value * factor, value)
+    return value
 
 
 def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule:
@@ -235,15 +242,15 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> 
         checks.count("join_schedules", "a boundary", boundary, 0)
     if any(first >= second for first, second in pairwise(boundaries)):
         raise NxValueError(f"join_schedules: boundaries go up, got {list(boundaries)}")
+    return functools.partial(_joined, tuple(schedules), tuple(boundaries))
 
-    def schedule(count: Any) -> Any:
-        count = _counts(count)
-        value = schedules[0](count)
-        for begin, later in zip(boundaries, schedules[1:], strict=True):
-            value = nx.select(count >= begin, later(count - begin), value)
-        return value
 
-    return schedule
+def _joined(schedules: tuple[Schedule, ...], boundaries: tuple[int, ...], count: Any) -> Any:
+    count = _counts(count)
+    value = schedules[0](count)
+    for begin, later in zip(boundaries, schedules[1:], strict=True):
+        value = nx.select(count >= begin, later(count - begin), value)
+    return value
 
 
 def warmup_cosine_decay_schedule(
@@ -310,15 +317,14 @@ def one_cycle_schedule(
     """
     checks.count("one_cycle_schedule", "steps", steps, 2)
     checks.share("one_cycle_schedule", "share", share)
-    top = int(share * steps)
+    return functools.partial(_one_cycle, steps, int(share * steps), peak, div_factor, final_div_factor)
+
+
+def _one_cycle(steps: int, top: int, peak: float, div_factor: float, final_div_factor: float, count: Any) -> Any:
     begin, end = peak / div_factor, peak / (div_factor * final_div_factor)
-
-    def schedule(count: Any) -> Any:
-        count = _counts(count)
-        down = _cosine(peak, end, (count - top) / (steps - top))
-        return nx.select(count < top, _cosine(begin, peak, count / max(top, 1)), down)
-
-    return schedule
+    count = _counts(count)
+    down = _cosine(peak, end, (count - top) / (steps - top))
+    return nx.select(count < top, _cosine(begin, peak, count / max(top, 1)), down)
 
 
 def _cosine(first: float, last: float, x: Any) -> Any:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
+import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from nxkernel.defn import containers
+from nxkernel.defn import containers, faces
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.optim import _leaves
 from nxkernel.shapes import describe
 from nxkernel.wording import counted
 
 
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class _Parts(NamedTuple):
+    """What a transformation does."""
+
+    init: Callable[[Any], Any]
+    change: Callable[..., tuple[Any, Any]]
+    rated: bool
+
+
 class Transformation:
     """What changes gradients before they are added to parameters, such as an optimizer.
 
-    Both functions are numerical: they work on tensors, and inside of definitions.
+    Both functions are numerical: they work on tensors, and inside of definitions. In a key a transformation counts by
+    what it is made of, so that one that is made alike finds the programs of the one before.
 
     Parameters
     ----------
@@ -38,9 +46,49 @@ class Transformation:
     (6.0, ())
     """
 
-    init: Callable[[Any], Any]
-    change: Callable[..., tuple[Any, Any]]
-    rated: bool = False
+    #: As for definitions: within other functions it is a part of their graphs.
+    on_conflict, compiler, face = "reuse", None, faces.NX
+
+    def __init__(self, init: Callable[[Any], Any], change: Callable[..., tuple[Any, Any]], rated: bool = False) -> None:
+        self._set(functools.partial(_Parts, init, change, rated))
+
+    @classmethod
+    def made_by(cls, builder: Callable[..., Transformation], *args: Any, **options: Any) -> Transformation:
+        """What a function makes of hyperparameters; by these it counts in a key, and not by its identity."""
+        self = object.__new__(cls)
+        self._set(functools.partial(builder, *args, **options))
+        return self
+
+    def _set(self, function: Callable[[], Any]) -> None:
+        self.__nx_function__ = function
+        self._made: tuple[Any, _Parts] | None = None
+        self._parts()
+
+    def _parts(self) -> _Parts:
+        made = self.__nx_function__
+        # While it is traced, a copy of this object is made of nodes in place of captured arrays.
+        if self._made is None or self._made[0] is not made:
+            found = made()
+            self._made = (made, found._parts() if isinstance(found, Transformation) else found)
+        return self._made[1]
+
+    @property
+    def rated(self) -> bool:
+        """Whether a learning rate means something to it."""
+        return self._parts().rated
+
+    def init(self, params: Any) -> Any:
+        """The state at first.
+
+        Parameters
+        ----------
+        params : container of tensors
+
+        Returns
+        -------
+        container of tensors
+        """
+        return self._parts().init(params)
 
     def update(self, grads: Any, state: Any, params: Any = None, learning_rate: Any = None) -> tuple[Any, Any]:
         """What to add to the parameters for these gradients, and the next state.
@@ -60,8 +108,9 @@ class Transformation:
         -------
         (container, container)
         """
-        if self.rated:
-            return self.change(grads, state, params, learning_rate)
+        parts = self._parts()
+        if parts.rated:
+            return parts.change(grads, state, params, learning_rate)
         if learning_rate is not None:
             raise NxTypeError(
                 message(
@@ -69,13 +118,27 @@ class Transformation:
                     "Put optim.scale_by_learning_rate() at the end of the chain.",
                 )
             )
-        return self.change(grads, state, params)
+        return parts.change(grads, state, params)
 
     def __repr__(self) -> str:
-        name = self.change.__qualname__.partition(".")[0]
-        return f"<gradient transformation {name}>"
+        made = self.__nx_function__
+        if made.func is _Parts:
+            return "<gradient transformation>"
+        given = [*map(str, made.args), *(f"{name}={value}" for name, value in made.keywords.items())]
+        return f"{made.func.__name__}({', '.join(given)})"
 
 
+def transformation(builder: Callable[..., Transformation]) -> Callable[..., Transformation]:
+    """Make a function that makes a transformation one whose results count by what it is given."""
+
+    @functools.wraps(builder)
+    def make(*args: Any, **options: Any) -> Transformation:
+        return Transformation.made_by(builder, *args, **options)
+
+    return make
+
+
+@transformation
 def chain(*transformations: Transformation) -> Transformation:
     """One transformation after the other.
 
@@ -123,6 +186,7 @@ def chain(*transformations: Transformation) -> Transformation:
     return Transformation(init, change, rated)
 
 
+@transformation
 def identity() -> Transformation:
     """A transformation that changes nothing.
 
@@ -177,6 +241,7 @@ def needed(params: Any, name: str) -> Any:
     return params
 
 
+@transformation
 def masked(inner: Transformation, mask: Any) -> Transformation:
     """A transformation of some of the leaves; the others' gradients are passed on as they are.
 

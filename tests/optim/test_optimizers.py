@@ -174,3 +174,31 @@ def test_parameters_of_whole_numbers_are_refused_by_path():
         "params['w'][0] is s64[2]; optimizers change floating-point numbers.\n"
         '  Convert it with nx.as_type(t, "f32"), or keep it apart from the parameters.'
     )
+
+
+def test_an_optimizer_that_is_made_alike_finds_the_programs_of_the_one_before():
+    def made():
+        optimizer = optim.chain(optim.clip(1.0), optim.adamw(optim.cosine_decay_schedule(0.1, 10)))
+        return nx.jit(optimizer.update), optimizer.init(nx.tensor(1.0))
+
+    update, state = made()
+    update(nx.tensor(1.0), state, nx.tensor(1.0))
+    with nx.no_compile():
+        update, state = made()
+        update(nx.tensor(1.0), state, nx.tensor(1.0))
+
+
+def test_tensors_that_optimizers_are_made_of_are_data_and_never_stale():
+    def made(rate):
+        optimizer = optim.chain(optim.clip(10.0), optim.sgd(nx.tensor(rate)))
+        return nx.jit(optimizer.update)
+
+    assert float(made(0.5)(nx.tensor(1.0), ((), ((),)))[0]) == -0.5
+    with nx.no_compile():
+        assert float(made(0.25)(nx.tensor(1.0), ((), ((),)))[0]) == -0.25
+
+
+def test_optimizers_are_shown_as_they_were_made():
+    assert repr(optim.adam(0.1, b1=0.8)) == "adam(0.1, b1=0.8)"
+    assert repr(optim.chain(optim.clip(1.0), optim.sgd(0.1))) == "chain(clip(1.0), sgd(0.1))"
+    assert repr(optim.Transformation(lambda params: (), lambda g, s, p: (g, s))) == "<gradient transformation>"
