@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -63,26 +64,30 @@ def make_step(
                 "Such as optim.adam(1e-3).",
             )
         )
-    call, named = _Model(model, stateful, training=True), named_metrics(loss, metrics)
+    _Model(model, stateful, training=True)
+    pairs = tuple(named_metrics(loss, metrics).items())
+    return Definition(functools.partial(step, model, optimizer, pairs, bool(metrics), stateful))
 
-    def step(params: Any, state: Any, batch: Any, learning_rate: Any = None, key: Any = None) -> tuple[Any, Any, Any]:
-        x, y = _pair(batch)
-        learning_rate, key = _given(learning_rate), _given(key)
-        inner, carried = _states(state, stateful)
 
-        def objective(params: Any) -> tuple[Any, Any]:
-            prediction, after = call(params, x, carried, key)
-            return _scalar("loss", loss(prediction, y)), (prediction, after)
+def step(
+    model: Callable[..., Any], optimizer: Transformation, named: tuple, told_all: bool, stateful: bool,
+    params: Any, state: Any, batch: Any, learning_rate: Any = None, key: Any = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """What :func:`make_step` compiles; the first arguments are given there."""
+    x, y = _pair(batch)
+    learning_rate, key = _given(learning_rate), _given(key)
+    inner, carried = _states(state, stateful)
+    call, ((_, loss), *metrics) = _Model(model, stateful, training=True), named
 
-        (value, (prediction, after)), grads = nx.value_and_grad(objective, has_aux=True)(params)
-        updates, inner = optimizer.update(grads, inner, params, learning_rate)
-        params = apply_updates(params, updates)
-        told = value
-        if metrics:
-            told = {name: value if name == "loss" else _scalar(name, of(prediction, y)) for name, of in named.items()}
-        return params, (inner, after) if stateful else inner, told
+    def objective(params: Any) -> tuple[Any, Any]:
+        prediction, after = call(params, x, carried, key)
+        return _scalar("loss", loss(prediction, y)), (prediction, after)
 
-    return nx.jit(step, on_conflict="reuse")
+    (value, (prediction, after)), grads = nx.value_and_grad(objective, has_aux=True)(params)
+    updates, inner = optimizer.update(grads, inner, params, learning_rate)
+    told = {"loss": value} | {name: _scalar(name, of(prediction, y)) for name, of in metrics}
+    params = apply_updates(params, updates)
+    return params, (inner, after) if stateful else inner, told if told_all else value
 
 
 def make_evaluation(
@@ -108,14 +113,17 @@ def make_evaluation(
     >>> float(evaluation({"slope": 1.0}, (nx.tensor([1.0, 2.0]), nx.tensor([2.0, 4.0])))["loss"])
     2.5
     """
-    call, named = _Model(model, stateful, training=False), named_metrics(loss, metrics)
+    _Model(model, stateful, training=False)
+    return Definition(functools.partial(evaluation, model, tuple(named_metrics(loss, metrics).items()), stateful))
 
-    def evaluation(params: Any, batch: Any, state: Any = ()) -> dict[str, Any]:
-        x, y = _pair(batch)
-        prediction, _ = call(params, x, state, None)
-        return {name: _scalar(name, of(prediction, y)) for name, of in named.items()}
 
-    return nx.jit(evaluation, on_conflict="reuse")
+def evaluation(
+    model: Callable[..., Any], named: tuple, stateful: bool, params: Any, batch: Any, state: Any = ()
+) -> dict[str, Any]:
+    """What :func:`make_evaluation` compiles; the first arguments are given there."""
+    x, y = _pair(batch)
+    prediction, _ = _Model(model, stateful, training=False)(params, x, state, None)
+    return {name: _scalar(name, of(prediction, y)) for name, of in named}
 
 
 class _Model:
