@@ -82,11 +82,11 @@ class Module:
         """
         if not isinstance(name, str) or not name.isidentifier():
             raise NxTypeError(f"the name of a module is an identifier such as 'hidden', got {name!r}")
-        made = self.__nx_function__
+        made = self.fresh().__nx_function__
         return Module(made.func, made.args, made.keywords, name)
 
     def fresh(self) -> Module:
-        """A module that is made alike and has parameters of its own.
+        """A module that is made alike and has parameters of its own, and so have the modules that it is made of.
 
         Returns
         -------
@@ -99,8 +99,7 @@ class Module:
         >>> sorted(nn.serial(layer, layer.fresh(), layer).init(nx.random.key(0), nx.template((1, 3), "f32")))
         ['dense', 'dense_1']
         """
-        made = self.__nx_function__
-        return Module(made.func, made.args, made.keywords, self.name)
+        return _fresh(self, {})
 
     # Parameters ------------------------------------------------------------------------------------------------
 
@@ -419,6 +418,21 @@ def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
 def _is_maker(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     return code is not None and code.co_name == "make" and code.co_filename == __file__
+
+
+def _fresh(value: Any, made: dict[int, Module]) -> Any:
+    """A module or a container with fresh modules; what was shared in it is shared again."""
+    if isinstance(value, Module):
+        if id(value) not in made:
+            call = value.__nx_function__
+            args, options = _fresh(call.args, made), _fresh(call.keywords, made)
+            made[id(value)] = Module(call.func, args, options, value.name)
+        return made[id(value)]
+    if type(value) in (tuple, list):
+        return type(value)(_fresh(one, made) for one in value)
+    if type(value) is dict:
+        return {name: _fresh(one, made) for name, one in value.items()}
+    return value
 
 
 def _locate(error: NxError, shown: str) -> None:
