@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import importlib
+from typing import Any
 
 # Types keep their own namespace: `nx.types.f32` is a type, `nx.f32(…)` makes a tensor of it.
 from nxkernel import constants, hints, linalg, random, types
@@ -22,12 +23,18 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> NoReturn:
+#: What is imported when somebody asks for it.
+_LAZY = ("nn", "optim")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return importlib.import_module(f"nxkernel.{name}")
     raise hints.missing("nxkernel", name, hints.FUNCTIONS, __all__)
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, *_LAZY, "__version__"]
 
 
 def get_threads() -> int:
