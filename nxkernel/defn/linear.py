@@ -95,13 +95,16 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     _check_function(fun, "vjp")
     name = f"vjp of {variables.called(fun)}"
     if tracing.current() is None:
+        # Arguments are not changed, also where the function assigns into them.
+        @variables.transform(variables.called(fun))
+        def value(*values: Any) -> Any:
+            return fun(*values)
 
         @variables.transform(name)
         def gains(cotangent: Any, *values: Any) -> Any:
             return vjp(fun, *values)[1](cotangent)
 
-        call = fun if isinstance(fun, Definition) else Definition(fun)
-        return call(*primals), lambda cotangent: Definition(gains)(cotangent, *primals)
+        return Definition(value)(*primals), lambda cotangent: Definition(gains)(cotangent, *primals)
     found = _Pullback(fun, primals, name)
 
     def pull(cotangent: Any) -> tuple:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -59,7 +60,7 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
     @variables.transform(name)
     @functools.wraps(function, updated=())
     def mapped(*args: Any, **options: Any) -> Any:
-        found = _Arguments(function, args, in_axes, name)
+        found = _Arguments(subjects.signature(function), args, in_axes, name)
 
         def one(*nodes: Expr) -> Any:
             return function(*found.of_one(nodes), **options)
@@ -75,7 +76,14 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
         ]
         return containers.rebuild(structure, iter([variables.faced(value) for value in results]))
 
+    # Defaults have no entries: they are left to the function.
+    signature = subjects.signature(function)
+    mapped.__signature__ = signature.replace(parameters=list(map(_left_out, signature.parameters.values())))
     return Definition(mapped)
+
+
+def _left_out(one: inspect.Parameter) -> inspect.Parameter:
+    return one if one.default is one.empty or one.kind is one.KEYWORD_ONLY else one.replace(default=None)
 
 
 class _Arguments:
@@ -93,21 +101,22 @@ class _Arguments:
         The name of that axis, where arguments agree.
     """
 
-    def __init__(self, function: Callable[..., Any], args: tuple, in_axes: Axes, name: str) -> None:
+    def __init__(self, signature: inspect.Signature, args: tuple, in_axes: Axes, name: str) -> None:
         axes = _for_each(in_axes, len(args), name)
-        paths = _paths(function, len(args))
-        self._args = args
+        paths = _paths(signature, len(args))
+        defaults = [one.default for one in signature.parameters.values()]
+        self._args = [defaults[place] if value is None else value for place, value in enumerate(args)]
         self._parts: list[tuple[Any, list[Any], list[int | None]] | None] = []
         self.values: list[Operand] = []
         self.specs: list[tuple[str, Spec]] = []
         sizes: list[tuple[int, str, int]] = []
         names: set[str | None] = set()
         for arg, axis, path in zip(args, axes, paths, strict=True):
-            if axis is None:
+            if axis is None or arg is None:
                 self._parts.append(None)
                 continue
             leaves: list[tuple[str, Any]] = []
-            structure = containers.flatten(arg, path, leaves, _no_entries(name))
+            structure = containers.flatten(arg, path, leaves, variables.no_value(name))
             places = _spread(axis, structure, f"{name}: in_axes of {path}")
             self._parts.append((structure, [leaf for _, leaf in leaves], places))
             for (label, leaf), place in zip(leaves, places, strict=True):
@@ -117,12 +126,12 @@ class _Arguments:
                 place = _axis(place, value.spec, f"{name}: {label}")
                 sizes.append((value.shape[place], label, place))
                 names.add(value.names[place])
-                order = (place, *[other for other in range(value.rank) if other != place])
-                self.values.append(apply(p.transpose, value, axes=order) if place else value)
+                self.values.append(_in_front(value, place))
                 spec = entry_spec(self.values[-1].spec)
                 self.specs.append((label, Spec(spec.type, spec.shape[1:], spec.names[1:])))
         self.size = _size(sizes, name)
-        self.axis_name = names.pop() if len(names) == 1 else None
+        known = names - {None}
+        self.axis_name = known.pop() if len(known) == 1 else None
 
     def of_one(self, nodes: Sequence[Expr]) -> list[Any]:
         """The arguments of one entry."""
@@ -217,6 +226,16 @@ def _size(sizes: Sequence[tuple[int, str, int]], name: str) -> int:
     return sizes[0][0]
 
 
+def _in_front(value: Operand, place: int) -> Operand:
+    """A value with an axis moved to the front, without its name."""
+    if place:
+        order = (place, *[other for other in range(value.rank) if other != place])
+        value = apply(p.transpose, value, axes=order)
+    if value.names[0] is None:
+        return value
+    return apply(p.reshape, value, shape=value.shape, names=(None, *value.names[1:]))
+
+
 def _moved(value: Operand, place: int | None, mapped: bool, axis_name: str | None, name: str) -> Operand:
     """A result with the axis of entries, which is its first, where it is asked for."""
     if place is None:
@@ -236,19 +255,7 @@ def _moved(value: Operand, place: int | None, mapped: bool, axis_name: str | Non
     return apply(p.transpose, value, axes=tuple(order))
 
 
-def _paths(function: Callable[..., Any], count: int) -> list[str]:
-    parameters = list(subjects.signature(function).parameters.values())
+def _paths(signature: inspect.Signature, count: int) -> list[str]:
+    parameters = signature.parameters.values()
     names = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     return [*names[:count], *[f"argument {place + 1}" for place in range(len(names), count)]]
-
-
-def _no_entries(name: str) -> Callable[[str, Any], Exception]:
-    def refuse(path: str, value: Any) -> Exception:
-        return NxTypeError(
-            message(
-                f"{name}: {path} has no entries, it is {describe(value)}.",
-                "in_axes=None is for what is the same in every entry.",
-            )
-        )
-
-    return refuse
