@@ -4,7 +4,7 @@
 >>> x = nx.iota((8, 1), type="f32") / 8
 >>> data = training.batches(x, 3 * x + 1, 4)
 >>> line = lambda params, x: x * params["slope"] + params["start"]
->>> loss = lambda found, y: nx.mean((found - y) ** 2)
+>>> loss = lambda y, found: nx.mean((found - y) ** 2)
 >>> params = {"slope": nx.tensor(0.0), "start": nx.tensor(0.0)}
 >>> fitted = training.fit(line, loss, optim.adam(0.1), params, data, epochs=150, progress=False)
 >>> round(float(fitted.params["slope"]), 1), round(float(fitted.params["start"]), 1)

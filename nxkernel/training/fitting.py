@@ -322,7 +322,7 @@ def evaluate(
     --------
     >>> from nxkernel import training
     >>> data = training.batches(nx.tensor([1.0, 2.0, 3.0]), nx.tensor([1.0, 2.0, 6.0]), 2, shuffle=False)
-    >>> training.evaluate(lambda params, x: params * x, lambda found, y: nx.mean(nx.abs(found - y)), 1.0, data)
+    >>> training.evaluate(lambda params, x: params * x, lambda y, found: nx.mean(nx.abs(found - y)), 1.0, data)
     {'loss': 1.0}
     """
     stateful = not _is_empty(model_state)

@@ -14,7 +14,7 @@ from nxkernel.ops.dispatch import operand
 from nxkernel.optim import Transformation, apply_updates
 from nxkernel.shapes import describe
 
-#: Functions of predictions and targets that give scalars: by name, or in a row with names of their own.
+#: Functions of targets and predictions that give scalars: by name, or in a row with names of their own.
 Metrics = Mapping[str, Callable[[Any, Any], Any]] | Sequence[Callable[[Any, Any], Any]] | None
 
 
@@ -30,10 +30,10 @@ def make_step(
         Of parameters and inputs; gives predictions. It is given ``key=`` and ``training=True`` where it takes them, as
         modules of :mod:`nxkernel.nn` do.
     loss : callable
-        Of predictions and targets; gives a scalar.
+        Of targets and predictions, in this order, as those of :mod:`nxkernel.nn.losses`; gives a scalar.
     optimizer : Transformation
     metrics : dict or sequence of callable, optional
-        What else to compute of predictions and targets.
+        What else to compute of targets and predictions.
     stateful : bool, optional
         Whether the model has a state: it takes ``state=``, and gives predictions and the next state. The state of the
         step then is the pair of the optimizer's and the model's.
@@ -49,7 +49,7 @@ def make_step(
     --------
     >>> from nxkernel import optim, training
     >>> line = lambda params, x: x * params["slope"]
-    >>> loss = lambda found, y: nx.mean((found - y) ** 2)
+    >>> loss = lambda y, found: nx.mean((found - y) ** 2)
     >>> optimizer = optim.sgd(0.1)
     >>> step = training.make_step(line, loss, optimizer)
     >>> params = {"slope": nx.tensor(0.0)}
@@ -81,11 +81,11 @@ def step(
 
     def objective(params: Any) -> tuple[Any, Any]:
         prediction, after = call(params, x, carried, key)
-        return _scalar("loss", loss(prediction, y)), (prediction, after)
+        return _scalar("loss", loss(y, prediction)), (prediction, after)
 
     (value, (prediction, after)), grads = nx.value_and_grad(objective, has_aux=True)(params)
     updates, inner = optimizer.update(grads, inner, params, learning_rate)
-    told = {"loss": value} | {name: _scalar(name, of(prediction, y)) for name, of in metrics}
+    told = {"loss": value} | {name: _scalar(name, of(y, prediction)) for name, of in metrics}
     params = apply_updates(params, updates)
     return params, (inner, after) if stateful else inner, told if told_all else value
 
@@ -109,7 +109,7 @@ def make_evaluation(
     --------
     >>> from nxkernel import training
     >>> line = lambda params, x: x * params["slope"]
-    >>> evaluation = training.make_evaluation(line, lambda found, y: nx.mean((found - y) ** 2))
+    >>> evaluation = training.make_evaluation(line, lambda y, found: nx.mean((found - y) ** 2))
     >>> float(evaluation({"slope": 1.0}, (nx.tensor([1.0, 2.0]), nx.tensor([2.0, 4.0])))["loss"])
     2.5
     """
@@ -123,7 +123,7 @@ def evaluation(
     """What :func:`make_evaluation` compiles; the first arguments are given there."""
     x, y = _pair(batch)
     prediction, _ = _Model(model, stateful, training=False)(params, x, state, None)
-    return {name: _scalar(name, of(prediction, y)) for name, of in named}
+    return {name: _scalar(name, of(y, prediction)) for name, of in named}
 
 
 class _Model:
@@ -167,7 +167,7 @@ def named_metrics(loss: Callable[[Any, Any], Any], metrics: Metrics) -> dict[str
     """The loss and the metrics by name."""
     for name, function in ("the loss", loss), *_pairs(metrics):
         if not callable(function):
-            raise NxTypeError(f"{name} is a function of predictions and targets, got {describe(function)}")
+            raise NxTypeError(f"{name} is a function of targets and predictions, got {describe(function)}")
     made = {"loss": loss}
     for name, function in _pairs(metrics):
         if name in made:

@@ -23,11 +23,11 @@ def noisy(params, x, key=None):
     return linear(params, kept)
 
 
-def square(found, y):
+def square(y, found):
     return nx.mean((found - y) ** 2)
 
 
-def distance(found, y):
+def distance(y, found):
     return nx.mean(nx.abs(found - y))
 
 
@@ -78,7 +78,7 @@ def test_a_cell_that_runs_again_finds_the_programs_and_one_that_was_changed_does
 def test_the_history_is_the_mean_over_examples():
     data = training.batches(X, Y, 32, shuffle=False)
     fitted = fit(data=data, optimizer=optim.sgd(0.0), epochs=1, validation=data)
-    expected = float(square(linear(start(), X), Y))
+    expected = float(square(Y, linear(start(), X)))
     assert abs(fitted.history["loss"][0] - expected) < 1e-4
     assert abs(fitted.history["validation_loss"][0] - expected) < 1e-4
     assert training.evaluate(linear, square, start(), data) == {"loss": fitted.history["validation_loss"][0]}
@@ -234,7 +234,7 @@ def test_what_cannot_be_done_is_refused(options, kind, text):
 
 
 def test_debug_nans_stops_a_training_at_the_line():
-    def broken(found, y):
+    def broken(y, found):
         return nx.mean(nx.log(found - y))
 
     with nx.debug_nans(), pytest.raises(ArithmeticError, match=r"log made it\.\n  test_fitting.py, line \d+:  return"):

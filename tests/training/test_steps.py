@@ -15,11 +15,11 @@ def linear(params, x):
     return nx.dot(x, params["w"])
 
 
-def square(found, y):
+def square(y, found):
     return nx.mean((found - y) ** 2)
 
 
-def worst(found, y):
+def worst(y, found):
     return nx.reduce_max(nx.abs(found - y))
 
 
@@ -80,12 +80,12 @@ def test_models_are_given_keys_and_told_that_they_are_in_training():
         return linear(params, x) * scale * (2.0 if training else 1.0)
 
     optimizer = optim.sgd(0.1)
-    step = training.make_step(model, lambda found, y: nx.sum(found), optimizer)
+    step = training.make_step(model, lambda y, found: nx.sum(found), optimizer)
     key = nx.random.key(1)
     loss = step(PARAMS, optimizer.init(PARAMS), BATCH, key=key)[2]
     expected = 2 * 2.25 * float(nx.random.uniform_split(key))
     np.testing.assert_allclose(float(loss), expected, rtol=1e-6)
-    evaluation = training.make_evaluation(model, lambda found, y: nx.sum(found))
+    evaluation = training.make_evaluation(model, lambda y, found: nx.sum(found))
     assert float(evaluation(PARAMS, BATCH)["loss"]) == 2.25
 
 
@@ -118,7 +118,7 @@ def test_what_makes_no_step_is_refused():
         "a model is a function of parameters and inputs, got 3"
     )
     assert refusal(lambda: training.make_step(linear, None, optimizer)) == (
-        "the loss is a function of predictions and targets, got None"
+        "the loss is a function of targets and predictions, got None"
     )
     assert refusal(lambda: training.make_step(linear, square, optimizer, metrics=worst)).startswith(
         "metrics are functions in a dict or list, got "
@@ -130,7 +130,7 @@ def test_what_makes_no_step_is_refused():
 
 def test_a_loss_of_many_numbers_is_refused():
     optimizer = optim.sgd(0.1)
-    step = training.make_step(linear, lambda found, y: (found - y) ** 2, optimizer)
+    step = training.make_step(linear, lambda y, found: (found - y) ** 2, optimizer)
     text = refusal(lambda: step(PARAMS, optimizer.init(PARAMS), BATCH))
     assert text.startswith("'loss' gives f32[2], and one number is needed.")
     assert text.endswith("Take the mean over the batch: nx.mean(t).")
