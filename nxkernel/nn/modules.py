@@ -287,8 +287,8 @@ class Module:
                 # What Python says of arguments that do not fit has no second frame.
                 if error.__traceback__.tb_next is not None:
                     raise
-                name = getattr(function, "__qualname__", self.name)
-                raise NxTypeError(f"{place.shown}: {str(error).replace(f'{name}()', 'it')}") from None
+                name = getattr(function, "__qualname__", "")
+                raise NxTypeError(f"{place.shown}: {str(error).replace(name, name.rpartition('.')[2])}") from None
         return entry.output, entry
 
     def _application(self) -> tuple[Callable[..., Any], dict[int, tuple[str, str]]]:

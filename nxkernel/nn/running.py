@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nxkernel.defn import containers
 from nxkernel.defn.leaves import is_leaf, spec_of
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, node_with, parameter
+from nxkernel.graph.expr import Expr, VectorizedExpr, node_with, parameter
 from nxkernel.graph.traverse import post_order
 from nxkernel.nn import scopes
 from nxkernel.nn.scopes import Run
@@ -52,7 +52,7 @@ def initial(module: Module, what: str, specs: tuple, training: bool, key: Any) -
     found: list[tuple[str, Any]] = []
     result = run.params if what == "params" else run.state
     containers.flatten(result, what, found, containers.no_tensor(module.name))
-    nodes = [(path, getattr(value, "node", value)) for path, value in found]
+    nodes = [(path, value.node if type(value) is VectorizedExpr else value) for path, value in found]
     nodes = [(path, node) for path, node in nodes if isinstance(node, Expr)]
     for path, node in nodes if _uses([node for _, node in nodes], made) else ():
         if _uses([node], made):

@@ -315,7 +315,7 @@ def test_state_and_keys_go_with_calls():
             "serial: params['other']['bias'] is for no layer of this network.\n"
             "  They are those of another network: net.init(key, x) makes them for this one.",
         ),
-        (lambda net, params: net(params, X, X), "serial: it takes 1 positional argument but 2 were given"),
+        (lambda net, params: net(params, X, X), "serial: apply() takes 1 positional argument but 2 were given"),
         (
             lambda net, params: nn.serial(nn.dense, nn.relu),
             "serial[0] is dense itself, not a module.\n  Call it: nn.dense(…).",
