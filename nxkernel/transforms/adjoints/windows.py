@@ -10,6 +10,8 @@ from nxkernel.transforms.adjoints.table import Gain, Site, rule, shaped, total
 
 #: Windows of up to so many elements along an axis are added one after the other, in one pass over the result.
 FEW = 16
+#: Elements that the windows of a convolution may have together for its gradient to be made of them.
+MOST = 1 << 25
 
 
 @rule(p.windows)
@@ -135,7 +137,42 @@ def _of_operand(at: Site) -> Expr:
 
 
 def _of_kernel(at: Site) -> Expr:
-    """The cotangent moves over the operand; batch and channels change places, and so do their groups."""
+    """The products of the cotangent with the windows of the operand, which are added up over the batch."""
+    x, params = at.x(0), at.params
+    features, depth, *window = at.node.operands[1].shape
+    parts, groups, count = params["batch_groups"], params["feature_groups"], len(window)
+    samples, _, *space = at.node.shape
+    if shapes.size(x.shape[:2]) * shapes.size(window) * shapes.size(space) > MOST:
+        return _moved_over(at)
+    around = [
+        (low, high, gap - 1) for (low, high), gap in zip(params["padding"], params["input_dilation"], strict=True)
+    ]
+    if any(map(any, around)):
+        x = apply(p.pad, x, filled(0, x.type, ()), config=((0, 0, 0), (0, 0, 0), *around))
+    lead = (parts, samples, groups)
+    views = apply(
+        p.windows,
+        x,
+        window=(1, 1, *window),
+        strides=(1, 1, *params["strides"]),
+        dilations=(1, 1, *params["kernel_dilation"]),
+    )
+    # [batch, channels, space, 1, 1, window] → [parts, samples, groups, channels and window, space]
+    order = (0, 1, *range(2 + count, 4 + 2 * count), *range(2, 2 + count))
+    views = apply(p.transpose, views, axes=order)
+    views = shaped(views, (*lead, depth * shapes.size(window), shapes.size(space)))
+    each = features // (parts * groups)
+    gain = shaped(at.g, (samples, parts, groups, each, shapes.size(space)))
+    gain = apply(p.transpose, gain, axes=(1, 0, 2, 3, 4))
+    found = apply(p.dot, gain, views, contract=((4,), (4,)), batch=((0, 1, 2), (0, 1, 2)))
+    return shaped(total(found, (1,)), (features, depth, *window))
+
+
+def _moved_over(at: Site) -> Expr:
+    """The same where windows would be too many: the cotangent moves over the operand as a kernel.
+
+    Batch and channels change places, and so do their groups.
+    """
     x, params = at.x(0), at.params
     swap = (1, 0, *range(2, len(x.shape)))
     padding = tuple((low, high - left) for (_, left), (low, high) in zip(_ends(at), params["padding"], strict=True))

@@ -9,7 +9,6 @@ import nxkernel as nx
 from compiling import graph_of, spec
 from differences import check, close_to_wide, gradient_of, numbers
 from nxkernel import primitives as p
-from nxkernel import shapes
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import apply
 from nxkernel.transforms.adjoints import windows
@@ -60,11 +59,15 @@ def of_convolutions(draw):
     }  # fmt: skip
 
 
-@given(of_convolutions())
+@given(of_convolutions(), st.sampled_from([0, 1 << 25]))
 @EXAMPLES
-def test_convolutions(case):
+def test_convolutions(case, most):
     operand, kernel, params = case
-    check(lambda x, k: apply(p.conv, x, k, **params), numbers(*operand), numbers(*kernel, seed=1))
+    before, windows.MOST = windows.MOST, most
+    try:
+        check(lambda x, k: apply(p.conv, x, k, **params), numbers(*operand), numbers(*kernel, seed=1))
+    finally:
+        windows.MOST = before
 
 
 @pytest.mark.parametrize("complex_", [False, True])
@@ -125,10 +128,15 @@ def test_narrow_types(type_, rtol):
     close_to_wide(lambda x: nx.window_mean(x, (1, 1, 2)), x, type_=type_, rtol=rtol)
 
 
-def test_convolutions_stay_convolutions():
-    x, kernel = spec("f32", 2, 3, 9, 9), spec("f32", 4, 3, 3, 3)
-    made = graph_of(gradient_of(lambda x, k: nx.conv(x, k), 2), x, kernel, spec("f32", 2, 4, 7, 7))
-    names = [node.primitive.name for node in post_order(made.outputs)]
-    assert names.count("conv") == 2
-    assert "windows" not in names
-    assert shapes.size(made.outputs[1].shape) == 108
+def primitives_of(x, kernel, gain):
+    made = graph_of(gradient_of(nx.conv, 2), x, kernel, gain)
+    return [node.primitive.name for node in post_order(made.outputs)]
+
+
+def test_what_gradients_of_convolutions_are_made_of(monkeypatch):
+    specs = spec("f32", 2, 3, 9, 9), spec("f32", 4, 3, 3, 3), spec("f32", 2, 4, 7, 7)
+    names = primitives_of(*specs)
+    assert (names.count("conv"), names.count("dot"), names.count("windows")) == (1, 1, 1)
+    monkeypatch.setattr(windows, "MOST", 100)
+    names = primitives_of(*specs)
+    assert (names.count("conv"), names.count("dot"), names.count("windows")) == (2, 0, 0)
