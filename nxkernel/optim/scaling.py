@@ -80,7 +80,7 @@ def correction(decay: Any, count: Any, type_: Type) -> Any:
 
 def corrected(mean: Any, decay: Any, count: Any) -> Any:
     """A leaf of running means that started from 0, as if they had started from the first value."""
-    return in_type(mean / correction(decay, count, mean.type), mean.type)
+    return _leaves.scaled(mean, 1 / correction(decay, count, mean.type))
 
 
 @transformation
