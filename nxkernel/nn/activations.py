@@ -10,7 +10,7 @@ from nxkernel import types
 from nxkernel.ops.dispatch import convert, operand
 
 __all__ = [
-    "celu", "elu", "exp", "gelu", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu", "linear", "log_sigmoid",
+    "celu", "elu", "gelu", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu", "linear", "log_sigmoid",
     "log_softmax", "log_sumexp", "mish", "relu", "relu6", "selu", "sigmoid", "silu", "softmax", "softplus", "softsign",
     "swish", "tanh",
 ]  # fmt: skip
@@ -27,6 +27,14 @@ def _float(x: Any) -> Any:
 def linear(x: Any) -> Any:
     """What it is given.
 
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -38,6 +46,14 @@ def linear(x: Any) -> Any:
 
 def relu(x: Any) -> Any:
     """``max(x, 0)``, with the gradient 0 at 0.
+
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------
@@ -52,6 +68,14 @@ def relu(x: Any) -> Any:
 def relu6(x: Any) -> Any:
     """``min(max(x, 0), 6)``.
 
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -63,6 +87,16 @@ def relu6(x: Any) -> Any:
 
 def leaky_relu(x: Any, *, alpha: float = 0.01) -> Any:
     """``x`` where it is positive, and ``alpha * x`` elsewhere.
+
+    Parameters
+    ----------
+    x : tensor
+    alpha : float, optional
+        The slope below 0.
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------
@@ -76,6 +110,16 @@ def leaky_relu(x: Any, *, alpha: float = 0.01) -> Any:
 
 def elu(x: Any, *, alpha: float = 1.0) -> Any:
     """``x`` where it is positive, and ``alpha * (exp(x) - 1)`` elsewhere.
+
+    Parameters
+    ----------
+    x : tensor
+    alpha : float, optional
+        What it tends to, with the other sign.
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------
@@ -91,6 +135,16 @@ def elu(x: Any, *, alpha: float = 1.0) -> Any:
 def celu(x: Any, *, alpha: float = 1.0) -> Any:
     """``max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)``.
 
+    Parameters
+    ----------
+    x : tensor
+    alpha : float, optional
+        What it tends to, with the other sign.
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -103,6 +157,14 @@ def celu(x: Any, *, alpha: float = 1.0) -> Any:
 
 def selu(x: Any) -> Any:
     """ELU, scaled so that a deep network keeps mean 0 and variance 1.
+
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------
@@ -126,6 +188,10 @@ def gelu(x: Any, *, approximate: bool = False) -> Any:
     approximate : bool, optional
         By a hyperbolic tangent, as some published networks have it.
 
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -140,6 +206,14 @@ def gelu(x: Any, *, approximate: bool = False) -> Any:
 
 def silu(x: Any) -> Any:
     """``x * sigmoid(x)``, also called swish.
+
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------
@@ -157,6 +231,14 @@ swish = silu
 def softplus(x: Any) -> Any:
     """``log(1 + exp(x))``, without overflow.
 
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -170,6 +252,14 @@ def softplus(x: Any) -> Any:
 def log_sigmoid(x: Any) -> Any:
     """``log(sigmoid(x))``, without underflow.
 
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -181,6 +271,14 @@ def log_sigmoid(x: Any) -> Any:
 
 def mish(x: Any) -> Any:
     """``x * tanh(softplus(x))``.
+
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------
@@ -195,6 +293,14 @@ def mish(x: Any) -> Any:
 def hard_sigmoid(x: Any) -> Any:
     """``relu6(x + 3) / 6``: straight lines in place of the sigmoid.
 
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -206,6 +312,14 @@ def hard_sigmoid(x: Any) -> Any:
 
 def hard_silu(x: Any) -> Any:
     """``x * hard_sigmoid(x)``.
+
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------
@@ -220,6 +334,14 @@ def hard_silu(x: Any) -> Any:
 def hard_tanh(x: Any) -> Any:
     """``min(max(x, -1), 1)``.
 
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -231,6 +353,14 @@ def hard_tanh(x: Any) -> Any:
 
 def softsign(x: Any) -> Any:
     """``x / (1 + abs(x))``.
+
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------
@@ -245,6 +375,14 @@ def softsign(x: Any) -> Any:
 def sigmoid(x: Any) -> Any:
     """``1 / (1 + exp(-x))``.
 
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -257,6 +395,14 @@ def sigmoid(x: Any) -> Any:
 def tanh(x: Any) -> Any:
     """The hyperbolic tangent.
 
+    Parameters
+    ----------
+    x : tensor
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -266,20 +412,18 @@ def tanh(x: Any) -> Any:
     return nx.tanh(x)
 
 
-def exp(x: Any) -> Any:
-    """The exponential.
-
-    Examples
-    --------
-    >>> from nxkernel import nn
-    >>> nn.exp(nx.tensor([0.0])).to_list()
-    [1.0]
-    """
-    return nx.exp(x)
-
-
 def softmax(x: Any, *, axis: int | str = -1) -> Any:
     """Exponentials along an axis, divided by their sum.
+
+    Parameters
+    ----------
+    x : tensor
+    axis : int or str, optional
+        Along which exponentials are summed.
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------
@@ -295,6 +439,16 @@ def softmax(x: Any, *, axis: int | str = -1) -> Any:
 def log_softmax(x: Any, *, axis: int | str = -1) -> Any:
     """The logarithm of the softmax, without underflow.
 
+    Parameters
+    ----------
+    x : tensor
+    axis : int or str, optional
+        Along which exponentials are summed.
+
+    Returns
+    -------
+    tensor
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -308,6 +462,16 @@ def log_softmax(x: Any, *, axis: int | str = -1) -> Any:
 
 def log_sumexp(x: Any, *, axis: int | str = -1) -> Any:
     """The logarithm of the sum of exponentials along an axis, which stays with size 1.
+
+    Parameters
+    ----------
+    x : tensor
+    axis : int or str, optional
+        Along which exponentials are summed.
+
+    Returns
+    -------
+    tensor
 
     Examples
     --------

@@ -112,6 +112,19 @@ def _count(name: str, y_true: Any, y_pred: Any, threshold: float, wanted: bool, 
 def true_positives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     """How many ones were told to be ones.
 
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    threshold : float, optional
+        Above it predictions count as 1.
+
+    Returns
+    -------
+    tensor
+        A scalar.
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -123,6 +136,19 @@ def true_positives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 def true_negatives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     """How many zeros were told to be zeros.
+
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    threshold : float, optional
+        Above it predictions count as 1.
+
+    Returns
+    -------
+    tensor
+        A scalar.
 
     Examples
     --------
@@ -136,6 +162,19 @@ def true_negatives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 def false_positives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     """How many zeros were told to be ones.
 
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    threshold : float, optional
+        Above it predictions count as 1.
+
+    Returns
+    -------
+    tensor
+        A scalar.
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -147,6 +186,19 @@ def false_positives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 def false_negatives(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     """How many ones were told to be zeros.
+
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    threshold : float, optional
+        Above it predictions count as 1.
+
+    Returns
+    -------
+    tensor
+        A scalar.
 
     Examples
     --------
@@ -165,6 +217,19 @@ def _part(count: Any, total: Any) -> Any:
 def precision(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     """The part of what was told to be ones that are ones; 0 when nothing was.
 
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    threshold : float, optional
+        Above it predictions count as 1.
+
+    Returns
+    -------
+    tensor
+        A scalar.
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -177,6 +242,19 @@ def precision(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 def recall(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     """The part of ones that were found; 0 when there are none.
+
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    threshold : float, optional
+        Above it predictions count as 1.
+
+    Returns
+    -------
+    tensor
+        A scalar.
 
     Examples
     --------
@@ -191,6 +269,19 @@ def recall(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 def specificity(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     """The part of zeros that were told to be zeros; 0 when there are none.
 
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    threshold : float, optional
+        Above it predictions count as 1.
+
+    Returns
+    -------
+    tensor
+        A scalar.
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -203,6 +294,19 @@ def specificity(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
 
 def f1(y_true: Any, y_pred: Any, *, threshold: float = 0.5) -> Any:
     """The harmonic mean of precision and recall.
+
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    threshold : float, optional
+        Above it predictions count as 1.
+
+    Returns
+    -------
+    tensor
+        A scalar.
 
     Examples
     --------
@@ -256,6 +360,17 @@ def _floats(name: str, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
 def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the differences without their signs.
 
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+
+    Returns
+    -------
+    tensor
+        A scalar.
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -268,6 +383,17 @@ def mean_absolute_error(y_true: Any, y_pred: Any) -> Any:
 
 def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     """The mean of the squared differences.
+
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+
+    Returns
+    -------
+    tensor
+        A scalar.
 
     Examples
     --------
@@ -282,6 +408,17 @@ def mean_squared_error(y_true: Any, y_pred: Any) -> Any:
 def root_mean_squared_error(y_true: Any, y_pred: Any) -> Any:
     """The root of the mean of the squared differences.
 
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+
+    Returns
+    -------
+    tensor
+        A scalar.
+
     Examples
     --------
     >>> from nxkernel import nn
@@ -293,6 +430,17 @@ def root_mean_squared_error(y_true: Any, y_pred: Any) -> Any:
 
 def r2(y_true: Any, y_pred: Any) -> Any:
     """The part of the variance that predictions explain: 1 for exact ones, 0 for those no better than the mean.
+
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+
+    Returns
+    -------
+    tensor
+        A scalar.
 
     Examples
     --------

@@ -315,7 +315,7 @@ class Module:
         Parameters
         ----------
         *inputs, training, **options
-            As :meth:`init` takes them.
+            As :meth:`init` takes them; without any, those of the last ``init``.
 
         Returns
         -------
@@ -333,7 +333,8 @@ class Module:
           serial[2].dense_1  f32[1][4]           68
         212 parameters, 848 bytes
         """
-        return self._summary(specs_of(self.name, inputs, options), training)
+        known = self._inputs if not inputs and not options else None
+        return self._summary(known or specs_of(self.name, inputs, options), training)
 
     def _summary(self, specs: tuple, training: bool = False) -> Summary:
         return Summary.of(self._layout(specs, training).entries)

@@ -34,7 +34,6 @@ FORMULAS = {
     "softsign": lambda x: x / (1 + np.abs(x)),
     "sigmoid": special.expit,
     "tanh": np.tanh,
-    "exp": np.exp,
     "softmax": lambda x: special.softmax(x, axis=-1),
     "log_softmax": lambda x: special.log_softmax(x, axis=-1),
     "log_sumexp": lambda x: special.logsumexp(x, axis=-1, keepdims=True),
@@ -63,7 +62,7 @@ def test_gradients(name):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(set(FORMULAS) - {"exp"}))
+@pytest.mark.parametrize("name", FORMULAS)
 def test_gradients_are_finite_far_from_zero(name):
     far = np.array([-1e4, -100.0, 0.0, 100.0, 1e4])
     assert np.isfinite(nx.grad(lambda x: nx.sum(getattr(nn, name)(x)))(far).to_numpy()).all()

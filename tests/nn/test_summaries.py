@@ -53,7 +53,7 @@ def test_print_shows_the_call_until_shapes_are_known():
     layer.init(nx.random.key(0), X)
     assert repr(layer) == "dense(2)"
     assert str(layer) == "layer  output     parameters\ndense  f32[5][2]           8\n8 parameters, 32 bytes"
-    assert layer._repr_html_() == layer.summary(X)._repr_html_()
+    assert layer._repr_html_() == layer.summary(X)._repr_html_() == layer.summary()._repr_html_()
 
 
 def test_large_networks():

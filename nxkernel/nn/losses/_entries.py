@@ -1,0 +1,46 @@
+"""What losses have in common: truth and predictions of one shape, entries, and what is made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import nxkernel as nx
+from nxkernel import types
+from nxkernel.errors import NxValueError, message
+from nxkernel.ops.dispatch import convert, operand
+
+_REDUCTIONS = ("mean", "sum", "none")
+
+
+def reduced(entries: Any, reduction: str) -> Any:
+    """Entries, their mean or their sum."""
+    if reduction not in _REDUCTIONS:
+        raise NxValueError(f"reduction is 'mean', 'sum' or 'none', got {reduction!r}")
+    if reduction == "none":
+        return entries
+    return nx.mean(entries) if reduction == "mean" else nx.sum(entries)
+
+
+def pair_of(name: str, y_true: Any, y_pred: Any) -> tuple[Any, Any]:
+    """Truth and predictions as floats of one shape."""
+    truth, found = operand(y_true, "y_true"), operand(y_pred, "y_pred")
+    if truth.shape != found.shape:
+        raise NxValueError(
+            message(
+                f"{name}: expected y_true and y_pred of one shape, got {truth.spec} and {found.spec}.",
+                "nx.new_axis(y_true, -1) adds an axis of size 1, nx.squeeze removes one.",
+            )
+        )
+    type_ = types.to_floating(types.merge(truth.type, found.type) if found.type.kind != "f" else found.type)
+    return convert(truth, type_), convert(found, type_)
+
+
+def over_last(entries: Any) -> Any:
+    """The mean over the last axis; a scalar stays."""
+    return nx.mean(entries, axes=[-1]) if entries.rank else entries
+
+
+def clipped(probabilities: Any) -> Any:
+    """Probabilities away from 0 and 1, whose logarithms are infinite."""
+    tiny = 1e-7 if probabilities.type.bits >= 32 else 1e-3
+    return nx.clip(probabilities, tiny, 1 - tiny)

@@ -1,0 +1,121 @@
+"""Losses of scores that are to differ by a margin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import nxkernel as nx
+from nxkernel.nn.activations import softplus
+from nxkernel.nn.losses._entries import over_last, pair_of, reduced
+
+__all__ = ["categorical_hinge", "hinge", "margin_ranking", "soft_margin"]
+
+
+def hinge(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
+    """``max(1 - y_true * y_pred, 0)`` for a truth of -1 and 1, the mean over the last axis.
+
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    reduction : {"mean", "sum", "none"}, optional
+        What is made of the entries.
+
+    Returns
+    -------
+    tensor
+        A scalar; with ``reduction="none"`` one number for each entry.
+
+    Examples
+    --------
+    >>> from nxkernel import nn
+    >>> nn.losses.hinge(nx.tensor([1.0, -1.0]), nx.tensor([0.5, -2.0])).to_number()
+    0.25
+    """
+    truth, found = pair_of("hinge", y_true, y_pred)
+    return reduced(over_last(nx.max(1 - truth * found, 0)), reduction)
+
+
+def categorical_hinge(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
+    """By how much the best wrong class is less than 1 below the right one, of a one-hot truth.
+
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    reduction : {"mean", "sum", "none"}, optional
+        What is made of the entries.
+
+    Returns
+    -------
+    tensor
+        A scalar; with ``reduction="none"`` one number for each entry.
+
+    Examples
+    --------
+    >>> from nxkernel import nn
+    >>> nn.losses.categorical_hinge(nx.tensor([[1, 0]]), nx.tensor([[0.5, 0.25]])).to_number()
+    0.75
+    """
+    truth, found = pair_of("categorical_hinge", y_true, y_pred)
+    right = nx.sum(truth * found, axes=[-1])
+    wrong = nx.reduce_max((1 - truth) * found, axes=[-1])
+    return reduced(nx.max(wrong - right + 1, 0), reduction)
+
+
+def soft_margin(y_true: Any, y_pred: Any, *, reduction: str = "mean") -> Any:
+    """``log(1 + exp(-y_true * y_pred))`` for a truth of -1 and 1, the mean over the last axis.
+
+    Parameters
+    ----------
+    y_true : tensor
+    y_pred : tensor
+        Of the same shape.
+    reduction : {"mean", "sum", "none"}, optional
+        What is made of the entries.
+
+    Returns
+    -------
+    tensor
+        A scalar; with ``reduction="none"`` one number for each entry.
+
+    Examples
+    --------
+    >>> from nxkernel import nn
+    >>> nn.losses.soft_margin(nx.tensor([1.0]), nx.tensor([0.0])).to_number()
+    0.6931471824645996
+    """
+    truth, found = pair_of("soft_margin", y_true, y_pred)
+    return reduced(over_last(softplus(-truth * found)), reduction)
+
+
+def margin_ranking(y_true: Any, first: Any, second: Any, *, margin: float = 0.0, reduction: str = "mean") -> Any:
+    """``max(-y_true * (first - second) + margin, 0)``: 1 says that the first is to rank higher, -1 the second.
+
+    Parameters
+    ----------
+    y_true : tensor
+    first : tensor
+    second : tensor
+        Of the same shape.
+    margin : float, optional
+        By how much they are to differ.
+    reduction : {"mean", "sum", "none"}, optional
+        What is made of the entries.
+
+    Returns
+    -------
+    tensor
+        A scalar; with ``reduction="none"`` one number for each entry.
+
+    Examples
+    --------
+    >>> from nxkernel import nn
+    >>> nn.losses.margin_ranking(nx.tensor([1.0]), nx.tensor([0.5]), nx.tensor([2.0])).to_number()
+    1.5
+    """
+    truth, first = pair_of("margin_ranking", y_true, first)
+    _, second = pair_of("margin_ranking", truth, second)
+    return reduced(nx.max(-truth * (first - second) + margin, 0), reduction)
