@@ -13,11 +13,12 @@ from nxkernel import primitives
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.linalg._matrices import back, computed, matrices, unnamed
+from nxkernel.operand import Operand
 from nxkernel.ops import elementwise
 from nxkernel.ops.comparison import equal, logical_not, not_equal, select
 from nxkernel.ops.creation import eye, iota, tril, triu
 from nxkernel.ops.diagonals import take_diagonal
-from nxkernel.ops.dispatch import apply, convert, spread
+from nxkernel.ops.dispatch import apply, convert, filled, spread
 from nxkernel.ops.gathering import take_along_axis
 from nxkernel.ops.reduction import any as any_
 from nxkernel.ops.shaping import new_axis
@@ -154,17 +155,27 @@ def eigh(tensor: Any, *, max_iter: int = 1000, eps: float = 1e-4) -> tuple[Value
     """
     tensor, type_ = computed(unnamed(matrices(tensor, "eigh", square=True)))
     values, vectors = apply(primitives.eigh, tensor)
-    order = argsort(elementwise.abs(values), axis=-1, direction="desc")
-    places = spread(new_axis(order, -2), vectors.shape)
-    values, vectors = take_along_axis(values, order, axis=-1), take_along_axis(vectors, places, axis=-1)
     below = not_equal(tril(tensor, k=-1), 0)
     ordered = logical_not(any_(below, axes=[tensor.rank - 2, tensor.rank - 1], keep_axes=True))
-    diagonal = take_diagonal(tensor)
+    diagonal = take_diagonal(tensor) if tensor.shape[-1] else values
     diagonal = elementwise.real(diagonal) if diagonal.type.is_complex else diagonal
+    few, all_ = spread(ordered[..., 0], values.shape), spread(ordered, vectors.shape)
+    order = argsort(elementwise.abs(values), axis=-1, direction="desc")
+    order = select(few, argsort(argsort(diagonal, axis=-1), axis=-1), order)
+    places = spread(new_axis(order, -2), vectors.shape)
+    values, vectors = take_along_axis(values, order, axis=-1), take_along_axis(vectors, places, axis=-1)
     unit = eye(tensor.shape, type=vectors.type)
-    values = select(spread(ordered[..., 0], values.shape), diagonal, values)
-    vectors = select(spread(ordered, vectors.shape), unit, vectors)
-    return back(values, type_), back(vectors, type_)
+    return back(_as_if(values, few, diagonal), type_), back(_as_if(vectors, all_, unit), type_)
+
+
+def _as_if(found: Operand, ordered: Operand, known: Operand) -> Value:
+    """What is known of a diagonal matrix where it is one, with the gradients of what was found."""
+    nothing = elementwise.subtract(found, apply(primitives.stop_grad, found))
+    finite = equal(nothing, 0)
+    known = elementwise.add(
+        apply(primitives.stop_grad, known), select(finite, nothing, filled(0, found.type, found.shape))
+    )
+    return select(ordered, known, found)
 
 
 def svd(tensor: Any, *, full_matrices: bool = True, max_iter: int = 100, **options: Any) -> tuple[Value, Value, Value]:

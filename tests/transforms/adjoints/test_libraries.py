@@ -21,6 +21,10 @@ def hermitian(a):
     return adjoint_products(a) + nx.eye(a.shape[-2], type="f64") * 0.5
 
 
+def hermitian_part(a):
+    return (a + nx.linalg.adjoint(a)) * 0.5
+
+
 @BOTH
 @pytest.mark.parametrize("inverse", [False, True])
 @pytest.mark.parametrize("axes", [(0,), (1,), (0, 1), (-1,)])
@@ -121,6 +125,20 @@ def test_eigh_of_complex_matrices():
         return values, nx.abs(vectors), vectors[:, 0:1] @ nx.linalg.adjoint(vectors[:, 0:1])
 
     check(function, numbers(3, 3, complex_=True), order=2)
+
+
+def test_eigh_of_a_diagonal_matrix():
+    # Near by, eigenvalues are ordered by magnitude, and vectors have LAPACK's signs.
+    def function(a):
+        values, vectors = nx.linalg.eigh(hermitian_part(a))
+        return values, *[nx.outer(vectors[:, k], vectors[:, k]) for k in range(3)]
+
+    check(function, np.diag([3.0, -2.0, 1.0]), order=2, rtol=1e-5)
+
+
+def test_the_order_of_a_diagonal_matrix():
+    slope = nx.grad(lambda a: nx.sum(nx.linalg.eigh(a)[0] * np.array([1.0, 10.0, 100.0])))
+    assert slope(np.diag([1.0, 3.0, 2.0])).to_list() == np.diag([1.0, 10.0, 100.0]).tolist()
 
 
 def test_eigenvalues_that_are_equal():
