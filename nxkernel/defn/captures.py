@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import fingerprint, reads
+from nxkernel.defn import fingerprint, reads, subjects
 from nxkernel.defn.leaves import is_array, spec_of
 from nxkernel.defn.stand_ins import replaceable, slots
 from nxkernel.defn.states import (
@@ -231,10 +231,7 @@ class Walk:
         elif isinstance(value, types.MethodType):
             self._method(value, name)
         elif isinstance(value, functools.partial):
-            self.states.append(("partial",))
-            self.value(value.func, name, None)
-            self.value(value.args, f"{name or 'partial'}.args", None)
-            self.value(value.keywords, f"{name or 'partial'}.keywords", None)
+            self._partial(value, name)
         elif isinstance(value, CONTAINERS) and not _is_users(value):
             self._container(value, name)
         elif isinstance(value, type):
@@ -252,6 +249,18 @@ class Walk:
             wrapped = getattr(value, "__wrapped__", None) if callable(value) else None
             if wrapped is not None:
                 self.value(wrapped, name, None)
+
+    def _partial(self, value: functools.partial, name: str) -> None:
+        """A function with arguments given, which go by the names of its parameters."""
+        keys = tuple(value.keywords)
+        self.states.append(("partial", len(value.args), keys))
+        self.equal.append((functools.partial(tuple, value.keywords), keys))
+        self.value(value.func, name, None)
+        around = f"{name}." if name else ""
+        for label, item in zip(subjects.given(value), value.args, strict=True):
+            self.value(item, around + label, None)
+        for key in keys:
+            self.value(value.keywords[key], around + key, functools.partial(getitem, value.keywords, key))
 
     def _container(self, value: Any, name: str) -> None:
         """A list, tuple, dict or set: its type, its size or keys, and what is in it."""

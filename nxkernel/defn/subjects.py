@@ -30,6 +30,27 @@ def place(function: Any) -> str:
     return "" if "<" in name else f"{getattr(function, '__module__', '')}.{name}"
 
 
+def given(function: functools.partial) -> list[str]:
+    """What the positional arguments of a partial are called.
+
+    Examples
+    --------
+    >>> given(functools.partial(round, 1.5)), given(functools.partial(lambda x, *rest: x, 1, 2, 3))
+    (['number'], ['x', 'rest[0]', 'rest[1]'])
+    """
+    names: list[str] = []
+    rest = "args"
+    for parameter in signature(function.func).parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            rest = parameter.name
+            break
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            break
+        names.append(parameter.name)
+    count = len(function.args)
+    return [*names[:count], *(f"{rest}[{place}]" for place in range(count - len(names)))]
+
+
 def signature(function: Callable[..., Any]) -> inspect.Signature:
     """Its parameters."""
     try:
