@@ -35,6 +35,8 @@ KEEP_FROM, KEEP_LARGE_FROM = 8, 32
 LARGE = 1 << 21
 
 
+#: Elements that a kernel does at once, about.
+LANES = 16
 #: What a gathered element costs, in simple instructions.
 GATHER = 4
 #: Reductions of one nest at most: where lanes run along columns, each carries rows of them on the stack.
@@ -279,6 +281,18 @@ class Fusion:
     def _row_level(anchor: Expr, kernel: Kernel) -> bool:
         return kernel.reduce is not None and shapes.size(anchor.shape) < shapes.size(kernel.space)
 
+    def _slow_by_rows(self, anchor: Expr, kernel: Kernel) -> bool:
+        """Whether computing a value once a row, without vectors, takes longer than the row itself does with them."""
+        cost = self._cost[anchor]
+        if cost < KEEP_FROM or len(kernel.space) - 1 not in kernel.reduce:
+            return False
+        readers = [self.users[user] if user.primitive is p.reshape else [user] for user in self.users[anchor]]
+        if any(user.primitive is p.broadcast for group in readers for user in group):
+            return False
+        length = shapes.size([kernel.space[axis] for axis in kernel.reduce])
+        each = sum(1 + self._cost[one.operands[0]] for one in kernel.anchors if one.primitive.family == "reduction")
+        return each * length < LANES * cost
+
     def reach(self, anchor: Expr, map_: Map, found: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map | None]]:
         """The values in memory that computing an anchor from a map reads; `found` collects what it computes.
 
@@ -320,6 +334,7 @@ class Fusion:
         self._readers: dict[Expr, dict[Kernel, None]] = {}
         self._number: dict[Kernel, int] = {}
         self._computed = {}
+        self._cost = self._costs()
         for node in self.order:
             if node.primitive.family in WHOLE:
                 self._waits[node] = self._kernels_of([(operand, ()) for operand in node.operands])
@@ -418,7 +433,7 @@ class Fusion:
         mine = [(node, map_) for node, map_ in reads if self.home.get(self.buffer_of(node)) is kernel]
         if not mine and not kernel.reads.intersection(self.buffer_of(node) for node, _ in reads):
             return None
-        if self._row_level(anchor, kernel) and reduce is None and not mine:
+        if self._row_level(anchor, kernel) and reduce is None and (not mine or self._slow_by_rows(anchor, kernel)):
             return None
         for node, map_ in mine:
             owner = self.buffer_of(node)
