@@ -41,6 +41,8 @@ LANES = 16
 GATHER = 4
 #: Reductions of one nest at most: where lanes run along columns, each carries rows of them on the stack.
 MOST_REDUCTIONS = 12
+#: Most pieces that one kernel writes.
+MOST_STORES = 64
 
 
 def weight(node: Expr) -> int:
@@ -464,15 +466,29 @@ class Fusion:
         return maps.identity(reduction.shape, [next(outer) if n != 1 else -1 for n in reduction.shape])
 
     def _pieces(self, node: Expr) -> None:
-        """A buffer that is written in pieces: one kernel for each, after the one before."""
+        """A buffer that is written in pieces: one kernel for each, after the one before.
+
+        Those of a concatenation that have values to compute in common are written by one kernel.
+        """
         waits: set[Kernel] = set()
         if self.stores_element(node):
             self._waits[node] = self._kernels_of([(value, ()) for value in node.operands])
             return
         previous: Kernel | None = None
+        shared: set[Expr] = set()
         for store in pieces.stores(node, node in self.in_place):
+            inside: set[tuple[Expr, Map]] = set()
+            needs = self._kernels_of(self.reach_store(store, inside))
+            computed = {one for one, _ in inside if one.primitive.family == "elementwise"}
+            alike = previous is not None and node.primitive is p.concatenate and previous.space == store.value.shape
+            if alike and shared & computed and len(previous.stores) < MOST_STORES:
+                previous.stores.append(store)
+                previous.needs |= needs
+                shared |= computed
+                continue
+            shared = computed
             kernel = Kernel(store.value.shape, stores=[store])
-            kernel.needs = self._kernels_of(self.reach_store(store))
+            kernel.needs = needs
             if previous is not None:
                 kernel.needs.add(previous)
             previous = kernel
@@ -480,11 +496,11 @@ class Fusion:
             self.kernels.append(kernel)
         self._waits[node] = waits
 
-    def reach_store(self, store: Store) -> list[tuple[Expr, Map | None]]:
-        """What computing what is stored, and where, reads."""
+    def reach_store(self, store: Store, found: set[tuple[Expr, Map]]) -> list[tuple[Expr, Map | None]]:
+        """What computing what is stored, and where, reads; `found` collects what it computes."""
         map_ = maps.identity(store.value.shape)
         wanted = [(store.value, map_), *((place.index, map_[: len(place.index.shape)]) for place in store.places)]
         reads: list[tuple[Expr, Map | None]] = []
         for value, at in wanted:
-            reads += [(value, at)] if self.is_buffer(value) else self.reach(value, at, set())
+            reads += [(value, at)] if self.is_buffer(value) else self.reach(value, at, found)
         return reads
