@@ -410,6 +410,10 @@ def _solution(matrix: Spec, right: Spec, **_: Any) -> Spec:
     return right
 
 
+def _one_number(operand: Spec) -> Spec:
+    return Spec(operand.type, operand.shape[:-2], operand.names[:-2])
+
+
 def _lu(operand: Spec) -> tuple[Spec, Spec]:
     order = Spec(types.s64, operand.shape[:-1], shapes.unnamed(operand.shape[:-1]))
     return operand, order
@@ -459,6 +463,8 @@ triangular_solve = primitive("triangular_solve", "library", _solution)
 """``x`` of ``op(a) x = b`` for ``lower`` or upper triangular ``a``; ``transform`` is none, transpose or conjugate."""
 solve = primitive("solve", "library", _solution)
 """``x`` of ``a x = b``."""
+inverse = primitive("inverse", "library", _matrix)
+determinant = primitive("determinant", "library", _one_number)
 lu = primitive("lu", "library", _lu)
 """Both factors in one matrix, and the order of rows: ``a[order] = l u``."""
 qr = primitive("qr", "library", _qr)

@@ -103,6 +103,15 @@ def _solve(out: Spec, /, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return settled(out, result)
 
 
+def _inverse(out: Spec, /, a: np.ndarray) -> np.ndarray:
+    return _solve(out, a, np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape))
+
+
+def _determinant(out: Spec, /, a: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return settled(out, np.asarray(np.linalg.det(widened(a))))
+
+
 def _triangular_solve(out: Spec, /, a: np.ndarray, b: np.ndarray, *, lower: bool, transform: str) -> np.ndarray:
     a, b = widened(a), widened(b)
     if a.shape[-1] <= 32 and a.size >= 16 * a.shape[-1] ** 2:
@@ -234,6 +243,8 @@ MEANING: dict[Primitive, Meaning] = {
     p.cholesky: _cholesky,
     p.triangular_solve: _triangular_solve,
     p.solve: _solve,
+    p.inverse: _inverse,
+    p.determinant: _determinant,
     p.lu: _lu,
     p.qr: _qr,
     p.eigh: _eigh,

@@ -35,10 +35,14 @@ KEEP_FROM, KEEP_LARGE_FROM = 8, 32
 LARGE = 1 << 21
 
 
+#: Elements that a kernel does at once, about.
+LANES = 16
 #: What a gathered element costs, in simple instructions.
 GATHER = 4
 #: Reductions of one nest at most: where lanes run along columns, each carries rows of them on the stack.
 MOST_REDUCTIONS = 12
+#: Most pieces that one kernel writes.
+MOST_STORES = 64
 
 
 def weight(node: Expr) -> int:
@@ -279,6 +283,18 @@ class Fusion:
     def _row_level(anchor: Expr, kernel: Kernel) -> bool:
         return kernel.reduce is not None and shapes.size(anchor.shape) < shapes.size(kernel.space)
 
+    def _slow_by_rows(self, anchor: Expr, kernel: Kernel) -> bool:
+        """Whether computing a value once a row, without vectors, takes longer than the row itself does with them."""
+        cost = self._cost[anchor]
+        if cost < KEEP_FROM or len(kernel.space) - 1 not in kernel.reduce:
+            return False
+        readers = [self.users[user] if user.primitive is p.reshape else [user] for user in self.users[anchor]]
+        if any(user.primitive is p.broadcast for group in readers for user in group):
+            return False
+        length = shapes.size([kernel.space[axis] for axis in kernel.reduce])
+        each = sum(1 + self._cost[one.operands[0]] for one in kernel.anchors if one.primitive.family == "reduction")
+        return each * length < LANES * cost
+
     def reach(self, anchor: Expr, map_: Map, found: set[tuple[Expr, Map]]) -> set[tuple[Expr, Map | None]]:
         """The values in memory that computing an anchor from a map reads; `found` collects what it computes.
 
@@ -320,6 +336,7 @@ class Fusion:
         self._readers: dict[Expr, dict[Kernel, None]] = {}
         self._number: dict[Kernel, int] = {}
         self._computed = {}
+        self._cost = self._costs()
         for node in self.order:
             if node.primitive.family in WHOLE:
                 self._waits[node] = self._kernels_of([(operand, ()) for operand in node.operands])
@@ -418,7 +435,7 @@ class Fusion:
         mine = [(node, map_) for node, map_ in reads if self.home.get(self.buffer_of(node)) is kernel]
         if not mine and not kernel.reads.intersection(self.buffer_of(node) for node, _ in reads):
             return None
-        if self._row_level(anchor, kernel) and reduce is None and not mine:
+        if self._row_level(anchor, kernel) and reduce is None and (not mine or self._slow_by_rows(anchor, kernel)):
             return None
         for node, map_ in mine:
             owner = self.buffer_of(node)
@@ -449,15 +466,29 @@ class Fusion:
         return maps.identity(reduction.shape, [next(outer) if n != 1 else -1 for n in reduction.shape])
 
     def _pieces(self, node: Expr) -> None:
-        """A buffer that is written in pieces: one kernel for each, after the one before."""
+        """A buffer that is written in pieces: one kernel for each, after the one before.
+
+        Those of a concatenation that have values to compute in common are written by one kernel.
+        """
         waits: set[Kernel] = set()
         if self.stores_element(node):
             self._waits[node] = self._kernels_of([(value, ()) for value in node.operands])
             return
         previous: Kernel | None = None
+        shared: set[Expr] = set()
         for store in pieces.stores(node, node in self.in_place):
+            inside: set[tuple[Expr, Map]] = set()
+            needs = self._kernels_of(self.reach_store(store, inside))
+            computed = {one for one, _ in inside if one.primitive.family == "elementwise"}
+            alike = previous is not None and node.primitive is p.concatenate and previous.space == store.value.shape
+            if alike and shared & computed and len(previous.stores) < MOST_STORES:
+                previous.stores.append(store)
+                previous.needs |= needs
+                shared |= computed
+                continue
+            shared = computed
             kernel = Kernel(store.value.shape, stores=[store])
-            kernel.needs = self._kernels_of(self.reach_store(store))
+            kernel.needs = needs
             if previous is not None:
                 kernel.needs.add(previous)
             previous = kernel
@@ -465,11 +496,11 @@ class Fusion:
             self.kernels.append(kernel)
         self._waits[node] = waits
 
-    def reach_store(self, store: Store) -> list[tuple[Expr, Map | None]]:
-        """What computing what is stored, and where, reads."""
+    def reach_store(self, store: Store, found: set[tuple[Expr, Map]]) -> list[tuple[Expr, Map | None]]:
+        """What computing what is stored, and where, reads; `found` collects what it computes."""
         map_ = maps.identity(store.value.shape)
         wanted = [(store.value, map_), *((place.index, map_[: len(place.index.shape)]) for place in store.places)]
         reads: list[tuple[Expr, Map | None]] = []
         for value, at in wanted:
-            reads += [(value, at)] if self.is_buffer(value) else self.reach(value, at, set())
+            reads += [(value, at)] if self.is_buffer(value) else self.reach(value, at, found)
         return reads

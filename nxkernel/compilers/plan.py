@@ -343,7 +343,7 @@ class _Laying:
                     if fusion.home.get(owner) is not kernel:
                         kept.add(owner)
             for store in kernel.stores:
-                kept.update(fusion.buffer_of(node) for node, _ in fusion.reach_store(store))
+                kept.update(fusion.buffer_of(node) for node, _ in fusion.reach_store(store, set()))
         steps: dict[object, Step] = {}
         for node in fusion.order:
             step = self._step(node)

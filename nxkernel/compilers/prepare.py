@@ -9,6 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.compilers import matmul
 from nxkernel.compilers.powers import written_out
+from nxkernel.compilers.small_matrices import SMALL
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive, Spec
@@ -351,11 +352,12 @@ def _anonymous(node: Expr) -> Expr:
     return make(p.reshape, node, shape=node.shape, names=unnamed(node.shape), source=node.source)
 
 
-#: Other primitives that are rewritten; a scatter only where its numbers are narrow.
+#: Other primitives that are rewritten; a scatter only where its numbers are narrow, matrices where they are small.
 REWRITES: dict[Primitive, Callable[[Expr], Expr]] = {
     p.conv: _conv,
     p.power: written_out,
     p.reduce: _fold,
     p.reverse: _reverse,
     p.scatter: _scatter,
+    **SMALL,
 }

@@ -98,6 +98,8 @@ _WRITERS: dict[Primitive, Callable[..., str]] = {
     p.triangular_solve: _triangular_solve,
     p.cholesky: lambda node, a: f"np.linalg.cholesky({a})",
     p.solve: lambda node, a, b: f"np.linalg.solve({a}, {b})",
+    p.inverse: lambda node, a: f"np.linalg.inv({a})",
+    p.determinant: lambda node, a: f"np.linalg.det({a})",
     p.lu: lambda node, a: f"scipy.linalg.lu_factor({a})  # with its row swaps as a permutation",
     p.qr: lambda node, a: f"np.linalg.qr({a}, mode={node.params['mode']!r})",
     p.eigh: lambda node, a: f"np.linalg.eigh({a})",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel import types
 from nxkernel.defn import containers, faces, places
 from nxkernel.defn.captures import Survey, Walk
 from nxkernel.defn.leaves import Leaf, array_of, kind_of, spec_of
@@ -85,10 +86,12 @@ class Arguments:
         #: What a NumPy program sees apart though types and shapes are equal: numbers, which are weak, and arrays.
         self.kinds = tuple(map(kind_of, self.values)) if face == faces.NUMPY else ()
         #: The paths of Python numbers that are static values.
-        self.fixed = {path for path, value in leaves if is_number(value) and (path in fixed or type(value) is bool)}
+        bools = face == faces.NUMPY
+        self.fixed = {
+            path for path, value in leaves if is_number(value) and (path in fixed or (bools and type(value) is bool))
+        }
         self.assigned: set[str] = set()
         if face == faces.NX:
-            self.fixed = set()
             for path, whole in assigned.items():
                 self.add_assigned(path, whole)
 
@@ -189,18 +192,25 @@ class Arguments:
     def fixable(self, error: Exception) -> set[str]:
         """Python numbers that may be made static because tracing stopped with an error: those that it asked for.
 
-        Without a hint whole numbers come first, then floats.
+        In NumPy programs, without a hint, whole numbers come first, then floats. By the rules of Nx, numbers are
+        tensors: those alone become static that a whole number was asked for, such as a shape.
         """
         open_ = {
             path: (place, value)
             for place, (path, value) in enumerate(zip(self.paths, self.values, strict=True))
-            if is_number(value) and path not in self.fixed and self.face == faces.NUMPY
+            if is_number(value) and path not in self.fixed
         }
         asked = getattr(error, "value", None)
+        if self.face == faces.NX:
+            if asked is None or not asked.type.is_integer or asked.type is types.u8:
+                return set()
+            open_ = {path: found for path, found in open_.items() if type(found[1]) is int}
         if asked is not None:
             needed = {n.params["name"] for n in post_order([getattr(asked, "node", asked)]) if n.primitive is parameter}
             if needed & open_.keys():
                 return needed & open_.keys()
+        if self.face == faces.NX:
+            return set()
         whole = {path for path, (_, value) in open_.items() if isinstance(value, int)}
         return whole or set(open_)
 

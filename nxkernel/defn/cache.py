@@ -12,6 +12,7 @@ from typing import Any
 from nxkernel.compilers.interface import Executable
 from nxkernel.defn.arguments import Parts
 from nxkernel.defn.events import Event, stream
+from nxkernel.defn.printing import Line
 from nxkernel.graph.expr import Source
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
@@ -77,7 +78,7 @@ class Program:
     structure: Any
     captured: tuple[int, ...]
     fixed: tuple
-    prints: tuple[tuple[str, Any], ...]
+    prints: tuple[tuple[str | Line, Any], ...]
     specs: tuple
     changes: tuple[int, ...]
     returned: frozenset[int]

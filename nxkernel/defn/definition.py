@@ -137,7 +137,7 @@ class Definition:
         __tracebackhide__ = True
         if tracing._state.trace is not None:
             return self._inline(args, opts)
-        if self.face != faces.NX or self.static:
+        if self.face != faces.NX or self.static or self._family.fixed:
             return self._call_with_static(args, opts)
         key: list[Any] = []
         arrays: list[Any] = []
@@ -177,7 +177,7 @@ class Definition:
                     added = quick.add_static(value, key)
                 else:
                     added = add(value, key, arrays)
-                    if numpy and (name in fixed or kind is bool):
+                    if name in fixed or (numpy and kind is bool):
                         added = added and quick.add_static(value, key)
                 if not added:
                     return self._call(args, opts)

@@ -10,6 +10,7 @@ from typing import Any, overload
 from nxkernel.defn import containers, options, trace
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.functions import is_users
+from nxkernel.defn.printing import Line
 from nxkernel.defn.static_arguments import Names, Numbers
 from nxkernel.defn.syntax import check
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -455,10 +456,19 @@ def print_value(tensor: Any, label: str = "") -> Any:
     if run is None:
         print(f"{label}{tensor!r}")
         return tensor
-    leaves: list[tuple[str, Any]] = []
-    structure = containers.flatten(tensor, "the value", leaves, containers.no_tensor("print_value"))
-    trace.ask_to_print(label, structure, [trace.output_of(value, run) for _, value in leaves], run)
+    _ask_to_print(label, tensor, run)
     return tensor
+
+
+def print_line(values: tuple, texts: tuple[str | None, ...], sep: str, end: str, file: Any) -> None:
+    """``print`` in a NumPy program: of traced values, and what is known already, when the program has run."""
+    _ask_to_print(Line(texts, sep, end, file), values, tracing.current())
+
+
+def _ask_to_print(label: str | Line, value: Any, run: Any) -> None:
+    leaves: list[tuple[str, Any]] = []
+    structure = containers.flatten(value, "the value", leaves, containers.no_tensor("print_value"))
+    trace.ask_to_print(label, structure, [trace.output_of(leaf, run) for _, leaf in leaves], run)
 
 
 keyword = options.keyword

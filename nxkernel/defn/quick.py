@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import containers, defaults, places
+from nxkernel.defn import containers, defaults, places, printing
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program
 from nxkernel.defn.captures import Survey
@@ -222,5 +222,5 @@ def results(program: Program, made: list[np.ndarray]) -> Any:
     else:
         result = containers.rebuild(program.structure, tensors)
     for label, structure in program.prints:
-        print(f"{label}{containers.rebuild(structure, tensors)!r}")
+        printing.show(label, containers.rebuild(structure, tensors))
     return result

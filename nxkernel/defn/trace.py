@@ -10,8 +10,10 @@ import numpy as np
 
 from nxkernel.defn import containers, faces, stored, subjects
 from nxkernel.defn.flow.unrolling import notes
+from nxkernel.defn.flow.variables import has_traced_length
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.defn.leaves import Leaf, spec_of
+from nxkernel.defn.printing import Line
 from nxkernel.defn.stand_ins import StandIns
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
@@ -74,7 +76,7 @@ class Traced:
     structure: Any
     captured: tuple[int, ...]
     fixed: tuple[np.ndarray, ...]
-    prints: tuple[tuple[str, Any], ...]
+    prints: tuple[tuple[str | Line, Any], ...]
     specs: tuple[Spec | VectorizedSpec, ...]
     notes: tuple[str, ...] = ()
     changes: tuple[int, ...] = ()
@@ -124,7 +126,7 @@ class _Capturing:
 
 
 #: What print_value asks for during a trace: (label, structure, outputs), by the trace.
-_prints: dict[int, list[tuple[str, Any, list[Output]]]] = {}
+_prints: dict[int, list[tuple[str | Line, Any, list[Output]]]] = {}
 
 
 def trace(
@@ -225,12 +227,20 @@ def trace(
     )
 
 
+_OUTSIDE = (
+    "Or return the whole array and the mask or the bounds, and take the part where the definition is called: x[mask], "
+    "np.flatnonzero(mask), x[:k]."
+)
+
+
 def _result(function: str, path: str, value: Any, run: Trace) -> Output:
     """A leaf of the result; one whose size only the running program knows is refused by its place there."""
     try:
         return output_of(value, run)
     except NxError as error:
         first, *rest = str(error).split("\n")
+        if has_traced_length(value):
+            rest.append(f"  {_OUTSIDE}")
         error.args = ("\n".join([first, f"  It is {path} of {function}.", *rest]),)
         raise
 
@@ -242,7 +252,7 @@ def output_of(value: Any, run: Trace) -> Output:
     return value.node if type(value) is VectorizedExpr else run.node(value), spec_of(value)
 
 
-def ask_to_print(label: str, structure: Any, outputs: list[Output], run: Trace) -> None:
+def ask_to_print(label: str | Line, structure: Any, outputs: list[Output], run: Trace) -> None:
     """Have a value printed after each run of the program that is being traced.
 
     Raises

@@ -7,17 +7,15 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-from nxkernel import primitives, types
+from nxkernel import primitives
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.linalg._matrices import back, computed, matrices, unnamed
 from nxkernel.operand import Operand
 from nxkernel.ops import elementary, elementwise, reduction
-from nxkernel.ops.comparison import greater, logical_and, not_equal
-from nxkernel.ops.creation import tri
-from nxkernel.ops.diagonals import take_diagonal
-from nxkernel.ops.dispatch import apply, convert, operand, spread
-from nxkernel.ops.shaping import new_axis, reshape, squeeze, transpose
+from nxkernel.ops.comparison import greater, not_equal
+from nxkernel.ops.dispatch import apply, convert, operand
+from nxkernel.ops.shaping import reshape, squeeze, transpose
 from nxkernel.shapes import describe, normalize_axes
 from nxkernel.tensor.tensor import Tensor
 
@@ -147,6 +145,10 @@ def determinant(tensor: Any) -> Tensor | Expr:
     return back(_DETERMINANTS.get(tensor.shape[-1], _by_factors)(tensor), type_)
 
 
+def _of_one(t: Operand) -> Operand:
+    return t[..., 0, 0]
+
+
 def _of_two(t: Operand) -> Operand:
     return t[..., 0, 0] * t[..., 1, 1] - t[..., 0, 1] * t[..., 1, 0]
 
@@ -158,19 +160,10 @@ def _of_three(t: Operand) -> Operand:
 
 
 def _by_factors(t: Operand) -> Operand:
-    """The product of the diagonal of the triangle, with the sign of the permutation of rows."""
-    packed, order = apply(primitives.lu, t)
-    if order.shape[-1] < 1 << 16:
-        order = convert(order, types.u16)
-    size = (*order.shape, order.shape[-1])
-    later = spread(tri(size[-1], size[-1], k=-1), size)
-    swapped = logical_and(later, greater(new_axis(order, -2), new_axis(order, -1)))
-    odd = elementwise.remainder(reduction.sum(swapped, axes=[-2, -1]), 2)
-    sign = elementwise.subtract(1, elementwise.multiply(2, convert(odd, types.s64)))
-    return elementwise.multiply(reduction.product(take_diagonal(packed), axes=[-1]), convert(sign, t.type))
+    return apply(primitives.determinant, t)
 
 
-_DETERMINANTS = {2: _of_two, 3: _of_three}
+_DETERMINANTS = {1: _of_one, 2: _of_two, 3: _of_three}
 
 
 def matrix_rank(a: Any, *, eps: float = 1e-7) -> Tensor | Expr:

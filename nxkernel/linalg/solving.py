@@ -14,7 +14,6 @@ from nxkernel.linalg._matrices import back, check_right_side, computed, matrices
 from nxkernel.operand import Operand
 from nxkernel.ops import elementwise
 from nxkernel.ops.comparison import greater, less_equal, select
-from nxkernel.ops.creation import eye
 from nxkernel.ops.dispatch import apply, convert, operand, spread
 from nxkernel.ops.reduction import reduce_max
 from nxkernel.ops.reduction import sum as sum_
@@ -155,7 +154,7 @@ def invert(tensor: Any) -> Tensor | Expr:
     [[1.0, -2.0], [0.0, 1.0]]
     """
     tensor, type_ = computed(unnamed(matrices(tensor, "invert", square=True)))
-    return back(apply(primitives.solve, tensor, eye(tensor.shape, type=tensor.type)), type_)
+    return back(apply(primitives.inverse, tensor), type_)
 
 
 def pinv(tensor: Any, *, eps: float | None = None) -> Tensor | Expr:

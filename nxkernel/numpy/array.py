@@ -32,7 +32,6 @@ class Value(Proxy):
 
     __slots__ = ()
     __array_priority__ = 2000
-    __hash__ = object.__hash__
 
     shape: Any
     type: Type
@@ -70,6 +69,16 @@ class Value(Proxy):
     def __iter__(self) -> Iterator[Any]:
         for place in range(len(self)):
             yield self[place]
+
+    def __hash__(self) -> int:
+        # By its identity, equal numbers would be apart in sets and dicts.
+        raise NxTypeError(
+            message(
+                f"a set or a dict is to go by a value that only the running program knows: {self.type}"
+                f"{text(self.shape) if isinstance(self, Array) else ''}.",
+                "Keep what was seen, or counted, in an array: count[v] += 1.",
+            )
+        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.__nx_operand__()!r})"

@@ -73,9 +73,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Value:
 
 def inv(a: Any) -> Value:
     """The inverse, as :func:`numpy.linalg.inv`."""
-    value = _matrix(a, True)
-    unit = operand(eye(value.shape[-1], dtype=value.type))
-    return wrap(apply(p.solve, value, spread(unit, value.shape)))
+    return wrap(apply(p.inverse, _matrix(a, True)))
 
 
 def solve(a: Any, b: Any) -> Value:

@@ -201,3 +201,17 @@ def test_weights(primitive, least):
     node = make(primitive, *[make(p.iota, type=types.f32, shape=(2,), names=(None,), axis=0)] * operands, **params)
     assert weight(node) >= least
     assert weight(node) > 0 or primitive is p.reshape
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x, y: nx.tanh(nx.dot(x, y)), ["rows", "map"]),
+        (lambda x, y: nx.dot(x, y) * 2.0 + 1.0, ["rows"]),
+        (lambda x, y: nx.log(nx.sum(nx.exp(x), axes=[1])), ["rows"]),
+    ],
+    ids=["a function of short rows' sums", "little after a sum", "a function beside rows of functions"],
+)
+def test_functions_of_short_rows_are_computed_by_vectors(function, expected):
+    found = nests(function, spec("f32", 64, 64), spec("f32", 64))
+    assert [nest.kind for nest in found] == expected

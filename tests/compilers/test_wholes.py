@@ -38,6 +38,8 @@ OPERATIONS = [
     (p.fft, {"axes": (0, 1), "inverse": True}, SQUARE, "np.fft.ifftn(a, axes=(0, 1))"),
     (p.cholesky, {}, POSITIVE, "np.linalg.cholesky(a)"),
     (p.solve, {}, (SQUARE, POSITIVE), "np.linalg.solve(a, b)"),
+    (p.inverse, {}, POSITIVE, "np.linalg.inv(a)"),
+    (p.determinant, {}, POSITIVE, "np.linalg.det(a)"),
     (
         p.triangular_solve,
         {"lower": True, "transform": "transpose"},

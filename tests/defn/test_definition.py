@@ -256,7 +256,7 @@ A static whole number (a shape, an axis, range()) asks for the data of a traced 
 )
 def test_a_tensor_where_a_static_number_is_needed(run, code):
     f = run(f"@nx.defn\ndef f(n):\n    return {code}")["f"]
-    assert error(TracedValueError, f, 3) == STATIC.strip().format(code=code)
+    assert error(TracedValueError, f, np.int64(3)) == STATIC.strip().format(code=code)
 
 
 @pytest.mark.parametrize(
@@ -397,3 +397,22 @@ def test_a_hit_does_not_wait_for_a_compilation():
     go_on.set()
     slow.join()
     assert f.cache_info().misses == 2
+
+
+def test_a_python_number_that_is_a_size_becomes_static_by_itself():
+    @nx.defn
+    def draw(key, n):
+        return nx.random.uniform(key, shape=(n, 2))[0]
+
+    @nx.defn
+    def turns(x, n):
+        for _ in range(n):
+            x = x + nx.sum(nx.iota((n,)))
+        return x
+
+    assert [draw(nx.random.key(1), n).shape for n in (3, 4, 3)] == [(3, 2), (4, 2), (3, 2)]
+    assert draw.cache_info().misses == 2
+    assert float(turns(1.0, 3)) == 10.0
+    assert nx.events("draw", "miss")[0].notes == (
+        "argument n: its value is needed while tracing, so each new one is traced",
+    )

@@ -51,10 +51,10 @@ REFUSED = [
         ),
     ),
     (
-        "def f(x):\n    for i in range(3):\n        print('x', x[i])\n    return nx.abs(x)",
+        "def f(x):\n    while nx.sum(x) > 9:\n        print('x', x[0])\n    return nx.abs(x)",
         (
             "print() of traced values is not possible in a loop or a branch of the compiled program.\n"
-            "  cell.py, line 4:  print('x', x[i])\n"
+            "  cell.py, line 4:  print('x', x[0])\n"
             "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
             "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
         ),
@@ -102,7 +102,9 @@ REFUSED = [
             "possible.\n"
             "  It is the result of f.\n"
             "  Reductions, element-wise functions, and x[mask] = ... take it.\n"
-            "  Masked, the shape stays: np.where(mask, x, 0)."
+            "  Masked, the shape stays: np.where(mask, x, 0).\n"
+            "  Or return the whole array and the mask or the bounds, and take the part where the definition is called: "
+            "x[mask], np.flatnonzero(mask), x[:k]."
         ),
     ),
     (
@@ -112,7 +114,9 @@ REFUSED = [
             "is not possible.\n"
             "  It is the result[0] of f.\n"
             "  Sums and other reductions, products, element-wise functions and assignments take such parts.\n"
-            "  Masked, the shape stays: np.where((k >= i) & (k < j), x, 0) with k = np.arange(len(x))."
+            "  Masked, the shape stays: np.where((k >= i) & (k < j), x, 0) with k = np.arange(len(x)).\n"
+            "  Or return the whole array and the mask or the bounds, and take the part where the definition is called: "
+            "x[mask], np.flatnonzero(mask), x[:k]."
         ),
     ),
     (

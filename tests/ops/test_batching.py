@@ -126,6 +126,8 @@ CASES = [
     (p.cholesky, [positive(3)], {}),
     (p.triangular_solve, [positive(3), reals(3, 2)], {"lower": True, "transform": "transpose"}),
     (p.solve, [positive(3), reals(3, 2)], {}),
+    (p.inverse, [positive(3)], {}),
+    (p.determinant, [positive(3)], {}),
     (p.lu, [positive(3)], {}),
     (p.qr, [reals(3, 2)], {"mode": "reduced"}),
     (p.eigh, [positive(3)], {}),

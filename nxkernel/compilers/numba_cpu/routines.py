@@ -122,7 +122,9 @@ def routine(*primitives: Primitive) -> Callable[[Any], Any]:
     return register
 
 
-@routine(p.fft, p.cholesky, p.triangular_solve, p.solve, p.lu, p.qr, p.eigh, p.svd, p.njit_call)
+@routine(
+    p.fft, p.cholesky, p.triangular_solve, p.solve, p.inverse, p.determinant, p.lu, p.qr, p.eigh, p.svd, p.njit_call
+)
 def by_library(node: Expr) -> Routine:
     """The routine of a primitive that a library computes."""
     return Routine((HostCall(node),))

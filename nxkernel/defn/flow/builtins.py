@@ -15,7 +15,7 @@ from nxkernel.defn.flow import rounding, sites
 from nxkernel.defn.flow.choices import and_, or_
 from nxkernel.defn.flow.sequences import Counted, enumerated, range_, zipped
 from nxkernel.defn.flow.variables import has_values, is_traced, known, plain, take_apart
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import BodyTrace
@@ -311,19 +311,23 @@ def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any
     if not traced:
         builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
         return
-    from nxkernel.defn.jit import print_value
-
     if isinstance(tracing.current(), BodyTrace):
-        raise NxTypeError(
+        raise TracedValueError(
             message(
                 "print() of traced values is not possible in a loop or a branch of the compiled program.",
                 "Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.",
                 "`for i in nx.unroll(range(n))` writes a loop out, in which they are printed.",
             )
         )
+    from nxkernel.defn.jit import print_line, print_value
+
+    gap = " " if sep is None else sep
+    if types.follows_numpy():
+        texts = tuple([None if has_traced(value) else str(value) for value in values])
+        print_line(tuple(traced), texts, gap, "\n" if end is None else end, file)
+        return
     last = values[-1] is traced[-1]
     label = ["…" if has_traced(value) else str(value) for value in (values[:-1] if last else values)]
-    gap = " " if sep is None else sep
     text = gap.join(label)
     print_value(traced[0] if builtins.len(traced) == 1 else tuple(traced), f"{text}{gap}" if text else "")
 

@@ -52,7 +52,7 @@ def test_an_error_of_a_call_is_raised_by_the_program_and_the_next_run_is_as_ever
 
 
 def test_calls_after_the_first_that_fails_are_not_made(monkeypatch):
-    a = positive(4)
+    a = positive(6)
     executable = compiled(lambda a: make(p.solve, cholesky(a), a), a)
     asked = breaking(monkeypatch, p.cholesky, p.solve)
     with pytest.raises(Broken, match="call 1"):
@@ -61,7 +61,7 @@ def test_calls_after_the_first_that_fails_are_not_made(monkeypatch):
 
 
 def test_an_interruption_is_raised_too(monkeypatch):
-    a = positive(4)
+    a = positive(6)
     executable = compiled(cholesky, a)
 
     def interrupted(*_, **__):
@@ -73,7 +73,7 @@ def test_an_interruption_is_raised_too(monkeypatch):
 
 
 def test_functions_raise_what_their_calls_raise(monkeypatch):
-    a, function = positive(3), nx.jit(lambda a: nx.linalg.cholesky(a) + 1)
+    a, function = positive(6), nx.jit(lambda a: nx.linalg.cholesky(a) + 1)
     expected = function(a).to_numpy()
     with monkeypatch.context() as context:
         breaking(context, p.cholesky)
@@ -84,7 +84,7 @@ def test_functions_raise_what_their_calls_raise(monkeypatch):
 
 def test_programs_that_run_within_a_call(monkeypatch):
     """A call may run programs of its own; their errors are theirs, and what they raise passes through."""
-    a = positive(4)
+    a = positive(6)
     inner = compiled(lambda a: make(p.solve, a, a), a)
     outer = compiled(lambda a: cholesky(a) + 1, a)
     meaning, seen = MEANING[p.cholesky], []
@@ -95,7 +95,7 @@ def test_programs_that_run_within_a_call(monkeypatch):
 
     monkeypatch.setitem(routines.MEANING, p.cholesky, nested)
     np.testing.assert_allclose(outer.run([a])[0], np.linalg.cholesky(a) + 1)
-    np.testing.assert_allclose(seen[0], np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(seen[0], np.eye(6), atol=1e-12)
 
     def handled(out, x):
         with pytest.raises(Broken, match="call"):

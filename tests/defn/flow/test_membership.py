@@ -226,3 +226,15 @@ def test_fractions_are_in_no_range():
 def test_many_numbers_are_compared_as_one_array():
     few, many = (nx.defn(lambda x, *, n: x[0] in list(range(n))) for _ in range(2))
     assert len(repr(nx.debug_expr(few)(X, n=50)).splitlines()) == len(repr(nx.debug_expr(many)(X, n=500)).splitlines())
+
+
+def test_values_of_numpy_programs_have_no_hash():
+    @nx.deftransform
+    def distinct(values):
+        return len(set(values))
+
+    with pytest.raises(nx.errors.NxTypeError) as raised:
+        nx.defn(lambda x: x * distinct(list(x)), promotion="numpy")(X)
+    first, _, last = str(raised.value).split("\n")
+    assert first == "a set or a dict is to go by a value that only the running program knows: s64."
+    assert last == "  Keep what was seen, or counted, in an array: count[v] += 1."

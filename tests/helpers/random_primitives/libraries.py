@@ -64,12 +64,21 @@ def _eigh(choose, primitive):
     return Case(primitive, (x,), error=_bound(type_, x))
 
 
-@case_of(p.lu)
+@case_of(p.lu, p.inverse)
 def _lu(choose, primitive):
     type_, x = _square(choose)
     if x.shape[-1]:
         x = x[..., list(choose.order(x.shape[-1])), :]
     return Case(primitive, (np.ascontiguousarray(x),), error=_bound(type_, x))
+
+
+@case_of(p.determinant)
+def _determinant(choose, primitive):
+    type_, x = _square(choose)
+    # So small that no type overflows; the product of the lengths of rows bounds what it is.
+    x = (x.astype("c16" if type_.is_complex else "f8") / (4 * max(x.shape[-1], 1))).astype(type_.dtype)
+    most = np.prod(np.linalg.norm(x.astype("c16"), axis=-1), axis=-1).max(initial=1)
+    return Case(primitive, (x,), error=_bound(type_, x) * float(most))
 
 
 @case_of(p.solve, p.triangular_solve)
@@ -151,6 +160,18 @@ def _rooted(case, result):
 def _solved(case, result):
     a, b, x = _wide(*case.arrays, result)
     _near(case, a @ x, b)
+
+
+@reference_of(p.inverse)
+def _inverted(case, result):
+    a, x = _wide(*case.arrays, result)
+    _near(case, a @ x, np.broadcast_to(np.eye(a.shape[-1]), a.shape))
+
+
+@reference_of(p.determinant)
+def _determined(case, result):
+    a, found = _wide(*case.arrays, result)
+    _near(case, found, np.linalg.det(a))
 
 
 @reference_of(p.triangular_solve)

@@ -1,0 +1,228 @@
+"""Small matrices written out: elimination and Cholesky's factor as element-wise operations on the elements of matrices.
+
+They fuse with what is around them, go through a batch as vectors, and are instructions for a single matrix in a loop,
+where a library would be called for each. Rows are exchanged by selections, so that pivots are LAPACK's.
+
+References
+----------
+G. H. Golub and C. F. Van Loan, "Matrix Computations", 4th edition, 2013, algorithms 3.4.1 and 4.2.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.graph.expr import Expr, constant
+from nxkernel.primitives import Primitive
+from nxkernel.shapes import unnamed
+
+#: Most rows of a matrix that is written out. A single inverse takes 0.08 µs then, where a call of a library takes 13,
+#: and 30 ms more to compile; matrices of six rows would take 0.2 s, which is too much for what may run only once.
+MOST_ROWS = 4
+#: Most columns of a right side.
+MOST_COLUMNS = 4
+
+#: A number that is known, 0 or 1, or a node.
+Element = Expr | int
+
+
+class _Elements:
+    """Arithmetic with elements, in which zeros and ones that are known cost nothing.
+
+    Parameters
+    ----------
+    node : Expr
+        What is written out; the last two of its first operand's axes are matrices.
+    """
+
+    def __init__(self, node: Expr) -> None:
+        self.node, (matrices, *_) = node, node.operands
+        self.type, self.batch = matrices.type, matrices.shape[:-2]
+
+    def make(self, primitive: Primitive, *operands: Expr, **params: Any) -> Expr:
+        """A node that stands for the one that is written out."""
+        spec = primitive.rule(*[operand.spec for operand in operands], **params)
+        return Expr(primitive, operands, params, spec, self.node.source)
+
+    def of(self, matrices: Expr) -> list[list[Element]]:
+        """The elements of matrices, each of the shape of the batch."""
+        rows, columns = matrices.shape[-2:]
+        return [[self._element(matrices, i, j) for j in range(columns)] for i in range(rows)]
+
+    def _element(self, matrices: Expr, row: int, column: int) -> Expr:
+        zeros = (0,) * len(self.batch)
+        ones = (1,) * (len(self.batch) + 2)
+        part = self.make(p.slice_, matrices, starts=(*zeros, row, column), lengths=(*self.batch, 1, 1), strides=ones)
+        return self.make(p.reshape, part, shape=self.batch, names=unnamed(self.batch))
+
+    def full(self, number: complex, type_: types.Type | None = None) -> Expr:
+        """A number for the whole batch."""
+        return constant(number, type_ or self.type, self.batch)
+
+    def value(self, element: Element) -> Expr:
+        """An element as a node."""
+        return self.full(element) if isinstance(element, int) else element
+
+    def less(self, a: Element, factor: Element, b: Element) -> Element:
+        """``a - factor * b``."""
+        if 0 in (_known(factor), _known(b)):
+            return a
+        product = factor if _known(b) == 1 else self.make(p.multiply, self.value(factor), self.value(b))
+        if _known(a) == 0:
+            return self.make(p.negate, product)
+        return self.make(p.subtract, self.value(a), product)
+
+    def over(self, a: Element, b: Expr) -> Element:
+        """``a / b``."""
+        return 0 if _known(a) == 0 else self.make(p.divide, self.value(a), b)
+
+    def either(self, condition: Expr, one: Element, other: Element) -> Element:
+        """An element where a condition holds, and another one elsewhere."""
+        if one is other or _known(one) == _known(other) is not None:
+            return one
+        return self.make(p.select, condition, self.value(one), self.value(other))
+
+    def size(self, element: Expr) -> Expr:
+        """What pivots are chosen by: the magnitude, of complex numbers the sum of those of both parts."""
+        if not self.type.is_complex:
+            return self.make(p.absolute, element)
+        parts = [self.make(p.absolute, self.make(part, element)) for part in (p.real, p.imag)]
+        return self.make(p.add, *parts)
+
+    def together(self, rows: Sequence[Sequence[Element]], invalid: Expr) -> Expr:
+        """Matrices of elements, all of them NaN where there is no result."""
+        nothing = self.full(complex("nan") if self.type.is_complex else float("nan"))
+        around = (*self.batch, 1)
+        elements = []
+        for element in [element for row in rows for element in row]:
+            valid = self.make(p.select, invalid, nothing, self.value(element))
+            elements.append(self.make(p.reshape, valid, shape=around, names=unnamed(around)))
+        joined = self.make(p.concatenate, *elements, axis=len(self.batch)) if len(elements) > 1 else elements[0]
+        return self.make(p.reshape, joined, shape=self.node.shape, names=self.node.names)
+
+    def any(self, conditions: Sequence[Expr]) -> Expr:
+        """Whether one of some conditions holds."""
+        first, *rest = conditions
+        for condition in rest:
+            first = self.make(p.logical_or, first, condition)
+        return first
+
+
+def _known(element: Element) -> int | None:
+    return element if isinstance(element, int) else None
+
+
+def _eliminated(e: _Elements, a: list[list[Element]], b: list[list[Element]]) -> list[Expr]:
+    """Elimination below the diagonal, in place; returns for each exchange of rows whether it takes place."""
+    exchanges = []
+    for k, pivot in enumerate(a):
+        for row in range(k + 1, len(a)):
+            # The greatest so far comes to the diagonal: the first of equal ones, as in LAPACK.
+            swap = e.make(p.greater, e.size(e.value(a[row][k])), e.size(e.value(pivot[k])))
+            exchanges.append(swap)
+            for sides, first in ((a, k), (b, 0)):
+                for j in range(first, len(sides[k])):
+                    one, other = sides[k][j], sides[row][j]
+                    sides[k][j], sides[row][j] = e.either(swap, other, one), e.either(swap, one, other)
+        for row in range(k + 1, len(a)):
+            factor = e.over(a[row][k], e.value(pivot[k]))
+            for sides, first in ((a, k + 1), (b, 0)):
+                for j in range(first, len(sides[k])):
+                    sides[row][j] = e.less(sides[row][j], factor, sides[k][j])
+    return exchanges
+
+
+def _is_zero(e: _Elements, element: Element) -> Expr:
+    return e.make(p.equal, e.value(element), e.full(0))
+
+
+def _solution(node: Expr, b: list[list[Element]]) -> Expr:
+    e = _Elements(node)
+    a = e.of(node.operands[0])
+    _eliminated(e, a, b)
+    for k in reversed(range(len(a))):
+        for column in range(len(b[k])):
+            rest = b[k][column]
+            for later in range(k + 1, len(a)):
+                rest = e.less(rest, a[k][later], b[later][column])
+            b[k][column] = e.over(rest, e.value(a[k][k]))
+    return e.together(b, e.any([_is_zero(e, a[k][k]) for k in range(len(a))]))
+
+
+def solved(node: Expr) -> Expr:
+    """Equations with small matrices, solved by elimination."""
+    if not _is_small(node) or not 0 < node.shape[-1] <= MOST_COLUMNS:
+        return node
+    return _solution(node, _Elements(node).of(node.operands[1]))
+
+
+def inverted(node: Expr) -> Expr:
+    """The inverses of small matrices."""
+    if not _is_small(node):
+        return node
+    places = range(node.shape[-1])
+    return _solution(node, [[int(i == j) for j in places] for i in places])
+
+
+def determined(node: Expr) -> Expr:
+    """The determinants of small matrices: the product of pivots, with the sign of the exchanges."""
+    if not _is_small(node):
+        return node
+    e = _Elements(node)
+    a = e.of(node.operands[0])
+    exchanges = _eliminated(e, a, [[] for _ in a])
+    found = e.value(a[0][0])
+    for k in range(1, len(a)):
+        found = e.make(p.multiply, found, e.value(a[k][k]))
+    singular = e.any([_is_zero(e, a[k][k]) for k in range(len(a))])
+    if exchanges:
+        odd = exchanges[0]
+        for swap in exchanges[1:]:
+            odd = e.make(p.logical_xor, odd, swap)
+        found = e.make(p.select, odd, e.make(p.negate, found), found)
+    return e.make(p.select, singular, e.full(0), found)
+
+
+def factored(node: Expr) -> Expr:
+    """Cholesky's factors of small matrices; the part above the diagonal is not read."""
+    if not _is_small(node):
+        return node
+    e = _Elements(node)
+    a, size = e.of(node.operands[0]), node.shape[-1]
+    lower: list[list[Element]] = [[0] * size for _ in range(size)]
+    wrong = []
+    for j in range(size):
+        for i in range(j, size):
+            rest = a[i][j]
+            for k in range(j):
+                rest = e.less(rest, lower[i][k], _conjugate(e, lower[j][k]))
+            if i > j:
+                lower[i][j] = e.over(rest, e.value(lower[j][j]))
+                continue
+            real = e.make(p.real, rest) if e.type.is_complex else rest
+            positive = e.make(p.greater, real, e.full(0, real.type))
+            wrong.append(e.make(p.logical_not, positive))
+            root = e.make(p.sqrt, real)
+            lower[j][j] = e.make(p.as_type, root, type=e.type) if e.type.is_complex else root
+    return e.together(lower, e.any(wrong))
+
+
+def _conjugate(e: _Elements, element: Element) -> Element:
+    return e.make(p.conjugate, element) if e.type.is_complex and isinstance(element, Expr) else element
+
+
+def _is_small(node: Expr) -> bool:
+    operand = node.operands[0]
+    return 0 < operand.shape[-1] <= MOST_ROWS and operand.type is types.compute_type(operand.type)
+
+
+#: What is written out.
+SMALL: dict[Primitive, Callable[[Expr], Expr]] = {
+    p.solve: solved,
+    p.inverse: inverted,
+    p.determinant: determined,
+    p.cholesky: factored,
+}
