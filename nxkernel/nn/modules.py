@@ -49,8 +49,8 @@ class Module:
 
     def __init__(self, builder: Callable[..., Any], args: tuple, options: Mapping[str, Any], name: str = "") -> None:
         #: What it was made by and of: in a key it counts by this, and not by its identity.
-        self.__nx_function__ = functools.partial(builder, *args, **options)
         self.name = name or name_of(builder)
+        self.__nx_function__ = functools.partial(_built, self.name, builder, *args, **options)
         self.__doc__ = builder.__doc__
         self._made: tuple[Any, Any, dict] | None = None
         self._inputs: tuple[tuple, dict] | None = None
@@ -82,8 +82,8 @@ class Module:
         """
         if not isinstance(name, str) or not name.isidentifier():
             raise NxTypeError(f"the name of a module is an identifier such as 'hidden', got {name!r}")
-        made = self.fresh().__nx_function__
-        return Module(made.func, made.args, made.keywords, name)
+        call = self.fresh().__nx_function__
+        return Module(call.args[1], call.args[2:], call.keywords, name)
 
     def fresh(self) -> Module:
         """A module that is made alike and has parameters of its own, and so have the modules that it is made of.
@@ -304,7 +304,7 @@ class Module:
                         "Define `def apply(x): …` in it, and return apply.",
                     )
                 )
-            self._made = (made, function, names_of(made, function, Module))
+            self._made = (made, function, names_of(made.args[1], function, Module))
         return self._made[1:]
 
     # What people see -------------------------------------------------------------------------------------------
@@ -348,7 +348,8 @@ class Module:
         return run
 
     def __repr__(self) -> str:
-        return shown_call(self.__nx_function__, self.name)
+        call = self.__nx_function__
+        return self.name if call.args[1] is _itself else shown_call(*call.args[:2], call.args[2:], call.keywords)
 
     def __str__(self) -> str:
         return repr(self) if self._inputs is None else str(self._summary(self._inputs))
@@ -412,6 +413,11 @@ def as_module(layer: Any, place: str) -> Module:
     return Module(_itself, (layer,), {}, name_of(layer))
 
 
+def _built(name: str, builder: Callable[..., Any], /, *args: Any, **options: Any) -> Callable[..., Any]:
+    """What a maker gives; the name is here for keys, as it is in the parameters."""
+    return builder(*args, **options)
+
+
 def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
@@ -426,8 +432,8 @@ def _fresh(value: Any, made: dict[int, Module]) -> Any:
     if isinstance(value, Module):
         if id(value) not in made:
             call = value.__nx_function__
-            args, options = _fresh(call.args, made), _fresh(call.keywords, made)
-            made[id(value)] = Module(call.func, args, options, value.name)
+            args, options = _fresh(call.args[2:], made), _fresh(call.keywords, made)
+            made[id(value)] = Module(call.args[1], args, options, value.name)
         return made[id(value)]
     if type(value) in (tuple, list):
         return type(value)(_fresh(one, made) for one in value)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def names_of(made: functools.partial, function: Any, kind: type) -> dict[int, tuple[str, str]]:
+def names_of(builder: Callable[..., Any], function: Any, kind: type) -> dict[int, tuple[str, str]]:
     """What modules are called, by identity: a key, and what goes before it for people, such as ``[2]``."""
     found: dict[int, tuple[str, str]] = {}
     while isinstance(function, functools.partial):
@@ -19,7 +19,7 @@ def names_of(made: functools.partial, function: Any, kind: type) -> dict[int, tu
     plain = getattr(function, "__func__", function)
     if isinstance(plain, types.FunctionType) and plain.__closure__:
         spaces.append(inspect.getclosurevars(plain).nonlocals)
-    listed = _variadic(made.func)
+    listed = _variadic(builder)
     for space in spaces:
         for name, value in space.items():
             if name == listed and isinstance(value, tuple | list):

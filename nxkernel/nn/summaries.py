@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import html
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -121,20 +120,19 @@ def _spec_text(value: Any) -> str:
     return str(spec) if isinstance(spec, Spec) else type(value).__name__
 
 
-def shown_call(made: functools.partial, name: str) -> str:
+def shown_call(name: str, builder: Callable[..., Any], args: tuple, options: Mapping[str, Any]) -> str:
     """The call that makes a module, as a person would write it; arguments that are their defaults are left out."""
-    func, args, options = made.func, made.args, dict(made.keywords)
-    if func.__name__ == "_itself":
-        return name
+    options = dict(options)
     try:
-        parameters = inspect.signature(func).parameters
+        parameters = inspect.signature(builder).parameters
     except (TypeError, ValueError):
         parameters = {}
     for key, one in parameters.items():
         if key in options and _is_default(options[key], one.default):
             del options[key]
     shown = [*map(_value_text, args), *(f"{key}={_value_text(value)}" for key, value in options.items())]
-    return f"{name}({', '.join(shown)})"
+    own = getattr(builder, "__name__", name)
+    return f"{own}({', '.join(shown)})" + (f".named({name!r})" if own.isidentifier() and own != name else "")
 
 
 def _is_default(value: Any, default: Any) -> bool:

@@ -95,6 +95,13 @@ def test_init_is_one_program_and_networks_made_alike_share_it():
         assert again(params, X).to_list() == result.to_list()
 
 
+def test_networks_that_differ_in_a_name_are_two():
+    first, second = (nn.serial(nn.dense(7).named(name)) for name in ("a", "b"))
+    assert sorted(first.init(KEY, X)) == ["a"]
+    assert sorted(second.init(KEY, X)) == ["b"]
+    assert repr(first) == "serial(dense(7).named('a'))"
+
+
 def test_lists_and_dicts_of_modules_are_named_by_their_variables():
     @nn.module
     def tower(width, depth):

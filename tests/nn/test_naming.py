@@ -7,7 +7,7 @@ from nxkernel.nn.naming import name_of, names_of
 
 
 def found(function, builder=lambda: None):
-    named = names_of(functools.partial(builder), function, nn.Module)
+    named = names_of(builder, function, nn.Module)
     return sorted(f"{shown} {key}".strip() for key, shown in named.values())
 
 
