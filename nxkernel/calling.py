@@ -34,6 +34,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "condition": ("pred",), "x": ("on_true", "tensor", "left"), "y": ("on_false", "right"), "a": ("tensor", "left"),
     "b": ("right",), "newshape": ("new_shape",), "shape": ("new_shape", "samples"), "reps": ("repetitions",),
     "num_samples": ("samples",), "probabilities": ("p",), "weights": ("p",),
+    "lr": ("learning_rate",), "beta1": ("b1",), "beta2": ("b2",), "epsilon": ("eps",),
     "rcond": ("eps",), "tol": ("eps",), "offset": ("k",), "k": ("offset",), "index": ("indices",),
 }  # fmt: skip
 

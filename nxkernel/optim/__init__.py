@@ -14,6 +14,9 @@ All of it are numerical functions: they run on tensors, become part of definitio
 containers of tensors, which pass through :func:`nxkernel.jit`.
 """
 
+from typing import NoReturn
+
+from nxkernel import hints
 from nxkernel.calling import explain
 from nxkernel.optim.accumulation import multi_steps
 from nxkernel.optim.clipping import add_decayed_weights, add_noise, clip, clip_by_global_norm, clip_by_norm
@@ -68,3 +71,19 @@ __all__ = [
 ]  # fmt: skip
 
 explain(globals(), __all__, "optim")
+
+#: Names of Optax that are others here.
+_OTHERS: dict[str, hints.Entry] = {
+    "GradientTransformation": "optim.Transformation(init, change)", "MultiSteps": "optim.multi_steps(optimizer, 4)",
+    "cosine_onecycle_schedule": "optim.one_cycle_schedule(steps, peak)",
+    "inject_hyperparams": ("optimizer.update(grads, state, params, learning_rate)", "A rate can be given each time."),
+    "set_to_zero": "optim.scale(0.0)", "tree_norm": "optim.global_norm(tree)",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise hints.missing("nxkernel.optim", name, _OTHERS, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -114,7 +114,7 @@ def scale_by_learning_rate(learning_rate: Rate = None) -> Transformation:
     -0.5
     """
     if learning_rate is not None and not callable(learning_rate):
-        checks.at_least("a learning rate", "it", learning_rate, 0)
+        checks.at_least("an optimizer", "learning_rate", learning_rate, 0)
     scheduled = callable(learning_rate)
 
     def init(params: Any) -> Any:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from nxkernel.calling import explained
 from nxkernel.defn import containers, faces
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.optim import _leaves
@@ -130,9 +132,14 @@ class Transformation:
 
 def transformation(builder: Callable[..., Transformation]) -> Callable[..., Transformation]:
     """Make a function that makes a transformation one whose results count by what it is given."""
+    signature, told = inspect.signature(builder), explained(builder, "optim")
 
     @functools.wraps(builder)
     def make(*args: Any, **options: Any) -> Transformation:
+        try:
+            signature.bind(*args, **options)
+        except TypeError:
+            told(*args, **options)
         return Transformation.made_by(builder, *args, **options)
 
     return make

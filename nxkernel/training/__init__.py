@@ -11,6 +11,9 @@
 (3.0, 1.0)
 """
 
+from typing import NoReturn
+
+from nxkernel import hints
 from nxkernel.calling import explain
 from nxkernel.training.batches import Batches, batches
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
@@ -24,3 +27,11 @@ __all__ = [
 ]  # fmt: skip
 
 explain(globals(), __all__, "training")
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise hints.missing("nxkernel.training", name, {}, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

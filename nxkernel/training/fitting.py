@@ -142,8 +142,7 @@ def fit(
                 "Write training.EarlyStopping(patience=5).",
             )
         )
-    if epochs > 1:
-        _check_repeatable(data, epochs)
+    _check_data(data, epochs)
     if model_state is None:
         model_state = model.init_state(_first(data)[0]) if hasattr(model, "init_state") else ()
     stateful = not _is_empty(model_state)
@@ -352,8 +351,14 @@ def _epoch_of(data: Any, number: int) -> Iterator[tuple[Any, Any]]:
     return iter(data(number) if callable(data) else data)
 
 
-def _check_repeatable(data: Any, epochs: int) -> None:
-    if isinstance(data, Iterator):
+def _check_data(data: Any, epochs: int) -> None:
+    if not (callable(data) or hasattr(data, "epoch") or hasattr(data, "__iter__")):
+        raise NxTypeError(
+            message(
+                f"fit takes batches, got {describe(data)}.", "Write training.batches(x, y, size), or a list of (x, y)."
+            )
+        )
+    if epochs > 1 and isinstance(data, Iterator):
         raise NxTypeError(
             message(
                 f"fit goes through the data {epochs} times, and {describe(data)} can be gone through once.",

@@ -148,7 +148,7 @@ def test_an_optimizer_without_learning_rate_asks_for_one():
     [
         (lambda: optim.adam(0.1, b1=1.0), "scale_by_adam: b1 is at least 0 and less than 1, got 1.0"),
         (lambda: optim.adam(0.1, eps=-1.0), "scale_by_adam: eps is at least 0, got -1.0"),
-        (lambda: optim.sgd(-0.1), "a learning rate: it is at least 0, got -0.1"),
+        (lambda: optim.sgd(-0.1), "an optimizer: learning_rate is at least 0, got -0.1"),
         (lambda: optim.sgd(0.1, 2), "trace: decay is at least 0 and less than 1, got 2"),
         (
             lambda: optim.sgd(0.1, nesterov=True),

@@ -171,14 +171,6 @@ def test_early_stopping_gives_the_parameters_of_the_best_epoch(tmp_path):
     assert again.stopped == fitted.stopped
 
 
-def test_higher_can_be_better():
-    stopping = training.EarlyStopping("accuracy", patience=1, highest=True, least=0.1)
-    assert stopping.is_better(0.5, None)
-    assert not stopping.is_better(0.55, 0.5)
-    assert stopping.is_better(0.65, 0.5)
-    assert not stopping.is_better(float("nan"), None)
-
-
 def test_data_can_be_a_list_or_a_function_of_the_epoch():
     pairs = [(X[:35], Y[:35]), (X[35:], Y[35:])]
     seen = []
@@ -198,17 +190,6 @@ def test_the_bar_shows_the_epoch_and_the_loss(capsys):
     assert "epoch 2/2: 100%" in shown
     assert "8/8" in shown
     assert re.search(r"loss=\d", shown)
-
-
-def test_a_bar_without_tqdm_is_refused_where_it_was_asked_for(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert fit(epochs=1, progress=None).steps == 4
-    with pytest.raises(NxValueError) as caught:
-        fit(epochs=1, progress=True)
-    assert str(caught.value) == (
-        "the progress bar is tqdm's, which is not installed.\n"
-        "  Install it (nxkernel[progress]), or leave progress= out."
-    )
 
 
 @pytest.mark.parametrize(

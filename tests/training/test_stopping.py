@@ -1,0 +1,23 @@
+"""When early stopping calls a figure better, and what it refuses; the loop around it is in test_fitting.py."""
+
+import pytest
+
+from nxkernel import training
+from nxkernel.errors import NxTypeError, NxValueError
+
+
+def test_higher_can_be_better():
+    stopping = training.EarlyStopping("accuracy", patience=1, highest=True, least=0.1)
+    assert stopping.is_better(0.5, None)
+    assert not stopping.is_better(0.55, 0.5)
+    assert stopping.is_better(0.65, 0.5)
+    assert not stopping.is_better(float("nan"), None)
+
+
+def test_numbers_out_of_range_are_refused():
+    with pytest.raises(NxValueError, match="EarlyStopping: patience is at least 1, got 0"):
+        training.EarlyStopping(patience=0)
+    with pytest.raises(NxTypeError, match=r"EarlyStopping: patience is a whole number, got 2\.5"):
+        training.EarlyStopping(patience=2.5)
+    with pytest.raises(NxValueError, match="EarlyStopping: least is at least 0, got -1"):
+        training.EarlyStopping(least=-1)
