@@ -50,7 +50,8 @@ class Module:
     def __init__(self, builder: Callable[..., Any], args: tuple, options: Mapping[str, Any], name: str = "") -> None:
         #: What it was made by and of: in a key it counts by this, and not by its identity.
         self.name = name or name_of(builder)
-        self.__nx_function__ = functools.partial(_built, self.name, builder, *args, **options)
+        named = (_built, name, builder) if name and name != name_of(builder) else (builder,)
+        self.__nx_function__ = functools.partial(*named, *args, **options)
         self.__doc__ = builder.__doc__
         self._made: tuple[Any, Any, dict] | None = None
         self._inputs: tuple[tuple, dict] | None = None
@@ -82,8 +83,7 @@ class Module:
         """
         if not isinstance(name, str) or not name.isidentifier():
             raise NxTypeError(f"the name of a module is an identifier such as 'hidden', got {name!r}")
-        call = self.fresh().__nx_function__
-        return Module(call.args[1], call.args[2:], call.keywords, name)
+        return Module(*_call_of(self.fresh()), name)
 
     def fresh(self) -> Module:
         """A module that is made alike and has parameters of its own, and so have the modules that it is made of.
@@ -304,7 +304,7 @@ class Module:
                         "Define `def apply(x): …` in it, and return apply.",
                     )
                 )
-            self._made = (made, function, names_of(made.args[1], function, Module))
+            self._made = (made, function, names_of(_call_of(self)[0], function, Module))
         return self._made[1:]
 
     # What people see -------------------------------------------------------------------------------------------
@@ -348,8 +348,8 @@ class Module:
         return run
 
     def __repr__(self) -> str:
-        call = self.__nx_function__
-        return self.name if call.args[1] is _itself else shown_call(*call.args[:2], call.args[2:], call.keywords)
+        call = _call_of(self)
+        return self.name if call[0] is _itself else shown_call(self.name, *call)
 
     def __str__(self) -> str:
         return repr(self) if self._inputs is None else str(self._summary(self._inputs))
@@ -418,6 +418,14 @@ def _built(name: str, builder: Callable[..., Any], /, *args: Any, **options: Any
     return builder(*args, **options)
 
 
+def _call_of(module: Module) -> tuple[Callable[..., Any], tuple, dict[str, Any]]:
+    """The maker of a module, and what it was given."""
+    made = module.__nx_function__
+    if made.func is _built:
+        return made.args[1], made.args[2:], made.keywords
+    return made.func, made.args, made.keywords
+
+
 def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
@@ -431,9 +439,8 @@ def _fresh(value: Any, made: dict[int, Module]) -> Any:
     """A module or a container with fresh modules; what was shared in it is shared again."""
     if isinstance(value, Module):
         if id(value) not in made:
-            call = value.__nx_function__
-            args, options = _fresh(call.args[2:], made), _fresh(call.keywords, made)
-            made[id(value)] = Module(call.args[1], args, options, value.name)
+            builder, args, options = _call_of(value)
+            made[id(value)] = Module(builder, _fresh(args, made), _fresh(options, made), value.name)
         return made[id(value)]
     if type(value) in (tuple, list):
         return type(value)(_fresh(one, made) for one in value)
