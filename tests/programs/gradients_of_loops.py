@@ -132,6 +132,28 @@ def heat_equation(u, k):
     return nx.sum(u * u * u)
 
 
+def _sinkhorn_jax(jnp, jax):
+    def loss(cost, eps):
+        def step(_, fg):
+            f, g = fg
+            f = -eps * jax.nn.logsumexp((g[None, :] - cost) / eps, axis=1)
+            return f, -eps * jax.nn.logsumexp((f[:, None] - cost) / eps, axis=0)
+
+        f, g = jax.lax.fori_loop(0, 9, step, (jnp.zeros(4), jnp.zeros(5)))
+        return jnp.sum(jnp.exp((f[:, None] + g[None, :] - cost) / eps) * cost)
+
+    return loss
+
+
+@program(_sinkhorn_jax, between(0, 1, 4, 5), 0.5)
+def sinkhorn_transport(cost, eps):
+    f, g = nx.broadcast(nx.f64(0.0), (4,)), nx.broadcast(nx.f64(0.0), (5,))
+    for _ in range(9):
+        f = -eps * nx.logsumexp((nx.new_axis(g, 0) - cost) / eps, axes=[1])
+        g = -eps * nx.logsumexp((nx.new_axis(f, 1) - cost) / eps, axes=[0])
+    return nx.sum(nx.exp((nx.new_axis(f, 1) + nx.new_axis(g, 0) - cost) / eps) * cost)
+
+
 def _fibonacci_jax(jnp, jax):
     def loss(x):
         y = jnp.zeros(8).at[0].set(x[0]).at[1].set(x[1])
