@@ -43,7 +43,8 @@ def make_step(
     Definition
         ``step(params, state, (x, y))`` gives the next parameters, the next state, and the loss; with `metrics` a dict
         of all, in which the loss is ``"loss"``. The arguments ``learning_rate`` and ``key`` can follow: they change
-        from step to step without a new compilation.
+        from step to step without a new compilation. A key can be a pair, ``(key, number of the step)``, of which one is
+        made for the step.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def step(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """What :func:`make_step` compiles; the first arguments are given there."""
     x, y = _pair(batch)
-    learning_rate, key = _given(learning_rate), _given(key)
+    learning_rate, key = _given(learning_rate), _key(key)
     inner, carried = _states(state, stateful)
     call, ((_, loss), *metrics) = _Model(model, stateful, training=True), named
 
@@ -203,6 +204,11 @@ def _pair(batch: Any) -> tuple[Any, Any]:
 def _given(value: Any) -> Any:
     """An argument, or None where an empty container holds its place."""
     return None if isinstance(value, tuple) else value
+
+
+def _key(value: Any) -> Any:
+    """A key, also of a key and the number of the step."""
+    return nx.random.fold_in(*value) if isinstance(value, tuple) and value else _given(value)
 
 
 def _states(state: Any, stateful: bool) -> tuple[Any, Any]:

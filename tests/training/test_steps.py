@@ -85,6 +85,9 @@ def test_models_are_given_keys_and_told_that_they_are_in_training():
     loss = step(PARAMS, optimizer.init(PARAMS), BATCH, key=key)[2]
     expected = 2 * 2.25 * float(nx.random.uniform_split(key))
     np.testing.assert_allclose(float(loss), expected, rtol=1e-6)
+    folded = step(PARAMS, optimizer.init(PARAMS), BATCH, key=(key, 7))[2]
+    expected = 2 * 2.25 * float(nx.random.uniform_split(nx.random.fold_in(key, 7)))
+    np.testing.assert_allclose(float(folded), expected, rtol=1e-6)
     evaluation = training.make_evaluation(model, lambda y, found: nx.sum(found))
     assert float(evaluation(PARAMS, BATCH)["loss"]) == 2.25
 
