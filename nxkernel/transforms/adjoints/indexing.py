@@ -23,13 +23,14 @@ def _gather(at: Site) -> list[Gain]:
     return [Elements(at.g, tuple(map(_bare, indices)), at.params["axes"]), *[None] * len(indices)]
 
 
-@rule(p.put_slice)
+@rule(p.put_slice, p.put_strided)
 def _put_slice(at: Site) -> list[Gain]:
     _, part, *starts = at.node.operands
     nothing = filled(0, at.g.type, part.shape)
-    strides = (1,) * len(part.shape)
-    mine = apply(p.dynamic_slice, at.g, *starts, lengths=part.shape, strides=strides)
-    return [apply(p.put_slice, at.g, nothing, *starts), mine, *[None] * len(starts)]
+    strides = at.params.get("strides", (1,) * len(part.shape))
+    lengths = shapes.spans(part.shape, strides)
+    mine = apply(p.dynamic_slice, at.g, *starts, lengths=lengths, strides=strides)
+    return [apply(at.node.primitive, at.g, nothing, *starts, **at.params), mine, *[None] * len(starts)]
 
 
 @rule(p.scatter)

@@ -18,7 +18,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.ops.creation import eye, tril, triu
 from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints.table import Elements, Gain, Site, refusal, rule, spread, zeros
+from nxkernel.transforms.adjoints.table import Elements, Gain, Site, refusal, rule, shaped, spread, zeros
 
 
 def _times(left: Expr, right: Expr) -> Expr:
@@ -106,6 +106,57 @@ def _fft(at: Site) -> list[Gain]:
 def _solve(at: Site) -> list[Gain]:
     right = apply(p.solve, _swapped(at.x(0)), at.g)
     return [-_times(right, _swapped(at.y)) if at.wanted[0] else None, right]
+
+
+@rule(p.inverse)
+def _inverse(at: Site) -> list[Gain]:
+    turned = _swapped(at.y)
+    return [-_times(_times(turned, at.g), turned)]
+
+
+@rule(p.determinant)
+def _determinant(at: Site) -> list[Gain]:
+    # The determinant times the inverse, by factors: u^-1 l^-1 in the order of rows. The last pivot, which is 0 where
+    # the matrix is singular, is not divided by.
+    x = at.x(0)
+    size = x.shape[-1]
+    if not size:
+        return [at.zeros(0)]
+    packed, order = apply(p.lu, x)
+    unit, shape = _unit(packed), packed.shape
+    diagonal = _on_diagonal(packed)
+    last = apply(p.equal, _numbers(diagonal.shape), filled(size - 1, types.s64, diagonal.shape))
+    one = filled(1, diagonal.type, diagonal.shape)
+    before = apply(p.product, apply(p.select, last, one, diagonal), axes=(len(shape) - 2,), keep_axes=False)
+    before = before * _in_type(_sign(order), before)
+    lead = range(len(shape) - 2)
+    inside = spread(before, diagonal.shape, lead)
+    scale = apply(p.select, last, one, inside * spread(_last(diagonal), diagonal.shape, lead))
+    pivots = apply(p.select, last, 1 / inside, diagonal)
+    upper = triu(packed, k=1) + unit * _rows_of(pivots, shape)
+    rows = convert(apply(p.equal, _columns_of(order, shape), _numbers(shape)), x.type)
+    found = apply(p.triangular_solve, tril(packed, k=-1) + unit, rows, lower=True, transform="none")
+    found = apply(p.triangular_solve, upper, found * _columns_of(scale, shape), lower=False, transform="none")
+    return [_swapped(found) * spread(at.g, shape, lead)]
+
+
+def _numbers(shape: tuple[int, ...]) -> Expr:
+    """For each element its place along the last axis."""
+    return apply(p.iota, type=types.s64, shape=shape, names=unnamed(shape), axis=len(shape) - 1)
+
+
+def _last(vectors: Expr) -> Expr:
+    """The last element of each."""
+    return shaped(_columns(vectors, vectors.shape[-1] - 1, vectors.shape[-1]), vectors.shape[:-1])
+
+
+def _sign(order: Expr) -> Expr:
+    """1 for permutations that an even number of exchanges makes, -1 for others."""
+    square = (*order.shape, order.shape[-1])
+    greater = apply(p.greater, _columns_of(order, square), _rows_of(order, square))
+    swapped = triu(convert(greater, types.s64), k=1)
+    count = apply(p.sum_, swapped, axes=(len(square) - 2, len(square) - 1), keep_axes=False)
+    return 1 - 2 * apply(p.remainder, count, filled(2, types.s64, count.shape))
 
 
 @rule(p.triangular_solve)

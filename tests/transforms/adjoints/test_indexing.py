@@ -57,6 +57,26 @@ def test_put_slice(case):
     check(lambda x, u, *s: apply(p.put_slice, x, u, *s) ** 2, numbers(*shape), numbers(*part, seed=1), *starts)
 
 
+@st.composite
+def put_strides(draw):
+    axes = []
+    for _ in range(draw(st.integers(1, 3))):
+        count, stride = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+        axes.append(((count - 1) * stride + 1 + draw(st.integers(0, 2)), count, stride, draw(st.integers(-2, 5))))
+    return tuple(zip(*axes, strict=True))
+
+
+@given(put_strides())
+@EXAMPLES
+def test_put_strided(case):
+    shape, part, strides, starts = case
+
+    def function(x, u, *s):
+        return apply(p.put_strided, x, u, *s, strides=strides) ** 2
+
+    check(function, numbers(*shape), numbers(*part, seed=1), *starts)
+
+
 @pytest.mark.parametrize("complex_", [False, True])
 def test_second_derivatives(complex_):
     x, y = numbers(4, 3, complex_=complex_), numbers(3, 3, seed=1, complex_=complex_)

@@ -181,9 +181,18 @@ def test_vectors_beyond_the_singular_values_are_refused():
 
 
 @BOTH
-@pytest.mark.parametrize("size", [1, 2, 3, 4])
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 6])
 def test_determinant(size, complex_):
     check(nx.linalg.determinant, numbers(2, size, size, complex_=complex_), order=2)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 6])
+def test_determinants_of_singular_matrices(size):
+    a = numbers(size, size)
+    a[-1] = 2 * a[0]
+    check(nx.linalg.determinant, a)
+    a[-1] = 0
+    check(nx.linalg.determinant, a)
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
@@ -218,7 +227,7 @@ def test_no_elements(shape):
         q, r = nx.linalg.qr(a)
         u, s, vt = nx.linalg.svd(a, full_matrices=False)
         several = nx.linalg.cholesky(a) + nx.linalg.invert(a) + q + r + u + vt
-        return nx.sum(several) + nx.sum(s)
+        return nx.sum(several) + nx.sum(s) + nx.sum(nx.linalg.determinant(a))
 
     assert nx.grad(loss)(np.empty(shape)).shape == shape
 
