@@ -213,11 +213,10 @@ class _Run:
     def _epoch(self, bar: Bar) -> None:
         """One epoch, or what is left of it."""
         skipped = self.now.batch
-        rate = None
         for place, batch in enumerate(_epoch_of(self.data, self.now.epoch)):
             if place < skipped:
                 continue
-            rate = self._rate()
+            rate = self._rate(self.now.step)
             # By place, with () for what is not given: arguments by name take the long way of a call.
             given = (() if rate is None else rate, self._key())
             params, state, told = self.step(self.now.params, self.now.state, batch, *given)
@@ -227,7 +226,7 @@ class _Run:
             bar.step(figures)
         if not self.now.batch:
             raise NxValueError(f"fit: the data of epoch {self.now.epoch + 1} has no batch")
-        self._end_epoch(rate)
+        self._end_epoch()
 
     def _count(self, params: Any, state: Any, figures: dict[str, float], examples: int) -> None:
         now = self.now
@@ -237,8 +236,9 @@ class _Run:
             examples=now.examples + examples,
         )  # fmt: skip
 
-    def _end_epoch(self, rate: float | None) -> None:
+    def _end_epoch(self) -> None:
         now = self.now
+        rate = self._rate(now.step - 1)
         row: dict[str, float] = {"epoch": now.epoch + 1}
         row |= {name: total / now.examples for name, total in now.totals.items()}
         if self.validation is not None:
@@ -263,11 +263,11 @@ class _Run:
         given = self.validation
         return [given] if isinstance(given, tuple) and len(given) == 2 else _epoch_of(given, 0)
 
-    def _rate(self) -> float | None:
+    def _rate(self, step: int) -> float | None:
         rate = self.learning_rate
         if rate is None:
             return None
-        return float(rate(self.now.step) if callable(rate) else rate)
+        return float(rate(step) if callable(rate) else rate)
 
     def _key(self) -> Any:
         # The program makes the key of the step: without compilation that takes ten times as long as a small step.
