@@ -24,7 +24,7 @@ __all__ = [
 
 
 #: What is imported when somebody asks for it.
-_LAZY = ("nn", "optim")
+_LAZY = ("nn", "optim", "training")
 
 
 def __getattr__(name: str) -> Any:
