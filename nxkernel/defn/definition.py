@@ -111,7 +111,7 @@ class Definition:
         if not isinstance(function, types.FunctionType | types.MethodType | functools.partial):
             method = type(function).__call__
             self._root = types.MethodType(method, function) if isinstance(method, types.FunctionType) else function
-        self._signature = signature
+        self._signature = self.__signature__ = signature
         parameters = list(signature.parameters.values())
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         self._positional = [parameter for parameter in parameters if parameter.kind in kinds]

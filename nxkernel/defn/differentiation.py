@@ -126,6 +126,7 @@ def _is_function_form(function: Any, second: Any, name: str) -> bool:
 def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with_value: bool) -> Definition:
     several = not isinstance(argnums, int)
     places, name = variables.places(argnums), variables.called(function)
+    function = variables.inlined(function)
 
     @variables.transform(f"grad({name})")
     @functools.wraps(function, updated=())

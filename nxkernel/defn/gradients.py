@@ -15,7 +15,7 @@ from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import replayed
 from nxkernel.numpy.array import Value
 from nxkernel.operand import Operand, entry_spec
-from nxkernel.ops.dispatch import apply, convert, is_number, operand, spread
+from nxkernel.ops.dispatch import apply, convert, is_number, lasting, operand, spread
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe, size, unnamed
 from nxkernel.transforms.adjoints.table import plain, tangent_spec
@@ -120,7 +120,7 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
     """
     if not callable(fun):
         raise NxTypeError(f"checkpoint takes a function, got {describe(fun)}")
-    name = f"checkpoint({variables.called(fun)})"
+    name, fun = f"checkpoint({variables.called(fun)})", variables.inlined(fun)
 
     @variables.transform(name)
     @functools.wraps(fun, updated=())
@@ -254,4 +254,4 @@ def _as(leaf: Any, made: Operand) -> Any:
 
 
 def _as_tensor(leaf: Any) -> Any:
-    return leaf if isinstance(leaf, Value) else operand(leaf)
+    return leaf if isinstance(leaf, Value) else lasting(leaf)

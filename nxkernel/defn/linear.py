@@ -93,7 +93,7 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     ([3.0, 8.0], [[3.0, 40.0], [1.0, 20.0]])
     """
     _check_function(fun, "vjp")
-    name = f"vjp of {variables.called(fun)}"
+    name, fun = f"vjp of {variables.called(fun)}", variables.inlined(fun)
     if tracing.current() is None:
         # Arguments are not changed, also where the function assigns into them.
         @variables.transform(variables.called(fun))
@@ -157,7 +157,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         raise NxValueError(
             f"jvp: there are {counted(len(primals), 'primal')} and {counted(len(tangents), 'tangent')}; each has one"
         )
-    name = f"jvp of {variables.called(fun)}"
+    name, fun = f"jvp of {variables.called(fun)}", variables.inlined(fun)
     if tracing.current() is None:
 
         @variables.transform(name)
@@ -226,6 +226,7 @@ def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Defini
 def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], kind: str) -> Definition:
     several = not isinstance(argnums, int)
     places, name = variables.places(argnums), f"{kind} of {variables.called(fun)}"
+    fun = variables.inlined(fun)
 
     @variables.transform(name)
     @functools.wraps(fun, updated=())

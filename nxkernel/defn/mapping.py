@@ -55,7 +55,7 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
     """
     if not callable(function):
         raise NxTypeError(f"nx.vmap takes a function, got {describe(function)}")
-    name = f"vmap of {variables.called(function)}"
+    name, function = f"vmap of {variables.called(function)}", variables.inlined(function)
 
     @variables.transform(name)
     @functools.wraps(function, updated=())

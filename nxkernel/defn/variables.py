@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, VectorizedExpr, node_with
@@ -80,6 +82,15 @@ def places(argnums: Any) -> tuple[int, ...]:
 def called(function: Any) -> str:
     """What people call a function."""
     return getattr(function, "__name__", type(function).__name__)
+
+
+def inlined(function: Any) -> Any:
+    """A definition as one that becomes part of another when that asks for it, whatever it says of conflicts."""
+    if not isinstance(function, Definition) or function.on_conflict == "reuse":
+        return function
+    made = copy.copy(function)
+    made.on_conflict = "reuse"
+    return made
 
 
 def transform(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

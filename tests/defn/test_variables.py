@@ -51,3 +51,29 @@ def test_what_transforms_capture_is_read_at_every_call():
     weights[0] = 5.0
     assert slope(np.zeros(2)).to_list() == [5.0, 2.0]
     assert nx.jvp(lambda x: nx.sum(x * weights), (np.zeros(2),), (np.ones(2),))[1].to_number() == 7.0
+
+
+def test_what_jit_made_is_a_function_as_any():
+    cube = nx.jit(lambda x: x**3)
+    assert float(nx.grad(cube)(2.0)) == 12.0
+    assert float(nx.hessian(cube)(2.0)) == 12.0
+    assert nx.vmap(cube)(np.array([1.0, 2.0])).to_list() == [1.0, 8.0]
+    assert [float(t) for t in nx.jvp(cube, (2.0,), (1.0,))] == [8.0, 12.0]
+    assert float(nx.vjp(cube, 2.0)[1](1.0)[0]) == 12.0
+    assert float(nx.grad(nx.checkpoint(cube))(2.0)) == 12.0
+    assert cube.on_conflict == "raise"
+
+
+def test_methods_read_their_object_at_every_call():
+    class Model:
+        weights = np.array([1.0, 2.0])
+
+        @nx.defn
+        def loss(self, x, *, power=2):
+            return nx.sum(self.weights * x**power)
+
+    model = Model()
+    assert nx.grad(model.loss)(np.ones(2)).to_list() == [2.0, 4.0]
+    assert nx.vmap(model.loss)(np.ones((1, 2)), power=3).to_list() == [3.0]
+    model.weights = np.array([3.0, 2.0])
+    assert nx.grad(model.loss)(np.ones(2)).to_list() == [6.0, 4.0]
