@@ -130,6 +130,16 @@ def fit(
     ------
     NxValueError
         For a checkpoint of another model.
+
+    Examples
+    --------
+    >>> from nxkernel import optim, training
+    >>> data = training.batches(nx.tensor([1.0, 2.0, 3.0, 4.0]), nx.tensor([2.0, 4.0, 6.0, 8.0]), 2)
+    >>> line = lambda slope, x: slope * x
+    >>> loss = lambda y, found: nx.mean((y - found) ** 2)
+    >>> fitted = training.fit(line, loss, optim.sgd(0.05), nx.tensor(0.0), data, epochs=20, progress=False)
+    >>> fitted.steps, round(float(fitted.params), 3), fitted.history["epoch"][-1]
+    (40, 2.0, 20)
     """
     checks.count("fit", "epochs", epochs)
     if resume and checkpoint is None:
