@@ -59,7 +59,7 @@ def running(decay: Any, mean: Any, values: Any, name: str, square: bool = False)
     """Running means with new values, or with their squares, counted in."""
 
     def one(new: Any, old: Any) -> Any:
-        new = squared(new) if square else new
+        new = wide_square(new) if square else new
         return in_type(decay * old + (1 - decay) * new, old.type)
 
     return each(one, {"grads": values, f"state.{name}": mean})
@@ -114,11 +114,20 @@ def trace(decay: float, nesterov: bool = False) -> Transformation:
 
 
 def _moments(params: Any) -> MomentsState:
-    return MomentsState(zero(), _leaves.like(params), _real(_leaves.like(params)))
+    return MomentsState(zero(), _leaves.like(params), _squares(params))
 
 
-def _real(value: Any) -> Any:
-    return each(lambda leaf: nx.real(leaf) if leaf.type.is_complex else leaf, {"params": value})
+def _squares(params: Any, value: float = 0.0) -> Any:
+    """A container like the parameters for squares, which are real and too small or too slow for types of 16 bits."""
+    first = _leaves.like(params, value)
+    return each(lambda p: in_type(nx.real(p) if p.type.is_complex else p, float_type(p.type)), {"params": first})
+
+
+def wide_square(leaf: Any) -> Any:
+    """The squares of a leaf's elements in the type that squares are kept in."""
+    if leaf.type.is_complex:
+        return squared(leaf)
+    return squared(in_type(leaf, float_type(leaf.type)))
 
 
 def _averages(b1: Any, b2: Any, count: Any, grads: Any, mean: Any, square: Any, nesterov: bool) -> tuple[Any, Any]:
@@ -170,7 +179,7 @@ def scale_by_adam(
         square = running(b2, state.square, grads, "square", square=True)
         count = state.count + 1
         m, v = _averages(b1, b2, count, grads, mean, square, nesterov)
-        updates = each(lambda m, v: m / (nx.sqrt(v + eps_root) + eps), {"mean": m, "square": v})
+        updates = each(lambda m, v: in_type(m / (nx.sqrt(v + eps_root) + eps), m.type), {"mean": m, "square": v})
         return updates, MomentsState(count, mean, square)
 
     return Transformation(_moments, change)
@@ -200,7 +209,7 @@ def scale_by_belief(
         square = each(lambda v: v + eps_root, {"state.square": square})
         count = state.count + 1
         m, v = _averages(b1, b2, count, grads, mean, square, nesterov)
-        updates = each(lambda m, v: m / (nx.sqrt(v) + eps), {"mean": m, "square": v})
+        updates = each(lambda m, v: in_type(m / (nx.sqrt(v) + eps), m.type), {"mean": m, "square": v})
         return updates, MomentsState(count, mean, square)
 
     return Transformation(_moments, change)
@@ -240,7 +249,7 @@ def scale_by_radam(
             safe = nx.select(enough, length, threshold + 1.0)
             share = (safe - 4) * (safe - 2) * most / ((most - 4) * (most - 2) * safe)
             rectified = _leaves.scaled(m, nx.sqrt(share)) / (nx.sqrt(v + eps_root) + eps)
-            return nx.select(enough, rectified, m)
+            return nx.select(enough, in_type(rectified, m.type), m)
 
         return each(one, {"mean": m, "square": v}), MomentsState(count, mean, square)
 
@@ -263,16 +272,18 @@ def scale_by_adamax(b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Tr
     _check_moments("scale_by_adamax", b1, b2, eps)
 
     def init(params: Any) -> MaximumState:
-        return MaximumState(zero(), _leaves.like(params), _real(_leaves.like(params)))
+        return MaximumState(zero(), _leaves.like(params), _squares(params))
 
     def change(grads: Any, state: MaximumState, params: Any) -> tuple[Any, MaximumState]:
         count = state.count + 1
         mean = running(b1, state.mean, grads, "mean")
         maximum = each(
-            lambda g, u: in_type(nx.max(nx.abs(g) + eps, b2 * u), u.type),
+            lambda g, u: in_type(nx.max(in_type(nx.abs(g), u.type) + eps, b2 * u), u.type),
             {"grads": grads, "state.maximum": state.maximum},
         )
-        updates = each(lambda m, u: corrected(m, b1, count) / u, {"state.mean": mean, "state.maximum": maximum})
+        updates = each(
+            lambda m, u: in_type(corrected(m, b1, count) / u, m.type), {"state.mean": mean, "state.maximum": maximum}
+        )
         return updates, MaximumState(count, mean, maximum)
 
     return Transformation(init, change)
@@ -305,10 +316,11 @@ def scale_by_rms(
     checks.at_least("scale_by_rms", "eps", eps, 0)
 
     def one(g: Any, variance: Any) -> Any:
-        return g * nx.rsqrt(variance + eps) if eps_in_sqrt else g / (nx.sqrt(variance) + eps)
+        made = g * nx.rsqrt(variance + eps) if eps_in_sqrt else g / (nx.sqrt(variance) + eps)
+        return in_type(made, g.type)
 
     def init(params: Any) -> SquareState | CenteredState:
-        square = _real(_leaves.like(params, initial))
+        square = _squares(params, initial)
         return CenteredState(_leaves.like(params), square) if centered else SquareState(square)
 
     def change(grads: Any, state: Any, params: Any) -> tuple[Any, Any]:
@@ -316,7 +328,7 @@ def scale_by_rms(
         if not centered:
             return each(one, {"grads": grads, "state.square": square}), SquareState(square)
         mean = running(decay, state.mean, grads, "mean")
-        variance = each(lambda v, m: v - squared(m), {"state.square": square, "state.mean": mean})
+        variance = each(lambda v, m: v - wide_square(m), {"state.square": square, "state.mean": mean})
         return each(one, {"grads": grads, "state.square": variance}), CenteredState(mean, square)
 
     return Transformation(init, change)
@@ -341,14 +353,14 @@ def scale_by_rss(initial: float = 0.1, eps: float = 1e-7) -> Transformation:
     checks.at_least("scale_by_rss", "eps", eps, 0)
 
     def init(params: Any) -> SquareState:
-        return SquareState(_real(_leaves.like(params, initial)))
+        return SquareState(_squares(params, initial))
 
     def change(grads: Any, state: SquareState, params: Any) -> tuple[Any, SquareState]:
-        square = each(lambda g, s: in_type(s + squared(g), s.type), {"grads": grads, "state.square": state.square})
+        square = each(lambda g, s: in_type(s + wide_square(g), s.type), {"grads": grads, "state.square": state.square})
 
         def one(g: Any, s: Any) -> Any:
             # A gradient that never was anything else than 0 stays 0.
-            return nx.select(s > 0, g * nx.rsqrt(nx.select(s > 0, s, 1.0) + eps), g * 0)
+            return nx.select(s > 0, in_type(g * nx.rsqrt(nx.select(s > 0, s, 1.0) + eps), g.type), g * 0)
 
         return each(one, {"grads": grads, "state.square": square}), SquareState(square)
 

@@ -202,3 +202,20 @@ def test_optimizers_are_shown_as_they_were_made():
     assert repr(optim.adam(0.1, b1=0.8)) == "adam(0.1, b1=0.8)"
     assert repr(optim.chain(optim.clip(1.0), optim.sgd(0.1))) == "chain(clip(1.0), sgd(0.1))"
     assert repr(optim.Transformation(lambda params: (), lambda g, s, p: (g, s))) == "<gradient transformation>"
+
+
+@pytest.mark.parametrize("type_", ["f16", "bf16"])
+@pytest.mark.parametrize(
+    "optimizer",
+    [optim.adam(0.1), optim.nadam(0.1), optim.adabelief(0.1), optim.radam(0.1), optim.adamax(0.1), optim.rmsprop(0.1)],
+    ids=repr,
+)
+def test_narrow_parameters_have_squares_in_f32(optimizer, type_):
+    params = nx.tensor([1.0, -1.0, 0.5], type=type_)
+    grads = nx.tensor([0.0, 1e-4, -2.0], type=type_)
+    state = optimizer.init(params)
+    for _ in range(8):
+        updates, state = nx.jit(optimizer.update)(grads, state, params)
+    assert updates.type == type_
+    assert np.isfinite(np.asarray(updates.to_list())).all()
+    assert updates.to_list()[0] == 0
