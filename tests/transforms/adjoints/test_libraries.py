@@ -250,3 +250,36 @@ def test_many_matrices_by_vectorized_axes():
         nx.grad(lambda a, b: nx.sum(nx.linalg.solve(a, b) ** 2))(*pair).to_numpy() for pair in zip(a, b, strict=True)
     ]
     np.testing.assert_allclose(found, each, rtol=1e-9)
+
+
+@BOTH
+def test_gradients_are_those_of_jax(complex_):
+    jax = pytest.importorskip("jax")
+    a, right = numbers(4, 4, complex_=complex_), numbers(4, 2, seed=1, complex_=complex_)
+    weights = numbers(4, 4, seed=2, complex_=True)
+
+    def losses(library, linalg, h):
+        """What both libraries compute, of matrices that are Hermitian and positive definite."""
+
+        def weighed(x):
+            return library.sum(library.real(x * weights[: x.shape[0], : x.shape[1]]))
+
+        vectors, values = linalg.eigh(h)[::-1]
+        u, s, vt = linalg.svd(h[:, :2], full_matrices=False)
+        return [
+            weighed(linalg.cholesky(h)), weighed(linalg.solve(h, right)), weighed(linalg.qr(h)[0]),
+            library.sum(values**3), library.sum(library.abs(vectors) ** 4), library.sum(s**3),
+            library.sum(library.abs(u @ vt) ** 3),
+        ]  # fmt: skip
+
+    def ours(a):
+        h = a @ nx.linalg.adjoint(a) + np.eye(4)
+        return sum(losses(nx, nx.linalg, h))
+
+    def theirs(a):
+        h = a @ a.conj().T + np.eye(4)
+        return sum(losses(jax.numpy, jax.numpy.linalg, h))
+
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        expected = np.asarray(jax.grad(theirs)(a))
+    np.testing.assert_allclose(nx.grad(ours)(a).to_numpy(), expected, rtol=1e-7, atol=1e-9)
