@@ -15,6 +15,10 @@ from nxkernel.errors import NxAttributeError, message
 Entry = str | tuple[str, str]
 
 _OUTSIDE = "The size of the result depends on values, so this goes outside of definitions: NumPy takes tensors."
+_HOOK = (
+    "It calls the function with the value when the program has run; what the function returns goes nowhere. "
+    "nx.print_value(t) prints."
+)
 _KEYS = "Numbers come from a key, and every sampler returns them and a new key."
 
 #: By what is typed after ``nx.``.
@@ -97,6 +101,8 @@ FUNCTIONS: dict[str, Entry] = {
     "jacrev": "nx.jacobian(nx.sin)(v)", "jacfwd": "nx.jacobian(nx.sin)(v)", "stop_gradient": "nx.stop_grad(t)",
     "custom_vjp": "nx.custom_grad(nx.sin(t), [t], lambda g: [g * nx.cos(t)])",
     "custom_jvp": "nx.custom_grad(nx.sin(t), [t], lambda g: [g * nx.cos(t)])", "remat": "nx.checkpoint(nx.sin)(t)",
+    "io_callback": ('nx.hook(t, "name", print)', _HOOK), "pure_callback": ('nx.hook(t, "name", print)', _HOOK),
+    "debug": ('nx.hook(t, "name", print)', _HOOK), "host_callback": ('nx.hook(t, "name", print)', _HOOK),
     "gradient": "nx.diff(v)", "ediff1d": "nx.diff(v)",
     "greater_than": "nx.greater(a, b)", "less_than": "nx.less(a, b)",
     "hypot": "nx.sqrt(a * a + b * b)", "heaviside": "nx.greater_equal(t, 0)",

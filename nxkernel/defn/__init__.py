@@ -7,6 +7,7 @@ from nxkernel.defn.events import Event, events
 from nxkernel.defn.flow.public import cond, fori, scan, unroll, while_
 from nxkernel.defn.gradients import checkpoint, custom_grad, stop_grad
 from nxkernel.defn.guards import assert_compiles, no_compile
+from nxkernel.defn.hooks import hook, print_value
 from nxkernel.defn.jit import (
     compile,
     debug_expr,
@@ -16,7 +17,6 @@ from nxkernel.defn.jit import (
     jit,
     jit_apply,
     print_expr,
-    print_value,
 )
 from nxkernel.defn.linear import hessian, jacobian, jvp, vjp
 from nxkernel.defn.mapping import vmap
@@ -42,6 +42,7 @@ __all__ = [
     "global_default_options",
     "grad",
     "hessian",
+    "hook",
     "jacobian",
     "jit",
     "jit_apply",

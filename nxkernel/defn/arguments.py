@@ -49,11 +49,15 @@ class Arguments:
         The last arguments are passed by these names.
     placed : set of str
         The options that are parameters before the ``*``.
+    hooks : frozenset of str
+        The names of hooks that functions are given for.
+    owner : tuple
+        What tells the object that is called from others of the same content; empty where they share programs.
     """
 
     __slots__ = (
-        "_option_states", "_walk", "arrays", "assigned", "compiler", "face", "fixed", "keywords", "kinds", "names",
-        "options", "paths", "placed", "specs", "structures", "survey", "values",
+        "_option_states", "_walk", "arrays", "assigned", "compiler", "face", "fixed", "hooks", "keywords", "kinds",
+        "names", "options", "owner", "paths", "placed", "specs", "structures", "survey", "values",
     )  # fmt: skip
 
     def __init__(
@@ -70,6 +74,8 @@ class Arguments:
         keywords: Sequence[str] = (),
         placed: Collection[str] = (),
         assigned: Mapping[str, bool] = MappingProxyType({}),
+        hooks: Collection[str] = (),
+        owner: tuple = (),
     ) -> None:
         self.names, self.structures = names, tuple(structures)
         self.options, self.compiler, self.survey = options, compiler, survey
@@ -83,6 +89,7 @@ class Arguments:
             state = constant(value)
             self._option_states[name] = self._walked(name, value) if state is None else state
         self.face, self.keywords, self.placed = face, tuple(keywords), placed
+        self.hooks, self.owner = frozenset(hooks), owner
         #: What a NumPy program sees apart though types and shapes are equal: numbers, which are weak, and arrays.
         self.kinds = tuple(map(kind_of, self.values)) if face == faces.NUMPY else ()
         #: The paths of Python numbers that are static values.
@@ -108,6 +115,8 @@ class Arguments:
             self._aliases(),
             self.survey.ident,
             self.compiler,
+            self.hooks,
+            self.owner,
         )
 
     def own(self, function: str, given: list[np.ndarray], program: Any) -> None:
@@ -255,6 +264,10 @@ class Arguments:
                 found[f"{kind} {name}"] = (self._option_states[name], describe(value))
         if self._walk is not None:
             found |= self._walk.parts
+        if self.hooks:
+            found["hooks"] = (self.hooks, ", ".join(sorted(self.hooks)))
+        if self.owner:
+            found["the function object, to which its hooks belong"] = (self.owner, "this one")
         return {**found, **self.survey.parts, "compiler": (self.compiler, self.compiler)}
 
     def trace(self, name: str, function: Callable[..., Any], twin: Callable[[Any], Any]) -> Traced:
@@ -276,8 +289,9 @@ class Arguments:
         ]
         known = Known(self.arrays, leads)
         return trace(
-            name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords
-        )
+            name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords,
+            self.hooks,
+        )  # fmt: skip
 
     def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[np.ndarray]:
         """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made."""

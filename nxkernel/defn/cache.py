@@ -11,8 +11,8 @@ from typing import Any
 
 from nxkernel.compilers.interface import Executable
 from nxkernel.defn.arguments import Parts
+from nxkernel.defn.delivery import Hook
 from nxkernel.defn.events import Event, stream
-from nxkernel.defn.printing import Line
 from nxkernel.graph.expr import Source
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
@@ -50,10 +50,10 @@ class Program:
         Which captured arrays of the call are passed, by their number.
     fixed : tuple
         Arrays that the function made itself; passed at every call.
-    prints : tuple
-        Label and structure of the values that are printed after each run; their leaves are the last outputs.
+    hooks : tuple of (Hook, structure)
+        Who gets a value after each run, and the structure of it; their leaves come after those of the result.
     specs : tuple of Spec or VectorizedSpec
-        Of the results, then of what is printed.
+        Of the results, then of what hooks get.
     changes : tuple of int
         The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
     returned : frozenset of int
@@ -78,7 +78,7 @@ class Program:
     structure: Any
     captured: tuple[int, ...]
     fixed: tuple
-    prints: tuple[tuple[str | Line, Any], ...]
+    hooks: tuple[tuple[Hook, Any], ...]
     specs: tuple
     changes: tuple[int, ...]
     returned: frozenset[int]
@@ -116,6 +116,8 @@ class Family:
         self.fixed: set[str] = set()
         #: The arguments that tracing found to be assigned into, and whether as a whole, by ``x += v``, only.
         self.assigned: dict[str, bool] = {}
+        #: Whether hooks call functions of the definition's own: programs belong to one object then, not to a content.
+        self.owned = False
         #: Goes up when programs are dropped, so that shortcuts to them are not followed.
         self.version = 0
         #: Whether another function of the same name and place was there before, which the person has edited since.

@@ -226,7 +226,8 @@ class Walk:
         if isinstance(value, types.FunctionType) and not installed(value):
             self._function(value, name)
         elif "__nx_function__" in getattr(value, "__dict__", ()) and not isinstance(value, types.FunctionType):
-            self.states.append(("definition", value.on_conflict, value.compiler))
+            given = tuple([(hook, Same(function)) for hook, function in vars(value).get("hooks", {}).items()])
+            self.states.append(("definition", value.on_conflict, value.compiler, given))
             self.value(value.__nx_function__, name, None)
         elif isinstance(value, types.MethodType):
             self._method(value, name)

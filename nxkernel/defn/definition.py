@@ -7,7 +7,7 @@ import functools
 import inspect
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from nxkernel.defn import (
     captures,
     containers,
     defaults,
+    delivery,
     explain,
     faces,
     fingerprint,
@@ -69,6 +70,7 @@ class Definition:
         promotion: str | None = None,
         static_argnames: static_arguments.Names = None,
         static_argnums: static_arguments.Numbers = None,
+        hooks: Mapping[str, Callable[[Any], Any]] | None = None,
     ) -> None:
         if isinstance(function, np.ufunc):
             name = function.__name__
@@ -93,6 +95,8 @@ class Definition:
         #: Whether `if`, `while` and assignments of the function become part of the graph, or run while it is traced.
         self.syntax = syntax
         self.compiler, self.on_conflict = compiler, on_conflict
+        #: What is called with values of each run, by the name of the hook.
+        self.hooks = delivery.checked(hooks)
         self.__name__ = subjects.name(function)
         self._set_function(function, subjects.signature(function))
         plain = subjects.plain(function)
@@ -227,7 +231,7 @@ class Definition:
             made = nans.run(self.__name__, program, given) if watching else program.executable.run(given)
             if program.changes:
                 arguments.give_back(self.__name__, given, made, program)
-            return quick.results(program, made)
+            return quick.results(program, made, self.hooks)
         except Exception as error:
             self._failed(error)
             raise
@@ -261,7 +265,8 @@ class Definition:
                 containers.flatten(value, path, [], self._refuse)
         args = [None if value is containers.LEFT_OUT else value for value in args]
         values = options.check(self.__name__, self._signature, opts)
-        return faces.inside(self.face, self._twin(self.__nx_function__), args, values)
+        with delivery.inside(self.hooks):
+            return faces.inside(self.face, self._twin(self.__nx_function__), args, values)
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What runs while the function is traced."""
@@ -293,10 +298,13 @@ class Definition:
         survey, captured = self._look()
         compiler = self.compiler or defaults.current()["compiler"]
         fixed = self._family.fixed
-        placed, assigned = frozenset(more), self._family.assigned
+        placed, assigned, owner = frozenset(more), self._family.assigned, ()
+        if self._family.owned:
+            owner = delivery.owner(self._root)
         return Arguments(
-            names, structures, leaves, values, compiler, survey, captured, self.face, fixed, keywords, placed, assigned
-        )
+            names, structures, leaves, values, compiler, survey, captured, self.face, fixed, keywords, placed, assigned,
+            self.hooks, owner,
+        )  # fmt: skip
 
     def _fixed_apart(self, args: tuple, names: list[str]) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
         """Arguments apart from the static ones, their names, those that go by keyword then, and the static ones."""
@@ -396,7 +404,7 @@ class Definition:
                     structure=traced.structure,
                     captured=traced.captured,
                     fixed=traced.fixed,
-                    prints=traced.prints,
+                    hooks=traced.hooks,
                     specs=traced.specs,
                     changes=traced.changes,
                     returned=traced.returned,
@@ -447,6 +455,10 @@ class Definition:
                 arguments.fixed |= more
             except RecursionError as error:
                 raise misuse.endless(self.__name__, error) from None
+        if not arguments.owner and delivery.is_owned(traced.hooks):
+            arguments.owner = delivery.owner(self._root)
+            self._family.owned = True
+            self._family.version += 1
         if arguments.fixed != fixed:
             self._family.fixed |= arguments.fixed
             self._family.version += 1  # keys of calls have their values from now on

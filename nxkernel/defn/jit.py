@@ -7,20 +7,21 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
-from nxkernel.defn import containers, options, trace
+from nxkernel.defn import containers, delivery, options
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.functions import is_users
-from nxkernel.defn.printing import Line
 from nxkernel.defn.static_arguments import Names, Numbers
 from nxkernel.defn.syntax import check
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
 from nxkernel.graph.printing import print_graph
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
 from nxkernel.transforms.simplify import simplify_nodes
 from nxkernel.wording import a
+
+#: Functions by the name of the hook whose value they get.
+Hooks = Mapping[str, Callable[[Any], Any]] | None
 
 
 @overload
@@ -32,6 +33,7 @@ def defn(
     promotion: str | None = None,
     static_argnames: Names = None,
     static_argnums: Numbers = None,
+    hooks: Hooks = None,
 ) -> Callable[[Callable[..., Any]], Definition]: ...
 def defn(
     function: Callable[..., Any] | None = None,
@@ -41,6 +43,7 @@ def defn(
     promotion: str | None = None,
     static_argnames: Names = None,
     static_argnums: Numbers = None,
+    hooks: Hooks = None,
 ) -> Any:
     """Make a function a numerical definition.
 
@@ -62,6 +65,8 @@ def defn(
         program. Keyword-only parameters always are.
     static_argnums : int or sequence of int, optional
         The same by place, from 0.
+    hooks : dict, optional
+        Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
 
     Returns
     -------
@@ -91,6 +96,7 @@ def defn(
         "promotion": promotion,
         "static_argnames": static_argnames,
         "static_argnums": static_argnums,
+        "hooks": hooks,
     }
     return functools.partial(_define, **given) if function is None else _define(function, **given)
 
@@ -139,6 +145,7 @@ def jit(
     on_conflict: str = "raise",
     static_argnames: Names = None,
     static_argnums: Numbers = None,
+    hooks: Hooks = None,
 ) -> Definition:
     """Compile a function when it is called, by the types and shapes of its arguments.
 
@@ -153,6 +160,8 @@ def jit(
         function's graph.
     static_argnames, static_argnums : optional
         Positional parameters that are static values, as :func:`nxkernel.defn` takes them.
+    hooks : dict, optional
+        Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
 
     Returns
     -------
@@ -184,8 +193,11 @@ def jit(
         if static_argnames is None and static_argnums is None:
             given["static_argnames"] = function.static
         given |= {"syntax": function.syntax, "promotion": function.face}
+        hooks = function.hooks | delivery.checked(hooks)
         function = function.__nx_function__
-    return Definition(function, compiler=compiler, on_conflict=on_conflict, static_argnums=static_argnums, **given)
+    return Definition(
+        function, compiler=compiler, on_conflict=on_conflict, static_argnums=static_argnums, hooks=hooks, **given
+    )
 
 
 def jit_apply(
@@ -231,8 +243,9 @@ class Compiled(Definition):
         opts: Mapping[str, Any],
         compiler: str | None,
         syntax: bool,
+        hooks: Hooks = None,
     ) -> None:
-        super().__init__(function, compiler=compiler, syntax=syntax)
+        super().__init__(function, compiler=compiler, syntax=syntax, hooks=hooks)
         self._options = dict(opts)
         arguments = self._bind(tuple(templates), self._options, templates=True)
         self._structures, self._expected = (
@@ -240,7 +253,8 @@ class Compiled(Definition):
             tuple(zip(arguments.paths, arguments.specs, strict=True)),
         )
         self._call_text = arguments.signature(self.__name__)
-        self._program(arguments)
+        #: What was made for the templates.
+        self.program = self._program(arguments)[0]
 
     def __repr__(self) -> str:
         return f"<compiled {self._call_text}>"
@@ -285,6 +299,7 @@ def compile(
     options: Mapping[str, Any] | None = None,
     *,
     compiler: str | None = None,
+    hooks: Hooks = None,
 ) -> Compiled:
     """Compile a function now, for arguments like the templates.
 
@@ -296,6 +311,8 @@ def compile(
     options : mapping, optional
         The function's options; they are fixed.
     compiler : str, optional
+    hooks : dict, optional
+        Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
 
     Returns
     -------
@@ -315,8 +332,9 @@ def compile(
     """
     syntax = isinstance(function, Definition) and function.syntax
     if isinstance(function, Definition):
+        hooks = function.hooks | delivery.checked(hooks)
         function = function.__nx_function__
-    return Compiled(function, templates, options or {}, compiler, syntax)
+    return Compiled(function, templates, options or {}, compiler, syntax, hooks)
 
 
 def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -421,54 +439,6 @@ def print_expr(tensor: Any) -> Any:
     values = [node_with(node, value.spec) for node, value in zip(nodes, traced, strict=True)]
     print(print_graph(values) if values else repr(tensor))
     return tensor
-
-
-def print_value(tensor: Any, label: str = "") -> Any:
-    """Print the value of a tensor, or of a container of tensors, each time that the compiled program runs.
-
-    Values are printed when the program has finished, in the order in which the definition asked for them.
-
-    Parameters
-    ----------
-    tensor : tensor or container
-    label : str, optional
-        Printed before it, with a colon; one that ends in a blank is printed as it is.
-
-    Returns
-    -------
-    tensor or container
-        What was given.
-
-    Examples
-    --------
-    >>> double = nx.jit(lambda t: nx.print_value(t * 2, "twice"))
-    >>> _ = double(4.0)
-    twice: #Nx.Tensor<
-      f32
-      8.0
-    >
-    """
-    if not isinstance(label, str):
-        raise NxTypeError(f"the label of a value that is printed is a str, got {describe(label)}")
-    if label and not label[-1].isspace():
-        label = f"{label.removesuffix(':')}: "
-    run = tracing.current()
-    if run is None:
-        print(f"{label}{tensor!r}")
-        return tensor
-    _ask_to_print(label, tensor, run)
-    return tensor
-
-
-def print_line(values: tuple, texts: tuple[str | None, ...], sep: str, end: str, file: Any) -> None:
-    """``print`` in a NumPy program: of traced values, and what is known already, when the program has run."""
-    _ask_to_print(Line(texts, sep, end, file), values, tracing.current())
-
-
-def _ask_to_print(label: str | Line, value: Any, run: Any) -> None:
-    leaves: list[tuple[str, Any]] = []
-    structure = containers.flatten(value, "the value", leaves, containers.no_tensor("print_value"))
-    trace.ask_to_print(label, structure, [trace.output_of(leaf, run) for _, leaf in leaves], run)
 
 
 keyword = options.keyword

@@ -104,7 +104,7 @@ def _place(program: Program, made: Sequence[np.ndarray], number: int) -> str:
     )
     if number < len(leaves):
         return leaves[number][0]
-    return "a value that it prints or assigns"
+    return "a value that it prints, gives to a hook or assigns"
 
 
 def _told(program: Program, arrays: Sequence[np.ndarray]) -> list[str]:

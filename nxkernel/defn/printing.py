@@ -27,11 +27,28 @@ class Line:
     end: str
     file: Any
 
-    def print(self, values: tuple) -> None:
+    def __call__(self, values: tuple) -> None:
         """Print it as Python prints what NumPy would have computed."""
         supply = iter(values)
         shown = [_shown(next(supply)) if text is None else text for text in self.texts]
         print(*shown, sep=self.sep, end=self.end, file=self.file)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Prints a value beside its label.
+
+    Parameters
+    ----------
+    label : str
+        As it is printed.
+    """
+
+    label: str
+
+    def __call__(self, value: Any) -> None:
+        """Print a value of a program that has run."""
+        print(f"{self.label}{value!r}")
 
 
 def _shown(value: Any) -> Any:
@@ -46,11 +63,3 @@ def _member(value: Any) -> Any:
     """In a container Python prints numbers as they are written."""
     shown = _shown(value)
     return shown.item() if isinstance(shown, np.generic) and shown.dtype.kind in "biufc" else shown
-
-
-def show(label: str | Line, value: Any) -> None:
-    """Print a value of a program that has run."""
-    if isinstance(label, Line):
-        label.print(value)
-    else:
-        print(f"{label}{value!r}")

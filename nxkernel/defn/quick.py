@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import containers, defaults, places, printing
+from nxkernel.defn import containers, defaults, delivery, places
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program
 from nxkernel.defn.captures import Survey
@@ -26,6 +27,7 @@ _OPTIONS, _STATIC, _SCALAR = object(), object(), object()
 _context = defaults.CONTEXT.get
 #: What a shortcut gives that does not hold any more.
 OUTDATED = object()
+_NO_HOOKS: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
 _PLAIN = frozenset({bool, int, str, type(None)})
 #: What is no data for a NumPy program.
 STATIC = frozenset({str, type(None)})
@@ -158,7 +160,7 @@ class Shortcut:
     @staticmethod
     def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
         """Whether a program and the arrays that it was called with are plain enough."""
-        if program.prints or len(arguments.arrays) != len(arguments.survey.arrays):
+        if program.hooks or len(arguments.arrays) != len(arguments.survey.arrays):
             return False
         if not arguments.fixed.issubset(arguments.names):
             # Numbers in containers whose values count: keys have those of whole arguments.
@@ -214,13 +216,13 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
     return sum(other is array for other in arrays) == 1
 
 
-def results(program: Program, made: list[np.ndarray]) -> Any:
-    """What a program gave, as the function would return it; what is to be printed is printed."""
+def results(program: Program, made: list[np.ndarray], hooks: Mapping[str, Callable[[Any], Any]] = _NO_HOOKS) -> Any:
+    """What a program gave, as the function would return it; hooks get their values."""
     tensors = iter([_wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
     if program.structure == containers.LEAF:
         result = next(tensors)
     else:
         result = containers.rebuild(program.structure, tensors)
-    for label, structure in program.prints:
-        printing.show(label, containers.rebuild(structure, tensors))
+    if program.hooks:
+        delivery.deliver(program.hooks, tensors, hooks, program.signature)
     return result

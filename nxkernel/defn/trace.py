@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from nxkernel.defn import containers, faces, stored, subjects
+from nxkernel.defn.delivery import Hook
 from nxkernel.defn.flow.unrolling import notes
 from nxkernel.defn.flow.variables import has_traced_length
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.defn.leaves import Leaf, spec_of
-from nxkernel.defn.printing import Line
 from nxkernel.defn.stand_ins import StandIns
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
@@ -56,8 +56,8 @@ class Traced:
         Which of the known arrays are used.
     fixed : tuple of numpy.ndarray
         Arrays that the function made itself, without nxkernel.
-    prints : tuple of (str, structure)
-        Label and structure of the values that are to be printed; their leaves are the last outputs.
+    hooks : tuple of (Hook, structure)
+        Who gets a value, and the structure of it; their leaves come after those of the result.
     specs : tuple of Spec or VectorizedSpec
         Of each output as the function returned it: the first axes of an output may be vectorized.
     notes : tuple of str
@@ -76,7 +76,7 @@ class Traced:
     structure: Any
     captured: tuple[int, ...]
     fixed: tuple[np.ndarray, ...]
-    prints: tuple[tuple[str | Line, Any], ...]
+    hooks: tuple[tuple[Hook, Any], ...]
     specs: tuple[Spec | VectorizedSpec, ...]
     notes: tuple[str, ...] = ()
     changes: tuple[int, ...] = ()
@@ -125,8 +125,35 @@ class _Capturing:
         return node
 
 
-#: What print_value asks for during a trace: (label, structure, outputs), by the trace.
-_prints: dict[int, list[tuple[str | Line, Any, list[Output]]]] = {}
+@dataclass(frozen=True)
+class _Asked:
+    """What hooks ask for during a trace.
+
+    Parameters
+    ----------
+    given : collection of str
+        The names that the caller of the program has functions for.
+    met : set of str
+        The names of all hooks that were met.
+    values : list of (Hook, structure, outputs)
+    """
+
+    given: Collection[str]
+    met: set[str] = field(default_factory=set)
+    values: list[tuple[Hook, Any, list[Output]]] = field(default_factory=list)
+
+    def unknown(self) -> list[str]:
+        """Notes on names that functions were given for, and that no hook has."""
+        there = f"there {'are' if len(self.met) > 1 else 'is'} {', '.join(map(repr, sorted(self.met)))}"
+        return [
+            f"no hook is named {name!r}; {there if self.met else 'there is none'}"
+            for name in sorted(self.given)
+            if name not in self.met
+        ]
+
+
+#: By the trace.
+_asked: dict[int, _Asked] = {}
 
 
 def trace(
@@ -140,6 +167,7 @@ def trace(
     face: str = faces.NX,
     names: Sequence[str] = (),
     keywords: Sequence[str] = (),
+    hooks: Collection[str] = (),
 ) -> Traced:
     """Trace a function.
 
@@ -164,6 +192,8 @@ def trace(
         Of the arguments.
     keywords : sequence of str, optional
         The last arguments are passed by these names.
+    hooks : collection of str, optional
+        The names of hooks that the caller of the program has functions for.
     """
     __tracebackhide__ = True
     parameters = [parameter(place, leaf.path, whole_spec(leaf.spec)) for place, leaf in enumerate(leaves)]
@@ -171,7 +201,7 @@ def trace(
     run = Trace(capturing)
     looks = faces.FACES[face](run)
     stand_ins = StandIns(lambda value: capturing.known(value, looks), known.leads)
-    prints = _prints[id(run)] = []
+    asked = _asked[id(run)] = _Asked(hooks)
     try:
         with run, looks.rules():
             values = [
@@ -195,10 +225,10 @@ def trace(
                 structure = containers.flatten(result, "the result", found, containers.no_tensor(name))
             results = [_result(name, path, value, run) for path, value in found]
     finally:
-        del _prints[id(run)]
+        del _asked[id(run)]
         stand_ins.write_back()
         bounds.forget()
-    results += [output for _, _, asked in prints for output in asked]
+    results += [output for _, _, leaves_ in asked.values for output in leaves_]
     results += [(node, node.spec) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     used = [node for node in post_order(outputs) if node in capturing.meaning]
@@ -217,9 +247,9 @@ def trace(
         structure,
         tuple(capturing.meaning[node] for node in captured),
         tuple(capturing.meaning[node] for node in fixed),
-        tuple((label, shape) for label, shape, _ in prints),
+        tuple([(hook, shape) for hook, shape, _ in asked.values]),
         specs,
-        notes(run),
+        (*notes(run), *asked.unknown()),
         tuple(place for place, _ in changes),
         frozenset(place for place, node in changes if any(node is output for output in outputs[:first])),
         tuple([node.source for _, node in changes]),
@@ -252,20 +282,33 @@ def output_of(value: Any, run: Trace) -> Output:
     return value.node if type(value) is VectorizedExpr else run.node(value), spec_of(value)
 
 
-def ask_to_print(label: str | Line, structure: Any, outputs: list[Output], run: Trace) -> None:
-    """Have a value printed after each run of the program that is being traced.
+def is_given(name: str, run: Trace) -> bool:
+    """Whether the caller of the program that is being traced has a function for hooks of that name."""
+    asked = _asked.get(id(run.outermost))
+    if asked is None:
+        return False
+    asked.met.add(name)
+    return name in asked.given
+
+
+def ask(hook: Hook, structure: Any, outputs: list[Output], run: Trace) -> None:
+    """Have a value delivered after each run of the program that is being traced.
 
     Raises
     ------
     NxTypeError
         In a body of a loop or of another primitive, whose values are none of the program's results.
     """
-    if id(run) not in _prints:
+    if id(run) not in _asked:
+        printed = hook.name is None
+        what = "values cannot be printed" if printed else f"the hook {hook.name!r} cannot be called"
         raise NxTypeError(
             message(
-                "values cannot be printed in a loop or a branch of the compiled program.",
-                "Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.",
-                "`for i in nx.unroll(range(n))` writes a loop out, in which they are printed.",
+                f"{what} in a loop or a branch of the compiled program.",
+                f"Return the values from the definition, and {'print them' if printed else 'call the hook'} there; "
+                "those of a loop in an array: a[i] = v.",
+                "`for i in nx.unroll(range(n))` writes a loop out, in which "
+                f"{'they are printed' if printed else 'it is called in each turn'}.",
             )
         )
-    _prints[id(run)].append((label, structure, outputs))
+    _asked[id(run)].values.append((hook, structure, outputs))

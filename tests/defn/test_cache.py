@@ -18,7 +18,7 @@ def program(ident, parts=None, kernels=(), made=0.0):
         structure=None,
         captured=(),
         fixed=(),
-        prints=(),
+        hooks=(),
         specs=(),
         changes=(),
         returned=frozenset(),

@@ -319,7 +319,7 @@ def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any
                 "`for i in nx.unroll(range(n))` writes a loop out, in which they are printed.",
             )
         )
-    from nxkernel.defn.jit import print_line, print_value
+    from nxkernel.defn.hooks import print_line, print_value
 
     gap = " " if sep is None else sep
     if types.follows_numpy():

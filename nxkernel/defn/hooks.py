@@ -1,0 +1,125 @@
+"""``hook`` and ``print_value``: what is done with values of a compiled program, each time that it has run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel.defn import containers, delivery, trace
+from nxkernel.defn.delivery import Hook
+from nxkernel.defn.printing import Labelled, Line
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.ops import dispatch
+from nxkernel.shapes import describe
+
+
+def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any:
+    """Give the value of a tensor, or of a container of tensors, to a function each time that the program has run.
+
+    The function is the one given for the name by who compiles, as in ``nx.jit(f, hooks={"loss": losses.append})``, else
+    `fun`. Where there is none the hook is no part of the program. Functions are called in the thread of the call, in
+    the order of the hooks, before the call gives its result; what they return is not used. Programs go by the names of
+    hooks that were given, so that another function for a name compiles nothing.
+
+    Parameters
+    ----------
+    tensor : tensor or container
+    name : str
+    fun : callable, optional
+        Takes the value: tensors, or a container like the one given.
+
+    Returns
+    -------
+    tensor or container
+        What was given. The hook holds whether it is used or not.
+
+    Raises
+    ------
+    NxTypeError
+        In a loop or a branch that is part of the compiled program, where there is a function for the name.
+
+    Examples
+    --------
+    >>> @nx.defn
+    ... def step(w, x):
+    ...     loss = nx.hook(nx.sum((w * x - 1) ** 2), "loss")
+    ...     return w - 0.1 * loss
+    >>> losses = []
+    >>> watched = nx.jit(step, hooks={"loss": losses.append})
+    >>> _ = watched(2.0, nx.tensor([1.0, 2.0]))
+    >>> [float(loss) for loss in losses]
+    [10.0]
+    """
+    if not isinstance(name, str):
+        raise NxTypeError(
+            message(f"the name of a hook is a str, got {describe(name)}.", 'Write nx.hook(tensor, "name", fun).')
+        )
+    if fun is not None and not callable(fun):
+        raise NxTypeError(
+            message(f"the hook {name!r} takes a function, got {describe(fun)}.", 'Write nx.hook(tensor, "name", fun).')
+        )
+    run = tracing.current()
+    if run is None:
+        structure, leaves = _taken_apart(tensor, "hook")
+        if fun is not None:
+            value = containers.rebuild(structure, iter([dispatch.operand(leaf) for _, leaf in leaves]))
+            Hook(name, fun).call(value, {}, "no definition")
+        return tensor
+    if trace.is_given(name, run):
+        _ask(Hook(name, None), tensor, run, "hook")
+    elif (function := delivery.of_parts(name) or fun) is not None:
+        _ask(Hook(name, function), tensor, run, "hook")
+    return tensor
+
+
+def print_value(tensor: Any, label: str = "") -> Any:
+    """Print the value of a tensor, or of a container of tensors, each time that the compiled program runs.
+
+    Values are printed when the program has finished, in the order in which the definition asked for them.
+
+    Parameters
+    ----------
+    tensor : tensor or container
+    label : str, optional
+        Printed before it, with a colon; one that ends in a blank is printed as it is.
+
+    Returns
+    -------
+    tensor or container
+        What was given.
+
+    Examples
+    --------
+    >>> double = nx.jit(lambda t: nx.print_value(t * 2, "twice"))
+    >>> _ = double(4.0)
+    twice: #Nx.Tensor<
+      f32
+      8.0
+    >
+    """
+    if not isinstance(label, str):
+        raise NxTypeError(f"the label of a value that is printed is a str, got {describe(label)}")
+    if label and not label[-1].isspace():
+        label = f"{label.removesuffix(':')}: "
+    show, run = Labelled(label), tracing.current()
+    if run is None:
+        show(tensor)
+    else:
+        _ask(Hook(None, show), tensor, run, "print_value")
+    return tensor
+
+
+def print_line(values: tuple, texts: tuple[str | None, ...], sep: str, end: str, file: Any) -> None:
+    """``print`` in a NumPy program: of traced values, and what is known already, when the program has run."""
+    _ask(Hook(None, Line(texts, sep, end, file)), values, tracing.current(), "print_value")
+
+
+def _ask(hook: Hook, value: Any, run: tracing.Trace, function: str) -> None:
+    structure, leaves = _taken_apart(value, function)
+    trace.ask(hook, structure, [trace.output_of(leaf, run) for _, leaf in leaves], run)
+
+
+def _taken_apart(value: Any, function: str) -> tuple[Any, list[tuple[str, Any]]]:
+    leaves: list[tuple[str, Any]] = []
+    return containers.flatten(value, "the value", leaves, containers.no_tensor(function)), leaves

@@ -1,0 +1,296 @@
+"""Values that a compiled program hands to functions each time that it has run."""
+
+import gc
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError
+
+
+def text(function, *arguments):
+    with pytest.raises(NxTypeError) as caught:
+        function(*arguments)
+    return str(caught.value).split("\n")
+
+
+@nx.defn
+def twice(t):
+    return nx.hook(t * 2, "twice") + 1
+
+
+@pytest.mark.parametrize("compiler", ["numba_cpu", "evaluator"])
+def test_a_function_gets_the_value_of_each_run(compiler):
+    seen = []
+    f = nx.jit(twice, hooks={"twice": seen.append}, compiler=compiler)
+    assert [float(f(value)) for value in (1.0, 2.0, 3.0)] == [3.0, 5.0, 7.0]
+    assert [float(value) for value in seen] == [2.0, 4.0, 6.0]
+    assert all(type(value) is nx.Tensor for value in seen)
+
+
+def test_without_a_function_the_program_has_no_hook():
+    f = nx.jit(twice)
+    assert float(f(1.0)) == 3.0
+    assert repr(nx.debug_expr(f)(1.0)) == (
+        "#Nx.Tensor<\n  f32\n  \n  Nx.Defn.Expr\n"
+        "  parameter a:0         f32\n  b = multiply a, 2.0   f32\n  c = add b, 1.0        f32\n>"
+    )
+    program = nx.compile(twice, [1.0]).program
+    assert program.hooks == ()
+    assert len(program.executable.graph.outputs) == 1
+    assert len(nx.compile(twice, [1.0], hooks={"twice": print}).program.executable.graph.outputs) == 2
+
+
+def test_programs_go_by_names_and_not_by_functions():
+    f = nx.jit(lambda t: nx.hook(t * 3, "a") + nx.hook(t * 5, "b"))
+    first, second = [], []
+    one = nx.jit(f, hooks={"a": first.append})
+    assert float(one(1.0)) == 8.0
+    with nx.no_compile():
+        other = nx.jit(f, hooks={"a": second.append})
+        assert float(other(2.0)) == 16.0
+    assert ([float(v) for v in first], [float(v) for v in second]) == ([3.0], [6.0])
+    assert one.why(1.0).hit
+    both = nx.jit(f, hooks={"a": first.append, "b": second.append})
+    assert both.why(1.0).difference == ("hooks: a → a, b",)
+    both(10.0)
+    assert ([float(v) for v in first], [float(v) for v in second]) == ([3.0, 30.0], [6.0, 50.0])
+
+
+def test_several_hooks_are_called_in_their_order():
+    calls = []
+
+    def f(t):
+        nx.hook(t, "b")
+        nx.hook(t + 1, "a")
+        nx.hook(t + 2, "own", lambda value: calls.append(("own", float(value))))
+        nx.hook(t + 3, "b")
+        return t
+
+    hooks = {name: lambda value, name=name: calls.append((name, float(value))) for name in "ab"}
+    nx.jit(f, hooks=hooks)(1.0)
+    assert calls == [("b", 1.0), ("a", 2.0), ("own", 3.0), ("b", 4.0)]
+
+
+def test_a_function_that_is_given_goes_before_the_hooks_own():
+    own, given = [], []
+    f = nx.jit(lambda t: nx.hook(t, "x", own.append))
+    f(1.0)
+    f(2.0)
+    nx.jit(f, hooks={"x": given.append})(3.0)
+    assert ([float(v) for v in own], [float(v) for v in given]) == ([1.0, 2.0], [3.0])
+
+
+def test_equal_definitions_call_their_own_functions():
+    def make():
+        seen = []
+
+        def f(t):
+            nx.hook(t + 1, "x", lambda value: seen.append(float(value)))
+            return t
+
+        return nx.jit(f), seen
+
+    (f, first), (g, second) = make(), make()
+    for value in (1.0, 2.0):
+        f(value)
+    g(3.0)
+    f(4.0)
+    g(5.0)
+    assert (first, second) == ([2.0, 3.0, 5.0], [4.0, 6.0])
+    assert f.cache_info().misses == 2
+    assert g.why(3.0).hit
+
+
+def test_hooks_of_a_method_belong_to_its_object():
+    class Counter:
+        def __init__(self):
+            self.total = 0.0
+
+        @nx.defn
+        def step(self, t):
+            nx.hook(t, "step", self.add)
+            return t + 1
+
+        def add(self, value):
+            type(self).sums[id(self)] = type(self).sums.get(id(self), 0.0) + float(value)
+
+        sums = {}
+
+    one, other = Counter(), Counter()
+    one.step(1.0)
+    other.step(10.0)
+    one.step(2.0)
+    assert (Counter.sums[id(one)], Counter.sums[id(other)]) == (3.0, 10.0)
+    gc.collect()
+
+
+class Pair(NamedTuple):
+    left: object
+    right: object
+
+
+def test_containers_and_constants():
+    seen = []
+
+    def f(t):
+        nx.hook({"pair": Pair(t, 2), "list": [t * 2, (1.5,)]}, "all")
+        return t
+
+    nx.jit(f, hooks={"all": seen.append})(nx.tensor([1, 2]))
+    [value] = seen
+    assert list(value) == ["list", "pair"]
+    assert type(value["pair"]) is Pair
+    assert value["pair"].left.to_list() == [1, 2]
+    assert (value["pair"].right.type, value["pair"].right.to_number()) == ("s64", 2)
+    assert value["list"][0].to_list() == [2, 4]
+    assert value["list"][1][0].to_number() == 1.5
+
+
+def test_vectorized_values_keep_their_axes():
+    seen = []
+    f = nx.jit(lambda t: nx.hook(t + 1, "x"), hooks={"x": seen.append})
+    f(nx.vectorize(nx.tensor([[1, 2], [3, 4]]), "rows"))
+    assert str(seen[0].spec) == "vectorized[rows: 2] s64[2]"
+
+
+def test_numpy_programs():
+    seen = []
+
+    @nx.defn(promotion="numpy", hooks={"x": seen.append})
+    def f(x):
+        x[0] = 5
+        nx.hook(x, "x")
+        x[1] = 6
+        return x.sum()
+
+    x = np.array([1.0, 2.0])
+    assert float(f(x)) == 11.0
+    assert seen[0].to_list() == [5.0, 2.0]
+    assert x.tolist() == [5.0, 6.0]
+
+
+def test_in_gradients_it_is_the_value():
+    seen = []
+    slope = nx.jit(nx.grad(lambda t: nx.hook(t**2, "square") * 3), hooks={"square": seen.append})
+    assert float(slope(2.0)) == 12.0
+    assert [float(value) for value in seen] == [4.0]
+
+
+def test_definitions_inside_of_others():
+    inner, outer = [], []
+    part = nx.jit(twice, hooks={"twice": inner.append}, on_conflict="reuse")
+    whole = nx.jit(lambda t: part(t) + part(t + 1))
+    assert float(whole(1.0)) == 8.0
+    assert [float(value) for value in inner] == [2.0, 4.0]
+    nx.jit(whole, hooks={"twice": outer.append})(2.0)
+    assert (len(inner), [float(value) for value in outer]) == (2, [4.0, 6.0])
+
+
+def test_a_part_with_another_function_is_another_program():
+    first, second = [], []
+    space = {"nx": nx, "part": nx.jit(twice, hooks={"twice": first.append}, on_conflict="reuse")}
+    exec("def f(t):\n    return part(t)", space)
+    whole = nx.jit(space["f"])
+    whole(1.0)
+    space["part"] = nx.jit(twice, hooks={"twice": second.append}, on_conflict="reuse")
+    whole(2.0)
+    assert ([float(v) for v in first], [float(v) for v in second]) == ([2.0], [4.0])
+
+
+def test_in_loops_and_branches_it_is_refused_where_there_is_a_function():
+    def f(x):
+        total = 0.0
+        for i in range(3):
+            total = total + nx.hook(x[i], "each")
+        return total
+
+    def g(x):
+        if x > 0:
+            x = nx.hook(x * 2, "positive")
+        return x
+
+    f, g = nx.defn(f), nx.defn(g)
+    assert float(f(nx.tensor([1.0, 2.0, 3.0]))) == 6.0
+    assert float(g(2.0)) == 4.0
+    told = text(nx.jit(f, hooks={"each": print}), nx.tensor([1.0, 2.0, 3.0]))
+    assert told[0] == "the hook 'each' cannot be called in a loop or a branch of the compiled program."
+    assert told[1].endswith('total = total + nx.hook(x[i], "each")')
+    assert told[2:] == [
+        "  Return the values from the definition, and call the hook there; those of a loop in an array: a[i] = v.",
+        "  `for i in nx.unroll(range(n))` writes a loop out, in which it is called in each turn.",
+    ]
+    assert text(nx.jit(g, hooks={"positive": print}), 2.0)[0].startswith("the hook 'positive' cannot be called")
+
+
+def test_in_a_loop_that_is_written_out():
+    seen = []
+
+    @nx.defn(hooks={"each": seen.append})
+    def f(x):
+        for i in nx.unroll(range(3)):
+            nx.hook(x[i], "each")
+        return x
+
+    f(nx.tensor([1, 2, 3]))
+    assert [int(value) for value in seen] == [1, 2, 3]
+
+
+def test_an_error_names_its_hook():
+    def fail(value):
+        raise ValueError(f"no {float(value)}")
+
+    after = []
+    f = nx.jit(lambda t: (nx.hook(t, "bad"), nx.hook(t, "good")), hooks={"bad": fail, "good": after.append})
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"no 2\.0") as caught:
+            f(2.0)
+        assert caught.value.__notes__ == ["Raised by the hook 'bad' of <lambda>(t: f32)."]
+    assert after == []
+    assert nx.events(f, "error")[-1].reason == ("ValueError: no 2.0",)
+
+
+def test_hooks_of_compiled_functions():
+    seen = []
+    f = nx.compile(twice, [nx.template((2,), "f32")], hooks={"twice": seen.append})
+    f(nx.tensor([1.0, 2.0]))
+    assert seen[0].to_list() == [2.0, 4.0]
+
+
+def test_outside_of_definitions_it_is_called_at_once():
+    seen = []
+    tensor = nx.tensor([1, 2])
+    assert nx.hook(tensor, "x") is tensor
+    assert nx.hook(tensor, "x", seen.append) is tensor
+    assert nx.hook((1.5, tensor), "x", seen.append) == (1.5, tensor)
+    assert seen[0] is tensor
+    assert float(seen[1][0]) == 1.5
+
+
+def test_a_name_that_no_hook_has_is_told():
+    f = nx.jit(twice, hooks={"twcie": print})
+    f(nx.tensor([[1.0]]))
+    assert nx.events(f, "miss")[-1].notes == ("no hook is named 'twcie'; there is 'twice'",)
+    g = nx.jit(lambda t: t + 77, hooks={"x": print})
+    g(1.0)
+    assert nx.events(g, "miss")[-1].notes == ("no hook is named 'x'; there is none",)
+
+
+def test_what_is_no_hook():
+    assert text(lambda: nx.jit(twice, hooks=print)) == [
+        "hooks are functions in a dict, by their names, got a builtin_function_or_method.",
+        '  Write {"name": fun}.',
+    ]
+    assert text(lambda: nx.jit(twice, hooks={1: print})) == [
+        "the name of a hook is a str, got 1.",
+        '  Write {"name": fun}.',
+    ]
+    assert text(lambda: nx.jit(twice, hooks={"twice": 3})) == [
+        "the hook 'twice' is no function: 3.",
+        "  Leave it out to switch it off.",
+    ]
+    assert text(nx.hook, 1.0, print)[1] == '  Write nx.hook(tensor, "name", fun).'
+    assert text(nx.hook, 1.0, "x", 3)[0] == "the hook 'x' takes a function, got 3."
+    assert text(nx.jit(lambda t: nx.hook(None, "x", print)), 1.0)[0] == ("hook returns no tensor: the value is None.")
