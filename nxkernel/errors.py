@@ -43,6 +43,14 @@ class NanError(NxError, ArithmeticError):
     """A result that is not a number, while :func:`nxkernel.debug_nans` is on."""
 
 
+class ClosedStreamError(NxError, ValueError):
+    """A stream that takes no more inputs, or has no more outputs."""
+
+
+class StreamTimeoutError(NxError, TimeoutError):
+    """A stream did not get to something in the time that it was given."""
+
+
 class CacheWarning(UserWarning):
     """The disk cache cannot be used; results are the same, later processes compile again."""
 

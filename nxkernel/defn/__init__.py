@@ -22,10 +22,12 @@ from nxkernel.defn.linear import hessian, jacobian, jvp, vjp
 from nxkernel.defn.mapping import vmap
 from nxkernel.defn.nans import debug_nans
 from nxkernel.defn.options import keyword
+from nxkernel.defn.stream import Stream, stream
 
 __all__ = [
     "Definition",
     "Event",
+    "Stream",
     "assert_compiles",
     "checkpoint",
     "compile",
@@ -53,6 +55,7 @@ __all__ = [
     "print_value",
     "scan",
     "stop_grad",
+    "stream",
     "unroll",
     "value_and_grad",
     "vjp",

@@ -244,8 +244,9 @@ class Compiled(Definition):
         compiler: str | None,
         syntax: bool,
         hooks: Hooks = None,
+        promotion: str | None = None,
     ) -> None:
-        super().__init__(function, compiler=compiler, syntax=syntax, hooks=hooks)
+        super().__init__(function, compiler=compiler, syntax=syntax, hooks=hooks, promotion=promotion)
         self._options = dict(opts)
         arguments = self._bind(tuple(templates), self._options, templates=True)
         self._structures, self._expected = (
@@ -330,11 +331,11 @@ def compile(
     >>> total(nx.iota((2, 2))).to_list()
     [1, 5]
     """
-    syntax = isinstance(function, Definition) and function.syntax
+    syntax, promotion = False, None
     if isinstance(function, Definition):
         hooks = function.hooks | delivery.checked(hooks)
-        function = function.__nx_function__
-    return Compiled(function, templates, options or {}, compiler, syntax, hooks)
+        syntax, promotion, function = function.syntax, function.face, function.__nx_function__
+    return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion)
 
 
 def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
