@@ -157,7 +157,7 @@ def test_several_threads_send_and_receive():
     assert float(stream.done(LONG)) == sum(sent)
     for thread in receivers:
         thread.join(LONG)
-    assert sorted(sum(found, [])) == [2.0 * value for value in sent]
+    assert sorted([*found[0], *found[1], *found[2]]) == [2.0 * value for value in sent]
     for outputs in found:
         for first in (0, 200, 400):
             own = [value for value in outputs if first <= value < first + 100]
