@@ -24,13 +24,20 @@ class Hook:
         None for what is printed.
     function : callable or None
         None for the one that is given for the name by who calls the program.
+    in_branch : bool
+        Whether it is called only where a branch was taken: what it gets is a pair then, whose first part says that.
     """
 
     name: str | None
     function: Callable[[Any], Any] | None
+    in_branch: bool = False
 
     def call(self, value: Any, functions: Mapping[str, Callable[[Any], Any]], signature: str) -> None:
         """Hand over a value; an error says which hook it comes from."""
+        if self.in_branch:
+            taken, value = value
+            if not taken.to_number():
+                return
         function = functions[self.name] if self.function is None else self.function
         try:
             function(value)

@@ -37,7 +37,8 @@ def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any
     Raises
     ------
     NxTypeError
-        In a loop or a branch that is part of the compiled program, where there is a function for the name.
+        In a loop that is part of the compiled program, where there is a function for the name, and in what is traced
+        on its own, such as the function of :func:`nxkernel.vmap`. In a branch it is called where that is taken.
 
     Examples
     --------

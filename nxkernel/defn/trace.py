@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from nxkernel import types
 from nxkernel.defn import containers, faces, stored, subjects
 from nxkernel.defn.delivery import Hook
 from nxkernel.defn.flow.unrolling import notes
@@ -17,7 +19,7 @@ from nxkernel.defn.leaves import Leaf, spec_of
 from nxkernel.defn.stand_ins import StandIns
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
-from nxkernel.graph.tracing import Trace
+from nxkernel.graph.tracing import Cell, Trace
 from nxkernel.graph.traverse import post_order
 from nxkernel.numpy import bounds
 from nxkernel.operand import VectorizedSpec, whole_spec
@@ -136,11 +138,12 @@ class _Asked:
     met : set of str
         The names of all hooks that were met.
     values : list of (Hook, structure, outputs)
+        Of those in branches, the cells that their outputs are in.
     """
 
     given: Collection[str]
     met: set[str] = field(default_factory=set)
-    values: list[tuple[Hook, Any, list[Output]]] = field(default_factory=list)
+    values: list[tuple[Hook, Any, Sequence[Output | Cell]]] = field(default_factory=list)
 
     def unknown(self) -> list[str]:
         """Notes on names that functions were given for, and that no hook has."""
@@ -228,7 +231,7 @@ def trace(
         del _asked[id(run)]
         stand_ins.write_back()
         bounds.forget()
-    results += [output for _, _, leaves_ in asked.values for output in leaves_]
+    results += [_now(output, run) for _, _, wanted in asked.values for output in wanted]
     results += [(node, node.spec) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     used = [node for node in post_order(outputs) if node in capturing.meaning]
@@ -294,21 +297,51 @@ def is_given(name: str, run: Trace) -> bool:
 def ask(hook: Hook, structure: Any, outputs: list[Output], run: Trace) -> None:
     """Have a value delivered after each run of the program that is being traced.
 
+    Out of the sides of choices it comes by way of cells: what is in them at the end is a result of the program, and so
+    is whether it was put there.
+
     Raises
     ------
     NxTypeError
         In a body of a loop or of another primitive, whose values are none of the program's results.
     """
-    if id(run) not in _asked:
+    asked = _asked.get(id(run.outermost))
+    if asked is None or not is_reached(run):
         printed = hook.name is None
         what = "values cannot be printed" if printed else f"the hook {hook.name!r} cannot be called"
         raise NxTypeError(
             message(
-                f"{what} in a loop or a branch of the compiled program.",
+                f"{what} in a loop of the compiled program, or in what is traced on its own.",
                 f"Return the values from the definition, and {'print them' if printed else 'call the hook'} there; "
                 "those of a loop in an array: a[i] = v.",
                 "`for i in nx.unroll(range(n))` writes a loop out, in which "
                 f"{'they are printed' if printed else 'it is called in each turn'}.",
             )
         )
-    _asked[id(run)].values.append((hook, structure, outputs))
+    if run.previous is None:
+        asked.values.append((hook, structure, outputs))
+        return
+    cells = []
+    for node in (dispatch.filled(1, types.u8, ()), *[node for node, _ in outputs]):
+        cells.append(Cell("a hook"))
+        run.outermost.write(cells[-1], dispatch.filled(0, *node.spec))
+        run.write(cells[-1], node)
+    hook = dataclasses.replace(hook, in_branch=True)
+    asked.values.append((hook, ("tuple", None, (containers.LEAF, structure)), cells))
+
+
+def is_reached(run: Trace) -> bool:
+    """Whether nothing but choices is between a trace and the program."""
+    while run.previous is not None:
+        if not run.side:
+            return False
+        run = run.previous
+    return True
+
+
+def _now(output: Output | Cell, run: Trace) -> Output:
+    """What a hook gets, where it is in a cell."""
+    if not isinstance(output, Cell):
+        return output
+    node = run.read(output)
+    return node, node.spec

@@ -152,12 +152,15 @@ class BodyTrace(Trace):
         For each cell from outside that it uses, the parameter for what was in it.
     written : set
         The cells from outside that it wrote to.
+    side : bool
+        Whether it is a side of a choice: it runs once, or not at all, each time that what is around it does.
     """
 
-    __slots__ = ("_own", "_stand_ins", "captured", "entered", "inputs", "written")
+    __slots__ = ("_own", "_stand_ins", "captured", "entered", "inputs", "side", "written")
 
-    def __init__(self) -> None:
+    def __init__(self, side: bool = False) -> None:
         super().__init__(self._lift)
+        self.side = side
         self.inputs: list[Expr] = []
         self.captured: list[Any] = []
         self.entered: dict[Cell, Expr] = {}

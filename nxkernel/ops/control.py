@@ -165,7 +165,7 @@ def choose(
     """
     refuse = disagreement or (lambda place, one, other: _disagree(f"result {place}", one, other))
     predicate = scalar(predicate, "the condition of a choice")
-    traces, found = (BodyTrace(), BodyTrace()), []
+    traces, found = (BodyTrace(side=True), BodyTrace(side=True)), []
     for trace, function in zip(traces, (then, otherwise), strict=True):
         with trace:
             found.append(function())

@@ -200,29 +200,106 @@ def test_a_part_with_another_function_is_another_program():
     assert ([float(v) for v in first], [float(v) for v in second]) == ([2.0], [4.0])
 
 
-def test_in_loops_and_branches_it_is_refused_where_there_is_a_function():
+def test_in_loops_it_is_refused_where_there_is_a_function():
+    @nx.defn
     def f(x):
         total = 0.0
         for i in range(3):
             total = total + nx.hook(x[i], "each")
         return total
 
-    def g(x):
-        if x > 0:
-            x = nx.hook(x * 2, "positive")
-        return x
-
-    f, g = nx.defn(f), nx.defn(g)
     assert float(f(nx.tensor([1.0, 2.0, 3.0]))) == 6.0
-    assert float(g(2.0)) == 4.0
     told = text(nx.jit(f, hooks={"each": print}), nx.tensor([1.0, 2.0, 3.0]))
-    assert told[0] == "the hook 'each' cannot be called in a loop or a branch of the compiled program."
+    assert told[0] == (
+        "the hook 'each' cannot be called in a loop of the compiled program, or in what is traced on its own."
+    )
     assert told[1].endswith('total = total + nx.hook(x[i], "each")')
     assert told[2:] == [
         "  Return the values from the definition, and call the hook there; those of a loop in an array: a[i] = v.",
         "  `for i in nx.unroll(range(n))` writes a loop out, in which it is called in each turn.",
     ]
-    assert text(nx.jit(g, hooks={"positive": print}), 2.0)[0].startswith("the hook 'positive' cannot be called")
+
+
+@nx.defn
+def branching(x):
+    nx.hook(x, "before")
+    if x > 0:
+        x = nx.hook(x * 2, "positive")
+        if x > 10:
+            nx.hook({"x": x, "pair": (nx.stack([x, 1]), 2)}, "large")
+    else:
+        x = nx.hook(x - 1, "negative")
+    nx.hook(x, "after")
+    return x
+
+
+@pytest.mark.parametrize("compiler", ["numba_cpu", "evaluator"])
+def test_in_a_branch_it_is_called_where_that_is_taken(compiler):
+    calls = []
+    names = ("before", "positive", "large", "negative", "after")
+    hooks = {name: lambda value, name=name: calls.append((name, value)) for name in names}
+    f = nx.jit(branching, hooks=hooks, compiler=compiler)
+    told = []
+    for x in (2.0, -1.0, 7.0):
+        calls.clear()
+        f(x)
+        told.append([(name, float(value)) for name, value in calls if name != "large"])
+    assert told == [
+        [("before", 2.0), ("positive", 4.0), ("after", 4.0)],
+        [("before", -1.0), ("negative", -2.0), ("after", -2.0)],
+        [("before", 7.0), ("positive", 14.0), ("after", 14.0)],
+    ]
+    [large] = [value for name, value in calls if name == "large"]
+    assert [name for name, _ in calls] == ["before", "positive", "large", "after"]
+    assert (float(large["x"]), large["pair"][0].to_list(), int(large["pair"][1])) == (14.0, [14.0, 1.0], 2)
+
+
+def test_what_is_printed_in_a_branch_is_printed_where_that_is_taken(capsys):
+    @nx.defn
+    def f(x):
+        if x > 0:
+            nx.print_value(x, "x")
+        else:
+            print("negative", x)
+        return x
+
+    @nx.defn(promotion="numpy")
+    def g(x):
+        if x[0] > 0:
+            x[1] = 7
+            print("first", x[0], "all", x)
+        return x.sum()
+
+    f(1.0)
+    f(-2.0)
+    assert capsys.readouterr().out == "x: #Nx.Tensor<\n  f32\n  1.0\n>\nnegative #Nx.Tensor<\n  f32\n  -2.0\n>\n"
+    for first in (1.0, -1.0):
+        g(np.array([first, 2.0]))
+    assert capsys.readouterr().out == "first 1.0 all [1. 7.]\n"
+
+
+def test_a_branch_in_a_loop_is_part_of_the_loop():
+    @nx.defn
+    def f(x):
+        total = 0.0
+        for i in range(3):
+            if x[i] > 0:
+                total = total + nx.hook(x[i], "each")
+        return total
+
+    assert float(f(nx.tensor([1.0, -2.0, 3.0]))) == 4.0
+    assert "in a loop of the compiled program" in text(nx.jit(f, hooks={"each": print}), nx.tensor([1.0, 2.0, 3.0]))[0]
+
+
+def test_branches_with_hooks_have_gradients_and_cond_has_them_too():
+    seen = []
+
+    def f(x):
+        return nx.cond(x > 0, lambda: nx.hook(x**3, "cube"), lambda: x)
+
+    slope = nx.jit(nx.grad(f), hooks={"cube": seen.append})
+    assert (float(slope(2.0)), float(slope(-2.0))) == (12.0, 1.0)
+    assert [float(value) for value in seen] == [8.0]
 
 
 def test_in_a_loop_that_is_written_out():

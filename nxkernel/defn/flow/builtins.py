@@ -18,7 +18,6 @@ from nxkernel.defn.flow.variables import has_values, is_traced, known, plain, ta
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
-from nxkernel.graph.tracing import BodyTrace
 from nxkernel.numpy.array import Scalar
 from nxkernel.operand import Proxy
 from nxkernel.ops import comparison, elementwise, reduction, shaping, sorting
@@ -311,16 +310,17 @@ def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any
     if not traced:
         builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
         return
-    if isinstance(tracing.current(), BodyTrace):
+    from nxkernel.defn.hooks import print_line, print_value
+    from nxkernel.defn.trace import is_reached
+
+    if not is_reached(tracing.current()):
         raise TracedValueError(
             message(
-                "print() of traced values is not possible in a loop or a branch of the compiled program.",
+                "print() of traced values is not possible in a loop of the compiled program.",
                 "Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.",
                 "`for i in nx.unroll(range(n))` writes a loop out, in which they are printed.",
             )
         )
-    from nxkernel.defn.hooks import print_line, print_value
-
     gap = " " if sep is None else sep
     if types.follows_numpy():
         texts = tuple([None if has_traced(value) else str(value) for value in values])
