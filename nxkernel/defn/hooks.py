@@ -37,8 +37,13 @@ def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any
     Raises
     ------
     NxTypeError
-        In a loop that is part of the compiled program, where there is a function for the name, and in what is traced
-        on its own, such as the function of :func:`nxkernel.vmap`. In a branch it is called where that is taken.
+        Where there is a function for the name: in a loop of a number of turns that only the running program knows, and
+        in what is traced on its own, such as the function of :func:`nxkernel.vmap`.
+
+    Notes
+    -----
+    In a branch it is called where that is taken. A `for` loop with a hook that has a function is written out turn by
+    turn, and the events of the program say so: it takes its time to compile.
 
     Examples
     --------

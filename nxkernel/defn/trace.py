@@ -17,7 +17,7 @@ from nxkernel.defn.flow.variables import has_traced_length
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.defn.leaves import Leaf, spec_of
 from nxkernel.defn.stand_ins import StandIns
-from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
 from nxkernel.graph.tracing import Cell, Trace
 from nxkernel.graph.traverse import post_order
@@ -302,14 +302,15 @@ def ask(hook: Hook, structure: Any, outputs: list[Output], run: Trace) -> None:
 
     Raises
     ------
-    NxTypeError
-        In a body of a loop or of another primitive, whose values are none of the program's results.
+    TracedValueError
+        In a body of a loop or of another primitive, whose values are none of the program's results. A loop whose number
+        of turns is known is written out then.
     """
     asked = _asked.get(id(run.outermost))
     if asked is None or not is_reached(run):
         printed = hook.name is None
         what = "values cannot be printed" if printed else f"the hook {hook.name!r} cannot be called"
-        raise NxTypeError(
+        raise TracedValueError(
             message(
                 f"{what} in a loop of the compiled program, or in what is traced on its own.",
                 f"Return the values from the definition, and {'print them' if printed else 'call the hook'} there; "

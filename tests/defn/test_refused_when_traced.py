@@ -69,10 +69,10 @@ REFUSED = [
         ),
     ),
     (
-        "def f(x):\n    for i in range(3):\n        nx.print_value(x[i])\n    return x",
+        "def f(x):\n    while x[0] > 0:\n        nx.print_value(x[0])\n        x = x - 1\n    return x",
         (
             "values cannot be printed in a loop of the compiled program, or in what is traced on its own.\n"
-            "  cell.py, line 4:  nx.print_value(x[i])\n"
+            "  cell.py, line 4:  nx.print_value(x[0])\n"
             "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
             "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
         ),
