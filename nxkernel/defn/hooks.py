@@ -43,7 +43,8 @@ def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any
     Notes
     -----
     In a branch it is called where that is taken. A `for` loop with a hook that has a function is written out turn by
-    turn, and the events of the program say so: it takes its time to compile.
+    turn, and the events of the program say so: it takes its time to compile. Programs with a `fun` belong to one
+    function object: a cell that defines it again has them made again, of the kernels that are there.
 
     Examples
     --------
