@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -12,6 +12,8 @@ from IPython.core.interactiveshell import InteractiveShell
 import nxkernel
 import nxkernel_lab
 import nxkernel_magics
+from nxkernel.defn import places
+from nxkernel.defn.syntax import BLOCK
 from nxkernel.errors import NxError
 
 _OWN = tuple(
@@ -21,7 +23,9 @@ _OWN = tuple(
 
 
 def without_own(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of nxkernel's files.
+    """A traceback without the frames of nxkernel's files, and of what they call that is not the person's.
+
+    Blocks of a function, which are functions when it runs, are shown as lines of the function.
 
     Parameters
     ----------
@@ -32,28 +36,45 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
     traceback or None
         A new one; the one that was given stays as it is, for ``%debug``.
     """
-    if traceback is None:
-        return None
-    rest = without_own(traceback.tb_next)
-    if _is_own(traceback):
-        return rest
-    return TracebackType(rest, traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno)
+    kept: list[tuple[FrameType, int, int]] = []
+    hidden = False
+    while traceback is not None:
+        frame, line = traceback.tb_frame, traceback.tb_lineno
+        hidden = _is_own(traceback) or (hidden and not places.is_users(frame.f_code.co_filename))
+        if not hidden:
+            if BLOCK in frame.f_code.co_consts and kept and kept[-1][0].f_code.co_name == frame.f_code.co_name:
+                kept[-1] = (*kept[-1][:2], line)
+            else:
+                kept.append((frame, traceback.tb_lasti, line))
+        traceback = traceback.tb_next
+    rest = None
+    for frame, instruction, line in reversed(kept):
+        rest = TracebackType(rest, frame, instruction, line)
+    return rest
 
 
 def _is_own(traceback: TracebackType) -> bool:
     return traceback.tb_frame.f_code.co_filename.startswith(_OWN)
 
 
+def _concerns_us(error: BaseException) -> bool:
+    """Whether frames of nxkernel's are in the traceback of an error."""
+    traceback = error.__traceback__
+    while traceback is not None and not _is_own(traceback):
+        traceback = traceback.tb_next
+    return traceback is not None
+
+
 def show(
     shell: InteractiveShell, kind: type, error: BaseException, traceback: Any, tb_offset: int | None = None
 ) -> None:
-    """Show an error of nxkernel's; ``%tb`` and ``%xmode Verbose`` show every frame.
+    """Show an error of nxkernel's, or an interrupt; ``%tb`` and ``%xmode Verbose`` show every frame.
 
     Parameters
     ----------
     shell : InteractiveShell
     kind : type
-    error : NxError
+    error : NxError or KeyboardInterrupt
     traceback : traceback
     tb_offset : int, optional
         How many frames at the start are IPython's.
@@ -63,7 +84,7 @@ def show(
     cause, context, suppressed = error.__cause__, error.__context__, error.__suppress_context__
     whole = error.__traceback__
     try:
-        if shell.InteractiveTB.mode != "Verbose":
+        if shell.InteractiveTB.mode != "Verbose" and _concerns_us(error):
             traceback = without_own(traceback) or traceback
             error.__traceback__ = traceback
             # What was raised and caught inside of nxkernel is no line of the person's either.
@@ -95,7 +116,7 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     """
     if shell.custom_exceptions:
         return lambda: None
-    shell.set_custom_exc((NxError,), show)
+    shell.set_custom_exc((NxError, KeyboardInterrupt), show)
     ours = shell.CustomTB
 
     def remove() -> None:

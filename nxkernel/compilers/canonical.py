@@ -7,24 +7,12 @@ from typing import Any
 
 from nxkernel import shapes, types
 from nxkernel.compilers import loops
+from nxkernel.compilers.costs import cost
 from nxkernel.compilers.fusion import Kernel
 from nxkernel.compilers.hoisting import hoisted
 from nxkernel.compilers.loops import Access, Nest, Section
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
-
-#: Functions that take about 16 simple instructions.
-_ELEMENTARY = (
-    "exp expm1 log log1p log2 log10 sigmoid sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh cbrt erf "
-    "erfc erf_inv"
-)
-#: How many simple instructions an operation is, where it is more than one.
-COSTS = {
-    **dict.fromkeys(_ELEMENTARY.split(" "), 16),
-    **dict.fromkeys(["divide", "sqrt", "rsqrt"], 4),
-    **dict.fromkeys(["quotient", "remainder"], 8),
-    **dict.fromkeys(["pow", "threefry2x32"], 48),
-}
 
 
 @dataclass
@@ -204,7 +192,7 @@ class Draft:
         ]
         elements = shapes.size(sizes)
         full = [section for section in nest.sections if section.level == "full"]
-        body = sum(COSTS.get(op.name, 1) for section in full for op in section.code) or 1
+        body = sum(cost(op.name) for section in full for op in section.code) or 1
         work = max(elements, 1) * body // max(count, 1)
         return Bound(nest, buffers, words, count, work, self.nodes, elements, self.in_order)
 

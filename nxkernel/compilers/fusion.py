@@ -13,19 +13,13 @@ from dataclasses import dataclass, field
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers import dynamic, maps, matmul, pieces, scalars
+from nxkernel.compilers.costs import cost
 from nxkernel.compilers.maps import Map
 from nxkernel.compilers.pieces import Store
 from nxkernel.compilers.prepare import partial
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order, users
 
-_COSTLY = {
-    **dict.fromkeys((p.exp, p.log, p.sin, p.cos, p.tanh, p.sigmoid, p.expm1, p.log1p, p.log2, p.log10, p.erf), 10),
-    **dict.fromkeys((p.tan, p.asin, p.acos, p.atan, p.sinh, p.cosh, p.asinh, p.acosh, p.atanh), 20),
-    **dict.fromkeys((p.power, p.atan2, p.remainder, p.cbrt, p.erfc, p.erf_inv), 30),
-    **dict.fromkeys((p.divide, p.sqrt, p.rsqrt, p.quotient), 5),
-    p.threefry2x32: 80,
-}
 #: Families whose primitives are whole operations: they read and write memory, apart from any nest.
 WHOLE = frozenset(["cumulative", "sorting", "library", "control"])
 #: Work from which a value that several nests need is computed once and kept; and that of one that no cache holds, so
@@ -49,7 +43,7 @@ def weight(node: Expr) -> int:
     """About how many simple instructions a node costs for one element."""
     if node.primitive.family != "elementwise":
         return GATHER if node.primitive is p.gather else 0
-    return _COSTLY.get(node.primitive, 1)
+    return cost(node.primitive.name)
 
 
 @dataclass(eq=False)

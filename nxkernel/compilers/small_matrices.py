@@ -20,7 +20,7 @@ from nxkernel.primitives import Primitive
 from nxkernel.shapes import unnamed
 
 #: Most rows of a matrix that is written out. A single inverse takes 0.08 µs then, where a call of a library takes 13,
-#: and 30 ms more to compile; matrices of six rows would take 0.2 s, which is too much for what may run only once.
+#: and 30 ms more to compile; inverses of six rows would take 0.6 s, which is too much for what may run only once.
 MOST_ROWS = 4
 #: Most columns of a right side.
 MOST_COLUMNS = 4

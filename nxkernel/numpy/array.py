@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from nxkernel import primitives, types
-from nxkernel.errors import NxTypeError, NxValueError, TracedValueError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.graph.tracing import Cell
 from nxkernel.numpy import casting, keys, picking
+from nxkernel.numpy.roots import Root
 from nxkernel.numpy.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, is_view, reshaped
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import apply, filled, is_number, operand, spread
@@ -177,73 +177,6 @@ class Scalar(Value):
 
 #: Under which key a trace remembers the places of the caller's of which there are views in another shape.
 RESHAPED = "reshaped"
-
-
-class Root:
-    """A place in memory: a cell of the trace that is active, or a tensor where none is.
-
-    Parameters
-    ----------
-    value : tensor or traced value
-        What is there first.
-    """
-
-    __slots__ = ("aliases", "cell", "doubt", "shape", "type", "value", "writes")
-
-    def __init__(self, value: Operand, name: str = "") -> None:
-        self.shape, self.type = value.shape, value.type
-        #: Makes the error for whoever writes there, where only the running program knows whose place it is.
-        self.doubt: Callable[[], Exception] | None = None
-        #: Which other places it may be, where only the running program knows that; asked before reading and writing.
-        self.aliases: Any = None
-        #: How often something was written there.
-        self.writes = 0
-        self.cell, self.value = Cell(name), None
-        trace = tracing.current()
-        if trace is None:
-            self.value = value
-        else:
-            trace.write(self.cell, trace.node(value))
-
-    def read(self) -> Operand:
-        """What is there now."""
-        if self.aliases is not None:
-            self.aliases.before_read()
-        return self.content()
-
-    def content(self) -> Operand:
-        """What is there now, though it may be out of date."""
-        trace = tracing.current()
-        if trace is not None and trace.knows(self.cell):
-            return trace.read(self.cell)
-        if self.value is None:
-            raise TracedValueError(
-                message(
-                    f"an array {self.type}{text(self.shape)} is used after its definition was traced.",
-                    "It was probably stored in a global, a list or an attribute: return it from the definition.",
-                )
-            )
-        return self.value
-
-    def write(self, value: Operand) -> None:
-        """Put something else there."""
-        if self.doubt is not None:
-            raise self.doubt()
-        if self.aliases is not None:
-            self.aliases.before_write()
-        self.writes += 1
-        trace = tracing.current()
-        if trace is None and self.value is not None:
-            self.value = value
-        elif trace is not None and trace.knows(self.cell):
-            trace.write(self.cell, trace.node(value))
-        else:
-            raise NxTypeError(
-                message(
-                    f"an array {self.type}{text(self.shape)} from outside of the definition is assigned into.",
-                    "Pass it as an argument and return the changed array.",
-                )
-            )
 
 
 class Array(Value):

@@ -92,7 +92,7 @@ def test_other_errors_are_shown_as_ever(shell):
 
 
 def test_unload_takes_it_out_again(shell):
-    assert shell.ip.custom_exceptions == (nxkernel.errors.NxError,)
+    assert shell.ip.custom_exceptions == (nxkernel.errors.NxError, KeyboardInterrupt)
     nxkernel.unload_ipython_extension(shell.ip)
     assert shell.ip.custom_exceptions == ()
 
@@ -118,3 +118,38 @@ def test_a_part_of_a_call_under_jit_names_the_call(shell, part):
         f"UsageError: %jit takes a call, such as `%jit f(x, axis=0)`, got `blur(img){part}`.\n"
         "  Give the call alone: `%jit blur(img)`.\n"
     )
+
+
+def test_blocks_of_a_function_are_lines_of_it(shell):
+    out = shell.run(
+        "%%defn\n"
+        "def f(x):\n"
+        "    for i in range(3):\n"
+        "        if x[i] > 0:\n"
+        "            x = nx.reshape(x, (5,))\n"
+        "    return x\n"
+        "f(nx.iota((3,)))"
+    ).out
+    assert [line for line in out.splitlines() if line.startswith("Cell ")] == [
+        "Cell In[1], line 7",
+        "Cell In[1], line 5, in f(x)",
+    ]
+    (arrow,) = [line for line in out.splitlines() if line.startswith("----> 5")]
+    assert arrow.endswith(" x = nx.reshape(x, (5,))")
+
+
+def test_what_nxkernel_calls_is_not_shown(shell):
+    out = shell.run("%%defn\ndef f(x):\n    for i in range(3):\n        yield x").out
+    assert "ast.py" not in out
+    assert [line for line in out.splitlines() if line.startswith(("Cell ", "File "))] == ["Cell In[1], line 2"]
+
+
+def test_interrupts_show_the_persons_lines(shell):
+    out = shell.run(
+        "def stopped():\n    raise KeyboardInterrupt\nwrapped = nx.deftransform(stopped)\n"
+        "@nx.defn\ndef f(x):\n    wrapped()\n    return x\nf(1.0)"
+    ).out
+    assert "nxkernel/" not in out
+    assert [line for line in out.splitlines() if line.startswith("Cell ")] == [
+        "Cell In[1], line 8", "Cell In[1], line 6, in f(x)", "Cell In[1], line 2, in stopped()",
+    ]  # fmt: skip

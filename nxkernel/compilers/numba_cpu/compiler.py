@@ -17,9 +17,9 @@ from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store, workspace
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
-from nxkernel.compilers.numba_cpu.program import Program
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
 from nxkernel.compilers.numba_cpu.spreading import spreads
+from nxkernel.compilers.numba_cpu.writing import Program
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Planner, Scalar, Step, Whole
 from nxkernel.compilers.prepare import partial, prepare
 from nxkernel.errors import CompilationError, message

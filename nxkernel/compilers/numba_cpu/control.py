@@ -8,7 +8,8 @@ from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu.inline import Inline
 from nxkernel.compilers.numba_cpu.ir import Builder, Value
 from nxkernel.compilers.numba_cpu.polling import Poll, is_short
-from nxkernel.compilers.numba_cpu.program import Address, Scope
+from nxkernel.compilers.numba_cpu.program import Scope
+from nxkernel.compilers.numba_cpu.writing import Address
 from nxkernel.compilers.plan import Control, Plan
 from nxkernel.compilers.rooms import rooms, turn
 from nxkernel.graph.expr import Expr

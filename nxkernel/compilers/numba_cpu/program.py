@@ -1,21 +1,9 @@
-"""The program of a graph: one native function that runs its kernels and library calls in order, and its loops.
-
-``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit
-words: the state of the thread pool, then for each step its offsets, sizes, strides and constants. The text has no
-number that depends on a shape, so that a new shape is a new table for the same program.
-"""
+"""The program of a graph: one native function that runs its kernels and library calls in order, and its loops."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import itertools
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-
-import numpy as np
+from collections.abc import Iterator, Sequence
 
 from nxkernel import primitives as p
 from nxkernel import shapes
@@ -23,244 +11,14 @@ from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.clamps import facts
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
-from nxkernel.compilers.numba_cpu import functions, host, libraries, runtime, threads
+from nxkernel.compilers.numba_cpu import host, libraries, runtime
 from nxkernel.compilers.numba_cpu.constants import bits
-from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
-from nxkernel.compilers.numba_cpu.operations import Emitter
+from nxkernel.compilers.numba_cpu.ir import Value
 from nxkernel.compilers.numba_cpu.routines import HostCall
+from nxkernel.compilers.numba_cpu.writing import PARAMS, Address, Program, Writer
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar, Step, Whole
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
-
-_POINTERS, _PARAMS = Value("ptr", 1, "%pointers"), Value("ptr", 1, "%params")
-#: The name of a program, and the size of its table, until they are known.
-_NAME, _SIZE = "nxp_unnamed", "nxp_size"
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program's text and the words of one call of it.
-
-    Parameters
-    ----------
-    symbol : str
-    text : str
-        LLVM IR.
-    params : numpy.ndarray
-        64-bit words.
-    libraries : frozenset of Type
-        The types of which it multiplies matrices.
-    calls : tuple of host.Call
-        What it asks Python for; they must live as long as the program may run.
-    loops : bool
-        Whether it has loops of its own, which LLVM is to optimize, and which may be interrupted.
-    """
-
-    symbol: str
-    text: str
-    params: np.ndarray
-    libraries: frozenset[Type]
-    calls: tuple[host.Call, ...]
-    loops: bool
-
-
-#: Gives the address of something at the place in the program where it is called.
-Address = Callable[[], Value]
-
-
-@dataclass
-class Function:
-    """A function of the program that is being written.
-
-    Parameters
-    ----------
-    b : Builder
-    stop : Value, optional
-        For one that several threads run, where it is kept that all are to stop.
-    at_end : str
-        An instruction before every end of it.
-    """
-
-    b: Builder
-    stop: Value | None = None
-    at_end: str = ""
-
-    @functools.cached_property
-    def e(self) -> Emitter:
-        """Writes its arithmetic."""
-        return Emitter(self.b, inline=True)
-
-    @functools.cached_property
-    def seen(self) -> Value:
-        """Where it keeps when it last looked at the clock for an interrupt."""
-        return self.b.room("i64", 1, zero=True)
-
-    @functools.cached_property
-    def left(self) -> Value:
-        """Where it keeps how many turns are left before it looks at the clock."""
-        return self.b.room("i64", 1, zero=True)
-
-    def end(self) -> None:
-        """End it here."""
-        if self.at_end:
-            self.b.do(self.at_end)
-        self.b.do("ret void")
-
-
-class Writer:
-    """What all parts of a program have in common: its text, its words, and what it refers to.
-
-    Attributes
-    ----------
-    b : Builder
-    e : Emitter
-    pointers, params : Value
-        What the program is given.
-    function : Function
-        The one that is being written.
-    loops : bool
-        Whether the program has loops of its own.
-    """
-
-    def __init__(self) -> None:
-        self.module = Module()
-        signature = [("pointers", "ptr"), ("params", f"ptr noalias readonly dereferenceable({_SIZE})")]
-        self.function = Function(Builder(self.module, _NAME, "void", signature, attributes="nounwind"))
-        self.words: list[int] = []
-        self.libraries: set[Type] = set()
-        self.calls: list[host.Call] = []
-        self.loops = False
-        self._keyed: dict[object, int] = {}
-        self._tags: dict[object, int] = {}
-        self.pointers, self.params = _POINTERS, _PARAMS
-        self._functions = 0
-
-    @property
-    def state(self) -> Value:
-        """The address of the thread pool's state."""
-        return self.word(threads.STATE.ctypes.data, "ptr", key="state")
-
-    @property
-    def b(self) -> Builder:
-        """What the function is written with."""
-        return self.function.b
-
-    @property
-    def e(self) -> Emitter:
-        """What its arithmetic is written with."""
-        return self.function.e
-
-    @contextmanager
-    def another(self) -> Iterator[str]:
-        """Write another function of the program, which threads run as they do kernels; gives its name.
-
-        Its table begins with what the program itself is given.
-        """
-        around, name = self.function, f"nxl_{self._functions}"
-        self._functions += 1
-        signature = [(parameter, "ptr") for parameter in ("first", "count", "step", "table")]
-        self.function = Function(
-            Builder(self.module, name, "void", signature, linkage="internal", attributes="nounwind")
-        )
-        self.b.do("%pointers = load ptr, ptr %table, align 8")
-        self.b.do("%params_at = getelementptr i64, ptr %table, i64 1")
-        # What can be read in any case may be read before a loop instead of in it.
-        self.b.do(f"%params = load ptr, ptr %params_at, align 8, !dereferenceable !{_SIZE}")
-        yield name
-        self.b.finish()
-        self.function = around
-
-    def word(self, value: int, kind: str = "i64", key: object = None) -> Value:
-        """A word of the table, read where it is needed; what has the same key is the same word."""
-        place = self._keyed.get(key) if key is not None else None
-        if place is None:
-            place = len(self.words)
-            self.words.append(value)
-            if key is not None:
-                self._keyed[key] = place
-        return self.b.load(kind, self.b.offset(_PARAMS, "i64", self.integer(place)), invariant=True)
-
-    def apart(self, tag: object) -> str:
-        """What an access to memory says of it: whose memory it is, and that nobody else's is the same."""
-        if tag is None:
-            return ""
-        number = self._tags.setdefault(tag, len(self._tags))
-        return f", !alias.scope !own{number}, !noalias !others{number}"
-
-    def _metadata(self, text: str) -> str:
-        """The text with the lists of whose memory is whose, as metadata."""
-        count = len(self._tags)
-        if not count:
-            return text
-        # 0 and 1 are taken; this is the domain, then come a scope and its two lists for each.
-        lines = ["!2 = distinct !{!2}"]
-        lines += [f"!{3 + k} = distinct !{{!{3 + k}, !2}}" for k in range(count)]
-        for k in range(count):
-            own, rest = 3 + count + 2 * k, 4 + count + 2 * k
-            others = ", ".join(f"!{3 + other}" for other in range(count) if other != k)
-            lines += [f"!{own} = !{{!{3 + k}}}", f"!{rest} = !{{{others}}}"]
-            text = re.sub(rf"!own{k}\b", f"!{own}", text)
-            text = re.sub(rf"!others{k}\b", f"!{rest}", text)
-        return "\n".join([text, *lines])
-
-    def constant(self, number: complex, type_: Type) -> Value:
-        """A number as memory holds it, out of the table."""
-        return self.word(bits(number, type_))
-
-    def integer(self, number: int) -> Value:
-        """A constant of 64 bits."""
-        return self.b.constant("i64", number)
-
-    def further(self, base: Value, offset: Value) -> Value:
-        """An address so many bytes on."""
-        return self.b.offset(base, "i8", offset)
-
-    def pointer(self, index: int) -> Value:
-        """One of the addresses that the program is given."""
-        return self.b.load("ptr", self.b.offset(_POINTERS, "ptr", self.integer(index)), invariant=True)
-
-    def leave_if(self, condition: Value) -> None:
-        """End the program on a condition: something is to be raised."""
-        stop, go_on = self.b.label("stop"), self.b.label("on")
-        self.b.branch_if(condition, stop, go_on)
-        self.b.start(stop)
-        if self.function.stop is not None:
-            self.b.do(f"store atomic i64 1, {self.function.stop} monotonic, align 8")
-        self.function.end()
-        self.b.start(go_on)
-
-    def raise_if(self, failure: Value, names: Sequence[str]) -> None:
-        """End the program where a function of the user's, one of these names, has left an error at an address."""
-        call = functions.Failure(names)
-        self.calls.append(call)
-        check = functions.define_check(self.module)
-        self.leave_if(self.b.call(check, "i1", 1, self.word(call.number), failure))
-
-    def copy(self, target: Value, source: Value, size: int) -> None:
-        """Copy bytes."""
-        self.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
-        self.b.do(f"call void @llvm.memcpy.p0.p0.i64({target}, {source}, {self.word(size)}, i1 false)")
-
-    def _sized(self, text: str) -> str:
-        """The text with the size of the table of words, which metadata says in a node of its own."""
-        if not self.words:
-            self.words.append(0)
-        size = 8 * len(self.words)
-        text = text.replace(f"!dereferenceable !{_SIZE}", "!dereferenceable !1")
-        return "\n".join([text.replace(_SIZE, str(size)), f"!1 = !{{i64 {size}}}"])
-
-    def finish(self) -> Program:
-        """The program."""
-        self.function.end()
-        self.b.finish()
-        helpers = [libraries.matmul_text(type_) for type_ in sorted(self.libraries)]
-        helpers += [libraries.control_text()] if self.libraries else []
-        text = "\n".join([self._metadata(self._sized(str(self.module))), *helpers, ""])
-        symbol = f"nxp_{hashlib.sha256(text.encode()).hexdigest()[:40]}"
-        words = np.array([word - (1 << 64) if word >= 1 << 63 else word for word in self.words], dtype=np.int64)
-        return Program(
-            symbol, text.replace(_NAME, symbol), words, frozenset(self.libraries), tuple(self.calls), self.loops
-        )
 
 
 class Scope:
@@ -421,7 +179,7 @@ class Scope:
         w, b = self.w, self.b
         table = self._table(buffers, len(words))
         if words:
-            first = b.offset(_PARAMS, "i64", w.integer(len(w.words)))
+            first = b.offset(PARAMS, "i64", w.integer(len(w.words)))
             rest = b.offset(table, "i64", w.integer(len(buffers)))
             w.words += words
             w.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])

@@ -10,7 +10,8 @@ from nxkernel.compilers.numba_cpu.control import LoopParts
 from nxkernel.compilers.numba_cpu.inline import Inline
 from nxkernel.compilers.numba_cpu.ir import Loop, Value
 from nxkernel.compilers.numba_cpu.polling import Poll, begin
-from nxkernel.compilers.numba_cpu.program import Address, Scope, is_inlined
+from nxkernel.compilers.numba_cpu.program import Scope, is_inlined
+from nxkernel.compilers.numba_cpu.writing import Address
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec, while_

@@ -16,7 +16,8 @@ from nxkernel.defn.flow import sites
 from nxkernel.defn.flow.given import own_copy
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.array import Array, Root
+from nxkernel.numpy.array import Array
+from nxkernel.numpy.roots import Root
 from nxkernel.numpy.views import Index
 
 #: Places in memory, and how often something had been written there when an array was made of what is in them.

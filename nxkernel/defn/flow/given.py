@@ -13,7 +13,8 @@ from nxkernel import types
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import Trace
-from nxkernel.numpy.array import Array, Root
+from nxkernel.numpy.array import Array
+from nxkernel.numpy.roots import Root
 from nxkernel.operand import Operand, Proxy
 
 #: Under which key a trace remembers its arguments that are plain traced values: the path of each, whether it is a NumPy

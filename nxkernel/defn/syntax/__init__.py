@@ -45,6 +45,8 @@ from nxkernel.defn.syntax.sources import Function, tree_of
 
 __all__ = ["check", "lacks_source", "refers_to_numpy", "rewritten", "source_of"]
 
+#: Among the constants of code that is a block of a function: tracebacks show its lines as those of the function.
+BLOCK = "<a block of a function>"
 #: Instructions of control flow and of assignment into parts: without source there is no way to compile them.
 _CONTROL = frozenset(
     [*dis.hasjrel, *dis.hasjabs]
@@ -176,6 +178,7 @@ def _named(code: types.CodeType, name: str, qualified: str, blocks: frozenset[st
         if isinstance(each, types.CodeType):
             if each.co_name in blocks:
                 each = _named(each, name, qualified, blocks)
+                each = each.replace(co_consts=(*each.co_consts, BLOCK))
             else:
                 each = _named(each, each.co_name, f"{qualified}.<locals>.{each.co_name}", blocks)
         constants.append(each)

@@ -46,6 +46,9 @@ def locate(node: ast.AST, near: ast.AST) -> None:
             return
         if not hasattr(node, "lineno"):
             at(node, near)
+            if node.end_lineno != node.lineno:
+                # A method's name would be taken to stand at the end, and tracebacks would show the last line.
+                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
         node.located = True
         near = node
     for child in children(node):

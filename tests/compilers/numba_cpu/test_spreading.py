@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cpu import program, runtime, spreading, threads
+from nxkernel.compilers.numba_cpu import runtime, spreading, threads
 from nxkernel.defn import cache
 
 X = np.random.default_rng(0).random((200, 90))
@@ -200,10 +200,6 @@ def test_all_threads_stop_at_an_interrupt(spread):
     ones = np.full_like(x, 3.0)
     endless(ones)
     np.testing.assert_array_equal(ones, 3.0)
-
-
-def test_the_table_of_words_is_never_empty():
-    assert program.Writer().finish().params.size == 1
 
 
 def test_a_spread_loop_is_told():
