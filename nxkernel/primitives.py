@@ -488,6 +488,7 @@ while_ = primitive("while", "control", _while)
 cond = primitive("cond", "control", _cond)
 """A choice: ``then`` and ``otherwise`` are graphs of the operands after the first, a scalar that decides."""
 
+
 def _custom_grad(*operands: Spec, results: int, inputs: int, backward: Any) -> tuple[Spec, ...]:
     return operands[:results]
 

@@ -70,7 +70,8 @@ def _divide(x, y):
 EXACT = {
     p.add: operator.add, p.subtract: operator.sub, p.multiply: operator.mul, p.divide: _divide,
     p.remainder: _remainder, p.maximum: _or_nan(max), p.minimum: _or_nan(min), p.negate: operator.neg,
-    p.stop_grad: lambda x: x, p.after: lambda x, y: x, p.absolute: abs, p.sign: _or_nan(lambda x: (x > 0) - (x < 0)), p.floor: _or_itself(math.floor),
+    p.stop_grad: lambda x: x, p.after: lambda x, y: x, p.absolute: abs,
+    p.sign: _or_nan(lambda x: (x > 0) - (x < 0)), p.floor: _or_itself(math.floor),
     p.ceil: _or_itself(math.ceil), p.truncate: _or_itself(math.trunc), p.round_half_even: _or_itself(round),
     p.round_half_away: _or_itself(_half_away), p.equal: operator.eq, p.not_equal: operator.ne,
     p.greater: operator.gt, p.less: operator.lt, p.greater_equal: operator.ge, p.less_equal: operator.le,
