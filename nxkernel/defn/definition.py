@@ -223,7 +223,7 @@ class Definition:
             shortcuts = arguments.survey.shortcuts
             if len(shortcuts) >= _SHORTCUTS:
                 shortcuts.clear()
-            shortcuts[key] = quick.Shortcut(self._family, arguments.survey, program)
+            shortcuts[key] = quick.Shortcut(self._family, arguments.survey, program, self.hooks)
         try:
             given = arguments.inputs(program.captured, program.fixed)
             if program.changes:

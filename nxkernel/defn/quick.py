@@ -27,7 +27,9 @@ _OPTIONS, _STATIC, _SCALAR = object(), object(), object()
 _context = defaults.CONTEXT.get
 #: What a shortcut gives that does not hold any more.
 OUTDATED = object()
-_NO_HOOKS: Mapping[str, Callable[[Any], Any]] = MappingProxyType({})
+#: Functions by the name of the hook whose value they get.
+Hooks = Mapping[str, Callable[[Any], Any]]
+_NO_HOOKS: Hooks = MappingProxyType({})
 _PLAIN = frozenset({bool, int, str, type(None)})
 #: What is no data for a NumPy program.
 STATIC = frozenset({str, type(None)})
@@ -143,24 +145,25 @@ class Shortcut:
     """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
 
     __slots__ = (
-        "_changes", "_context", "_family", "_fixed", "_numbers", "_places", "_plain", "_program", "_survey", "_version",
+        "_changes", "_context", "_family", "_fixed", "_hooks", "_numbers", "_places", "_plain", "_program", "_survey",
+        "_version",
     )  # fmt: skip
 
-    def __init__(self, family: Family, survey: Survey, program: Program) -> None:
+    def __init__(self, family: Family, survey: Survey, program: Program, hooks: Hooks = _NO_HOOKS) -> None:
         self._family, self._version, self._program = family, family.version, program
         self._survey = None if survey.is_empty else survey
         self._changes, self._context = defaults.changes, defaults.CONTEXT.get()
-        self._numbers, self._fixed = program.captured, program.fixed
+        self._numbers, self._fixed, self._hooks = program.captured, program.fixed, hooks
         self._plain: tuple | None = None
         single = getattr(program.executable, "single", None)
         self._places = program.changes
-        if single is not None and program.structure == containers.LEAF and not program.changes:
+        if single is not None and program.structure == containers.LEAF and not (program.changes or program.hooks):
             self._plain = (*single, program.specs[0], program.executable.launch)
 
     @staticmethod
     def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
         """Whether a program and the arrays that it was called with are plain enough."""
-        if program.hooks or len(arguments.arrays) != len(arguments.survey.arrays):
+        if len(arguments.arrays) != len(arguments.survey.arrays):
             return False
         if not arguments.fixed.issubset(arguments.names):
             # Numbers in containers whose values count: keys have those of whole arguments.
@@ -202,7 +205,7 @@ class Shortcut:
             made = _empty(shape, dtype)
             if launch(*arrays, made):
                 return _wrap(made, spec)
-        return results(program, program.executable.run(arrays))
+        return results(program, program.executable.run(arrays), self._hooks)
 
 
 def _is_own(arrays: list[np.ndarray], place: int) -> bool:
@@ -216,7 +219,7 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
     return sum(other is array for other in arrays) == 1
 
 
-def results(program: Program, made: list[np.ndarray], hooks: Mapping[str, Callable[[Any], Any]] = _NO_HOOKS) -> Any:
+def results(program: Program, made: list[np.ndarray], hooks: Hooks = _NO_HOOKS) -> Any:
     """What a program gave, as the function would return it; hooks get their values."""
     tensors = iter([_wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
     if program.structure == containers.LEAF:

@@ -149,6 +149,13 @@ def test_containers_and_constants():
     assert value["list"][1][0].to_number() == 1.5
 
 
+def test_a_container_without_tensors_is_handed_over_too():
+    seen = []
+    f = nx.jit(lambda t: (nx.hook((), "nothing"), t + 1)[1], hooks={"nothing": seen.append})
+    assert [float(f(1.0)) for _ in range(3)] == [2.0, 2.0, 2.0]
+    assert seen == [(), (), ()]
+
+
 def test_vectorized_values_keep_their_axes():
     seen = []
     f = nx.jit(lambda t: nx.hook(t + 1, "x"), hooks={"x": seen.append})
