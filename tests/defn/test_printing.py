@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn.printing import Line, show
+from nxkernel.defn.printing import Labelled, Line
 
 
 @pytest.mark.parametrize(
@@ -21,12 +21,12 @@ from nxkernel.defn.printing import Line, show
     ],
 )
 def test_tensors_are_printed_as_numpys(value, text, capsys):
-    Line((None,), " ", "\n", None).print((nx.tensor(value),))
+    Line((None,), " ", "\n", None)((nx.tensor(value),))
     assert capsys.readouterr().out == text + "\n"
 
 
 def test_lines_and_labels(capsys):
     one, two = nx.tensor(1.5), nx.tensor(np.array([1, 2]))
-    show(Line(("a", None, "b", None), "-", "!\n", None), (one, [one, (two,)]))
-    show("t: ", nx.tensor(1))
+    Line(("a", None, "b", None), "-", "!\n", None)((one, [one, (two,)]))
+    Labelled("t: ")(nx.tensor(1))
     assert capsys.readouterr().out == "a-1.5-b-[1.5, (array([1, 2]),)]!\nt: #Nx.Tensor<\n  s64\n  1\n>\n"
