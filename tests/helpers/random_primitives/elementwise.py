@@ -21,7 +21,8 @@ BINARY = {
 #: One operand.
 UNARY = {
     p.stop_grad: ALL, p.logical_not: ALL, p.is_nan: ALL, p.is_infinity: ALL, p.negate: NUMBERS,
-    p.sign: REAL, p.floor: REAL, p.ceil: REAL, p.round_half_away: REAL, p.round_half_even: REAL, p.truncate: REAL, p.conjugate: PARTS, p.absolute: NUMBERS,
+    p.sign: REAL, p.floor: REAL, p.ceil: REAL, p.round_half_away: REAL, p.round_half_even: REAL, p.truncate: REAL,
+    p.conjugate: PARTS, p.absolute: NUMBERS,
     p.real: PARTS, p.imag: PARTS, p.phase: PARTS, p.bitwise_not: [*WHOLE, types.bool_], p.population_count: WHOLE,
     p.count_leading_zeros: WHOLE,
     **dict.fromkeys(
