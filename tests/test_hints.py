@@ -143,7 +143,7 @@ def test_names_that_only_say_something_are_not_there():
 
 
 def test_dir_shows_the_public_names():
-    assert sorted(dir(nx)) == sorted([*nx.__all__, "__version__", "nn", "optim"])
+    assert sorted(dir(nx)) == sorted([*nx.__all__, "__version__", "nn", "optim", "training"])
     assert sorted(dir(nx.linalg)) == sorted(nx.linalg.__all__)
     assert sorted(dir(nx.random)) == sorted(nx.random.__all__)
 
