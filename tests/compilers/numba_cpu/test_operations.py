@@ -130,7 +130,7 @@ def test_division_next_to_whole_quotients(primitive, type_):
 
 def test_every_elementwise_primitive_is_tested_and_lowered():
     tested = {primitive.name for primitive, _ in CASES} | {primitive.name for primitive in BY_PARAMETERS}
-    parts = {"real", "imag", "phase", "conjugate", "njit"}
+    parts = {"real", "imag", "phase", "conjugate", "njit", "stop_grad", "after"}
     assert {primitive.name for primitive in ELEMENTWISE} - tested == parts
     assert {primitive.name for primitive in ELEMENTWISE} - operations.lowered() == COMPLEX_ONLY
 
