@@ -21,6 +21,8 @@ _OWN = tuple(
     for package in (nxkernel, nxkernel_lab, nxkernel_magics)
 )
 
+_NAMES = frozenset(package.__name__ for package in (nxkernel, nxkernel_lab, nxkernel_magics))
+
 
 def without_own(traceback: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames of nxkernel's files, and of what they call that is not the person's.
@@ -54,7 +56,11 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def _is_own(traceback: TracebackType) -> bool:
-    return traceback.tb_frame.f_code.co_filename.startswith(_OWN)
+    frame = traceback.tb_frame
+    if frame.f_code.co_filename.startswith(_OWN):
+        return True
+    # A module may have been loaded from another copy of the same package.
+    return not _NAMES.isdisjoint(str(frame.f_globals.get("__name__", "")).split("."))
 
 
 def _concerns_us(error: BaseException) -> bool:
