@@ -15,6 +15,7 @@ from nxkernel import shapes, types
 from nxkernel.compilers import ranges, scalars
 from nxkernel.compilers.ranges import Interval
 from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.intervals import turn_step
 from nxkernel.graph.traverse import post_order
 
 #: ``(m, c)`` for an index that is ``m`` times the counter plus ``c``, with `m` other than 0.
@@ -95,7 +96,7 @@ def _counted(node: Expr) -> tuple[int, int, Expr] | None:
     place = places.get(left, count)
     if not fixed or place >= count or left.type is not types.s64 or right.type is not types.s64:
         return None
-    step = ranges.step(body, place)
+    step = turn_step(body, place)
     if not step or (step > 0) != (asked.primitive is p.less):
         return None
     return place, step, right

@@ -18,6 +18,7 @@ from nxkernel.compilers.nesting import Builder
 from nxkernel.compilers.ranges import Interval
 from nxkernel.compilers.rooms import rooms
 from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.intervals import turn_step
 from nxkernel.graph.traverse import post_order, users
 from nxkernel.primitives import Spec
 
@@ -100,7 +101,7 @@ class Control:
         body = self.parts[1]
         for place in range(self.node.params["state"]):
             low, high = body.ranges.get(body.graph.parameters[place], (0, ranges.UNKNOWN))
-            step = ranges.step(body.graph, place)
+            step = turn_step(body.graph, place)
             if step and high - low < ranges.UNKNOWN // 4:
                 return (high - low) // abs(step) + 1
         return None

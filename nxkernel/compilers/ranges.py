@@ -8,7 +8,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import scalars
 from nxkernel.graph.expr import Expr, Graph
-from nxkernel.graph.intervals import RULES, Interval, of_node
+from nxkernel.graph.intervals import RULES, Interval, of_node, turn_step
 
 #: More than any integer.
 UNKNOWN = 1 << 65
@@ -59,7 +59,7 @@ def of_parts(node: Expr, given: Mapping[Expr, Interval]) -> list[dict[Expr, Inte
     limits = _limits(condition, asked)
     for place in range(count):
         first = given.get(node.operands[place])
-        by = step(body, place)
+        by = turn_step(body, place)
         if first is None or by is None:
             continue
         low, high = types.limits(node.operands[place].type)
@@ -78,22 +78,6 @@ def _passed(
 ) -> dict[Expr, Interval]:
     pairs = zip(graph.parameters[start:], operands[start:], strict=True)
     return {parameter: given[operand] for parameter, operand in pairs if operand in given}
-
-
-def step(body: Graph, place: int) -> int | None:
-    """By how much a part of the state changes in each turn, where that is always the same."""
-    parameter, after = body.parameters[place], body.outputs[place]
-    if after is parameter:
-        return 0
-    if after.primitive not in (p.add, p.subtract):
-        return None
-    left, right = after.operands
-    if after.primitive is p.add and right is parameter:
-        left, right = right, left
-    if left is not parameter or right.primitive is not p.constant or not after.type.is_integer:
-        return None
-    value = int(right.params["value"])
-    return value if after.primitive is p.add else -value
 
 
 def _limits(condition: Graph, known: Mapping[Expr, Interval]) -> dict[int, Interval]:

@@ -46,7 +46,6 @@ from nxkernel.graph.expr import TracedValue
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify
-from nxkernel.wording import counted
 
 #: Shortcuts kept for one survey of captures; beyond, they are made anew.
 _SHORTCUTS = 1024
@@ -343,38 +342,9 @@ class Definition:
         return [*names, *(f"argument {place + 1}" for place in range(len(names), count))]
 
     def _placed(self, args: tuple, opts: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-        """Positional arguments that were given by name, or have a default, take their places.
-
-        None as a default is left to the function where nothing follows, and else held by a place without leaves.
-        """
+        """Positional arguments that were given by name, or have a default, take their places."""
         __tracebackhide__ = True
-        wanted = self._positional
-        if len(args) > len(wanted) and not self._open:
-            raise NxTypeError(
-                message(
-                    f"{options.call(self.__name__, self._signature)} takes "
-                    f"{counted(len(wanted), 'positional argument')}, got {len(args)}.",
-                    "Options go by keyword.",
-                )
-            )
-        if len(args) >= len(wanted):
-            return args, opts
-        given, rest = list(args), dict(opts)
-        for parameter in wanted[len(args) :]:
-            if parameter.name in rest:
-                given.append(rest.pop(parameter.name))
-            elif parameter.default is not parameter.empty:
-                given.append(containers.LEFT_OUT if parameter.default is None else parameter.default)
-            else:
-                raise NxTypeError(
-                    message(
-                        f"{options.call(self.__name__, self._signature)} needs the argument {parameter.name!r}.",
-                        f"It was given {counted(len(args), 'positional argument')}.",
-                    )
-                )
-        while given and given[-1] is containers.LEFT_OUT:
-            given.pop()
-        return tuple(given), rest
+        return options.placed(self.__name__, self._signature, self._positional, self._open, args, opts)
 
     def _refuse(self, path: str, value: Any) -> Exception:
         return misuse.no_data(self.__name__, path, value)

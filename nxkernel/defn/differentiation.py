@@ -171,13 +171,8 @@ def differentiate(
     function: Callable[..., Any], arguments: Sequence[Any], has_aux: bool, name: str
 ) -> tuple[Any, Any, list[Any]]:
     """Call a function in the trace that is active; gives its value, what else it gave, and a gradient an argument."""
-    leaves: list[tuple[str, Any]] = []
-    structures = [
-        containers.flatten(argument, "an argument", leaves, variables.no_variable(name)) for argument in arguments
-    ]
-    values = [variables.started(leaf) for _, leaf in leaves]
-    supply = iter(values)
-    result = function(*[containers.rebuild(structure, supply) for structure in structures])
+    structures, values, given = variables.begun(arguments, name)
+    result = function(*given)
     if has_aux and not (isinstance(result, tuple) and len(result) == 2):
         raise NxTypeError(f"{name}: with has_aux=True the function gives a pair (value, aux), got {describe(result)}")
     value, aux = result if has_aux else (result, None)

@@ -41,13 +41,9 @@ class _Pullback:
     """
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any], name: str) -> None:
-        leaves: list[tuple[str, Any]] = []
-        refuse = variables.no_variable(name)
-        self.structures = [containers.flatten(argument, "an argument", leaves, refuse) for argument in arguments]
-        self.inputs = [variables.started(leaf) for _, leaf in leaves]
-        supply = iter(self.inputs)
+        self.structures, self.inputs, given = variables.begun(arguments, name)
         outputs: list[tuple[str, Any]] = []
-        value = function(*[containers.rebuild(structure, supply) for structure in self.structures])
+        value = function(*given)
         self.structure = containers.flatten(value, "the value", outputs, variables.no_value(name))
         nodes = [variables.node(leaf) for _, leaf in outputs]
         self.unit = [_placeholder(tangent_spec(node.spec)) for node in nodes]

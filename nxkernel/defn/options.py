@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from nxkernel.defn import containers
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
+from nxkernel.wording import counted
 
 
 def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict[str, Any]:
@@ -50,6 +52,59 @@ def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict
         if name not in options:
             raise NxTypeError(message(f"the option {name!r} is missing.", f"Give it by keyword: {name}=…"))
     return {name: options[name] if name in options else defaults[name] for name in known}
+
+
+def placed(
+    function: str,
+    signature: inspect.Signature,
+    positional: Sequence[inspect.Parameter],
+    open_ended: bool,
+    args: tuple,
+    opts: dict[str, Any],
+) -> tuple[tuple, dict[str, Any]]:
+    """Positional arguments and options of a call, where those that were given by name, or have a default, take places.
+
+    None as a default is left to the function where nothing follows, and else held by a place without leaves.
+
+    Parameters
+    ----------
+    function : str
+        The definition's name.
+    signature : inspect.Signature
+    positional : sequence of inspect.Parameter
+        The parameters that have a place.
+    open_ended : bool
+        Whether it takes any number of arguments more.
+    args, opts : tuple, dict
+        What the caller gave.
+    """
+    __tracebackhide__ = True
+    if len(args) > len(positional) and not open_ended:
+        raise NxTypeError(
+            message(
+                f"{call(function, signature)} takes {counted(len(positional), 'positional argument')}, "
+                f"got {len(args)}.",
+                "Options go by keyword.",
+            )
+        )
+    if len(args) >= len(positional):
+        return args, opts
+    given, rest = list(args), dict(opts)
+    for parameter in positional[len(args) :]:
+        if parameter.name in rest:
+            given.append(rest.pop(parameter.name))
+        elif parameter.default is not parameter.empty:
+            given.append(containers.LEFT_OUT if parameter.default is None else parameter.default)
+        else:
+            raise NxTypeError(
+                message(
+                    f"{call(function, signature)} needs the argument {parameter.name!r}.",
+                    f"It was given {counted(len(args), 'positional argument')}.",
+                )
+            )
+    while given and given[-1] is containers.LEFT_OUT:
+        given.pop()
+    return tuple(given), rest
 
 
 def check(function: str, signature: inspect.Signature, options: Mapping[str, Any]) -> dict[str, Any]:

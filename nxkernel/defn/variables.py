@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.defn import containers
 from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
@@ -15,6 +16,15 @@ from nxkernel.graph.expr import Expr, VectorizedExpr, node_with
 from nxkernel.numpy.array import Value, wrap
 from nxkernel.ops.dispatch import apply, operand
 from nxkernel.wording import a
+
+
+def begun(arguments: Sequence[Any], name: str) -> tuple[list[Any], list[Any], list[Any]]:
+    """Arguments as values of their own: the structure of each, their leaves, and the arguments made of those."""
+    leaves: list[tuple[str, Any]] = []
+    structures = [containers.flatten(argument, "an argument", leaves, no_variable(name)) for argument in arguments]
+    values = [started(leaf) for _, leaf in leaves]
+    supply = iter(values)
+    return structures, values, [containers.rebuild(structure, supply) for structure in structures]
 
 
 def started(leaf: Any) -> Any:

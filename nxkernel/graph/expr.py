@@ -24,6 +24,11 @@ class Source(NamedTuple):
     function: str
 
 
+def at_line(source: Source | None) -> str:
+    """Where a node was made, as messages say it after what is wrong; nothing where that is not known."""
+    return f" ({source.file}, line {source.line})" if source else ""
+
+
 class TracedValue(Operand):
     """A value that will exist when the compiled program runs; until then, it refuses what asks for its data."""
 
@@ -41,10 +46,9 @@ class TracedValue(Operand):
         return print_graph([self])
 
     def _no_data(self, asked: str, *instead: str) -> NoReturn:
-        where = f" ({self.source.file}, line {self.source.line})" if self.source else ""
         error = TracedValueError(
             message(
-                f"{asked} asks for the data of a traced value of type {self.spec}{where}.",
+                f"{asked} asks for the data of a traced value of type {self.spec}{at_line(self.source)}.",
                 "While a definition is traced its tensors have a type and a shape but no data yet.",
                 *instead,
             )

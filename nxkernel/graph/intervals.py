@@ -6,10 +6,26 @@ from collections.abc import Callable
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import Expr, Graph
 
 #: Least and greatest value.
 Interval = tuple[int, int]
+
+
+def turn_step(body: Graph, place: int) -> int | None:
+    """By how much a whole number of the state changes in every turn; None where that differs, or nobody can tell."""
+    before, after = body.parameters[place], body.outputs[place]
+    if after is before:
+        return 0
+    if after.primitive not in (p.add, p.subtract) or not after.type.is_integer:
+        return None
+    left, right = after.operands
+    if after.primitive is p.add and right is before:
+        left, right = right, left
+    if left is not before or right.primitive is not p.constant:
+        return None
+    value = int(right.params["value"])
+    return value if after.primitive is p.add else -value
 
 
 def of_node(node: Expr, known: Callable[[Expr], Interval | None]) -> Interval | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, Graph, Source, parameter
+from nxkernel.graph.expr import Expr, Graph, Source, at_line, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.batching import Batch, batched
@@ -191,7 +191,7 @@ def _entry(node: Expr, turn: Expr) -> Expr:
 
 
 def _whole_arrays(node: Expr) -> NxTypeError:
-    where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
+    where = at_line(node.source)
     return NxTypeError(
         message(
             f"{node.params['function']!r} is a Numba function of whole arrays, which cannot be given entries{where}.",

@@ -23,7 +23,7 @@ from nxkernel.compilers.numba_cpu.writing import Program
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Planner, Scalar, Step, Whole
 from nxkernel.compilers.prepare import partial, prepare
 from nxkernel.errors import CompilationError, message
-from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
 from nxkernel.wording import counted
@@ -124,7 +124,7 @@ def _check_arithmetic(nodes: Sequence[Expr]) -> None:
 
 
 def _refuse(node: Expr) -> NoReturn:
-    where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
+    where = at_line(node.source)
     operands = ", ".join(str(operand.spec) for operand in node.operands)
     raise CompilationError(
         message(

@@ -43,7 +43,6 @@ entry:
   %args = alloca i64, align 8
   %dims = alloca i64, align 8
   %steps = alloca i64, align 8
-  %job = alloca [4 x i64], align 8
   store i64 0, ptr %args
   store i64 %count, ptr %dims
   store i64 1, ptr %steps
@@ -224,6 +223,7 @@ _NUMBA = (
     _HEAD
     + """
 parallel:
+  %job = alloca [4 x i64], align 8
   %workers32 = trunc i64 %workers to i32
   store ptr %kernel, ptr %job
   %job_table = getelementptr i64, ptr %job, i64 1

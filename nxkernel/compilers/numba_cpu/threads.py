@@ -25,8 +25,8 @@ def _shared(words: int) -> np.ndarray:
     return memory[skip : skip + words]
 
 
-#: What native code shares: that of the pool, and behind it for BLAS how many programs have it on one thread, the number
-#: of threads that it had, and whether somebody is changing those two.
+#: What native code shares: that of the pool, and between its words, from 3 on, for BLAS how many programs have it on
+#: one thread, the number of threads that it had, and whether somebody is changing those two.
 STATE = _shared(WORDS)
 
 #: How often a thread of the OpenMP pool looks whether there is work before it sleeps.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from nxkernel.compilers.memory import ALIGNMENT
+
 #: Bytes up to which memory is kept.
 MOST = 1 << 26
-#: Where the memory of every program begins: at a multiple of this.
-ALIGNMENT = 64
 
 _kept: list[np.ndarray] = []
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, Graph, parameter
+from nxkernel.graph.expr import Expr, Graph, at_line, parameter
+from nxkernel.graph.intervals import turn_step
 from nxkernel.graph.traverse import post_order, replayed
 from nxkernel.ops.dispatch import apply, filled
 from nxkernel.primitives import Spec
@@ -88,7 +89,7 @@ class _Backwards:
         self.counters = {
             place: step
             for place in range(self.count)
-            if (step := trips.step(self.body, place)) is not None and self.node.operands[place].type is types.s64
+            if (step := turn_step(self.body, place)) is not None and self.node.operands[place].type is types.s64
         }
 
     def _active(self) -> list[int]:
@@ -279,7 +280,7 @@ def _bytes(nodes: Iterable[Expr]) -> int:
 
 
 def _unbounded(node: Expr, kept: Sequence[Expr]) -> NxTypeError:
-    where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
+    where = at_line(node.source)
     needed = ", ".join(str(value.spec) for value in list(kept)[:3])
     return NxTypeError(
         message(

@@ -7,7 +7,7 @@ import math
 from nxkernel import primitives as p
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.dispatch import apply, convert, filled
-from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, rule, tangent_type
+from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, bare, rule, tangent_type
 
 CONSTANT |= {
     p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal,
@@ -93,9 +93,7 @@ def _extreme(at: Site) -> list[Gain]:
 
 @rule(p.select)
 def _select(at: Site) -> list[Gain]:
-    mask, none = at.node.operands[0], at.zeros(1)
-    if any(name is not None for name in mask.names):
-        mask = apply(p.reshape, mask, shape=mask.shape, names=(None,) * len(mask.shape))
+    mask, none = bare(at.node.operands[0]), at.zeros(1)
     return [None, _choose(mask, at.g, none), _choose(mask, none, at.g)]
 
 

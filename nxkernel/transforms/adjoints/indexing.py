@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.graph.expr import Expr
 from nxkernel.ops.dispatch import apply, convert, filled
-from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints.table import Elements, Gain, Site, plain, rule, shaped, spread
-
-
-def _bare(node: Expr) -> Expr:
-    """Indices without names."""
-    if any(name is not None for name in node.names):
-        return apply(p.reshape, node, shape=node.shape, names=unnamed(node.shape))
-    return node
+from nxkernel.transforms.adjoints.table import Elements, Gain, Site, bare, plain, rule, shaped, spread
 
 
 @rule(p.gather)
 def _gather(at: Site) -> list[Gain]:
     _, *indices = at.node.operands
-    return [Elements(at.g, tuple(map(_bare, indices)), at.params["axes"]), *[None] * len(indices)]
+    return [Elements(at.g, tuple(map(bare, indices)), at.params["axes"]), *[None] * len(indices)]
 
 
 @rule(p.put_slice, p.put_strided)
@@ -36,7 +27,7 @@ def _put_slice(at: Site) -> list[Gain]:
 @rule(p.scatter)
 def _scatter(at: Site) -> list[Gain]:
     _, updates, *indices = at.node.operands
-    axes, indices = at.params["axes"], tuple(map(_bare, indices))
+    axes, indices = at.params["axes"], tuple(map(bare, indices))
     mine = apply(p.gather, at.g, *indices, axes=axes) if indices else at.g
     if at.params["combine"] == "add":
         return [at.g, mine, *[None] * len(indices)]

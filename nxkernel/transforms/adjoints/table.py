@@ -15,7 +15,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import Expr, at_line
 from nxkernel.graph.intervals import Interval
 from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive, Spec
@@ -162,7 +162,7 @@ def rule(*primitives: Primitive) -> Callable[[Rule], Rule]:
 
 def refusal(node: Expr, *because: str) -> NxTypeError:
     """The error for a node that no gradient goes through, with reasons beyond those of the table."""
-    where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
+    where = at_line(node.source)
     operands = ", ".join(str(operand.spec) for operand in node.operands)
     known = REFUSED.get(node.primitive)
     return NxTypeError(
@@ -190,11 +190,16 @@ def zeros(spec: Spec) -> Expr:
     return filled(0, tangent_type(spec.type), spec.shape)
 
 
+def bare(node: Expr) -> Expr:
+    """A value without names."""
+    if any(name is not None for name in node.names):
+        return apply(p.reshape, node, shape=node.shape, names=unnamed(node.shape))
+    return node
+
+
 def plain(node: Expr) -> Expr:
     """A value without names, whole numbers as floats."""
-    if any(name is not None for name in node.names):
-        node = apply(p.reshape, node, shape=node.shape, names=unnamed(node.shape))
-    return convert(node, tangent_type(node.type))
+    return convert(bare(node), tangent_type(node.type))
 
 
 def shaped(node: Expr, shape: tuple[int, ...]) -> Expr:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph import intervals
-from nxkernel.graph.expr import Expr, Graph
-from nxkernel.graph.intervals import Interval
+from nxkernel.graph.expr import Expr
+from nxkernel.graph.intervals import Interval, turn_step
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import apply
 from nxkernel.shapes import ceil_div
@@ -37,22 +37,6 @@ class Bound(NamedTuple):
     exact: bool
 
 
-def step(body: Graph, place: int) -> int | None:
-    """By how much a whole number of the state changes in every turn; None where that differs, or nobody can tell."""
-    before, after = body.parameters[place], body.outputs[place]
-    if after is before:
-        return 0
-    if after.primitive not in (p.add, p.subtract) or not after.type.is_integer:
-        return None
-    left, right = after.operands
-    if after.primitive is p.add and right is before:
-        left, right = right, left
-    if left is not before or right.primitive is not p.constant:
-        return None
-    value = int(right.params["value"])
-    return value if after.primitive is p.add else -value
-
-
 def most(node: Expr, known: Known) -> int | None:
     """The most turns that a loop can have, where a counter is compared with a number that is bounded."""
     return min((bound.turns for bound in _bounds(node, known)), default=None)
@@ -68,14 +52,14 @@ def exactly(node: Expr, known: Known) -> int | None:
 def counter(node: Expr) -> int | None:
     """The place of a whole number that tells by its last value how many turns a loop had."""
     for place in range(node.params["state"]):
-        if node.operands[place].type is types.s64 and step(node.params["body"], place):
+        if node.operands[place].type is types.s64 and turn_step(node.params["body"], place):
             return place
     return None
 
 
 def counted(node: Expr, place: int, end: Expr) -> Expr:
     """How many turns a loop had, by the last value of such a number."""
-    by = step(node.params["body"], place)
+    by = turn_step(node.params["body"], place)
     way = end - node.operands[place]
     return way if by == 1 else apply(p.quotient, way, index(by))
 
@@ -86,7 +70,7 @@ def inside(node: Expr, known: Known) -> dict[Expr, Interval]:
     body, count, turns = node.params["body"], node.params["state"], most(node, known)
     for place, (parameter, operand) in enumerate(zip(body.parameters, node.operands, strict=True)):
         first = _interval(operand, known)
-        by = 0 if place >= count else step(body, place)
+        by = 0 if place >= count else turn_step(body, place)
         if first is None or by is None or (by and turns is None):
             continue
         way = by * max(turns - 1, 0) if by else 0
@@ -118,7 +102,7 @@ def _bound(node: Expr, asked: Expr, place: int | None, right: Expr, ahead: bool,
     condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
     if place is None or place >= count:
         return None
-    by = step(body, place)
+    by = turn_step(body, place)
     given = dict(zip(condition.parameters[count:], node.operands[count:], strict=True))
     around = {parameter: found for parameter, one in given.items() if (found := _interval(one, known)) is not None}
     first, last = _interval(node.operands[place], known), _interval(right, around)
@@ -152,7 +136,7 @@ def _of_node(node: Expr, found: Callable[[Expr], Interval | None], known: Known)
         return intervals.of_node(node, found)
     # A counter, once its loop has ended.
     loop, place = node.operands[0], node.params["index"]
-    by, turns, first = step(loop.params["body"], place), exactly(loop, known), found(loop.operands[place])
+    by, turns, first = turn_step(loop.params["body"], place), exactly(loop, known), found(loop.operands[place])
     if None in (by, turns, first):
         return None
     return first[0] + by * turns, first[1] + by * turns

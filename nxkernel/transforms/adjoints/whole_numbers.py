@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
 from nxkernel.transforms.adjoints.table import CONSTANT
 
@@ -92,7 +92,7 @@ def _after_turns(node: Expr, operands: Sequence[bool], cut: dict[Expr, None] | N
 
 
 def _refused(node: Expr) -> NxTypeError:
-    where = f" ({node.source.file}, line {node.source.line})" if node.source else ""
+    where = at_line(node.source)
     operands = ", ".join(str(operand.spec) for operand in node.operands)
     what = "as_type to " + str(node.type) if node.primitive is p.as_type else node.primitive.name
     return NxTypeError(

@@ -1,6 +1,8 @@
 """Our own threads: every piece of every job is done once, by whoever comes, and nobody is waited for in vain."""
 
 import ctypes
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -110,3 +112,23 @@ def test_threads_have_names():
     expected = [f"nxkernel-{k}" for k in range(threads._started - 1)] if pool.OWN else []
     found = sorted(thread.name for thread in threading.enumerate() if thread.name.startswith("nxkernel-"))
     assert [name for name in found if name != "nxkernel-import"] == sorted(expected)
+
+
+NUMBAS = """
+import hashlib
+from nxkernel.compilers.numba_cpu import pool
+pool.OWN, pool._TEXT = False, pool._NUMBA
+pool.SYMBOL = "nxk_runtime_pool_" + hashlib.sha256(pool._TEXT.encode()).hexdigest()[:24]
+import numpy as np
+import nxkernel as nx
+from nxkernel.compilers.numba_cpu import threads
+x = np.linspace(-3.0, 3.0, 3_000_001)
+found = nx.jit(lambda x: nx.exp(x) + nx.sum(x * x))(x).to_numpy()
+np.testing.assert_allclose(found, np.exp(x) + np.sum(x * x), rtol=1e-12)
+print(int(threads.STATE[pool.POOL]) > 1 or threads.get_threads() == 1)
+"""
+
+
+def test_where_the_threads_are_numbas():
+    found = subprocess.run([sys.executable, "-c", NUMBAS], capture_output=True, text=True, timeout=120, check=False)
+    assert (found.stdout, found.stderr) == ("True\n", "")
