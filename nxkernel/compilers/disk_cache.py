@@ -1,6 +1,7 @@
 """Object code on disk, by name, for later processes: checksummed, written atomically, bounded in size, never unpickled.
 
-A file is a header (``nxk1``, the SHA-256 of its name and the object code, the length of that) and the object code. It
+A file is a header (``nxk1``, the SHA-256 of its name and the object code, the length of that) and the object code, or
+the record of a program (``nxg_…``, :mod:`nxkernel.compilers.numba_cpu.recorded`). It
 stands in a folder for the versions of Numba, llvmlite and nxkernel and for the processor, inside a folder that only the
 user can write. ``NXKERNEL_CACHE_DIR`` moves that folder; ``off`` turns the cache off.
 """
@@ -31,7 +32,7 @@ _MAGIC = b"nxk1"
 _HEAD = struct.Struct("<4s32sQ")
 _OWN_FOLDER = re.compile(r"[0-9a-f]{24}")
 _TEMPORARY = ".nxkernel-"
-_OWN_FILE = re.compile(r"nx[kp]_\w+|\.nxkernel-\w+")
+_OWN_FILE = re.compile(r"nx[kpg]_\w+|\.nxkernel-\w+")
 _lock = threading.Lock()
 _warned: set[str] = set()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -15,8 +16,9 @@ from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.layouts import turned
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
-from nxkernel.compilers.numba_cpu import host, libraries, program, runtime, store, workspace
+from nxkernel.compilers.numba_cpu import host, libraries, program, recorded, runtime, store, workspace
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
+from nxkernel.compilers.numba_cpu.recorded import FoundKernel, Layout
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
 from nxkernel.compilers.numba_cpu.spreading import spreads
 from nxkernel.compilers.numba_cpu.writing import Program
@@ -25,7 +27,7 @@ from nxkernel.compilers.prepare import partial, prepare
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
-from nxkernel.types import Type
+from nxkernel.types import Type, normalize
 from nxkernel.wording import counted
 
 _BLAS: frozenset[Type] = frozenset(libraries.GEMM)
@@ -39,15 +41,45 @@ class NumbaCpu:
     def compile(self, graph: Graph) -> CpuExecutable:
         """A native program for a graph that has been simplified."""
         begin = time.perf_counter()
+        name = recorded.name_of(graph)
+        found = None if name is None else _found(graph, name, begin)
+        if found is not None:
+            return found
         _check(graph)
         laid = _plan(graph)
         text = program.write(laid, len(graph.parameters), graph.updates)
         lowered = time.perf_counter()
-        kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
-        kernels += [_loop_record(loop, text.symbol, laid.origin) for loop in _spread_loops(laid)]
+        kernels = _records(laid, text.symbol)
         address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
+        arrays = [(node.shape, str(node.type)) for node in laid.arrays]
+        layout = Layout(arrays, laid.workspace, laid.outputs)
+        if name is not None:
+            recorded.write(name, text, layout, kernels)
         done = time.perf_counter()
-        return CpuExecutable(graph, laid, text, address, kernels, 1e3 * (lowered - begin), 1e3 * (done - lowered))
+        spent = 1e3 * (lowered - begin), 1e3 * (done - lowered)
+        return CpuExecutable(graph, text, layout, address, kernels, *spent, lambda: laid)
+
+
+def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
+    """The program of a graph as it is on disk."""
+    found = recorded.read(name)
+    if found is None:
+        return None
+    read = time.perf_counter()
+    plan = functools.cache(lambda: _plan(graph))
+    records = functools.cache(lambda: _records(plan(), found.text.symbol))
+    kernels = found.kernels(lambda number: records()[number])
+    code = store.kept(found.text.symbol, lambda: _needs(found.text)) if kernels is not None else None
+    if code is None:
+        return None
+    spent = 1e3 * (read - begin), 1e3 * (time.perf_counter() - read)
+    return CpuExecutable(graph, found.text, found.layout, code[0], kernels, *spent, plan)
+
+
+def _records(laid: Plan, symbol: str) -> list[KernelRecord]:
+    """The kernels of a plan, with their native code."""
+    kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
+    return kernels + [_loop_record(loop, symbol, laid.origin) for loop in _spread_loops(laid)]
 
 
 def foresee(graph: Graph) -> list[tuple[str, str]]:
@@ -258,7 +290,6 @@ class CpuExecutable:
     Attributes
     ----------
     graph : Graph
-    plan : Plan
     kernels : list of KernelRecord
     lower_ms, native_ms : float
         Milliseconds for making loop nests, and for getting native code.
@@ -267,29 +298,35 @@ class CpuExecutable:
     def __init__(
         self,
         graph: Graph,
-        plan: Plan,
         text: Program,
+        layout: Layout,
         address: int,
-        kernels: list[KernelRecord],
+        kernels: list[KernelRecord] | list[FoundKernel],
         lower_ms: float,
         native_ms: float,
+        plan: Callable[[], Plan],
     ) -> None:
-        self.graph, self.plan, self.kernels = graph, plan, kernels
+        self.graph, self.kernels, self._plan = graph, kernels, plan
         self.lower_ms, self.native_ms = lower_ms, native_ms
         self.symbol = text.symbol
         launch = runtime.callable_program(address, text.params)
         self.launch = host.raising(launch) if text.calls else launch
         self._calls = text.calls
-        self._shapes = [(node.shape, node.type.dtype) for node in plan.arrays]
-        self._workspace = plan.workspace
+        self._shapes = [(shape, normalize(type_).dtype) for shape, type_ in layout.arrays]
+        self._workspace = layout.workspace
         changed = {number for _, number in graph.updates}
         self._results = [
             (kind, place, node.shape, number in changed)
-            for number, ((kind, place), node) in enumerate(zip(plan.outputs, graph.outputs, strict=True))
+            for number, ((kind, place), node) in enumerate(zip(layout.outputs, graph.outputs, strict=True))
         ]
         #: Whether the program has exactly one array to allocate, which is its one output.
-        one = len(self._results) == 1 and not plan.workspace and not graph.updates
+        one = len(self._results) == 1 and not layout.workspace and not graph.updates
         self.single = self._shapes[0] if one else None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the program; that of one which was found on disk is made now."""
+        return self._plan()
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for one array a parameter; what is in a parameter that changes is that array itself."""

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib.machinery
+import importlib.util
 import os
+import sys
+from pathlib import Path
+from types import ModuleType
 
 from nxkernel import shapes, types
 from nxkernel.compilers.matmul import Product
@@ -30,14 +35,29 @@ _USERS, _KEPT, _HELD = 3, 4, 5
 
 
 @functools.cache
-def _blas() -> ctypes.CDLL:
-    from scipy.linalg import cython_blas
-
-    return ctypes.CDLL(cython_blas.__file__)
+def _pointers() -> ModuleType:
+    """SciPy's module of pointers by itself: the package that it is in would take three times as long to import."""
+    name = "scipy.linalg.cython_blas"
+    if name in sys.modules:
+        return sys.modules[name]
+    folder = Path(importlib.util.find_spec("scipy").origin).with_name("linalg")
+    found = importlib.machinery.PathFinder.find_spec(name, [str(folder)])
+    if found is None:
+        return importlib.import_module(name)
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    # Left there, a later import would not make it an attribute of its package.
+    sys.modules.pop(name, None)
+    return module
 
 
 @functools.cache
-def _control() -> str | None:
+def _blas() -> ctypes.CDLL:
+    return ctypes.CDLL(_pointers().__file__)
+
+
+@functools.cache
+def control() -> str | None:
     """The prefix of the functions that tell BLAS how many threads to use; None where there are none."""
     for prefix in ("scipy_openblas_", "openblas_"):
         if hasattr(_blas(), prefix + _SET) and hasattr(_blas(), prefix + _GET):
@@ -48,16 +68,14 @@ def _control() -> str | None:
 @functools.cache
 def provide(type_: Type) -> None:
     """Make the routine for a type known to code that is loaded from now on."""
-    from scipy.linalg import cython_blas
-
     routine = GEMM[type_]
-    capsule = cython_blas.__pyx_capi__[routine]
+    capsule = _pointers().__pyx_capi__[routine]
     name_of = ctypes.pythonapi.PyCapsule_GetName
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     loader.define_symbol(f"nxk_blas_{routine}", pointer_of(capsule, name_of(capsule)))
-    prefix = _control()
+    prefix = control()
     if prefix is not None:
         for name in (_SET, _GET):
             loader.define_symbol(
@@ -67,7 +85,7 @@ def provide(type_: Type) -> None:
 
 def tiles(product: Product) -> tuple[int, int]:
     """Rows and columns of the tiles of a product."""
-    if _control() is None:
+    if control() is None:
         return product.rows, product.columns
     for rows, columns in TILES:
         found = product.batch * shapes.ceil_div(product.rows, rows) * shapes.ceil_div(product.columns, columns)
@@ -196,7 +214,7 @@ def control_text() -> str:
     They count who is there, in the word ``state[3]``; the first remembers the number of threads in ``state[4]``, and
     the last restores it. The word ``state[5]`` is held meanwhile, so that nobody sees the one without the other.
     """
-    if _control() is None:
+    if control() is None:
         return "define internal void @nxk_blas_alone(ptr %state) { ret void }\n" + (
             "define internal void @nxk_blas_back(ptr %state) { ret void }\n"
         )
@@ -247,5 +265,5 @@ declare void @nxk_blas_{_SET}(i32)
 def after_fork() -> None:
     """In a child process: nobody multiplies, so BLAS has its threads again."""
     if threads.STATE[_USERS]:
-        getattr(_blas(), _control() + _SET)(int(threads.STATE[_KEPT]))
+        getattr(_blas(), control() + _SET)(int(threads.STATE[_KEPT]))
     threads.STATE[[_USERS, _KEPT, _HELD]] = 0

@@ -52,14 +52,31 @@ def native(
             _building.pop(symbol).set()
 
 
+class _MissingError(Exception):
+    """There is no code of a name, and nothing to compile it from."""
+
+
+def kept(symbol: str, needs: Callable[[], None] | None = None) -> tuple[int, str] | None:
+    """As :func:`native`, for code that is in memory or on disk; None for other code."""
+
+    def missing() -> str:
+        raise _MissingError
+
+    try:
+        return native(symbol, missing, needs)
+    except _MissingError:
+        return None
+
+
 def _make(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None, loops: bool) -> tuple[int, str]:
     if needs is not None:
         needs()
     code, origin = disk_cache.read(symbol), "disk"
     if code is None:
+        module = text()
         from nxkernel.compilers.numba_cpu.object_code import compile_object
 
-        code, origin = compile_object(text(), symbol, loops=loops), "compiled"
+        code, origin = compile_object(module, symbol, loops=loops), "compiled"
         disk_cache.write(symbol, code)
     address = loader.load(code, symbol)
     with _lock:

@@ -44,6 +44,8 @@ class Program:
         What it asks Python for; they must live as long as the program may run.
     loops : bool
         Whether it has loops of its own, which LLVM is to optimize, and which may be interrupted.
+    state : int or None
+        Which word is the address of the thread pool's state, the only one that is another in another process.
     """
 
     symbol: str
@@ -52,6 +54,7 @@ class Program:
     libraries: frozenset[Type]
     calls: tuple[host.Call, ...]
     loops: bool
+    state: int | None
 
 
 #: Gives the address of something at the place in the program where it is called.
@@ -249,5 +252,11 @@ class Writer:
         symbol = f"nxp_{hashlib.sha256(text.encode()).hexdigest()[:40]}"
         words = np.array([word - (1 << 64) if word >= 1 << 63 else word for word in self.words], dtype=np.int64)
         return Program(
-            symbol, text.replace(_NAME, symbol), words, frozenset(self.libraries), tuple(self.calls), self.loops
+            symbol,
+            text.replace(_NAME, symbol),
+            words,
+            frozenset(self.libraries),
+            tuple(self.calls),
+            self.loops,
+            self._keyed.get("state"),
         )

@@ -63,7 +63,7 @@ def test_what_was_in_the_memory_of_the_result_does_not_matter():
 
 
 def blas_threads():
-    control = libraries._control()
+    control = libraries.control()
     return None if control is None else getattr(libraries._blas(), control + libraries._GET)()
 
 
