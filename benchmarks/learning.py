@@ -1,9 +1,8 @@
-"""Gradients and what is built on them, beside JAX: training steps, gradients of programs, a Hessian, a first call."""
+"""Gradients and what is built on them, beside JAX: training steps, gradients of programs, a Hessian."""
 
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,6 +29,12 @@ def cross_entropy(logits, labels):
 def perceptron(params, x):
     hidden = nx.max(nx.dot(x, params["w1"]) + params["b1"], 0.0)
     return nx.dot(hidden, params["w2"]) + params["b2"]
+
+
+def deep(params, x):
+    for layer in range(len(params) // 2 - 1):
+        x = nx.max(nx.dot(x, params[f"w{layer}"]) + params[f"b{layer}"], 0.0)
+    return nx.dot(x, params["w"]) + params["b"]
 
 
 def convolutional(params, x):
@@ -80,38 +85,41 @@ def valley(x):
 # Inputs ----------------------------------------------------------------------------------------------------------
 
 
-def _normal(random: np.random.Generator, *shape: int, scale: float = 1.0) -> np.ndarray:
+def normal(random: np.random.Generator, *shape: int, scale: float = 1.0) -> np.ndarray:
+    """Weights or data of normal distribution."""
     return (scale * random.standard_normal(shape)).astype(np.float32)
 
 
-def _labels(random: np.random.Generator, count: int) -> np.ndarray:
+def one_hot(random: np.random.Generator, count: int) -> np.ndarray:
+    """Labels of ten classes."""
     return np.eye(10, dtype=np.float32)[random.integers(0, 10, count)]
 
 
-def _perceptron(random: np.random.Generator) -> tuple[dict, np.ndarray, np.ndarray]:
+def perceptron_inputs(random: np.random.Generator) -> tuple[dict, np.ndarray, np.ndarray]:
+    """Parameters of the perceptron, a batch and its labels."""
     params = {
-        "w1": _normal(random, 784, 256, scale=0.05),
+        "w1": normal(random, 784, 256, scale=0.05),
         "b1": np.zeros(256, np.float32),
-        "w2": _normal(random, 256, 10, scale=0.1),
+        "w2": normal(random, 256, 10, scale=0.1),
         "b2": np.zeros(10, np.float32),
     }
-    return params, _normal(random, 128, 784), _labels(random, 128)
+    return params, normal(random, 128, 784), one_hot(random, 128)
 
 
 def _convolutional(random: np.random.Generator) -> tuple[dict, np.ndarray, np.ndarray]:
     params = {
-        "k1": _normal(random, 8, 1, 3, 3, scale=0.3),
+        "k1": normal(random, 8, 1, 3, 3, scale=0.3),
         "c1": np.zeros(8, np.float32),
-        "k2": _normal(random, 16, 8, 3, 3, scale=0.1),
+        "k2": normal(random, 16, 8, 3, 3, scale=0.1),
         "c2": np.zeros(16, np.float32),
-        "w": _normal(random, 784, 10, scale=0.05),
+        "w": normal(random, 784, 10, scale=0.05),
         "b": np.zeros(10, np.float32),
     }
-    return params, _normal(random, 64, 1, 28, 28), _labels(random, 64)
+    return params, normal(random, 64, 1, 28, 28), one_hot(random, 64)
 
 
 def _table(random: np.random.Generator) -> tuple[np.ndarray, ...]:
-    return _normal(random, 50), _normal(random, 20_000, 50), np.sign(_normal(random, 20_000))
+    return normal(random, 50), normal(random, 20_000, 50), np.sign(normal(random, 20_000))
 
 
 def _plane(random: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -119,7 +127,7 @@ def _plane(random: np.random.Generator) -> tuple[np.ndarray, ...]:
 
 
 def _sequence(random: np.random.Generator) -> tuple[np.ndarray, ...]:
-    return _normal(random, 64, 64, scale=0.1), _normal(random, 1000, 64)
+    return normal(random, 64, 64, scale=0.1), normal(random, 1000, 64)
 
 
 def _point(random: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -129,9 +137,10 @@ def _point(random: np.random.Generator) -> tuple[np.ndarray, ...]:
 # Measuring -------------------------------------------------------------------------------------------------------
 
 
-def _placed(library: str, value: Any) -> Any:
+def placed(library: str, value: Any) -> Any:
+    """An array, or a dict of them, where a library wants it."""
     if isinstance(value, dict):
-        return {key: _placed(library, part) for key, part in value.items()}
+        return {key: placed(library, part) for key, part in value.items()}
     return nx.tensor(value) if library == "nxkernel" else jax().numpy.asarray(value)
 
 
@@ -147,14 +156,14 @@ def _steps(model: Callable[..., Any], theirs: Callable[..., Any], inputs: Inputs
     """A training step of both libraries, from the same parameters."""
     params, x, labels = inputs(np.random.default_rng(7))
     step, optimizer = training_step(model)
-    mine = _placed("nxkernel", params)
-    given = [mine, optimizer.init(mine), _placed("nxkernel", x), _placed("nxkernel", labels)]
+    mine = placed("nxkernel", params)
+    given = [mine, optimizer.init(mine), placed("nxkernel", x), placed("nxkernel", labels)]
     calls = {"nxkernel": lambda: step(*given)}
     if jax():
         other = jax().jit(learning_in_jax.training_step(theirs))
-        its = _placed("JAX", params)
-        placed = [its, learning_in_jax.adam_state(its), _placed("JAX", x), _placed("JAX", labels)]
-        calls["JAX"] = lambda: jax().block_until_ready(other(*placed))
+        its = placed("JAX", params)
+        ready = [its, learning_in_jax.adam_state(its), placed("JAX", x), placed("JAX", labels)]
+        calls["JAX"] = lambda: jax().block_until_ready(other(*ready))
         _same(work, _flat(calls["nxkernel"]()[:2]), _flat(calls["JAX"]()[:2]), 2e-3)
     return [work.outcome(timing.interleaved(calls, settings))]
 
@@ -163,12 +172,12 @@ def _compare(
     mine: Callable[..., Any], its: Callable[..., Any], inputs: Inputs, tolerance: float, work: Work, settings: Settings
 ) -> list[Outcome]:
     values = inputs(np.random.default_rng(7))
-    given = [_placed("nxkernel", value) for value in values]
+    given = [placed("nxkernel", value) for value in values]
     calls = {"nxkernel": lambda: mine(*given)}
     if jax():
         compiled = jax().jit(its())
-        placed = [_placed("JAX", value) for value in values]
-        calls["JAX"] = lambda: jax().block_until_ready(compiled(*placed))
+        ready = [placed("JAX", value) for value in values]
+        calls["JAX"] = lambda: jax().block_until_ready(compiled(*ready))
         _same(work, _flat(calls["nxkernel"]()), _flat(calls["JAX"]()), tolerance)
     return [work.outcome(timing.interleaved(calls, settings))]
 
@@ -176,29 +185,6 @@ def _compare(
 def _same(work: Work, found: list[np.ndarray], expected: list[np.ndarray], tolerance: float) -> None:
     for one, other in zip(found, expected, strict=True):
         timing.check(work.name, one, other, tolerance)
-
-
-def _first_step(work: Work, settings: Settings) -> list[Outcome]:
-    """A training step that is new: traced, differentiated and compiled."""
-    params, x, labels = _perceptron(np.random.default_rng(7))
-    best: dict[str, float] = {}
-    for turn in range(settings.repeats + 1):  # the first is a warm-up
-        # Other sizes each time, so that no cache has any of it, and another loss.
-        size = 64 + 8 * turn
-        narrow = params | {"w1": params["w1"][:, :size], "b1": params["b1"][:size], "w2": params["w2"][:size]}
-        for library in ("nxkernel", "JAX") if jax() else ("nxkernel",):
-            given = [_placed(library, value) for value in (narrow, x, labels)]
-            start = time.perf_counter()
-            if library == "nxkernel":
-                step, optimizer = training_step(perceptron)
-                step(given[0], optimizer.init(given[0]), *given[1:])
-            else:
-                other = jax().jit(learning_in_jax.training_step(learning_in_jax.perceptron))
-                jax().block_until_ready(other(given[0], learning_in_jax.adam_state(given[0]), *given[1:]))
-            seconds = time.perf_counter() - start
-            if turn:
-                best[library] = min(seconds, best.get(library, float("inf")))
-    return [work.outcome(best)]
 
 
 def _gradient(name: str, mine: Callable[..., Any], inputs: Inputs, tolerance: float) -> Callable[..., list[Outcome]]:
@@ -217,7 +203,7 @@ WORKS = [
     Work(
         "learning: a step of a perceptron, 784-256-10, batch 128, adam",
         _GOAL,
-        functools.partial(_steps, perceptron, learning_in_jax.perceptron, _perceptron),
+        functools.partial(_steps, perceptron, learning_in_jax.perceptron, perceptron_inputs),
     ),
     Work(
         "learning: a step of a convolutional net, 28 × 28, batch 64, adam",
@@ -236,5 +222,4 @@ WORKS = [
         _GOAL,
         functools.partial(_compare, nx.hessian(valley), _hessian_of_jax, _point, 1e-9),
     ),
-    Work("learning: the first step of a new perceptron", _GOAL, _first_step),
 ]

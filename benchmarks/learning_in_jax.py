@@ -21,6 +21,12 @@ def perceptron(params, x):
     return hidden @ params["w2"] + params["b2"]
 
 
+def deep(params, x):
+    for layer in range(len(params) // 2 - 1):
+        x = jax().nn.relu(x @ params[f"w{layer}"] + params[f"b{layer}"])
+    return x @ params["w"] + params["b"]
+
+
 def convolutional(params, x):
     def layer(x, kernel, bias):
         x = jax().lax.conv_general_dilated(x, kernel, (1, 1), "SAME") + bias.reshape(1, -1, 1, 1)
