@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from nxkernel import primitives as p
-from nxkernel import shapes
+from nxkernel import shapes, types
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.dispatch import apply, filled
-from nxkernel.transforms.adjoints.table import Gain, Site, rule, shaped, total
+from nxkernel.transforms.adjoints.table import Gain, Site, bare, rule, shaped, spread, total
 
 #: Windows of up to so many elements along an axis are added one after the other, in one pass over the result.
 FEW = 16
+#: Elements of the windows' results, with those between them, for each of their own, up to which results are spread out.
+SPARSE = 16
 #: Elements that the windows of a convolution may have together for its gradient to be made of them.
 MOST = 1 << 25
 
@@ -20,9 +22,85 @@ def _windows(at: Site) -> list[Gain]:
     if not shapes.size(shape) or not shapes.size(gain.shape):
         return [at.zeros(0)]
     window, strides, dilations = (at.params[name] for name in ("window", "strides", "dilations"))
+    apart = all((n - 1) * gap < step for n, step, gap in zip(window, strides, dilations, strict=True))
+    if not apart and shapes.size(strides) <= SPARSE:
+        found = _Collected(at).total(gain)
+        if found is not None:
+            return [found]
     for axis, each in enumerate(zip(shape, window, strides, dilations, strict=True)):
         gain = _laid_out(gain, axis, len(shape), *each)
     return [gain]
+
+
+class _Collected:
+    """A gain that is computed of the elements themselves and of what there is one of for each window.
+
+    Each element then adds up what it gains in the windows that it is in, and nothing is kept for all elements of all
+    windows. What belongs to a window is found by windows that go over it the other way.
+    """
+
+    def __init__(self, at: Site) -> None:
+        self.at, self.shape = at, at.node.operands[0].shape
+        self.rank, self.full = len(self.shape), (*self.shape, *at.params["window"])
+        self._known: dict[Expr, Expr | None] = {}
+
+    def total(self, gain: Expr) -> Expr | None:
+        """The sum over windows; None where the gain depends on something else."""
+        found = self._of(gain)
+        if found is None:
+            return None
+        if not self._is_cleared(gain):
+            inside = self._seen(filled(1, types.u8, gain.shape[: self.rank]))
+            found = apply(p.select, inside, found, filled(0, found.type, self.full))
+        return total(found, range(self.rank, 2 * self.rank))
+
+    def _of(self, node: Expr) -> Expr | None:
+        if node not in self._known:
+            self._known[node] = self._made(node)
+        return self._known[node]
+
+    def _made(self, node: Expr) -> Expr | None:
+        if node is self.at.node:
+            return spread(bare(node.operands[0]), self.full, range(self.rank))
+        if node.primitive is p.constant:
+            return filled(node.params["value"], node.type, self.full)
+        if self._is_a_windows(node):
+            one = node.operands[0]
+            return self._seen(spread(bare(one), node.shape[: self.rank], node.params["axes"]))
+        if node.primitive is p.reshape and node.operands[0].shape == node.shape:
+            return self._of(node.operands[0])
+        if node.primitive.family != "elementwise":
+            return None
+        operands = [self._of(operand) for operand in node.operands]
+        return None if any(one is None for one in operands) else apply(node.primitive, *operands, **node.params)
+
+    def _is_a_windows(self, node: Expr) -> bool:
+        return node.primitive is p.broadcast and all(axis < self.rank for axis in node.params["axes"])
+
+    def _seen(self, value: Expr) -> Expr:
+        """For each element, the values of the windows that it is in; zero where there is no such window."""
+        names = ("window", "strides", "dilations")
+        window, strides, dilations = (self.at.params[name] for name in names)
+        for axis, (size, n, step, gap) in enumerate(zip(self.shape, window, strides, dilations, strict=True)):
+            value = _padded(value, axis, (n - 1) * gap, size - (value.shape[axis] - 1) * step - 1, step - 1)
+        return apply(p.windows, value, window=window, strides=(1,) * self.rank, dilations=dilations)
+
+    def _is_cleared(self, node: Expr) -> bool:
+        """Whether a value is zero where there is no window, as what belongs to windows is zero there."""
+        if self._is_a_windows(node):
+            return True
+        cleared = [self._is_cleared(operand) for operand in node.operands]
+        if node.primitive is p.multiply:
+            return any(
+                mine and (its or _is_finite(other))
+                for mine, its, other in zip(cleared, reversed(cleared), reversed(node.operands), strict=True)
+            )
+        return node.primitive in (p.negate, p.add, p.subtract, p.as_type, p.reshape) and all(cleared)
+
+
+def _is_finite(node: Expr) -> bool:
+    whole = node.operands[0].type if node.primitive is p.as_type else node.type
+    return not (whole.is_float or whole.is_complex)
 
 
 def _laid_out(gain: Expr, axis: int, place: int, size: int, window: int, stride: int, dilation: int) -> Expr:

@@ -38,6 +38,41 @@ def test_windows(case, few):
         windows.FEW = before
 
 
+@given(of_windows())
+@EXAMPLES
+def test_what_goes_on_with_windows_is_collected(case):
+    shape, window, strides, dilations = case
+    axes = range(len(shape), 2 * len(shape))
+
+    def function(x):
+        views = apply(p.windows, x, window=window, strides=strides, dilations=dilations)
+        mean = nx.mean(views, axes=list(axes), keep_axes=True)
+        return nx.sum(nx.sin(views * mean) + views, axes=list(axes))
+
+    check(function, numbers(*shape))
+
+
+def primitives_of_pooling(pooling, *where, **how):
+    specs = spec("f32", 2, 9, 9), spec("f32", *where)
+    made = graph_of(gradient_of(lambda x: pooling(x, (1, 3, 3), **how), 1), *specs)
+    return [node.primitive.name for node in post_order(made.outputs)]
+
+
+def test_gradients_of_overlapping_windows_keep_no_windows():
+    names = primitives_of_pooling(nx.window_sum, 2, 7, 7)
+    assert (names.count("pad"), names.count("sum"), names.count("slice")) == (2, 2, 0)
+    names = primitives_of_pooling(nx.window_max, 2, 4, 4, strides=[1, 2, 2])
+    assert (names.count("pad"), names.count("slice"), names.count("concatenate")) == (2, 0, 0)
+
+
+def test_elements_in_no_window_gain_nothing_of_infinite_ones():
+    x = np.array([np.inf, 1.0, 2.0, np.inf])
+    found = nx.grad(lambda x: nx.sum(nx.window_max(x[1:], (2,), strides=1)))(x)
+    assert found.to_list() == [0.0, 0.0, 1.0, 1.0]
+    found = nx.grad(lambda x: nx.sum(nx.window_sum(x, (2,), strides=2, padding=[(0, 1)]) * 2))(np.array([np.inf, 1, 2]))
+    assert found.to_list() == [2.0, 2.0, 2.0]
+
+
 @st.composite
 def of_convolutions(draw):
     """Shapes of an operand and a kernel with the parameters of a convolution."""
