@@ -81,8 +81,11 @@ class _Collected:
         """For each element, the values of the windows that it is in; zero where there is no such window."""
         names = ("window", "strides", "dilations")
         window, strides, dilations = (self.at.params[name] for name in names)
-        for axis, (size, n, step, gap) in enumerate(zip(self.shape, window, strides, dilations, strict=True)):
-            value = _padded(value, axis, (n - 1) * gap, size - (value.shape[axis] - 1) * step - 1, step - 1)
+        config = tuple(
+            ((n - 1) * gap, size - (count - 1) * step - 1, step - 1)
+            for size, count, n, step, gap in zip(self.shape, value.shape, window, strides, dilations, strict=True)
+        )
+        value = apply(p.pad, value, filled(0, value.type, ()), config=config)
         return apply(p.windows, value, window=window, strides=(1,) * self.rank, dilations=dilations)
 
     def _is_cleared(self, node: Expr) -> bool:
