@@ -29,17 +29,21 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "loc": ("mean",), "scale": ("standard_deviation",), "std": ("standard_deviation",), "cov": ("covariance",),
     "correction": ("ddof",), "name": ("names",), "names": ("name",), "weight": ("weights", "kernel"),
     "stride": ("strides",), "dilation": ("kernel_dilation", "window_dilations"), "groups": ("feature_group_size",),
-    "window": ("window_dimensions",), "kernel_size": ("window_dimensions",), "pads": ("padding",),
+    "window": ("window_dimensions",), "kernel_size": ("window_dimensions", "window"), "pads": ("padding",),
     "pad_width": ("padding_config",), "constant_values": ("pad_value",), "mode": ("pad_value_or_type",),
     "condition": ("pred",), "x": ("on_true", "tensor", "left"), "y": ("on_false", "right"), "a": ("tensor", "left"),
     "b": ("right",), "newshape": ("new_shape",), "shape": ("new_shape", "samples"), "reps": ("repetitions",),
     "num_samples": ("samples",), "probabilities": ("p",), "weights": ("p",),
     "lr": ("learning_rate",), "beta1": ("b1",), "beta2": ("b2",), "epsilon": ("eps",),
+    "use_bias": ("bias",), "use_scale": ("scale",), "filters": ("features",), "out_channels": ("features",),
+    "out_features": ("units",), "num_heads": ("heads",), "num_groups": ("groups",), "num_embeddings": ("size",),
+    "pool_size": ("window",), "p": ("rate",), "bias_initializer": ("bias_init",),
+    "kernel_initializer": ("kernel_init",), "data_format": ("channels",),
     "rcond": ("eps",), "tol": ("eps",), "offset": ("k",), "k": ("offset",), "index": ("indices",),
 }  # fmt: skip
 
 #: Parameters that stand for another value than the one that was given under the other name.
-_VALUES = {"direction": '"desc"', "stable": "True"}
+_VALUES = {"channels": '"last"', "direction": '"desc"', "stable": "True"}
 #: Keywords that no function has, and what there is instead.
 _NOWHERE = {
     "out": "Tensors are immutable: a call returns a new one.",
@@ -48,6 +52,10 @@ _NOWHERE = {
     "dtype": 'Convert what it gives: nx.as_type(result, "f32").',
     "copy": "Tensors are immutable, so nobody needs a copy.",
     "decimals": "Scale it: nx.round(t * 100) / 100.",
+    "activation": "An activation is a layer of its own: nn.serial(nn.dense(16), nn.relu).",
+    "in_features": "The size of the input is found when init traces the network.",
+    "in_channels": "The size of the input is found when init traces the network.",
+    "input_shape": "The shape of the input is found when init traces the network.",
     "device": "Tensors are in the main memory.",
     "order": "Elements are in C order.",
 }
@@ -57,6 +65,7 @@ _BEYOND = dict.fromkeys(("fft", "ifft", "rfft", "irfft"), ("length", "axis")) | 
 _INSTEAD: dict[str, tuple[str, ...]] = {
     "nx.max": ("nx.max is element-wise; the largest element is nx.reduce_max(t), or nx.reduce_max(t, axes=[0]).",),
     "nx.min": ("nx.min is element-wise; the smallest element is nx.reduce_min(t), or nx.reduce_min(t, axes=[0]).",),
+    "nn.flatten": ("Write nn.flatten(axes=1): so many axes stay in front.",),
     "nx.round": ("It rounds to whole numbers; nx.round(t * 100) / 100 rounds to 2 places.",),
     "nx.pad": ("Write nx.pad(t, 0, [(1, 1, 0)]): a value, and (low, high, interior) for each axis.",),
     "nx.concatenate": ("The tensors are one list: nx.concatenate([a, b], axis=0).",),

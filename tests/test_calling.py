@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import nxkernel as nx
-from nxkernel import calling, optim
+from nxkernel import calling, nn, optim
 
 KEY = nx.random.key(1)
 T = nx.f32([[1, 2], [3, 4]])
@@ -147,7 +147,7 @@ def test_functions_are_pickled_by_name(function):
 
 def test_every_synonym_means_a_parameter_that_some_function_has():
     functions = [
-        getattr(module, name) for module in (nx, nx.linalg, nx.random, optim) for name in module.__all__
+        getattr(module, name) for module in (nx, nx.linalg, nx.random, nn, optim) for name in module.__all__
     ]  # fmt: skip
     known = {
         key for function in functions if inspect.isfunction(function) for key in inspect.signature(function).parameters

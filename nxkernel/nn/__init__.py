@@ -21,6 +21,10 @@ Parameters are a plain nested dict:
 called by itself. ``training=True``, ``key=`` for dropout and ``state=`` for running statistics go with the call.
 """
 
+from typing import NoReturn
+
+from nxkernel import hints
+from nxkernel.calling import explain
 from nxkernel.nn import (
     activations,
     attention,
@@ -49,3 +53,34 @@ __all__ = [
     *activations.__all__, *attention.__all__, *combinators.__all__, *convolutional.__all__, *layers.__all__,
     *normalization.__all__, *recurrent.__all__,
 ]  # fmt: skip
+
+explain(globals(), __all__, "nn")
+
+#: Names of Flax, Keras, Axon and PyTorch that are others here.
+_OTHERS: dict[str, hints.Entry] = {
+    "AvgPool2d": "nn.avg_pool(2)", "AveragePooling2D": "nn.avg_pool(2)",
+    "BatchNorm": "nn.batch_norm()", "BatchNorm1d": "nn.batch_norm()", "BatchNorm2d": "nn.batch_norm()",
+    "BatchNormalization": "nn.batch_norm()", "Conv": "nn.conv(features, window)",
+    "Conv1D": "nn.conv(features, window)", "Conv2D": "nn.conv(features, window)",
+    "Conv2d": "nn.conv(features, window)", "ConvTranspose": "nn.conv_transpose(features, window)",
+    "Dense": "nn.dense(units)", "Dropout": "nn.dropout(rate)", "Embed": "nn.embedding(size, units)",
+    "Embedding": "nn.embedding(size, units)", "Flatten": "nn.flatten()", "GRU": "nn.gru(units)",
+    "GRUCell": "nn.gru(units)", "GroupNorm": "nn.group_norm(groups)", "LSTM": "nn.lstm(units)",
+    "LSTMCell": "nn.lstm(units)", "LayerNorm": "nn.layer_norm()", "LayerNormalization": "nn.layer_norm()",
+    "Linear": ("nn.dense(units)", "The size of its input is that of what it is given."),
+    "MaxPool2d": "nn.max_pool(2)", "MaxPooling2D": "nn.max_pool(2)",
+    "MultiHeadAttention": "nn.multi_head_attention(heads)",
+    "MultiHeadDotProductAttention": "nn.multi_head_attention(heads)", "RMSNorm": "nn.rms_norm()",
+    "ReLU": "nn.relu",
+    "Sequential": "nn.serial(nn.dense(16), nn.relu, nn.dense(4))",
+    "compact": ("@nn.module", "A function that gives a function of the inputs is a maker of modules."),
+    "sequential": "nn.serial(nn.dense(16), nn.relu, nn.dense(4))",
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise hints.missing("nxkernel.nn", name, _OTHERS, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__

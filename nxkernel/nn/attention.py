@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import nxkernel as nx
+from nxkernel import checks
 from nxkernel.errors import NxValueError
 from nxkernel.nn.activations import softmax
 from nxkernel.nn.initializers import Initializer
@@ -170,6 +171,11 @@ def multi_head_attention(
     (['key', 'output', 'query', 'value'], (1, 5, 8))
     """
     heads = count(heads, "multi_head_attention", "heads")
+    for name, value in (("size", size), ("units", units)):
+        if value is not None:
+            count(value, "multi_head_attention", name)
+    checks.flag("nn.multi_head_attention", "causal", causal)
+    checks.flag("nn.multi_head_attention", "bias", bias)
     dropped = dropout_layer(dropout)
 
     def apply(x: Any, context: Any = None, mask: Any = None) -> Any:

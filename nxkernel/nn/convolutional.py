@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import nxkernel as nx
+from nxkernel import checks
 from nxkernel.errors import NxValueError, message
 from nxkernel.nn import scopes
 from nxkernel.nn.initializers import Initializer, chosen
@@ -70,6 +71,7 @@ def conv(
     224 parameters, 896 bytes
     """
     features, groups = count(features, "conv", "features"), count(groups, "conv", "groups")
+    checks.flag("nn.conv", "bias", bias)
     of_kernel, of_bias = chosen(kernel_init, "kernel_init"), chosen(bias_init, "bias_init")
     last = is_last(channels)
 
@@ -120,6 +122,7 @@ def depthwise_conv(
     """
     of_kernel, of_bias = chosen(kernel_init, "kernel_init"), chosen(bias_init, "bias_init")
     multiplier = count(multiplier, "depthwise_conv", "multiplier")
+    checks.flag("nn.depthwise_conv", "bias", bias)
     last = is_last(channels)
 
     def apply(x: Any) -> Any:
@@ -167,6 +170,7 @@ def conv_transpose(
     (1, 2, 8)
     """
     features = count(features, "conv_transpose", "features")
+    checks.flag("nn.conv_transpose", "bias", bias)
     of_kernel, of_bias = chosen(kernel_init, "kernel_init"), chosen(bias_init, "bias_init")
     last = is_last(channels)
 
@@ -290,6 +294,7 @@ def lp_pool(
     >>> nn.lp_pool(2)({}, nx.tensor([[[3.0, 4.0, 0.0, 0.0]]])).to_list()
     [[[5.0, 0.0]]]
     """
+    checks.above("nn.lp_pool", "norm", norm, 0)
 
     def pooled(x: Any, *args: Any, **options: Any) -> Any:
         return _root(nx.window_sum(nx.abs(x) ** norm, *args, **options), norm)
@@ -305,7 +310,10 @@ def _pooling(function: Callable[..., Any], window: Any, strides: Any, padding: A
         spatial, _ = _space(x, last)
         windows = _along(window, spatial, "window")
         steps = windows if strides is None else _along(strides, spatial, "strides")
-        around = padding if isinstance(padding, str) else _everywhere(tuple(padding), (0, 0), last)
+        around = padding
+        if not isinstance(padding, str):
+            # What is no pair for each spatial axis is refused in the terms of these axes.
+            around = _everywhere(tuple(padding_of(padding, windows, (1,) * spatial)), (0, 0), last)
         return function(x, _everywhere(windows, 1, last), strides=_everywhere(steps, 1, last), padding=around)
 
     return apply
@@ -380,6 +388,7 @@ def global_lp_pool(*, norm: float = 2, keep_axes: bool = False, channels: str = 
     >>> nn.global_lp_pool()({}, nx.tensor([[[3.0, 4.0]]])).to_list()
     [[5.0]]
     """
+    checks.above("nn.global_lp_pool", "norm", norm, 0)
     return _globally(lambda x, **options: _root(nx.sum(nx.abs(x) ** norm, **options), norm), keep_axes, channels)
 
 

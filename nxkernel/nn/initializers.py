@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nxkernel import linalg, random, types
+from nxkernel.calling import explain
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.ops.comparison import select
 from nxkernel.ops.creation import eye
@@ -326,6 +327,14 @@ def chosen(init: Any, argument: str) -> Initializer:
                 )
             )
         return globals()[init]()
+    name = getattr(init, "__name__", None)
+    if name in __all__ and globals()[name] is init:
+        raise NxTypeError(
+            message(f"{argument} is {name} itself, not an initializer.", f"Call it: nn.initializers.{name}(…).")
+        )
     if not callable(init):
         raise NxTypeError(f"{argument} is an initializer such as nn.initializers.he_normal(), got {describe(init)}")
     return init
+
+
+explain(globals(), __all__, "nn.initializers")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nxkernel import random, types
+from nxkernel import checks, random, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.nn import scopes
 from nxkernel.nn.initializers import Initializer, chosen
@@ -56,6 +56,7 @@ def dense(
     [3.5, 6.5]
     """
     units = count(units, "dense", "units")
+    checks.flag("nn.dense", "bias", bias)
     of_kernel, of_bias = chosen(kernel_init, "kernel_init"), chosen(bias_init, "bias_init")
 
     def apply(x: Any) -> Any:
@@ -132,14 +133,14 @@ def embedding(size: int, units: int, *, init: Initializer | str = "uniform") -> 
 
 
 @module
-def dropout(rate: float = 0.5, *, axes: Sequence[int] | None = None) -> Callable[..., Any]:
+def dropout(rate: float = 0.5, *, axes: int | Sequence[int] | None = None) -> Callable[..., Any]:
     """In training, put zero in the place of a random part of the elements, and scale the others up.
 
     Parameters
     ----------
     rate : float, optional
         How likely it is that an element becomes zero.
-    axes : list of int, optional
+    axes : int or list of int, optional
         Only along these axes elements are drawn on their own; along the others they stay or go together.
 
     Returns
@@ -161,12 +162,13 @@ def dropout(rate: float = 0.5, *, axes: Sequence[int] | None = None) -> Callable
     """
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < 1:
         raise NxValueError(f"the rate of dropout is from 0 to below 1, got {describe(rate)}")
+    separate = None if axes is None else checks.axes("nn.dropout", "axes", axes)
 
     def apply(x: Any) -> Any:
         if not scopes.training() or rate == 0:
             return x
         x = floating(x)
-        own = range(x.rank) if axes is None else [axis % x.rank for axis in axes]
+        own = range(x.rank) if separate is None else places(separate, x)
         shape = tuple([size if axis in own else 1 for axis, size in enumerate(x.shape)])
         kept = random.uniform_split(scopes.key(), 0.0, 1.0, shape=shape) >= rate
         return select(broadcast(kept, x.shape), x / (1 - rate), 0.0)
@@ -193,6 +195,7 @@ def flatten(*, axes: int = 1) -> Callable[..., Any]:
     >>> nn.flatten()({}, nx.iota((5, 2, 3))).shape
     (5, 6)
     """
+    checks.count("nn.flatten", "axes", axes, 0)
 
     def apply(x: Any) -> Any:
         x = operand(x)
@@ -221,6 +224,12 @@ def reshape(*shape: int) -> Callable[..., Any]:
     >>> nn.reshape(1, 8, 8)({}, nx.iota((5, 64))).shape
     (5, 1, 8, 8)
     """
+    if any(isinstance(size, bool) or not isinstance(size, int) or size < -1 for size in shape) or shape.count(-1) > 1:
+        given = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else ()
+        hint = [f"Write nn.reshape({', '.join(map(repr, given))})."] if given else []
+        raise NxValueError(
+            message(f"nn.reshape takes sizes, of which one can be -1, got {', '.join(map(repr, shape))}.", *hint)
+        )
 
     def apply(x: Any) -> Any:
         x = operand(x)
@@ -248,6 +257,13 @@ def with_axes(x: Any, least: int) -> None:
     if x.rank < least:
         axes = "axis" if least == 1 else "axes"
         raise NxValueError(f"expected an input of at least {least} {axes}, got {x.spec}")
+
+
+def places(axes: Sequence[int], x: Any) -> list[int]:
+    """Axes of an input, counted from the front, in their order."""
+    if any(not -x.rank <= axis < x.rank for axis in axes):
+        raise NxValueError(f"expected an input with the axes {list(axes)}, got {x.spec}")
+    return sorted({axis % x.rank for axis in axes})
 
 
 def count(value: Any, layer: str, argument: str) -> int:

@@ -6,6 +6,7 @@ from typing import Any
 
 import nxkernel as nx
 from nxkernel import types
+from nxkernel.calling import explain
 from nxkernel.errors import NxValueError, message
 from nxkernel.ops.dispatch import convert, operand
 
@@ -450,3 +451,6 @@ def r2(y_true: Any, y_pred: Any) -> Any:
     """
     truth, found = _floats("r2", y_true, y_pred)
     return 1 - nx.sum((truth - found) ** 2) / nx.sum((truth - nx.mean(truth)) ** 2)
+
+
+explain(globals(), __all__, "nn.metrics")

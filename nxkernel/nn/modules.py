@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nxkernel import random
+from nxkernel.calling import explained
 from nxkernel.defn import faces
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.functions import fn
@@ -392,7 +394,15 @@ def module(builder: Callable[..., Any]) -> Callable[..., Module]:
     if not callable(builder):
         raise NxTypeError(f"nn.module makes a function a maker of modules, got {a(type(builder).__name__)}")
 
+    ours = getattr(builder, "__module__", "").startswith(__package__)
+    signature, told = (inspect.signature(builder), explained(builder, "nn")) if ours else (None, None)
+
     def make(*args: Any, **options: Any) -> Module:
+        if ours:
+            try:
+                signature.bind(*args, **options)
+            except TypeError:
+                told(*args, **options)
         return Module(builder, args, options)
 
     return functools.update_wrapper(make, builder, updated=())

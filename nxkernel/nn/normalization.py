@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import nxkernel as nx
+from nxkernel import checks
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.nn import initializers, scopes
 from nxkernel.nn.convolutional import is_last
-from nxkernel.nn.layers import count, floating, with_axes
+from nxkernel.nn.layers import count, floating, places, with_axes
 from nxkernel.nn.modules import module
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "rms_norm"]
@@ -63,6 +64,8 @@ def batch_norm(
     ([[-1.0], [1.0]], 0.2)
     """
     last = is_last(channels)
+    checks.between("nn.batch_norm", "momentum", momentum, 0, 1)
+    _check("nn.batch_norm", epsilon, scale, offset)
 
     def apply(x: Any) -> Any:
         x = floating(x)
@@ -127,16 +130,17 @@ def layer_norm(
     >>> nx.round(net(net.init(nx.random.key(0), x), x)).to_list()
     [[-1.0, 1.0]]
     """
-    given = (axes,) if isinstance(axes, int) else tuple(axes)
+    given = checks.axes("nn.layer_norm", "axes", axes)
+    _check("nn.layer_norm", epsilon, scale, offset)
 
     def apply(x: Any) -> Any:
         x = floating(x)
         with_axes(x, 1)
-        places = _places(given, x)
-        centred = x - nx.mean(x, axes=places, keep_axes=True)
-        variance = nx.mean(centred * centred, axes=places, keep_axes=True)
-        shape = tuple([x.shape[axis] for axis in places])
-        around = [x.shape[axis] if axis in places else 1 for axis in range(x.rank)]
+        at = places(given, x)
+        centred = x - nx.mean(x, axes=at, keep_axes=True)
+        variance = nx.mean(centred * centred, axes=at, keep_axes=True)
+        shape = tuple([x.shape[axis] for axis in at])
+        around = [x.shape[axis] if axis in at else 1 for axis in range(x.rank)]
         return _affine(centred * nx.rsqrt(variance + epsilon), shape, around, scale, offset)
 
     return apply
@@ -169,11 +173,13 @@ def rms_norm(*, axis: int = -1, epsilon: float = 1e-6, scale: bool = True) -> Ca
     >>> nx.round(net(net.init(nx.random.key(0), x), x)).to_list()
     [[1.0, -1.0]]
     """
+    checks.axis("nn.rms_norm", "axis", axis)
+    _check("nn.rms_norm", epsilon, scale)
 
     def apply(x: Any) -> Any:
         x = floating(x)
         with_axes(x, 1)
-        (place,) = _places((axis,), x)
+        (place,) = places((axis,), x)
         y = x * nx.rsqrt(nx.mean(x * x, axes=[place], keep_axes=True) + epsilon)
         around = [size if other == place else 1 for other, size in enumerate(x.shape)]
         return _affine(y, (x.shape[place],), around, scale, False)
@@ -212,6 +218,7 @@ def group_norm(
     [[-1.0, 1.0, -1.0, 1.0]]
     """
     groups, last = count(groups, "group_norm", "groups"), is_last(channels)
+    _check("nn.group_norm", epsilon, scale, offset)
 
     def apply(x: Any) -> Any:
         return _grouped(floating(x), groups, epsilon, scale, offset, last)
@@ -248,6 +255,7 @@ def instance_norm(
     [[[-1.0, 1.0], [-1.0, 1.0]]]
     """
     last = is_last(channels)
+    _check("nn.instance_norm", epsilon, scale, offset)
 
     def apply(x: Any) -> Any:
         x = floating(x)
@@ -255,6 +263,13 @@ def instance_norm(
         return _grouped(x, x.shape[-1 if last else 1], epsilon, scale, offset, last)
 
     return apply
+
+
+def _check(where: str, epsilon: float, scale: bool, offset: bool = True) -> None:
+    """The options that all of them have."""
+    checks.at_least(where, "epsilon", epsilon, 0)
+    checks.flag(where, "scale", scale)
+    checks.flag(where, "offset", offset)
 
 
 def _grouped(x: Any, groups: int, epsilon: float, scale: bool, offset: bool, last: bool) -> Any:
@@ -275,9 +290,3 @@ def _affine(y: Any, shape: tuple, around: Sequence[int], scale: bool, offset: bo
     if scale:
         y = y * nx.reshape(scopes.param("scale", shape, initializers.ones()), tuple(around))
     return y + nx.reshape(scopes.param("bias", shape, initializers.zeros()), tuple(around)) if offset else y
-
-
-def _places(axes: Sequence[int], x: Any) -> list[int]:
-    if any(not -x.rank <= axis < x.rank for axis in axes):
-        raise NxValueError(f"expected an input with the axes {list(axes)}, got {x.spec}")
-    return sorted({axis % x.rank for axis in axes})

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from nxkernel import random, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
+from nxkernel.nn.initializers import Initializer, chosen
 from nxkernel.ops.dispatch import operand
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
@@ -144,7 +145,7 @@ def _frame(name: str) -> Frame:
     return _active.frame
 
 
-def param(name: str, shape: Sequence[int], init: Callable[..., Any], *, type: Any = "f32") -> Any:
+def param(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any = "f32") -> Any:
     """A parameter of the module that is being applied: created by `init`, and the one in ``params`` afterwards.
 
     Parameters
@@ -153,7 +154,7 @@ def param(name: str, shape: Sequence[int], init: Callable[..., Any], *, type: An
         Its key in the dict of parameters.
     shape : tuple of int
         Inputs tell it: ``(x.shape[-1], units)``.
-    init : callable
+    init : initializer or str
         ``init(key, shape, type)`` gives its first value; see :mod:`nxkernel.nn.initializers`.
     type : type, optional
         At first; parameters of another type are taken as they are.
@@ -195,7 +196,7 @@ def param(name: str, shape: Sequence[int], init: Callable[..., Any], *, type: An
     return _checked(owner[name], spec, name, place.shown)
 
 
-def state(name: str, shape: Sequence[int], init: Callable[..., Any], *, type: Any = "f32") -> Any:
+def state(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any = "f32") -> Any:
     """A value of the module that is being applied that calls change, such as a running mean.
 
     It is in the dict that ``net.init_state(x)`` gives, and which is passed with ``net(params, x, state=state)``.
@@ -204,7 +205,7 @@ def state(name: str, shape: Sequence[int], init: Callable[..., Any], *, type: An
     ----------
     name : str
     shape : tuple of int
-    init : callable
+    init : initializer or str
         ``init(key, shape, type)`` gives its first value.
     type : type, optional
 
@@ -320,8 +321,9 @@ def key_at(key: Any, path: Path) -> Any:
     return random.fold_in(key, zlib.crc32("/".join(path).encode()))
 
 
-def _created(run: Run, path: Path, spec: Spec, init: Callable[..., Any], key: Any, place: Place) -> Any:
+def _created(run: Run, path: Path, spec: Spec, init: Initializer | str, key: Any, place: Place) -> Any:
     """A first value, which belongs to the whole network even where a loop's body asks for it."""
+    init = chosen(init, f"the initializer of {path[-1]!r}")
     before, tracing._state.trace = tracing._state.trace, run.trace
     try:
         value = init(key_at(key, path), spec.shape, spec.type)
@@ -329,20 +331,12 @@ def _created(run: Run, path: Path, spec: Spec, init: Callable[..., Any], key: An
         if isinstance(error, NxError) or error.__traceback__.tb_next is not None:
             raise
         raise NxTypeError(
-            message(
-                f"{place.shown}: the initializer of {path[-1]!r} takes (key, shape, type): {error}.",
-                "Those of nn.initializers are made by a call: nn.initializers.zeros().",
-            )
+            f"{place.shown}: the initializer of {path[-1]!r} takes (key, shape, type): {error}."
         ) from None
     finally:
         tracing._state.trace = before
     if callable(value):
-        raise NxTypeError(
-            message(
-                f"{place.shown}: the initializer of {path[-1]!r} gives a function.",
-                "Those of nn.initializers are made by a call: nn.initializers.zeros().",
-            )
-        )
+        raise NxTypeError(f"{place.shown}: the initializer of {path[-1]!r} gives a function.")
     return _checked(value, spec, path[-1], place.shown)
 
 

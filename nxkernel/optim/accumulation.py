@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import nxkernel as nx
+from nxkernel import checks
 from nxkernel.ops.dispatch import convert
-from nxkernel.optim import _leaves, checks
+from nxkernel.optim import _leaves
 from nxkernel.optim._leaves import each, in_type
 from nxkernel.optim.scaling import float_type, zero
 from nxkernel.optim.transformation import Transformation, transformation

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import nxkernel as nx
+from nxkernel import checks
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import convert
-from nxkernel.optim import _leaves, checks
+from nxkernel.optim import _leaves
 from nxkernel.optim._leaves import each
 from nxkernel.optim.norms import global_norm, norm
 from nxkernel.optim.scaling import zero

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import nxkernel as nx
+from nxkernel import checks
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import convert, is_number, operand
-from nxkernel.optim import _leaves, checks
+from nxkernel.optim import _leaves
 from nxkernel.optim.scaling import zero
 from nxkernel.optim.transformation import Transformation, stateless, transformation
 from nxkernel.shapes import describe

@@ -6,9 +6,9 @@ import math
 from typing import Any, NamedTuple
 
 import nxkernel as nx
-from nxkernel import types
+from nxkernel import checks, types
 from nxkernel.ops.dispatch import convert, filled, is_number
-from nxkernel.optim import _leaves, checks
+from nxkernel.optim import _leaves
 from nxkernel.optim._leaves import each, in_type
 from nxkernel.optim.norms import norm, squared
 from nxkernel.optim.transformation import Transformation, needed, stateless, transformation

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 import nxkernel as nx
+from nxkernel import checks
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.ops.dispatch import convert, operand
-from nxkernel.optim import checks
 from nxkernel.shapes import describe
 
 Schedule = Callable[[Any], Any]

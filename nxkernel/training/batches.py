@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel import checks
 from nxkernel.defn import containers
 from nxkernel.defn.leaves import is_leaf
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.optim import checks
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.wording import counted

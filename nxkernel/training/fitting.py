@@ -7,11 +7,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from nxkernel import checks
 from nxkernel.defn import containers
 from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.ops.dispatch import operand
-from nxkernel.optim import Transformation, checks
+from nxkernel.optim import Transformation
 from nxkernel.shapes import describe
 from nxkernel.training.bars import Bar
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint

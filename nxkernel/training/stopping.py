@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from nxkernel import checks
 from nxkernel.errors import NxValueError, message
-from nxkernel.optim import checks
 
 
 @dataclasses.dataclass(frozen=True)

@@ -135,6 +135,12 @@ def test_norms_have_a_slope_of_0_at_0():
             r"conv: expected an input \[batch, channels, spatial...\], got ",
         ),
         (lambda: nn.conv(3, (3, 3)).init(KEY, np.ones((2, 3, 4))), r"conv: expected window for 1 spatial axes, got "),
+        (lambda: nn.conv(3, bias=None), "nn.conv: bias is True or False, got None"),
+        (
+            lambda: nn.max_pool(2, padding=1)({}, np.ones((2, 3, 4, 4))),
+            r'max_pool: padding is "valid", "same" or one \(low, high\) for each of 2 axes, got 1.',
+        ),
+        (lambda: nn.lp_pool(norm=0), "nn.lp_pool: norm is greater than 0, got 0"),
         (lambda: nn.conv(3, 0).init(KEY, np.ones((2, 3, 4))), "conv: window is of numbers from 1 on, got 0"),
         (
             lambda: nn.conv(3, groups=2).init(KEY, np.ones((2, 3, 4))),
@@ -144,5 +150,5 @@ def test_norms_have_a_slope_of_0_at_0():
     ],
 )
 def test_errors(make, text):
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((TypeError, ValueError), match=text):
         make()

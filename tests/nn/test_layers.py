@@ -77,6 +77,18 @@ def test_flatten_and_reshape():
     [
         (lambda: nn.dense(0), "nn.dense takes units of at least 1, got 0"),
         (lambda: nn.dense(2.5), "nn.dense takes units of at least 1, got 2.5"),
+        (lambda: nn.dense(2, bias="no"), "nn.dense: bias is True or False, got 'no'"),
+        (
+            lambda: nn.dropout(0.5, axes=["x"]),
+            "nn.dropout: axes is the number of an axis or a list of such, got",
+        ),
+        (
+            lambda: nn.dropout(axes=3)({}, nx.iota((4, 5), type="f32"), key=KEY, training=True),
+            r"dropout: expected an input with the axes \[3\], got f32\[4\]\[5\]",
+        ),
+        (lambda: nn.flatten(axes=-1), "nn.flatten: axes is at least 0, got -1"),
+        (lambda: nn.reshape((2, 3)), r"got \(2, 3\).\n  Write nn.reshape\(2, 3\)."),
+        (lambda: nn.reshape(-1, -1), "nn.reshape takes sizes, of which one can be -1, got -1, -1."),
         (lambda: nn.dropout(1.0), "the rate of dropout is from 0 to below 1, got 1.0"),
         (lambda: nn.dense(2).init(KEY, 1.0), "dense: expected an input of at least 1 axis, got f32"),
         (

@@ -381,7 +381,34 @@ def test_initializers_that_do_not_fit_are_told():
 
     with pytest.raises(TypeError, match=r"layer: the initializer of 'bias' takes \(key, shape, type\)"):
         layer(lambda: 0).init(KEY, X)
-    with pytest.raises(TypeError, match="layer: the initializer of 'bias' takes"):
+    with pytest.raises(TypeError, match="layer: the initializer of 'bias' gives a function"):
+        layer(lambda *given: nn.relu).init(KEY, X)
+    with pytest.raises(TypeError, match="layer: the initializer of 'bias' is zeros itself, not an") as caught:
         layer(nn.initializers.zeros).init(KEY, X)
+    assert str(caught.value).endswith("\n  Call it: nn.initializers.zeros(…).")
+    with pytest.raises(ValueError, match="layer: there is no initializer 'nought'"):
+        layer("nought").init(KEY, X)
+
+
+def test_initializers_go_by_their_names():
+    @nn.module
+    def layer():
+        def apply(x):
+            return x * nn.param("factor", x.shape[-1:], "ones") + nn.state("last", (), "zeros")
+
+        return apply
+
+    assert layer().init(KEY, X)["factor"].to_list() == [1.0, 1.0, 1.0]
+    assert layer().init_state(X)["last"].to_number() == 0.0
+
+
+def test_initializers_of_another_shape():
+    @nn.module
+    def layer(init):
+        def apply(x):
+            return x + nn.param("bias", x.shape[-1:], init)
+
+        return apply
+
     with pytest.raises(ValueError, match=r"layer: expected bias f32\[3\], got f32\[2\]"):
         layer(lambda key, shape, type: nx.broadcast(0.0, (2,))).init(KEY, X)

@@ -3,6 +3,10 @@
 Each takes ``(y_true, y_pred)``, in this order, and ``reduction=``: the mean of all entries, their sum, or none.
 """
 
+from typing import NoReturn
+
+from nxkernel import hints
+from nxkernel.calling import explain
 from nxkernel.nn.losses import classes, distances, margins, sequences
 from nxkernel.nn.losses.classes import *  # noqa: F403
 from nxkernel.nn.losses.distances import *  # noqa: F403
@@ -10,3 +14,27 @@ from nxkernel.nn.losses.margins import *  # noqa: F403
 from nxkernel.nn.losses.sequences import *  # noqa: F403
 
 __all__ = [*classes.__all__, *distances.__all__, *margins.__all__, *sequences.__all__]
+
+explain(globals(), __all__, "nn.losses")
+
+#: Names of other libraries that are others here.
+_OTHERS: dict[str, hints.Entry] = {
+    "cross_entropy": (
+        "nn.losses.categorical_cross_entropy(y_true, y_pred)",
+        "sparse_categorical_cross_entropy takes numbers of classes.",
+    ),
+    "mae": "nn.losses.mean_absolute_error(y_true, y_pred)", "mse": "nn.losses.mean_squared_error(y_true, y_pred)",
+    "mse_loss": "nn.losses.mean_squared_error(y_true, y_pred)",
+    "softmax_cross_entropy": "nn.losses.categorical_cross_entropy(y_true, y_pred, from_logits=True)",
+    "softmax_cross_entropy_with_integer_labels": (
+        "nn.losses.sparse_categorical_cross_entropy(y_true, y_pred, from_logits=True)"
+    ),
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise hints.missing("nxkernel.nn.losses", name, _OTHERS, __all__)
+
+
+def __dir__() -> list[str]:
+    return __all__
