@@ -165,6 +165,9 @@ def _power(node: Expr) -> Expr | None:
     number = _number(exponent)
     if number is None:
         return None
+    if number == 0:
+        # Of every base, NaN and 0 among them.
+        return constant(1, node.type, node.shape, node.names)
     if number == 1:
         return base
     if number == 2:
@@ -249,6 +252,56 @@ def _slice(node: Expr) -> Expr | None:
     if operand.shape == node.shape and all(s == 1 for s in node.params["strides"]):
         return operand
     return None
+
+
+@_rule(p.dynamic_slice)
+def _fixed_slice(node: Expr) -> Expr | None:
+    numbers = [_number(start) for start in node.operands[1:]]
+    if None in numbers:
+        return None
+    params = {"starts": _inside(node.operands[0], numbers, node.params["lengths"]), **node.params}
+    return Expr(p.slice_, node.operands[:1], params, node.spec, node.source)
+
+
+@_rule(p.slice_, p.dynamic_slice)
+def _what_was_put(node: Expr) -> Expr | None:
+    target = node.operands[0]
+    return target.operands[1] if target.primitive is p.put_slice and _place(node) == _place(target) else None
+
+
+@_rule(p.put_slice)
+def _put_slice(node: Expr) -> Expr | None:
+    target, part, *starts = node.operands
+    place = _place(node)
+    while target.primitive is p.put_slice and _place(target) == place:
+        # Nothing is left of what was put there before.
+        target = target.operands[0]
+    if part.primitive in (p.slice_, p.dynamic_slice) and part.operands[0] is target and _place(part) == place:
+        return target
+    if target is node.operands[0]:
+        return None
+    return Expr(p.put_slice, (target, part, *starts), {}, node.spec, node.source)
+
+
+def _place(node: Expr) -> Any:
+    """Where a node takes a block of its first operand, or puts one: starts and lengths, and steps other than 1."""
+    if node.primitive is p.slice_:
+        return node.params["starts"], node.params["lengths"], node.params["strides"]
+    skip = 2 if node.primitive is p.put_slice else 1
+    lengths = node.operands[1].shape if skip == 2 else node.params["lengths"]
+    starts = node.operands[skip:]
+    numbers = _inside(node.operands[0], [_number(start) or 0 for start in starts], lengths)
+    known = tuple(
+        id(start) if _number(start) is None else number for start, number in zip(starts, numbers, strict=True)
+    )
+    return known, lengths, node.params.get("strides", (1,) * len(lengths))
+
+
+def _inside(whole: Expr, starts: Sequence[int], lengths: Sequence[int]) -> tuple[int, ...]:
+    """Starts where a block of such lengths fits."""
+    return tuple(
+        min(max(start, 0), size - length) for start, size, length in zip(starts, whole.shape, lengths, strict=True)
+    )
 
 
 @_rule(p.reduce_max, p.reduce_min, p.sum_, p.product, p.all_, p.any_)

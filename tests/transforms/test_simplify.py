@@ -13,6 +13,7 @@ from nxkernel import types
 from nxkernel.compilers import interface
 from nxkernel.graph.expr import constant
 from nxkernel.graph.printing import print_graph
+from nxkernel.graph.traverse import post_order
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.simplify import simplify
 
@@ -191,3 +192,72 @@ def test_ten_thousand_nodes_are_simplified_without_recursion():
 def test_rules_apply_to_what_rules_made():
     rows = make(p.broadcast, constant(2.0, types.f32, (3,)), shape=(2, 3), axes=(1,), names=unnamed((2, 3)))
     assert left(lambda x: (x / rows) * 1.0, X) == ["b = multiply a, 0.5"]
+
+
+def test_powers_of_zero_are_one():
+    assert left(lambda x: x * x**0.0, X) == []
+    found = nx.jit(lambda x: x**0.0)(np.array([0.0, np.nan, -np.inf, 3.0])).to_numpy()
+    np.testing.assert_array_equal(found, np.ones(4))
+
+
+def asked(function, *specs):
+    """The places of the parameters that the simplified graph has, as they come."""
+    graph = simplify(graph_of(function, *specs))
+    return [node.params["index"] for node in post_order(graph.outputs) if node.primitive is p.parameter]
+
+
+def start(number):
+    return constant(number, types.s64, ())
+
+
+def put(target, part, *starts):
+    return make(p.put_slice, target, part, *starts)
+
+
+def taken(whole, *starts, lengths):
+    return make(p.dynamic_slice, whole, *starts, lengths=lengths, strides=(1,) * len(lengths))
+
+
+WIDE, INDEX = spec("f32", 3, 7), spec("s64")
+
+
+def test_slices_at_known_starts_are_plain_and_inside():
+    assert left(lambda x: taken(x, start(-2), start(6), lengths=(2, 3)), WIDE) == [
+        "b = slice a, starts=[0, 4], lengths=[2, 3], strides=[1, 1]"
+    ]
+
+
+def test_what_was_put_is_what_is_found_there():
+    def function(x, i, y):
+        return taken(put(x, y, i, start(1)), i, start(1), lengths=(2, 3)) + 1.0
+
+    assert left(function, WIDE, INDEX, spec("f32", 2, 3)) == ["b = add a, 1.0"]
+    assert asked(function, WIDE, INDEX, spec("f32", 2, 3)) == [2]
+
+
+def test_what_was_put_elsewhere_is_not():
+    def other_start(x, i, y):
+        return taken(put(x, y, i, start(1)), i, start(2), lengths=(2, 3))
+
+    def other_length(x, i, y):
+        return taken(put(x, y, i, start(1)), i, start(1), lengths=(2, 2))
+
+    for function in (other_start, other_length):
+        assert len(left(function, WIDE, INDEX, spec("f32", 2, 3))) == 2
+
+
+def test_of_two_that_are_put_at_one_place_the_last_is_left():
+    def function(x, i, y):
+        return put(put(x, y + 1.0, i, start(1)), y, i, start(1))
+
+    assert left(function, WIDE, INDEX, spec("f32", 2, 3)) == ["d = put_slice a, b, c, 1"]
+    assert asked(function, WIDE, INDEX, spec("f32", 2, 3)) == [0, 2, 1]
+
+
+def test_a_part_put_back_where_it_was_changes_nothing():
+    def function(x, i, y):
+        part = taken(x, i, start(9), lengths=(2, 3))
+        return put(put(x, y, i, start(4)), part, i, start(4)) + 1.0
+
+    assert left(function, WIDE, INDEX, spec("f32", 2, 3)) == ["b = add a, 1.0"]
+    assert asked(function, WIDE, INDEX, spec("f32", 2, 3)) == [0]

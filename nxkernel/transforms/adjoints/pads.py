@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from nxkernel import primitives as p
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.dispatch import apply
-from nxkernel.transforms.adjoints.table import Gain
+from nxkernel.transforms.adjoints.table import Gain, Part, index, is_number
 
 
 def merged(gains: Sequence[Gain]) -> list[Gain]:
@@ -26,13 +26,21 @@ def merged(gains: Sequence[Gain]) -> list[Gain]:
     return [views.get(gain, gain) if isinstance(gain, Expr) else gain for gain in gains]
 
 
+def plus(whole: Expr, gain: Expr) -> Expr:
+    """The sum of two gains; of one among zeros only the place where it is changes, in place where the compiler can."""
+    if not _is_plain(gain):
+        return whole + gain
+    starts = tuple(index(low) for low, _, _ in gain.params["config"])
+    return Part(gain.operands[0], starts).onto(whole, False)
+
+
 def _is_plain(gain: Expr) -> bool:
     """Whether a gain is an array with zeros around it."""
     if gain.primitive is not p.pad:
         return False
-    value = gain.operands[1]
-    zero = value.primitive is p.constant and value.params["value"] == 0
-    return zero and all(low >= 0 and high >= 0 and gap == 0 for low, high, gap in gain.params["config"])
+    return is_number(gain.operands[1], 0) and all(
+        low >= 0 and high >= 0 and gap == 0 for low, high, gap in gain.params["config"]
+    )
 
 
 def _views(inner: Expr, pads: Sequence[Expr]) -> dict[Expr, Expr]:

@@ -37,12 +37,20 @@ class Part:
     starts: tuple[Expr, ...]
 
     def onto(self, whole: Expr, empty: bool) -> Expr:
-        """Add it to a whole array, in place where the compiler can; of an empty one nothing needs to be read."""
+        """Add it to a whole array, in place where the compiler can; where that is empty nothing needs to be read."""
         block = self.block
-        if not empty:
+        if not empty and not self._is_cleared(whole):
             strides = (1,) * len(block.shape)
             block = block + apply(p.dynamic_slice, whole, *self.starts, lengths=block.shape, strides=strides)
         return apply(p.put_slice, whole, block, *self.starts)
+
+    def _is_cleared(self, whole: Expr) -> bool:
+        """Whether zeros were put where the block goes: it takes the place of what a program has put there."""
+        if whole.primitive is not p.put_slice or whole.operands[1].shape != self.block.shape:
+            return False
+        pairs = zip(whole.operands[2:], self.starts, strict=True)
+        same = all(a is b or (b.primitive is p.constant and is_number(a, b.params["value"])) for a, b in pairs)
+        return same and is_number(whole.operands[1], 0)
 
 
 @dataclass(frozen=True)
@@ -217,6 +225,11 @@ def spread(node: Expr, shape: tuple[int, ...], axes: Sequence[int]) -> Expr:
 def total(node: Expr, axes: Sequence[int]) -> Expr:
     """The sum over axes."""
     return apply(p.sum_, node, axes=tuple(axes), keep_axes=False) if axes else node
+
+
+def is_number(node: Expr, value: Any) -> bool:
+    """Whether a node is that number of the program in every element."""
+    return node.primitive is p.constant and node.params["value"] == value
 
 
 def index(value: int) -> Expr:

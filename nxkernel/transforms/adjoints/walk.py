@@ -9,14 +9,14 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
-from nxkernel.transforms.adjoints.pads import merged
+from nxkernel.transforms.adjoints.pads import merged, plus
 from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, refusal, zeros
 
 
 def reached(outputs: Iterable[Expr], inputs: Iterable[Expr]) -> set[Expr]:
     """The nodes that change with inputs by degrees, and those."""
     found = set(inputs)
-    for node in post_order(outputs):
+    for node in post_order(outputs, found):
         if node.primitive not in CONSTANT and any(operand in found for operand in node.operands):
             found.add(node)
     return found
@@ -65,7 +65,7 @@ def pullback(
 class _Way:
     def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], known: Mapping[Expr, Interval]) -> None:
         self.known = known
-        self.order = post_order(outputs)
+        self.order = post_order(outputs, inputs)
         self.inputs = set(inputs)
         self.reached = reached(outputs, inputs)
         self.gained: dict[Expr, list[Gain]] = {}
@@ -92,7 +92,7 @@ class _Way:
         whole: Expr | None = None
         for gain in merged(gains):
             if isinstance(gain, Expr):
-                whole = gain if whole is None else whole + gain
+                whole = gain if whole is None else plus(whole, gain)
         empty = whole is None
         whole = zeros(node.spec) if empty else whole
         for gain in gains:
