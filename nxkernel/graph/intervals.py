@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nxkernel import primitives as p
 from nxkernel import types
@@ -14,15 +14,19 @@ Interval = tuple[int, int]
 
 def turn_step(body: Graph, place: int) -> int | None:
     """By how much a whole number of the state changes in every turn; None where that differs, or nobody can tell."""
-    before, after = body.parameters[place], body.outputs[place]
-    if after is before:
+    return difference(body.outputs[place], [body.parameters[place]])
+
+
+def difference(after: Expr, before: Sequence[Expr]) -> int | None:
+    """By how much a whole number is more than another one, for which several nodes may stand; None if unknown."""
+    if any(after is one for one in before):
         return 0
     if after.primitive not in (p.add, p.subtract) or not after.type.is_integer:
         return None
     left, right = after.operands
-    if after.primitive is p.add and right is before:
+    if after.primitive is p.add and any(right is one for one in before):
         left, right = right, left
-    if left is not before or right.primitive is not p.constant:
+    if not any(left is one for one in before) or right.primitive is not p.constant:
         return None
     value = int(right.params["value"])
     return value if after.primitive is p.add else -value

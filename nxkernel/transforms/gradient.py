@@ -10,12 +10,14 @@ from collections.abc import Sequence
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.traverse import replayed
 from nxkernel.ops.dispatch import apply
 from nxkernel.transforms import adjoints  # noqa: F401 - the rules
 from nxkernel.transforms.adjoints import whole_numbers
+from nxkernel.transforms.adjoints.table import tangent_spec, zeros
 from nxkernel.transforms.adjoints.walk import pullback
+from nxkernel.transforms.recording import Recorder
 
 __all__ = ["gradients"]
 
@@ -55,5 +57,22 @@ def gradients(
             gain if node.names == gain.names else apply(p.reshape, gain, shape=node.shape, names=node.names)
             for gain, node in zip(found, inputs, strict=True)
         ]
-        together = replayed([*named, *more], replacing)
-    return together[: len(named)], together[len(named) :]
+        # What lies before the inputs is none of this; a loop that takes gradients would go through all its turns again.
+        together = replayed([*named, *more], {node: node for node in inputs} | replacing)
+        slopes = [
+            _flat(slope, inputs) if jumps else slope
+            for slope, jumps in zip(together, whole_numbers.jumping(together[: len(named)], inputs), strict=False)
+        ]
+    return slopes, together[len(named) :]
+
+
+def _flat(slope: Expr, inputs: Sequence[Expr]) -> Expr:
+    """A gradient that changes with inputs by jumps alone, such as that of sorting: it has one of its own, zero."""
+    ways = [node for node in inputs if node.type.is_float or node.type.is_complex]
+    if not ways:
+        return slope
+    with Recorder():
+        given = parameter(0, "g", tangent_spec(slope.spec))
+        backward = Graph("gradient", [given], [given, *(zeros(node.spec) for node in ways)], list)
+    (made,) = apply(p.custom_grad, slope, slope, *ways, results=1, inputs=1 + len(ways), backward=backward)
+    return made

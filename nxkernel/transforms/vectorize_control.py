@@ -30,6 +30,7 @@ def _cond(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] | 
         return None
     predicate, *given = operands
     sides = [node.params["then"], node.params["otherwise"]]
+    entries = entries.knowing(trips.chosen(node, entries.known))
     if predicate.mapped:
         return _both_sides(entries, predicate.node, sides, given)
     flags = [value.mapped for value in given]
@@ -74,8 +75,9 @@ def _while(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] |
     asked, flags = _settled(node, [operand.mapped for operand in operands])
     first = entries.brought(operands[:count], flags[:count])
     around = [value.node for value in operands[count:]]
+    most, entries = trips.most(node, entries.known), entries.knowing(trips.inside(node, entries.known))
     if asked:
-        made = _until_all_are_done(entries, condition, body, flags, first, around, trips.most(node, {}))
+        made = _until_all_are_done(entries, condition, body, flags, first, around, most)
     else:
         made = _together(entries, condition, body, flags, first, around)
     return [Value(part, flag) for part, flag in zip(made, flags[:count], strict=False)]

@@ -9,6 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, Source, at_line, parameter
+from nxkernel.graph.intervals import Interval
 from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.batching import Batch, batched
@@ -92,16 +93,27 @@ class Entries:
         Of primitives, what to do instead of what :mod:`nxkernel.ops.batching` says.
     active : Expr, optional
         For each entry whether what is computed is for it too; None where it is for all.
+    known : mapping, optional
+        Between which values parameters of the given graphs lie that are whole numbers.
     """
 
     def __init__(
-        self, size: int, recorder: Recorder, rules: Mapping[Primitive, Rule], active: Expr | None = None
+        self,
+        size: int,
+        recorder: Recorder,
+        rules: Mapping[Primitive, Rule],
+        active: Expr | None = None,
+        known: Mapping[Expr, Interval] | None = None,
     ) -> None:
-        self.size, self.recorder, self.rules, self.active = size, recorder, rules, active
+        self.size, self.recorder, self.rules, self.active, self.known = size, recorder, rules, active, known or {}
 
     def where(self, active: Expr | None) -> Entries:
         """The same for some of the entries."""
-        return Entries(self.size, self.recorder, self.rules, active)
+        return Entries(self.size, self.recorder, self.rules, active, self.known)
+
+    def knowing(self, known: Mapping[Expr, Interval]) -> Entries:
+        """The same inside of a loop or choice, of whose parameters more is known."""
+        return Entries(self.size, self.recorder, self.rules, self.active, known)
 
     def parameters(self, graph: Graph, mapped: Sequence[bool]) -> list[Value]:
         """New parameters for those of a graph."""

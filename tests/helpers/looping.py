@@ -66,6 +66,39 @@ def left_early(x):
 
 
 @nx.defn
+def left_before_counting(x):
+    """Loops that are left before their counters change, the inner one by two ways."""
+    y = x
+    i = 0
+    while i < 4:
+        j = i
+        while j < 5:
+            y = y + nx.sin(y) * x * 0.1
+            if y[0] > 1.5:
+                break
+            if y[1] > 30:
+                y = y * 0.5
+                break
+            j += 2
+        if nx.sum(y) > 20:
+            break
+        i += 1
+    return nx.sum(y * y)
+
+
+@nx.defn
+def left_from_within(x):
+    """A function that is left from the inner one of two loops."""
+    y = x
+    for i in range(3):
+        for _ in range(i, 4):
+            y = y + nx.sin(y) * x * 0.1
+            if y[0] > 0.6:
+                return nx.sum(y * y)
+    return nx.sum(y)
+
+
+@nx.defn
 def skipped_turns(x):
     """Turns that are skipped."""
     y = x
@@ -463,6 +496,8 @@ OF_A_VECTOR = (
     nested_while,
     triangle,
     left_early,
+    left_before_counting,
+    left_from_within,
     skipped_turns,
     two_conditions,
     carried_ints,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import looping
 import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel import primitives as p
@@ -217,6 +218,14 @@ def test_arrays_that_entries_assign_into():
     check(graph, [np.array([3, 0, 4]), ROWS], [True, True])
     check(graph, [np.array([3, 0, 4]), ROWS[0]], [True, False])
     check(graph, [np.int64(2), ROWS], [False, True])
+
+
+def test_gradients_go_through_loops_that_entries_leave_on_their_own():
+    """Bounds of an inner loop that come from the outer one are known in all entries too."""
+    rows = ROWS[:, :3] * 0.2
+    for program in (looping.left_before_counting, looping.left_from_within):
+        found = nx.grad(lambda x, *, program=program: nx.sum(nx.vmap(program)(x)))(rows)
+        np.testing.assert_allclose(found, [nx.grad(program)(row) for row in rows], rtol=1e-9)
 
 
 def test_predicates_of_other_types_count_where_they_are_not_zero():

@@ -25,7 +25,7 @@ def _cond(at: Site) -> list[Gain]:
     predicate, *operands = at.node.operands
     wanted = [place for place, flag in enumerate(at.wanted[1:]) if flag]
     have = [place for place, cotangent in enumerate(at.cotangents) if cotangent is not None]
-    graphs = []
+    graphs, known = [], trips.chosen(at.node, at.known)
     for name in ("then", "otherwise"):
         side = at.params[name]
         with Recorder():
@@ -34,11 +34,8 @@ def _cond(at: Site) -> list[Gain]:
                 for k, place in enumerate(have)
             ]
             outputs = [side.outputs[place] for place in have]
-            known = {
-                inside: at.known[one] for inside, one in zip(side.parameters, operands, strict=True) if one in at.known
-            }
             inputs = [side.parameters[place] for place in wanted]
-            gains, replacing = pullback(outputs, given, inputs, known={**at.known, **known})
+            gains, replacing = pullback(outputs, given, inputs, known=known)
             gains = replayed(gains, replacing)
         graphs.append(Graph(name, [*side.parameters, *given], gains, list))
     more = [at.cotangents[place] for place in have]

@@ -18,7 +18,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.ops.creation import eye, tril, triu
 from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints.table import Elements, Gain, Site, refusal, rule, shaped, spread, zeros
+from nxkernel.transforms.adjoints.table import Elements, Gain, Site, plain, refusal, rule, shaped, spread, zeros
 
 
 def _times(left: Expr, right: Expr) -> Expr:
@@ -269,9 +269,8 @@ def _svd(at: Site) -> list[Gain]:
             "The singular vectors beyond the singular values are not determined by the matrix.",
             "full_matrices=False leaves them out.",
         )
-    least = min(rows, columns)
-    left, values, right = at.result(0), at.result(1), _adjoint(at.result(2))
-    left, right = _columns(left, 0, least), _columns(right, 0, least)
+    left, values, right = _reduced(at) if at.params["full_matrices"] and rows != columns else map(at.result, range(3))
+    least, right = min(rows, columns), _adjoint(right)
     square = (*values.shape, least)
     middle = zeros(left.spec._replace(shape=square)) if of_values is None else _diagonal(of_values, left)
     beside = _in_type(_rows_of(values, square), left), _in_type(_columns_of(values, square), left)
@@ -302,3 +301,9 @@ def _svd(at: Site) -> list[Gain]:
             outer = _times(left, _adjoint(outside))
     found = _times(_times(left, middle), _adjoint(right))
     return [_conj(found if outer is None else found + outer)]
+
+
+def _reduced(at: Site) -> list[Expr]:
+    """The results without the vectors beyond the singular values: the gradient has a gradient then."""
+    found = apply(p.svd, at.node.operands[0], full_matrices=False)
+    return [plain(part) for part in found]

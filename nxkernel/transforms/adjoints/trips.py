@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph import intervals
 from nxkernel.graph.expr import Expr
-from nxkernel.graph.intervals import Interval, turn_step
+from nxkernel.graph.intervals import Interval, difference, turn_step
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import apply
 from nxkernel.shapes import ceil_div
@@ -70,12 +70,90 @@ def inside(node: Expr, known: Known) -> dict[Expr, Interval]:
     body, count, turns = node.params["body"], node.params["state"], most(node, known)
     for place, (parameter, operand) in enumerate(zip(body.parameters, node.operands, strict=True)):
         first = _interval(operand, known)
-        by = 0 if place >= count else turn_step(body, place)
+        by = 0 if place >= count else step(node, place)
         if first is None or by is None or (by and turns is None):
             continue
         way = by * max(turns - 1, 0) if by else 0
         found[parameter] = (first[0] + min(way, 0), first[1] + max(way, 0))
     return found
+
+
+def chosen(node: Expr, known: Known) -> dict[Expr, Interval]:
+    """What is known of the parameters of both sides of a choice."""
+    found = dict(known)
+    for side in (node.params["then"], node.params["otherwise"]):
+        pairs = zip(side.parameters, node.operands[1:], strict=True)
+        found |= {inside: known[operand] for inside, operand in pairs if operand in known}
+    return found
+
+
+def step(node: Expr, place: int) -> int | None:
+    """By how much a whole number changes in every turn that another one follows; None where nobody can tell.
+
+    Where a loop is left by ``break``, what comes after it is not done any more.
+    """
+    body = node.params["body"]
+    by = turn_step(body, place)
+    if by is not None:
+        return by
+    flags = [(body.outputs[flag], value) for flag, value in _flags(node)]
+    found = _going_on(body.outputs[place], [body.parameters[place]], flags)
+    return found.pop() if found is not None and len(found) == 1 else None
+
+
+def _flags(node: Expr) -> list[tuple[int, bool]]:
+    """Parts of the state that end a loop, each with the truth that does."""
+    condition, count = node.params["condition"], node.params["state"]
+    places = {parameter: place for place, parameter in enumerate(condition.parameters[:count])}
+    found = []
+    for asked in _conjuncts(node):
+        inverse = asked.primitive is p.logical_not
+        flag = asked.operands[0] if inverse else asked
+        if flag in places:
+            found.append((places[flag], inverse))
+    return found
+
+
+def _conjuncts(node: Expr) -> list[Expr]:
+    """What must hold for a loop to go on."""
+    found, todo = [], list(node.params["condition"].outputs)
+    while todo:
+        asked = todo.pop()
+        if asked.primitive is p.logical_and:
+            todo += asked.operands
+        else:
+            found.append(asked)
+    return found
+
+
+def _going_on(after: Expr, before: Sequence[Expr], flags: Sequence[tuple[Expr, bool]]) -> set[int] | None:
+    """The changes of a number on all ways that do not end the loop; None where nobody can tell."""
+    if any(flag.primitive is p.constant and bool(flag.params["value"]) is value for flag, value in flags):
+        return set()
+    by = difference(after, before)
+    if by is not None:
+        return {by}
+    if after.primitive is not p.elem or after.operands[0].primitive is not p.cond:
+        return None
+    choice, whole = after.operands[0], set()
+    _, *operands = choice.operands
+    for name in ("then", "otherwise"):
+        side = choice.params[name]
+        inside = [
+            parameter
+            for parameter, operand in zip(side.parameters, operands, strict=True)
+            if any(operand is one for one in before)
+        ]
+        own = [
+            (side.outputs[flag.params["index"]], value)
+            for flag, value in flags
+            if flag.primitive is p.elem and flag.operands[0] is choice
+        ]
+        found = _going_on(side.outputs[after.params["index"]], inside, own)
+        if found is None:
+            return None
+        whole |= found
+    return whole
 
 
 #: For each comparison, whether the counter rises, and whether it may reach the bound.
@@ -85,13 +163,10 @@ _ORDER = {p.less: (True, False), p.less_equal: (True, True), p.greater: (False, 
 def _bounds(node: Expr, known: Known) -> list[Bound]:
     """What parts of the condition say, all of which must hold."""
     condition = node.params["condition"]
-    found, todo = [], list(condition.outputs)
+    found = []
     places = {parameter: place for place, parameter in enumerate(condition.parameters)}
-    while todo:
-        asked = todo.pop()
-        if asked.primitive is p.logical_and:
-            todo += asked.operands
-        elif asked.primitive in _ORDER or asked.primitive is p.not_equal:
+    for asked in _conjuncts(node):
+        if asked.primitive in _ORDER or asked.primitive is p.not_equal:
             for left, right in (asked.operands, asked.operands[::-1]):
                 bound = _bound(node, asked, places.get(left), right, left is asked.operands[0], known)
                 found += [bound] if bound is not None else []
@@ -99,10 +174,10 @@ def _bounds(node: Expr, known: Known) -> list[Bound]:
 
 
 def _bound(node: Expr, asked: Expr, place: int | None, right: Expr, ahead: bool, known: Known) -> Bound | None:
-    condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
+    condition, count = node.params["condition"], node.params["state"]
     if place is None or place >= count:
         return None
-    by = turn_step(body, place)
+    by = step(node, place)
     given = dict(zip(condition.parameters[count:], node.operands[count:], strict=True))
     around = {parameter: found for parameter, one in given.items() if (found := _interval(one, known)) is not None}
     first, last = _interval(node.operands[place], known), _interval(right, around)

@@ -37,6 +37,16 @@ def check(outputs: Sequence[Expr], inputs: Sequence[Expr]) -> None:
         raise _refused(next(iter(cut)))
 
 
+def jumping(outputs: Sequence[Expr], inputs: Sequence[Expr]) -> list[bool]:
+    """Which outputs depend on inputs, but through whole numbers alone."""
+    cut: dict[Expr, None] = {}
+    smooth = _ways(outputs, dict.fromkeys(inputs, True), cut)
+    if not cut:
+        return [False] * len(smooth)
+    pairs = zip(smooth, _ways(outputs, dict.fromkeys(inputs, True), None), strict=True)
+    return [other and not one for one, other in pairs]
+
+
 def _is_whole(node: Expr) -> bool:
     if node.primitive in WHOLE:
         return True
@@ -55,7 +65,7 @@ def _ways(outputs: Iterable[Expr], start: dict[Expr, bool], cut: dict[Expr, None
     """
     found: dict[Expr, bool | list[bool]] = dict(start)
     outputs = list(outputs)
-    for node in post_order(outputs):
+    for node in post_order(outputs, start):
         if node in found:
             continue
         operands = [found[operand] for operand in node.operands]

@@ -60,6 +60,32 @@ def test_bounds_that_only_the_program_knows():
     assert (trips.most(node, {bound: (2, 7)}), trips.exactly(node, {bound: (2, 7)})) == (7, None)
 
 
+def test_counters_behind_a_break():
+    """A turn that ends a loop need not count; one that does not, has to."""
+
+    def node(leave, stay):
+        def turn(state):
+            i, _, x = state
+            sides = lambda: [leave(i), nx.tensor(1), x], lambda: [stay(i), nx.tensor(0), x * 2]
+            return control.choose(nx.greater(x, 9), *sides)
+
+        def function(x):
+            def asked(state):
+                return nx.logical_and(nx.logical_not(state[1]), nx.less(state[0], 7))
+
+            return control.run_while([2, nx.tensor(0), x], asked, turn, ["i", "done", "x"])[2]
+
+        graph = graph_of(function, spec("f64"))
+        return next(node for node in post_order(graph.outputs) if node.primitive.name == "while")
+
+    left = node(lambda i: i, lambda i: i + 2)
+    assert (trips.step(left, 0), trips.most(left, {}), trips.exactly(left, {})) == (2, 3, None)
+    assert trips.counter(left) is None
+    assert trips.inside(left, {}) == {left.params["body"].parameters[0]: (2, 6)}
+    assert trips.most(node(lambda i: i * 5, lambda i: 1 + i), {}) == 5
+    assert trips.most(node(lambda i: i + 1, lambda i: i), {}) is None
+
+
 def test_what_is_known_inside():
     node = loop(7, lambda i, _: nx.greater_equal(i, 0), lambda i: i - 2)
     found = trips.inside(node, {})

@@ -61,3 +61,24 @@ def test_jumps_give_zeros(function):
 def test_one_way_that_is_smooth_is_enough():
     np.testing.assert_array_equal(nx.grad(lambda x: x[nx.argmax(x)] * nx.as_type(nx.argmax(x), "f64"))(X), [0, 0, 2])
     np.testing.assert_array_equal(nx.grad(lambda x, n: nx.sum(x) * nx.quotient(n, 2), argnums=(0, 1))(X, 5)[1], 0)
+
+
+def test_gradients_that_change_by_jumps_have_a_gradient_of_zeros():
+    """What is refused of a loss is what its gradient may be: the order of sorted elements, for one."""
+    weights = np.array([1.0, 2.0, 4.0])
+
+    def ordered(x):
+        return nx.sum(nx.sort(x) * weights)
+
+    def ranked(x):
+        return nx.sum(x * nx.as_type(nx.argsort(x), "f64"))
+
+    for function in (ordered, ranked):
+        np.testing.assert_array_equal(nx.hessian(function)(X), np.zeros((3, 3)))
+        np.testing.assert_array_equal(nx.jvp(nx.grad(function), (X,), (X,))[1], np.zeros(3))
+        rows = nx.stack([X, -X])
+        found = nx.grad(lambda rows, *, function=function: nx.sum(nx.vmap(nx.grad(function))(rows) ** 2))(rows)
+        np.testing.assert_array_equal(found, np.zeros((2, 3)))
+    np.testing.assert_array_equal(nx.jvp(ordered, (X,), (X,))[1], np.dot(np.sort(X), weights))
+    operations = [line.split()[2] for line in repr(nx.debug_expr(nx.grad(ordered))(X)).splitlines() if " = " in line]
+    assert operations == ["argsort", "scatter"]
