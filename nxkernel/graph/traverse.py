@@ -9,24 +9,31 @@ from nxkernel.graph.expr import Expr
 from nxkernel.primitives import elem
 
 
-def post_order(outputs: Iterable[Expr]) -> list[Expr]:
+def post_order(outputs: Iterable[Expr], ends: Iterable[Expr] = ()) -> list[Expr]:
     """Every node that the outputs need, operands before their users, each once.
 
     Iterative: chains of many thousand operations must not meet Python's recursion limit.
+
+    Parameters
+    ----------
+    outputs : iterable of Expr
+    ends : iterable of Expr, optional
+        Nodes whose operands are not asked for.
     """
     order: list[Expr] = []
     done: set[int] = set()
+    known = {id(node) for node in ends}
     for output in outputs:
         if id(output) in done:
             continue
-        stack = [(output, iter(output.operands))]
+        stack = [(output, iter(() if id(output) in known else output.operands))]
         done.add(id(output))
         while stack:
             node, rest = stack[-1]
             for operand in rest:
                 if id(operand) not in done:
                     done.add(id(operand))
-                    stack.append((operand, iter(operand.operands)))
+                    stack.append((operand, iter(() if id(operand) in known else operand.operands)))
                     break
             else:
                 order.append(node)
@@ -44,7 +51,7 @@ def replayed(outputs: Sequence[Expr], values: Mapping[Expr, Expr]) -> list[Expr]
         For nodes what is to stand in their place.
     """
     new: dict[Expr, Expr | tuple[Expr, ...]] = dict(values)
-    for node in post_order(outputs):
+    for node in post_order(outputs, values):
         if node in new:
             continue
         if node.primitive is elem:
