@@ -63,7 +63,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def _import_compiler() -> None:
-    from nxkernel.compilers.numba_cpu import compiler, object_code  # noqa: F401
+    from nxkernel.compilers.numba_cpu import compiler, object_code, planning  # noqa: F401
 
 
 def unload_ipython_extension(shell: Any) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nxkernel import primitives as p
 from nxkernel import shapes
-from nxkernel.compilers.canonical import Bound
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
 
@@ -107,6 +106,8 @@ class _Memory:
     @staticmethod
     def _over(step: Step, old: Expr, new: Expr) -> bool:
         """Whether a step reads each element of `old` only where it writes the element of `new` in its place."""
+        from nxkernel.compilers.canonical import Bound
+
         bound = step.work
         if not isinstance(bound, Bound) or bound.nest.kind != "map" or old.type.size != new.type.size:
             return False

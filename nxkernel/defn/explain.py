@@ -158,7 +158,7 @@ def miss(function: str, closest: Closest, edited: bool, graph: Graph | None) -> 
     """
     kernels: tuple[tuple[str, str], ...] = ()
     if graph is not None:
-        from nxkernel.compilers.numba_cpu.compiler import foresee
+        from nxkernel.compilers.numba_cpu.planning import foresee
 
         kernels = tuple(foresee(graph))
     return Explanation(function, False, reason(closest, edited), kernels, _history(closest[0]) if closest else "")

@@ -12,8 +12,8 @@ from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers import interface
 from nxkernel.compilers.numba_cpu import threads
-from nxkernel.compilers.numba_cpu.compiler import HostCall, Whole
 from nxkernel.compilers.numba_cpu.lowerings import lowering_of
+from nxkernel.compilers.numba_cpu.planning import HostCall, Whole
 from nxkernel.transforms.simplify import simplify
 from random_primitives import CASES, REFERENCES, Drawn, Surroundings, compare
 

@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 from compiling import graph_of, spec
-from nxkernel.compilers.numba_cpu.compiler import _planner
+from nxkernel.compilers.numba_cpu.planning import planner
 from nxkernel.graph.expr import Graph
 
 
@@ -75,7 +75,7 @@ def test_arguments_are_as_numpy_leaves_them(function):
 def planned_into(function):
     """The plan of a function of two arrays whose result is to be in the second one."""
     graph = graph_of(function, spec("f64", 5, 70), spec("f64", 5, 70))
-    return _planner().program(Graph("f", graph.parameters, graph.outputs, list, ((1, 0),)))
+    return planner().program(Graph("f", graph.parameters, graph.outputs, list, ((1, 0),)))
 
 
 def softmax(x):

@@ -6,7 +6,7 @@ from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.compilers import interface
 from nxkernel.compilers.nesting import Bound
-from nxkernel.compilers.numba_cpu.compiler import _planner
+from nxkernel.compilers.numba_cpu.planning import planner
 from nxkernel.compilers.prepare import make
 from nxkernel.graph.expr import Graph, parameter
 from nxkernel.graph.tracing import Trace
@@ -44,7 +44,7 @@ def compiled(function, *specs):
 
 def planned(function, *specs):
     """The plan of a function: its steps, and where values live."""
-    return _planner().program(simplify(graph_of(function, *specs)))
+    return planner().program(simplify(graph_of(function, *specs)))
 
 
 def agree(function, *arrays, rtol=0.0, atol=0.0):

@@ -15,12 +15,15 @@ import os
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from nxkernel import shapes, types
-from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.numba_cpu import loader, threads
 from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
 from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.matmul import Product
 
 #: The routine that multiplies matrices of each type.
 GEMM = {types.f32: "sgemm", types.f64: "dgemm", types.c64: "cgemm", types.c128: "zgemm"}

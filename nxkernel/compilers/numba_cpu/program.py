@@ -13,9 +13,10 @@ from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import host, libraries, runtime
 from nxkernel.compilers.numba_cpu.constants import bits
+from nxkernel.compilers.numba_cpu.executable import Program
 from nxkernel.compilers.numba_cpu.ir import Value
 from nxkernel.compilers.numba_cpu.routines import HostCall
-from nxkernel.compilers.numba_cpu.writing import PARAMS, Address, Program, Writer
+from nxkernel.compilers.numba_cpu.writing import PARAMS, Address, Writer
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar, Step, Whole
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type

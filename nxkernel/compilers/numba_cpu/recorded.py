@@ -23,7 +23,7 @@ from nxkernel import types
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu import libraries, store, threads
-from nxkernel.compilers.numba_cpu.writing import Program
+from nxkernel.compilers.numba_cpu.executable import Layout, Program
 from nxkernel.graph.contents import contents
 from nxkernel.graph.expr import Expr, Graph
 
@@ -32,25 +32,6 @@ WORTH_A_FILE = 32
 #: Whether a kernel has native code of its own; other kernels are parts of the program or of a library.
 _OWN_CODE = ("compiled", "memory", "disk")
 _SIZE = struct.Struct("<Q")
-
-
-@dataclass(frozen=True)
-class Layout:
-    """The arrays of a program.
-
-    Parameters
-    ----------
-    arrays : sequence of ((int, ...), str)
-        Shape and type of those that it writes.
-    workspace : int
-        Bytes that it needs besides.
-    outputs : sequence of (str, int)
-        Where each output is: the kind of array, and its number.
-    """
-
-    arrays: Sequence[tuple[tuple[int, ...], str]]
-    workspace: int
-    outputs: Sequence[tuple[str, int]]
 
 
 class FoundKernel:

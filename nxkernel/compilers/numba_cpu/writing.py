@@ -18,6 +18,7 @@ import numpy as np
 
 from nxkernel.compilers.numba_cpu import functions, host, libraries, threads
 from nxkernel.compilers.numba_cpu.constants import bits
+from nxkernel.compilers.numba_cpu.executable import Program
 from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
 from nxkernel.types import Type
@@ -25,36 +26,6 @@ from nxkernel.types import Type
 _POINTERS, PARAMS = Value("ptr", 1, "%pointers"), Value("ptr", 1, "%params")
 #: The name of a program, and the size of its table, until they are known.
 _NAME, _SIZE = "nxp_unnamed", "nxp_size"
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program's text and the words of one call of it.
-
-    Parameters
-    ----------
-    symbol : str
-    text : str
-        LLVM IR.
-    params : numpy.ndarray
-        64-bit words.
-    libraries : frozenset of Type
-        The types of which it multiplies matrices.
-    calls : tuple of host.Call
-        What it asks Python for; they must live as long as the program may run.
-    loops : bool
-        Whether it has loops of its own, which LLVM is to optimize, and which may be interrupted.
-    state : int or None
-        Which word is the address of the thread pool's state, the only one that is another in another process.
-    """
-
-    symbol: str
-    text: str
-    params: np.ndarray
-    libraries: frozenset[Type]
-    calls: tuple[host.Call, ...]
-    loops: bool
-    state: int | None
 
 
 #: Gives the address of something at the place in the program where it is called.

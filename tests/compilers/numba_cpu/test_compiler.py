@@ -9,7 +9,7 @@ import pytest
 import nxkernel as nx
 from compiling import compiled, graph_of, spec
 from nxkernel.compilers import interface
-from nxkernel.compilers.numba_cpu import compiler
+from nxkernel.compilers.numba_cpu import planning
 from nxkernel.transforms.simplify import simplify
 
 
@@ -72,9 +72,9 @@ def test_where_kernels_come_from(tmp_path, monkeypatch):
 
     graph = simplify(graph_of(function, spec("f64", 8)))
     title = "map of 8, 1 read, 1 write"
-    assert compiler.foresee(graph) == [(title, "compiled")]
+    assert planning.foresee(graph) == [(title, "compiled")]
     assert [kernel.origin for kernel in interface.get("numba_cpu").compile(graph).kernels] == ["compiled"]
-    assert compiler.foresee(graph) == [(title, "memory")]
+    assert planning.foresee(graph) == [(title, "memory")]
     again = simplify(graph_of(function, spec("f64", 9)))
     executable = interface.get("numba_cpu").compile(again)
     assert [kernel.origin for kernel in executable.kernels] == ["memory"]

@@ -9,7 +9,7 @@ import pytest
 import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel.compilers import disk_cache, interface
-from nxkernel.compilers.numba_cpu import compiler, recorded, store
+from nxkernel.compilers.numba_cpu import planning, recorded, store
 from nxkernel.transforms.simplify import simplify
 
 X, W = spec("f32", 64, 64), spec("f32", 64, 64)
@@ -24,6 +24,7 @@ def deep(x, w):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NXKERNEL_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(recorded, "WORTH_A_FILE", 32)
     disk_cache.reset()
     yield tmp_path / "cache"
     disk_cache.reset()
@@ -46,7 +47,7 @@ def forbid(monkeypatch):
     def refuse(graph):
         raise AssertionError("a plan was made")
 
-    monkeypatch.setattr(compiler, "_plan", refuse)
+    monkeypatch.setattr(planning, "plan_of", refuse)
 
 
 def test_a_record_runs_as_the_program_does(folder, monkeypatch):
@@ -96,7 +97,8 @@ def test_small_graphs_and_programs_that_call_back_have_none(folder):
     assert not disk_cache.has(name)
 
 
-def test_no_cache_no_names(monkeypatch):
+def test_no_cache_no_names(folder, monkeypatch):
+    assert recorded.name_of(graph()) is not None
     monkeypatch.setenv("NXKERNEL_CACHE_DIR", "off")
     assert recorded.name_of(graph()) is None
 

@@ -1,0 +1,132 @@
+"""A native program as it is called: its words, the arrays that it writes, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.numba_cpu import host, runtime, workspace
+from nxkernel.graph.expr import Graph
+from nxkernel.types import Type, normalize
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.plan import Plan
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program's text and the words of one call of it.
+
+    Parameters
+    ----------
+    symbol : str
+    text : str
+        LLVM IR.
+    params : numpy.ndarray
+        64-bit words.
+    libraries : frozenset of Type
+        The types of which it multiplies matrices.
+    calls : tuple of host.Call
+        What it asks Python for; they must live as long as the program may run.
+    loops : bool
+        Whether it has loops of its own, which LLVM is to optimize, and which may be interrupted.
+    state : int or None
+        Which word is the address of the thread pool's state, the only one that is another in another process.
+    """
+
+    symbol: str
+    text: str
+    params: np.ndarray
+    libraries: frozenset[Type]
+    calls: tuple[host.Call, ...]
+    loops: bool
+    state: int | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The arrays of a program.
+
+    Parameters
+    ----------
+    arrays : sequence of ((int, ...), str)
+        Shape and type of those that it writes.
+    workspace : int
+        Bytes that it needs besides.
+    outputs : sequence of (str, int)
+        Where each output is: the kind of array, and its number.
+    """
+
+    arrays: Sequence[tuple[tuple[int, ...], str]]
+    workspace: int
+    outputs: Sequence[tuple[str, int]]
+
+
+class CpuExecutable:
+    """A native program with the arrays that it needs.
+
+    Attributes
+    ----------
+    graph : Graph
+    kernels : list of KernelRecord
+    lower_ms, native_ms : float
+        Milliseconds for making loop nests, and for getting native code.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        text: Program,
+        layout: Layout,
+        address: int,
+        kernels: Sequence[KernelRecord],
+        lower_ms: float,
+        native_ms: float,
+        plan: Callable[[], Plan],
+    ) -> None:
+        self.graph, self.kernels, self._plan = graph, kernels, plan
+        self.lower_ms, self.native_ms = lower_ms, native_ms
+        self.symbol = text.symbol
+        launch = runtime.callable_program(address, text.params)
+        self.launch = host.raising(launch) if text.calls else launch
+        self._calls = text.calls
+        self._shapes = [(shape, normalize(type_).dtype) for shape, type_ in layout.arrays]
+        self._workspace = layout.workspace
+        changed = {number for _, number in graph.updates}
+        self._results = [
+            (kind, place, node.shape, number in changed)
+            for number, ((kind, place), node) in enumerate(zip(layout.outputs, graph.outputs, strict=True))
+        ]
+        #: Whether the program has exactly one array to allocate, which is its one output.
+        one = len(self._results) == 1 and not layout.workspace and not graph.updates
+        self.single = self._shapes[0] if one else None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the program; that of one which was found on disk is made now."""
+        return self._plan()
+
+    def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs for one array a parameter; what is in a parameter that changes is that array itself."""
+        made = [_allocate(shape, dtype) for shape, dtype in self._shapes]
+        extra = [workspace.take(self._workspace)] if self._workspace else []
+        if not self.launch(*arrays, *made, *extra):
+            ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
+            self.launch(*ready, *made, *extra)
+            for place, _ in self.graph.updates:
+                if ready[place] is not arrays[place]:
+                    np.copyto(arrays[place], ready[place])
+        if extra:
+            workspace.give_back(extra[0])
+        return [
+            (made[place] if kind == "output" else arrays[place] if changed else arrays[place].copy()).reshape(shape)
+            for kind, place, shape, changed in self._results
+        ]
+
+
+def _allocate(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return np.empty(shape, dtype)
