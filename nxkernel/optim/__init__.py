@@ -35,6 +35,7 @@ from nxkernel.optim.optimizers import (
     rmsprop,
     sgd,
 )
+from nxkernel.optim.parts import masked, multi_transform, set_to_zero
 from nxkernel.optim.rates import scale, scale_by_learning_rate, scale_by_schedule
 from nxkernel.optim.scaling import (
     scale_by_adam,
@@ -58,16 +59,17 @@ from nxkernel.optim.schedules import (
     polynomial_schedule,
     warmup_cosine_decay_schedule,
 )
-from nxkernel.optim.transformation import Transformation, apply_updates, chain, identity, masked
+from nxkernel.optim.transformation import Transformation, apply_updates, chain, identity
 
 __all__ = [
     "Transformation", "adabelief", "adagrad", "adam", "adamax", "adamw", "add_decayed_weights", "add_noise",
     "apply_updates", "chain", "clip", "clip_by_global_norm", "clip_by_norm", "constant_schedule",
     "cosine_decay_schedule", "exponential_decay", "global_norm", "identity", "join_schedules", "lamb",
-    "linear_schedule", "lion", "masked", "multi_steps", "nadam", "noisy_sgd", "one_cycle_schedule",
+    "linear_schedule", "lion", "masked", "multi_steps", "multi_transform", "nadam", "noisy_sgd", "one_cycle_schedule",
     "piecewise_constant_schedule", "polynomial_schedule", "radam", "rmsprop", "scale", "scale_by_adam",
     "scale_by_adamax", "scale_by_belief", "scale_by_learning_rate", "scale_by_lion", "scale_by_radam", "scale_by_rms",
-    "scale_by_rss", "scale_by_schedule", "scale_by_trust_ratio", "sgd", "trace", "warmup_cosine_decay_schedule",
+    "scale_by_rss", "scale_by_schedule", "scale_by_trust_ratio", "set_to_zero", "sgd", "trace",
+    "warmup_cosine_decay_schedule",
 ]  # fmt: skip
 
 explain(globals(), __all__, "optim")
@@ -77,7 +79,10 @@ _OTHERS: dict[str, hints.Entry] = {
     "GradientTransformation": "optim.Transformation(init, change)", "MultiSteps": "optim.multi_steps(optimizer, 4)",
     "cosine_onecycle_schedule": "optim.one_cycle_schedule(steps, peak)",
     "inject_hyperparams": ("optimizer.update(grads, state, params, learning_rate)", "A rate can be given each time."),
-    "set_to_zero": "optim.scale(0.0)", "tree_norm": "optim.global_norm(tree)",
+    "AdamW": "optim.adamw(1e-3)", "Adagrad": "optim.adagrad(1e-2)", "RMSprop": "optim.rmsprop(1e-3)",
+    "SGD": "optim.sgd(1e-2)", "freeze": "optim.multi_transform(transformations, labels)",
+    "nadamw": "optim.adamw(1e-3, nesterov=True)", "partition": "optim.multi_transform(transformations, labels)",
+    "tree_norm": "optim.global_norm(tree)",
 }  # fmt: skip
 
 

@@ -76,17 +76,27 @@ def _refuse(path: str, value: Any) -> Exception:
 def _difference(left: Any, right: Any, path: str, there: str) -> str:
     """How a person would tell the first place in which two containers differ."""
     parts, others = _parts(left), _parts(right)
+    differs = _differs(left, right, path, there)
+    if differs:
+        return differs
+    for suffix, value in others.items():
+        if flat(parts[suffix], "")[0] != flat(value, "")[0]:
+            return _difference(parts[suffix], value, f"{path}{suffix}", f"{there}{suffix}")
+    return f"{path} is {_kind(left)}, {there} is {_kind(right)}."
+
+
+def _differs(left: Any, right: Any, path: str, there: str) -> str:
+    """The same for the containers themselves, without what is in their parts; empty where these are alike."""
+    parts, others = _parts(left), _parts(right)
     if parts is None or others is None or type(left) is not type(right):
         return f"{path} is {_kind(left)}, {there} is {_kind(right)}."
     for suffix in parts:
         if suffix not in others:
             return f"There is {path}{suffix}, and no {there}{suffix}."
-    for suffix, value in others.items():
+    for suffix in others:
         if suffix not in parts:
             return f"There is {there}{suffix}, and no {path}{suffix}."
-        if flat(parts[suffix], "")[0] != flat(value, "")[0]:
-            return _difference(parts[suffix], value, f"{path}{suffix}", f"{there}{suffix}")
-    return f"{path} is {_kind(left)}, {there} is {_kind(right)}."
+    return ""
 
 
 def _parts(value: Any) -> dict[str, Any] | None:
@@ -122,6 +132,46 @@ def like(params: Any, value: float = 0.0) -> Any:
     for path, leaf in leaves:
         check_float(path, leaf)
     return containers.rebuild(structure, iter([filled_like(value, leaf.type, leaf) for _, leaf in leaves]))
+
+
+def spread(labels: Any, value: Any, kind: type, name: str, there: str, refuse: Callable[[str, Any], Exception]) -> list:
+    """The label of each leaf of a container, of labels that are built alike, or where one stands for a whole part."""
+    found: dict[str, Any] = {}
+    leaves = flat(value, name)[1]
+
+    def walk(label: Any, part: Any, path: str, place: str) -> None:
+        if isinstance(label, kind):
+            found.update((leaf, label) for leaf, _ in flat(part, path)[1])
+            return
+        entries, parts = _parts(label), _parts(part)
+        if entries is None:
+            raise refuse(place, label)
+        differs = _differs(part, label, path, place)
+        if differs:
+            raise NxTypeError(message(f"{path} and {place} are not built alike.", differs))
+        for suffix, one in parts.items():
+            walk(entries[suffix], one, f"{path}{suffix}", f"{place}{suffix}")
+
+    walk(labels, value, name, there)
+    return [found[path] for path, _ in leaves]
+
+
+def check_labels(labels: Any, kind: type, path: str, refuse: Callable[[str, Any], Exception]) -> None:
+    """Refuse containers with anything else in them than labels; functions make labels later."""
+    parts = _parts(labels)
+    if callable(labels) or isinstance(labels, kind):
+        return
+    if parts is None:
+        raise refuse(path, labels)
+    for suffix, one in parts.items():
+        check_labels(one, kind, f"{path}{suffix}", refuse)
+
+
+def only(value: Any, chosen: list[bool], name: str) -> Any:
+    """A container with ``()`` in place of the leaves that are not chosen."""
+    structure, leaves = flat(value, name)
+    kept = [leaf if take else () for (_, leaf), take in zip(leaves, chosen, strict=True)]
+    return containers.rebuild(structure, iter(kept))
 
 
 def zeros(value: Any) -> Any:

@@ -10,7 +10,7 @@ from nxkernel.ops.dispatch import convert
 from nxkernel.optim import _leaves
 from nxkernel.optim._leaves import each, in_type
 from nxkernel.optim.scaling import float_type, zero
-from nxkernel.optim.transformation import Transformation, transformation
+from nxkernel.optim.transformation import Transformation, check, transformation
 
 
 class GatheredState(NamedTuple):
@@ -45,6 +45,7 @@ def multi_steps(inner: Transformation, every: int) -> Transformation:
     >>> round(float(first), 6) + 0.0, round(float(second), 6)
     (0.0, -0.2)
     """
+    check("optim.multi_steps takes a gradient transformation, the first argument", inner)
     checks.count("multi_steps", "every", every)
 
     def init(params: Any) -> GatheredState:
@@ -69,4 +70,4 @@ def multi_steps(inner: Transformation, every: int) -> Transformation:
         updates, after, mean = nx.cond(full, update, wait)
         return updates, GatheredState(nx.select(full, 0, count), mean, after)
 
-    return Transformation(init, change, inner.rated)
+    return Transformation(init, change, inner.rated, GatheredState)

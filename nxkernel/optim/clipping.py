@@ -12,8 +12,9 @@ from nxkernel.ops.dispatch import convert
 from nxkernel.optim import _leaves
 from nxkernel.optim._leaves import each
 from nxkernel.optim.norms import global_norm, norm
+from nxkernel.optim.parts import masked
 from nxkernel.optim.scaling import zero
-from nxkernel.optim.transformation import Transformation, masked, needed, stateless, transformation
+from nxkernel.optim.transformation import Transformation, needed, stateless, transformation
 from nxkernel.shapes import describe
 
 
@@ -182,4 +183,4 @@ def add_noise(eta: float, gamma: float, key: Any) -> Transformation:
 
         return each(one, {"grads": grads}), NoiseState(count, keys[0])
 
-    return Transformation(init, change)
+    return Transformation(init, change, kind=NoiseState)

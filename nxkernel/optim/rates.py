@@ -90,7 +90,7 @@ def scale_by_schedule(schedule: Callable[[Any], Any]) -> Transformation:
         updates = _leaves.each(lambda g: _leaves.scaled(g, factor), {"grads": grads})
         return updates, StepState(state.count + 1)
 
-    return Transformation(init, change)
+    return Transformation(init, change, kind=StepState)
 
 
 @transformation
@@ -136,12 +136,14 @@ def scale_by_learning_rate(learning_rate: Rate = None) -> Transformation:
         updates = _leaves.each(lambda g: _leaves.scaled(g, -rate), {"grads": grads})
         return updates, StepState(state.count + 1) if scheduled else state
 
-    return Transformation(init, change, rated=True)
+    return Transformation(init, change, rated=True, kind=StepState if scheduled else None)
 
 
 def _scalar(value: Any, name: str) -> Any:
     if is_number(value):
         return value
+    if isinstance(value, str | dict | list | tuple | None):
+        raise NxTypeError(f"{name} is one number, got {describe(value)}")
     value = operand(value)
     if value.shape:
         raise NxValueError(f"{name} is one number, got {value.spec}")

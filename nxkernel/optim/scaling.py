@@ -99,6 +99,7 @@ def trace(decay: float, nesterov: bool = False) -> Transformation:
     Transformation
     """
     checks.share("trace", "decay", decay)
+    checks.flag("trace", "nesterov", nesterov)
 
     def init(params: Any) -> MomentumState:
         return MomentumState(_leaves.like(params))
@@ -110,7 +111,7 @@ def trace(decay: float, nesterov: bool = False) -> Transformation:
         mean = each(step, {"grads": grads, "state.mean": state.mean})
         return each(step, {"grads": grads, "state.mean": mean}) if nesterov else mean, MomentumState(mean)
 
-    return Transformation(init, change)
+    return Transformation(init, change, kind=MomentumState)
 
 
 def _moments(params: Any) -> MomentsState:
@@ -173,6 +174,7 @@ def scale_by_adam(
     Transformation
     """
     _check_moments("scale_by_adam", b1, b2, eps, eps_root)
+    checks.flag("scale_by_adam", "nesterov", nesterov)
 
     def change(grads: Any, state: MomentsState, params: Any) -> tuple[Any, MomentsState]:
         mean = running(b1, state.mean, grads, "mean")
@@ -182,7 +184,7 @@ def scale_by_adam(
         updates = each(lambda m, v: in_type(m / (nx.sqrt(v + eps_root) + eps), m.type), {"mean": m, "square": v})
         return updates, MomentsState(count, mean, square)
 
-    return Transformation(_moments, change)
+    return Transformation(_moments, change, kind=MomentsState)
 
 
 @transformation
@@ -201,6 +203,7 @@ def scale_by_belief(
     Transformation
     """
     _check_moments("scale_by_belief", b1, b2, eps, eps_root)
+    checks.flag("scale_by_belief", "nesterov", nesterov)
 
     def change(grads: Any, state: MomentsState, params: Any) -> tuple[Any, MomentsState]:
         mean = running(b1, state.mean, grads, "mean")
@@ -212,7 +215,7 @@ def scale_by_belief(
         updates = each(lambda m, v: in_type(m / (nx.sqrt(v) + eps), m.type), {"mean": m, "square": v})
         return updates, MomentsState(count, mean, square)
 
-    return Transformation(_moments, change)
+    return Transformation(_moments, change, kind=MomentsState)
 
 
 @transformation
@@ -233,6 +236,7 @@ def scale_by_radam(
     Transformation
     """
     _check_moments("scale_by_radam", b1, b2, eps, eps_root)
+    checks.above("scale_by_radam", "threshold", threshold, 0)
     most = 2 / (1 - b2) - 1
 
     def change(grads: Any, state: MomentsState, params: Any) -> tuple[Any, MomentsState]:
@@ -253,7 +257,7 @@ def scale_by_radam(
 
         return each(one, {"mean": m, "square": v}), MomentsState(count, mean, square)
 
-    return Transformation(_moments, change)
+    return Transformation(_moments, change, kind=MomentsState)
 
 
 @transformation
@@ -286,7 +290,7 @@ def scale_by_adamax(b1: float = 0.9, b2: float = 0.999, eps: float = 1e-8) -> Tr
         )
         return updates, MaximumState(count, mean, maximum)
 
-    return Transformation(init, change)
+    return Transformation(init, change, kind=MaximumState)
 
 
 @transformation
@@ -314,6 +318,9 @@ def scale_by_rms(
     """
     checks.share("scale_by_rms", "decay", decay)
     checks.at_least("scale_by_rms", "eps", eps, 0)
+    checks.at_least("scale_by_rms", "initial", initial, 0)
+    checks.flag("scale_by_rms", "eps_in_sqrt", eps_in_sqrt)
+    checks.flag("scale_by_rms", "centered", centered)
 
     def one(g: Any, variance: Any) -> Any:
         made = g * nx.rsqrt(variance + eps) if eps_in_sqrt else g / (nx.sqrt(variance) + eps)
@@ -331,7 +338,7 @@ def scale_by_rms(
         variance = each(lambda v, m: v - wide_square(m), {"state.square": square, "state.mean": mean})
         return each(one, {"grads": grads, "state.square": variance}), CenteredState(mean, square)
 
-    return Transformation(init, change)
+    return Transformation(init, change, kind=CenteredState if centered else SquareState)
 
 
 @transformation
@@ -364,7 +371,7 @@ def scale_by_rss(initial: float = 0.1, eps: float = 1e-7) -> Transformation:
 
         return each(one, {"grads": grads, "state.square": square}), SquareState(square)
 
-    return Transformation(init, change)
+    return Transformation(init, change, kind=SquareState)
 
 
 @transformation
@@ -393,7 +400,7 @@ def scale_by_lion(b1: float = 0.9, b2: float = 0.99) -> Transformation:
         )
         return updates, MomentumState(running(b2, state.mean, grads, "mean"))
 
-    return Transformation(init, change)
+    return Transformation(init, change, kind=MomentumState)
 
 
 @transformation

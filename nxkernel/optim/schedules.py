@@ -71,6 +71,8 @@ def polynomial_schedule(initial: float, end: float, power: float, steps: int, be
     >>> optim.polynomial_schedule(1.0, 0.0, 2, 4)([0, 2, 4, 9]).to_list()
     [1.0, 0.25, 0.0, 0.0]
     """
+    for name, value in (("initial", initial), ("end", end), ("power", power)):
+        checks.number("polynomial_schedule", name, value)
     checks.count("polynomial_schedule", "steps", steps)
     checks.count("polynomial_schedule", "begin", begin, 0)
     return functools.partial(_polynomial, initial, end, power, steps, begin)
@@ -99,7 +101,11 @@ def linear_schedule(initial: float, end: float, steps: int, begin: int = 0) -> S
     >>> optim.linear_schedule(0.0, 1.0, 4)([0, 1, 8]).to_list()
     [0.0, 0.25, 1.0]
     """
-    return polynomial_schedule(initial, end, 1, steps, begin)
+    for name, value in (("initial", initial), ("end", end)):
+        checks.number("linear_schedule", name, value)
+    checks.count("linear_schedule", "steps", steps)
+    checks.count("linear_schedule", "begin", begin, 0)
+    return functools.partial(_polynomial, initial, end, 1, steps, begin)
 
 
 def exponential_decay(
@@ -130,9 +136,13 @@ def exponential_decay(
     >>> optim.exponential_decay(1.0, 2, 0.25)([0, 1, 2]).to_list()
     [1.0, 0.5, 0.25]
     """
+    checks.number("exponential_decay", "initial", initial)
     checks.count("exponential_decay", "steps", steps)
     checks.above("exponential_decay", "rate", rate, 0)
     checks.count("exponential_decay", "begin", begin, 0)
+    checks.flag("exponential_decay", "staircase", staircase)
+    if end is not None:
+        checks.number("exponential_decay", "end", end)
     return functools.partial(_exponential, initial, steps, rate, begin, staircase, end)
 
 
@@ -169,6 +179,8 @@ def cosine_decay_schedule(initial: float, steps: int, alpha: float = 0.0, expone
     >>> [round(x, 6) for x in optim.cosine_decay_schedule(1.0, 4)([0, 2, 4]).to_list()]
     [1.0, 0.5, 0.0]
     """
+    for name, value in (("initial", initial), ("alpha", alpha), ("exponent", exponent)):
+        checks.number("cosine_decay_schedule", name, value)
     checks.count("cosine_decay_schedule", "steps", steps)
     return functools.partial(_cosine_decay, initial, steps, alpha, exponent)
 
@@ -200,6 +212,7 @@ def piecewise_constant_schedule(initial: float, factors: Mapping[int, float]) ->
     """
     if not isinstance(factors, Mapping):
         raise NxTypeError(f"piecewise_constant_schedule takes factors by step in a dict, got {describe(factors)}")
+    checks.number("piecewise_constant_schedule", "initial", initial)
     for step, factor in factors.items():
         checks.count("piecewise_constant_schedule", "a step", step, 0)
         checks.number("piecewise_constant_schedule", "a factor", factor)
@@ -238,6 +251,9 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> 
         raise NxValueError(
             f"join_schedules: {len(schedules)} schedules have {len(schedules) - 1} boundaries, got {len(boundaries)}"
         )
+    for place, schedule in enumerate(schedules):
+        if not callable(schedule):
+            raise NxTypeError(f"join_schedules: schedule {place + 1} is no function, got {describe(schedule)}")
     for boundary in boundaries:
         checks.count("join_schedules", "a boundary", boundary, 0)
     if any(first >= second for first, second in pairwise(boundaries)):
@@ -317,6 +333,8 @@ def one_cycle_schedule(
     """
     checks.count("one_cycle_schedule", "steps", steps, 2)
     checks.share("one_cycle_schedule", "share", share)
+    for name, value in (("peak", peak), ("div_factor", div_factor), ("final_div_factor", final_div_factor)):
+        checks.above("one_cycle_schedule", name, value, 0)
     return functools.partial(_one_cycle, steps, int(share * steps), peak, div_factor, final_div_factor)
 
 

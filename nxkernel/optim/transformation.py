@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from nxkernel.calling import explained
-from nxkernel.defn import containers, faces
+from nxkernel.defn import faces
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.optim import _leaves
 from nxkernel.shapes import describe
-from nxkernel.wording import counted
+from nxkernel.wording import a, counted
 
 
 class _Parts(NamedTuple):
@@ -21,6 +21,7 @@ class _Parts(NamedTuple):
     init: Callable[[Any], Any]
     change: Callable[..., tuple[Any, Any]]
     rated: bool
+    kind: type | None
 
 
 class Transformation:
@@ -38,6 +39,8 @@ class Transformation:
         the next state. With `rated` it takes the learning rate too, or None.
     rated : bool, optional
         Whether a learning rate means something to it.
+    kind : type, optional
+        Of the state, such as a named tuple: another one is refused.
 
     Examples
     --------
@@ -51,8 +54,11 @@ class Transformation:
     #: As for definitions: within other functions it is a part of their graphs.
     on_conflict, compiler, face = "reuse", None, faces.NX
 
-    def __init__(self, init: Callable[[Any], Any], change: Callable[..., tuple[Any, Any]], rated: bool = False) -> None:
-        self._set(functools.partial(_Parts, init, change, rated))
+    def __init__(
+        self, init: Callable[[Any], Any], change: Callable[..., tuple[Any, Any]], rated: bool = False,
+        kind: type | None = None,
+    ) -> None:  # fmt: skip
+        self._set(functools.partial(_Parts, init, change, rated, kind))
 
     @classmethod
     def made_by(cls, builder: Callable[..., Transformation], *args: Any, **options: Any) -> Transformation:
@@ -111,6 +117,13 @@ class Transformation:
         (container, container)
         """
         parts = self._parts()
+        if parts.kind is not None and not isinstance(state, parts.kind):
+            raise NxTypeError(
+                message(
+                    f"the state of {self._name()} is {a(parts.kind.__name__)}, got {describe(state)}.",
+                    "It belongs to another optimizer: make one with init(params).",
+                )
+            )
         if parts.rated:
             return parts.change(grads, state, params, learning_rate)
         if learning_rate is not None:
@@ -121,6 +134,10 @@ class Transformation:
                 )
             )
         return parts.change(grads, state, params)
+
+    def _name(self) -> str:
+        made = self.__nx_function__.func
+        return "this transformation" if made is _Parts else made.__name__
 
     def __repr__(self) -> str:
         made = self.__nx_function__
@@ -167,8 +184,7 @@ def chain(*transformations: Transformation) -> Transformation:
     [-0.06, -0.08]
     """
     for place, one in enumerate(transformations):
-        if not isinstance(one, Transformation):
-            raise NxTypeError(f"optim.chain takes gradient transformations, argument {place + 1} is {describe(one)}")
+        check(f"optim.chain takes gradient transformations, argument {place + 1}", one)
     rated = any(one.rated for one in transformations)
 
     def init(params: Any) -> Any:
@@ -191,6 +207,13 @@ def chain(*transformations: Transformation) -> Transformation:
         return grads, tuple(after)
 
     return Transformation(init, change, rated)
+
+
+def check(what: str, value: Any) -> None:
+    """Refuse what is no transformation, and what makes one and was not called."""
+    if not isinstance(value, Transformation):
+        hint = "Make one by a call, such as optim.adam(1e-3)." if callable(value) else "Such as optim.adam(1e-3)."
+        raise NxTypeError(message(f"{what} is {describe(value)}.", hint))
 
 
 @transformation
@@ -246,72 +269,3 @@ def needed(params: Any, name: str) -> Any:
             message(f"{name} needs the parameters.", "Give them to the update: update(grads, state, params).")
         )
     return params
-
-
-@transformation
-def masked(inner: Transformation, mask: Any) -> Transformation:
-    """A transformation of some of the leaves; the others' gradients are passed on as they are.
-
-    Parameters
-    ----------
-    inner : Transformation
-    mask : container of bool, or callable
-        Built like the parameters, or what makes such a container of them.
-
-    Returns
-    -------
-    Transformation
-        Its state has ``()`` in place of the leaves that it leaves alone.
-
-    Examples
-    --------
-    >>> from nxkernel import optim
-    >>> decay = optim.masked(optim.add_decayed_weights(0.1), {"w": True, "b": False})
-    >>> params = {"w": nx.tensor(2.0), "b": nx.tensor(2.0)}
-    >>> updates, _ = decay.update({"w": nx.tensor(0.0), "b": nx.tensor(0.0)}, decay.init(params), params)
-    >>> round(float(updates["w"]), 6), float(updates["b"])
-    (0.2, 0.0)
-    """
-
-    def init(params: Any) -> Any:
-        return inner.init(_only(params, _mask(mask, params), "params"))
-
-    def change(grads: Any, state: Any, params: Any, learning_rate: Any = None) -> tuple[Any, Any]:
-        chosen = _mask(mask, grads if params is None else params)
-        some = None if params is None else _only(params, chosen, "params")
-        updates, state = inner.update(_only(grads, chosen, "grads"), state, some, learning_rate)
-        supply = iter(_leaves.flat(updates, "updates")[1])
-        structure, leaves = _leaves.flat(grads, "grads")
-        kept = [next(supply)[1] if take else leaf for (_, leaf), take in zip(leaves, _flags(chosen)[1], strict=True)]
-        return containers.rebuild(structure, iter(kept)), state
-
-    return Transformation(init, change, inner.rated)
-
-
-def _mask(mask: Any, params: Any) -> Any:
-    return mask(params) if callable(mask) else mask
-
-
-def _flags(mask: Any) -> tuple[Any, list[bool]]:
-    """The leaves of a mask, which choose while a function is traced: Python's own booleans."""
-    leaves: list[tuple[str, Any]] = []
-    structure = containers.flatten(mask, "mask", leaves, _no_flag)
-    for path, leaf in leaves:
-        if not isinstance(leaf, bool):
-            raise _no_flag(path, leaf)
-    return structure, [leaf for _, leaf in leaves]
-
-
-def _no_flag(path: str, value: Any) -> Exception:
-    return NxTypeError(f"a mask has True or False for each leaf, {path} is {describe(value)}")
-
-
-def _only(value: Any, mask: Any, name: str) -> Any:
-    """A container with ``()`` in place of the leaves that a mask leaves out."""
-    structure, leaves = _leaves.flat(value, name)
-    found, flags = _flags(mask)
-    if found != structure:
-        raise _leaves.unlike(value, mask, name, "mask")
-    return containers.rebuild(
-        structure, iter([leaf if take else () for (_, leaf), take in zip(leaves, flags, strict=True)])
-    )

@@ -149,7 +149,7 @@ def test_an_optimizer_without_learning_rate_asks_for_one():
         (lambda: optim.adam(0.1, b1=1.0), "scale_by_adam: b1 is at least 0 and less than 1, got 1.0"),
         (lambda: optim.adam(0.1, eps=-1.0), "scale_by_adam: eps is at least 0, got -1.0"),
         (lambda: optim.sgd(-0.1), "an optimizer: learning_rate is at least 0, got -0.1"),
-        (lambda: optim.sgd(0.1, 2), "trace: decay is at least 0 and less than 1, got 2"),
+        (lambda: optim.sgd(0.1, 2), "sgd: momentum is at least 0 and less than 1, got 2"),
         (
             lambda: optim.sgd(0.1, nesterov=True),
             "sgd: nesterov is a kind of momentum.\n  Give one: sgd(0.1, 0.9, nesterov=True).",
@@ -165,6 +165,14 @@ def test_numbers_out_of_range_are_refused(make, text):
 def test_what_is_no_number_is_refused():
     with pytest.raises(NxTypeError, match=r"^scale_by_adam: b1 is a number, got "):
         optim.adam(0.1, b1="much")
+    with pytest.raises(NxTypeError, match=r"^sgd: momentum is a number, got 'much'"):
+        optim.sgd(0.1, "much")
+    with pytest.raises(NxTypeError, match=r"^sgd: nesterov is True or False, got 'yes'"):
+        optim.sgd(0.1, 0.9, nesterov="yes")
+    with pytest.raises(NxTypeError, match=r"^scale_by_rms: centered is True or False, got 1"):
+        optim.rmsprop(0.1, centered=1)
+    with pytest.raises(NxTypeError, match=r"^the learning rate is one number, got '0.1'"):
+        optim.sgd(0.1).update(nx.tensor(1.0), ((),), learning_rate="0.1")
 
 
 def test_parameters_of_whole_numbers_are_refused_by_path():

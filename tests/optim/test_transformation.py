@@ -1,6 +1,5 @@
 """Chains and masks, and what is said of those that do not fit."""
 
-import numpy as np
 import pytest
 
 import nxkernel as nx
@@ -26,33 +25,31 @@ def test_the_state_of_another_chain_is_refused():
 
 def test_a_chain_takes_transformations_alone():
     assert refusal(NxTypeError, lambda: optim.chain(optim.clip(1.0), 0.1)) == (
-        "optim.chain takes gradient transformations, argument 2 is 0.1"
+        "optim.chain takes gradient transformations, argument 2 is 0.1.\n  Such as optim.adam(1e-3)."
     )
 
 
-def test_states_of_masked_transformations_have_no_leaves_for_the_rest():
-    mask = {"dense": {"w": True, "b": False}, "rest": (False,)}
-    optimizer = optim.masked(optim.adam(0.1), mask)
-    state = optimizer.init(PARAMS)
-    assert state[0].mean["dense"]["b"] == ()
-    updates, _ = nx.jit(optimizer.update)(PARAMS, state, PARAMS)
-    np.testing.assert_allclose(updates["dense"]["w"].to_numpy(), [-0.1, -0.1], rtol=1e-5)
-    assert float(updates["dense"]["b"]) == 0.5
-    assert float(updates["rest"][0]) == 1.0
-
-
-def test_a_mask_can_be_a_function_of_the_parameters():
-    large = optim.masked(optim.scale(0.0), lambda params: {name: leaf.size > 1 for name, leaf in params.items()})
-    updates, _ = large.update(PARAMS["dense"], large.init(PARAMS["dense"]), PARAMS["dense"])
-    assert (updates["w"].to_list(), float(updates["b"])) == ([0.0, 0.0], 0.5)
-
-
-def test_masks_are_checked():
-    decay = optim.masked(optim.scale(2.0), {"w": True})
-    assert refusal(NxTypeError, lambda: decay.init({"w": nx.tensor(1.0), "b": nx.tensor(1.0)})) == (
-        "params and mask are not built alike.\n  There is params['b'], and no mask['b']."
+def test_what_makes_a_transformation_is_none():
+    assert refusal(NxTypeError, lambda: optim.multi_steps(optim.adam, 2)).endswith(
+        "\n  Make one by a call, such as optim.adam(1e-3)."
     )
-    decay = optim.masked(optim.scale(2.0), {"w": 1.0})
-    assert refusal(NxTypeError, lambda: decay.init({"w": nx.tensor(1.0)})) == (
-        "a mask has True or False for each leaf, mask['w'] is 1.0"
-    )
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "other", "text"),
+    [
+        (optim.adam(0.1), optim.sgd(0.1, 0.9), "scale_by_adam is a MomentsState, got a MomentumState"),
+        (optim.lion(0.1), optim.adamw(0.1), "scale_by_lion is a MomentumState, got a MomentsState"),
+        (optim.rmsprop(0.1), optim.rmsprop(0.1, centered=True), "scale_by_rms is a SquareState, got a CenteredState"),
+        (optim.multi_steps(optim.sgd(0.1), 2), optim.sgd(0.1), "multi_steps is a GatheredState, got a tuple"),
+        (
+            optim.sgd(optim.constant_schedule(0.1)),
+            optim.sgd(0.1),
+            "scale_by_learning_rate is a StepState, got a tuple",
+        ),
+    ],
+)
+def test_the_state_of_another_optimizer_is_refused(optimizer, other, text):
+    state = other.init(PARAMS)
+    state = state if "GatheredState" in text or len(state) > 1 else state[:1]
+    assert refusal(NxTypeError, lambda: optimizer.update(PARAMS, state, PARAMS)).startswith(f"the state of {text}")
