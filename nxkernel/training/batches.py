@@ -22,6 +22,8 @@ class Batches:
 
     def __init__(self, x: Any, y: Any, size: int, key: Any, shuffle: bool, drop_last: bool) -> None:
         checks.count("batches", "size", size)
+        checks.flag("batches", "shuffle", shuffle)
+        checks.flag("batches", "drop_last", drop_last)
         self._structures, self._columns, self.count = _columns(x, y)
         self.size, self.shuffle, self.drop_last = size, shuffle, drop_last
         self._seed = _seed(key)
@@ -92,7 +94,7 @@ def batches(x: Any, y: Any, size: int, *, key: Any = 0, shuffle: bool = True, dr
     >>> [y.tolist() for x, y in data]
     [[0, 10], [20, 30], [40]]
     """
-    return Batches(x, y, size, key, bool(shuffle), bool(shuffle) if drop_last is None else bool(drop_last))
+    return Batches(x, y, size, key, shuffle, shuffle if drop_last is None else drop_last)
 
 
 def _columns(x: Any, y: Any) -> tuple[list[Any], list[np.ndarray], int]:

@@ -10,13 +10,14 @@ from typing import Any
 from nxkernel import checks
 from nxkernel.defn import containers
 from nxkernel.defn.definition import Definition
+from nxkernel.defn.leaves import is_leaf
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.ops.dispatch import operand
 from nxkernel.optim import Transformation
 from nxkernel.shapes import describe
 from nxkernel.training.bars import Bar
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
-from nxkernel.training.steps import Metrics, make_evaluation, make_step, named_metrics
+from nxkernel.training.steps import Metrics, make_evaluation, make_step, named_metrics, pair
 from nxkernel.training.stopping import EarlyStopping
 from nxkernel.wording import counted
 
@@ -87,7 +88,8 @@ def fit(
     epochs: int = 1, validation: Data | tuple[Any, Any] | None = None, metrics: Metrics = None,
     learning_rate: float | Callable[[int], float] | None = None, key: Any = None, state: Any = None,
     model_state: Any = None, early_stopping: EarlyStopping | None = None,
-    checkpoint: str | os.PathLike | None = None, resume: bool = False, progress: bool | None = None,
+    checkpoint: str | os.PathLike | None = None, checkpoint_every: int | None = None, resume: bool = False,
+    progress: bool | None = None,
 ) -> Fitted:  # fmt: skip
     """Train a model; one program is compiled for all steps.
 
@@ -117,6 +119,8 @@ def fit(
     early_stopping : EarlyStopping, optional
     checkpoint : path, optional
         Where to write all that is needed to go on, after each epoch.
+    checkpoint_every : int, optional
+        After how many steps it is written too, for epochs that take long.
     resume : bool, optional
         Whether to go on from the checkpoint, if there is one: all numbers are then what they would have been without a
         break.
@@ -143,8 +147,11 @@ def fit(
     (40, 2.0, 20)
     """
     checks.count("fit", "epochs", epochs)
-    if resume and checkpoint is None:
-        raise NxTypeError("fit: resume=True goes on from a checkpoint; say where it is with checkpoint=")
+    _check_checkpoint(checkpoint, checkpoint_every, resume)
+    for name, value in (("resume", resume), *([] if progress is None else [("progress", progress)])):
+        checks.flag("fit", name, value)
+    if learning_rate is not None and not callable(learning_rate):
+        checks.at_least("fit", "learning_rate", learning_rate, 0)
     if not isinstance(early_stopping, EarlyStopping | None):
         raise NxTypeError(
             message(
@@ -152,13 +159,16 @@ def fit(
                 "Write training.EarlyStopping(patience=5).",
             )
         )
-    _check_data(data, epochs)
+    _check_data("data", data, epochs)
+    if validation is not None and not _is_pair(validation):
+        _check_data("validation", validation, epochs)
+    make_step(model, loss, optimizer, metrics=metrics)
     if model_state is None:
         model_state = model.init_state(_first(data)[0]) if hasattr(model, "init_state") else ()
     stateful = not _is_empty(model_state)
     params = _tensors(params, "params")
     state = _tensors(optimizer.init(params) if state is None else state, "state")
-    run = _Run(data, validation, key, learning_rate, epochs, early_stopping, checkpoint, stateful)
+    run = _Run(data, validation, key, learning_rate, epochs, early_stopping, checkpoint, checkpoint_every, stateful)
     run.step = make_step(model, loss, optimizer, metrics=metrics, stateful=stateful)
     run.evaluation = make_evaluation(model, loss, metrics=metrics, stateful=stateful)
     run.names = list(named_metrics(loss, metrics))
@@ -182,10 +192,11 @@ class _Run:
 
     def __init__(
         self, data: Data, validation: Any, key: Any, learning_rate: Any, epochs: int, stopping: EarlyStopping | None,
-        checkpoint: Any, stateful: bool,
+        checkpoint: Any, every: int | None, stateful: bool,
     ) -> None:  # fmt: skip
         self.data, self.validation, self.key, self.learning_rate = data, validation, key, learning_rate
-        self.epochs, self.stopping, self.checkpoint, self.stateful = epochs, stopping, checkpoint, stateful
+        self.epochs, self.stopping, self.stateful = epochs, stopping, stateful
+        self.checkpoint, self.every = checkpoint, every
 
     def go(self, progress: bool | None) -> Fitted:
         """Train until it ends."""
@@ -235,6 +246,8 @@ class _Run:
             figures = {name: float(told[name]) for name in self.names}
             self._count(params, state, figures, _examples(batch))
             bar.step(figures)
+            if self.every is not None and self.now.step % self.every == 0:
+                self.save()
         if not self.now.batch:
             raise NxValueError(f"fit: the data of epoch {self.now.epoch + 1} has no batch")
         self._end_epoch()
@@ -271,14 +284,17 @@ class _Run:
         )  # fmt: skip
 
     def _validation(self) -> Any:
-        given = self.validation
-        return [given] if isinstance(given, tuple) and len(given) == 2 else _epoch_of(given, 0)
+        return [self.validation] if _is_pair(self.validation) else _epoch_of(self.validation, 0)
 
     def _rate(self, step: int) -> float | None:
         rate = self.learning_rate
         if rate is None:
             return None
-        return float(rate(step) if callable(rate) else rate)
+        made = rate(step) if callable(rate) else rate
+        try:
+            return float(made)
+        except (TypeError, ValueError):
+            raise NxTypeError(f"fit: learning_rate({step}) is one number, got {describe(made)}") from None
 
     def _key(self) -> Any:
         # The program makes the key of the step: without compilation that takes ten times as long as a small step.
@@ -337,7 +353,7 @@ def evaluate(
     """
     stateful = not _is_empty(model_state)
     evaluation = make_evaluation(model, loss, metrics=metrics, stateful=stateful)
-    given = [data] if isinstance(data, tuple) and len(data) == 2 else _epoch_of(data, 0)
+    given = [data] if _is_pair(data) else _epoch_of(data, 0)
     return _mean_figures(evaluation, list(named_metrics(loss, metrics)), params, given, ((), model_state), stateful)
 
 
@@ -362,17 +378,45 @@ def _epoch_of(data: Any, number: int) -> Iterator[tuple[Any, Any]]:
     return iter(data(number) if callable(data) else data)
 
 
-def _check_data(data: Any, epochs: int) -> None:
-    if not (callable(data) or hasattr(data, "epoch") or hasattr(data, "__iter__")):
+def _check_checkpoint(path: Any, every: Any, resume: bool) -> None:
+    """Refuse what could only fail when an epoch is over."""
+    if path is None:
+        if resume:
+            raise NxTypeError("fit: resume=True goes on from a checkpoint; say where it is with checkpoint=")
+        if every is not None:
+            raise NxTypeError("fit: checkpoint_every= is for a checkpoint; say where it goes with checkpoint=")
+        return
+    if every is not None:
+        checks.count("fit", "checkpoint_every", every)
+    if not isinstance(path, str | os.PathLike):
+        raise NxTypeError(f"fit: checkpoint is the path of a file, got {describe(path)}")
+    folder = os.path.dirname(os.fspath(path))
+    if folder and not os.path.isdir(folder):
+        raise NxValueError(
+            message(f"fit: there is no folder {folder!r} for the checkpoint.", f"Make it: os.makedirs({folder!r}).")
+        )
+    if os.path.isdir(path):
+        raise NxValueError(f"fit: checkpoint is the path of a file, and {os.fspath(path)!r} is a folder")
+
+
+def _is_pair(data: Any) -> bool:
+    """Whether it is one batch: a list of two is two batches."""
+    return isinstance(data, tuple) and len(data) == 2
+
+
+def _check_data(name: str, data: Any, epochs: int) -> None:
+    arrays = is_leaf(data) or (_is_pair(data) and is_leaf(data[0]))
+    if arrays or not (callable(data) or hasattr(data, "epoch") or hasattr(data, "__iter__")):
         raise NxTypeError(
             message(
-                f"fit takes batches, got {describe(data)}.", "Write training.batches(x, y, size), or a list of (x, y)."
+                f"fit takes batches for {name}, got {describe(data)}.",
+                "Write training.batches(x, y, size), or a list of (x, y).",
             )
         )
     if epochs > 1 and isinstance(data, Iterator):
         raise NxTypeError(
             message(
-                f"fit goes through the data {epochs} times, and {describe(data)} can be gone through once.",
+                f"fit goes through the {name} {epochs} times, and {describe(data)} can be gone through once.",
                 "Give a list, training.batches(x, y, size), or a function of the number of the epoch.",
             )
         )
@@ -386,7 +430,9 @@ def _first(data: Any) -> tuple[Any, Any]:
                 "Give model_state=model.init_state(x), or data that can be gone through again.",
             )
         )
-    return next(iter(_epoch_of(data, 0)))
+    for batch in _epoch_of(data, 0):
+        return pair(batch)
+    raise NxValueError("fit: the data of epoch 1 has no batch")
 
 
 def _examples(batch: Any) -> int:

@@ -75,7 +75,7 @@ def step(
     params: Any, state: Any, batch: Any, learning_rate: Any = None, key: Any = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """What :func:`make_step` compiles; the first arguments are given there."""
-    x, y = _pair(batch)
+    x, y = pair(batch)
     learning_rate, key = _given(learning_rate), _key(key)
     inner, carried = _states(state, stateful)
     call, ((_, loss), *metrics) = _Model(model, stateful, training=True), named
@@ -122,7 +122,7 @@ def evaluation(
     model: Callable[..., Any], named: tuple, stateful: bool, params: Any, batch: Any, state: Any = ()
 ) -> dict[str, Any]:
     """What :func:`make_evaluation` compiles; the first arguments are given there."""
-    x, y = _pair(batch)
+    x, y = pair(batch)
     prediction, _ = _Model(model, stateful, training=False)(params, x, state, None)
     return {name: _scalar(name, of(y, prediction)) for name, of in named}
 
@@ -191,7 +191,8 @@ def _pairs(metrics: Metrics) -> list[tuple[str, Any]]:
     return [(getattr(function, "__name__", f"metric {place}"), function) for place, function in enumerate(metrics)]
 
 
-def _pair(batch: Any) -> tuple[Any, Any]:
+def pair(batch: Any) -> tuple[Any, Any]:
+    """A batch as inputs and targets."""
     if not isinstance(batch, tuple | list) or len(batch) != 2:
         raise NxTypeError(
             message(

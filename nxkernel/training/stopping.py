@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from nxkernel import checks
-from nxkernel.errors import NxValueError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.shapes import describe
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +40,10 @@ class EarlyStopping:
     restore: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.monitor, str):
+            raise NxTypeError(f"EarlyStopping: monitor is the name of a figure, got {describe(self.monitor)}")
+        checks.flag("EarlyStopping", "highest", self.highest)
+        checks.flag("EarlyStopping", "restore", self.restore)
         checks.count("EarlyStopping", "patience", self.patience)
         checks.at_least("EarlyStopping", "least", self.least, 0)
 

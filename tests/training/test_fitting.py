@@ -1,12 +1,13 @@
 """The loop of training: one compilation, histories, early stopping, interrupts, and exact resumption."""
 
+import os
 import re
 
 import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel import optim, training
+from nxkernel import nn, optim, training
 from nxkernel.errors import NxTypeError, NxValueError
 
 RNG = np.random.default_rng(7)
@@ -129,6 +130,28 @@ def test_an_interrupt_leaves_what_there_is_and_resuming_gives_the_same_numbers(t
     assert (rest.epochs, rest.steps) == (whole.epochs, whole.steps)
 
 
+def test_a_process_that_is_killed_in_an_epoch_goes_on_from_the_last_checkpoint(tmp_path):
+    path = tmp_path / "run.safetensors"
+    whole = fit(epochs=4, **OPTIONS)
+
+    class Killed(Exception):
+        pass
+
+    def until(number):
+        for place, batch in enumerate(training.batches(X, Y, 16, key=3).epoch(number)):
+            if (number, place) == (2, 3):
+                raise Killed
+            yield batch
+
+    with pytest.raises(Killed):
+        fit(epochs=4, data=until, checkpoint=path, checkpoint_every=3, **OPTIONS)
+    notes = nx.load_safetensors_metadata(path)["nxkernel.training"]
+    assert '"epoch":2,"batch":1,"step":9' in notes
+    rest = fit(epochs=4, checkpoint=path, resume=True, **OPTIONS)
+    assert leaves(rest) == leaves(whole)
+    assert rest.history == whole.history
+
+
 def test_resuming_after_some_epochs_gives_the_same_numbers_as_not_stopping(tmp_path):
     path = tmp_path / "run.safetensors"
     whole = fit(epochs=5, **OPTIONS)
@@ -208,6 +231,30 @@ def test_the_bar_shows_the_epoch_and_the_loss(capsys):
         (
             {"early_stopping": training.EarlyStopping()}, NxValueError,
             r"^EarlyStopping watches 'validation_loss', and the history has 'loss'.\n  validation_… are there",
+        ),
+        ({"data": lambda epoch: [], "model": nn.dense(1)}, NxValueError, "^fit: the data of epoch 1 has no batch$"),
+        (
+            {"data": (X, Y)}, NxTypeError,
+            r"^fit takes batches for data, got a tuple.\n  Write training.batches\(x, y, size\), or a list of ",
+        ),
+        ({"validation": 3}, NxTypeError, r"^fit takes batches for validation, got 3.\n  Write training.batches"),
+        ({"validation": [X]}, NxTypeError, r"^a batch is a pair \(x, y\), got "),
+        ({"validation": iter([(X, Y)])}, NxTypeError, "^fit goes through the validation 3 times, and a list_iterator"),
+        ({"optimizer": "adam"}, NxTypeError, "^make_step takes an optimizer of nxkernel.optim, got 'adam'"),
+        ({"learning_rate": "0.1"}, NxTypeError, "^fit: learning_rate is a number, got '0.1'$"),
+        ({"learning_rate": -0.1}, NxValueError, "^fit: learning_rate is at least 0, got -0.1$"),
+        ({"learning_rate": lambda step: None}, NxTypeError, r"^fit: learning_rate\(0\) is one number, got None$"),
+        ({"progress": "bar"}, NxTypeError, "^fit: progress is True or False, got 'bar'$"),
+        ({"checkpoint": 3}, NxTypeError, "^fit: checkpoint is the path of a file, got 3$"),
+        (
+            {"checkpoint": "nowhere/run.safetensors"}, NxValueError,
+            r"^fit: there is no folder 'nowhere' for the checkpoint.\n  Make it: os.makedirs\('nowhere'\).$",
+        ),
+        ({"checkpoint": os.sep}, NxValueError, "^fit: checkpoint is the path of a file, and .* is a folder$"),
+        ({"checkpoint_every": 3}, NxTypeError, "^fit: checkpoint_every= is for a checkpoint; say where it goes with"),
+        (
+            {"checkpoint": "run.safetensors", "checkpoint_every": 0}, NxValueError,
+            "^fit: checkpoint_every is at least 1, got 0$",
         ),
         ({"early_stopping": 3}, NxTypeError, r"^fit: early_stopping is a training.EarlyStopping, got 3."),
     ],

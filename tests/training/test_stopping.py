@@ -21,3 +21,9 @@ def test_numbers_out_of_range_are_refused():
         training.EarlyStopping(patience=2.5)
     with pytest.raises(NxValueError, match="EarlyStopping: least is at least 0, got -1"):
         training.EarlyStopping(least=-1)
+    with pytest.raises(NxTypeError, match="EarlyStopping: monitor is the name of a figure, got 3"):
+        training.EarlyStopping(3)
+    with pytest.raises(NxTypeError, match="EarlyStopping: highest is True or False, got 'max'"):
+        training.EarlyStopping(highest="max")
+    with pytest.raises(NxTypeError, match="EarlyStopping: restore is True or False, got None"):
+        training.EarlyStopping(restore=None)
