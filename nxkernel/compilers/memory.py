@@ -65,7 +65,12 @@ class _Memory:
     def placed(self) -> tuple[dict[Expr, tuple[str, int]], int]:
         """Where values live, and the size of the workspace."""
         place: dict[Expr, tuple[str, int]] = {}
-        outputs = {node: index for index, node in enumerate(self.results)}
+        outputs = set(self.results)
+        homes = [
+            (node, index, self.first[node], bytes_of(node))
+            for index, node in enumerate(self.results)
+            if node in self.first
+        ]
         taken: list[tuple[int, int, int, int]] = []  # first, last, offset, end
         borrowed: dict[int, list[tuple[int, int]]] = {}
         total = 0
@@ -75,7 +80,7 @@ class _Memory:
                 place[node] = ("number", len(place))
                 continue
             first, last, size = self.first[node], self.last[node], bytes_of(node)
-            index = self._in_output(node, outputs, borrowed)
+            index = self._in_output(node, size, homes, borrowed)
             if index is not None:
                 borrowed.setdefault(index, []).append((first, last))
                 place[node] = ("output", index)
@@ -91,15 +96,19 @@ class _Memory:
             place[node] = ("work", offset)
         return place, total
 
-    def _in_output(self, node: Expr, outputs: dict[Expr, int], borrowed: dict[int, list]) -> int | None:
-        """An output whose array is free while a value lives: written afterwards, or over it element by element."""
-        for output, index in outputs.items():
-            begin = self.first.get(output)
-            if begin is None or bytes_of(output) < bytes_of(node):
+    def _in_output(
+        self, node: Expr, size: int, homes: list[tuple[Expr, int, int, int]], borrowed: dict[int, list]
+    ) -> int | None:
+        """An output whose array is free while a value lives: written afterwards, or over it element by element.
+
+        Of each output that is given there are its number, the time when it is written, and its bytes.
+        """
+        first, last = self.first[node], self.last[node]
+        for output, index, begin, room in homes:
+            if begin < last or room < size:
                 continue
-            free = begin > self.last[node] or (begin == self.last[node] and self._over(self.steps[begin], node, output))
-            clear = all(self.last[node] < a or b < self.first[node] for a, b in borrowed.get(index, ()))
-            if free and clear:
+            clear = all(last < a or b < first for a, b in borrowed.get(index, ()))
+            if clear and (begin > last or self._over(self.steps[begin], node, output)):
                 return index
         return None
 

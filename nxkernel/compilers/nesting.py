@@ -264,17 +264,19 @@ class Builder:
         """The number of a value's instruction in the section of that level and depth; emits what is missing."""
         memo = self._memo
         root = (node, map_, level, depth)
-        todo = [root]
+        todo, waiting = [root], {}
         while todo:
             key = todo[-1]
             if key in memo:
                 todo.pop()
                 continue
-            needs = self._needs(key)
-            missing = [need for need in needs if need not in memo]
-            if missing:
-                todo.extend(missing)
-                continue
+            needs = waiting.get(key)
+            if needs is None:
+                needs = waiting[key] = self._needs(key)
+                missing = [need for need in needs if need not in memo]
+                if missing:
+                    todo.extend(missing)
+                    continue
             memo[key] = self._emit(key, [memo[need] for need in needs])
             todo.pop()
         return memo[root]

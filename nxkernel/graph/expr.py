@@ -36,9 +36,9 @@ class TracedValue(Operand):
 
     source: Source | None
 
-    # Equality is element-wise for people (`==` is an operator), so identity is what graphs and dictionaries go by.
-    def __hash__(self) -> int:
-        return id(self)
+    # Equality is element-wise for people (`==` is an operator), so identity is what graphs and dictionaries go by. It is
+    # asked for some hundred times for each node that is compiled; this way it is no call of a Python function.
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         from nxkernel.graph.printing import print_graph
