@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from nxkernel.defn import containers, variables
 from nxkernel.defn.definition import Definition
@@ -72,7 +75,10 @@ def value_and_grad(
     (10.0, 6.0)
     """
     if not _is_function_form(function, second, "value_and_grad"):
+        _check_variables(transform, argnums, has_aux, "value_and_grad")
         return _of_variables(function, second, transform)
+    if transform is not None:
+        raise _no_transform("value_and_grad")
     return _gradient(function, second if second is not None else argnums, has_aux, with_value=True)
 
 
@@ -106,13 +112,18 @@ def grad(function: Any, second: Any = None, /, *, argnums: Places = 0, has_aux: 
     >)
     """
     if not _is_function_form(function, second, "grad"):
+        _check_variables(None, argnums, has_aux, "grad")
         return _of_variables(function, second, None)[1]
     return _gradient(function, second if second is not None else argnums, has_aux, with_value=False)
 
 
 def _is_function_form(function: Any, second: Any, name: str) -> bool:
     if callable(second):
+        if callable(function) and not (isinstance(function, tuple) or dataclasses.is_dataclass(function)):
+            raise _no_transform(name)
         return False
+    if isinstance(function, np.ufunc):
+        variables.checked(function, name)
     if not callable(function):
         raise NxTypeError(
             message(
@@ -123,6 +134,36 @@ def _is_function_form(function: Any, second: Any, name: str) -> bool:
     return True
 
 
+def _no_transform(name: str) -> NxTypeError:
+    return NxTypeError(
+        message(
+            f"nx.{name} got two functions: a transform goes with variables, nx.value_and_grad(vars, fun, transform).",
+            "With a function, has_aux=True passes on what is no loss: nx.value_and_grad(fun, has_aux=True)(x), where",
+            "fun gives (loss, aux).",
+        )
+    )
+
+
+def _check_variables(transform: Any, argnums: Places, has_aux: bool, name: str) -> None:
+    """Refuse what goes with a function only."""
+    if transform is not None and not callable(transform):
+        raise NxTypeError(
+            message(
+                f"nx.{name}: the transform takes the loss out of a result, got {describe(transform)} for it.",
+                "Write nx.value_and_grad(vars, fun, lambda result: result[1]).",
+            )
+        )
+    if has_aux or argnums != 0:
+        raise NxTypeError(
+            message(
+                f"nx.{name}: {'has_aux' if has_aux else 'argnums'} goes with a function, as in nx.{name}(fun, "
+                f"{'has_aux=True' if has_aux else 'argnums=1'})(x), and variables were given.",
+                "With variables, put all of them in a container;",
+                "nx.value_and_grad(vars, fun, lambda result: result[0]) takes the loss out of (loss, aux).",
+            )
+        )
+
+
 def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with_value: bool) -> Definition:
     several = not isinstance(argnums, int)
     places, name = variables.places(argnums), variables.called(function)
@@ -131,7 +172,7 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
     @variables.transform(f"grad({name})")
     @functools.wraps(function, updated=())
     def differentiated(*args: Any, **options: Any) -> Any:
-        picked = [variables.picked(f"grad of {name}", args, place) for place in places]
+        picked = variables.selected(f"grad of {name}", args, places)
         given = list(args)
 
         def of(*values: Any) -> Any:
@@ -174,7 +215,12 @@ def differentiate(
     structures, values, given = variables.begun(arguments, name)
     result = function(*given)
     if has_aux and not (isinstance(result, tuple) and len(result) == 2):
-        raise NxTypeError(f"{name}: with has_aux=True the function gives a pair (value, aux), got {describe(result)}")
+        raise NxTypeError(
+            message(
+                f"{name}: with has_aux=True the function gives a pair (value, aux), got {describe(result)}.",
+                "Return a tuple of two, of which the first is differentiated.",
+            )
+        )
     value, aux = result if has_aux else (result, None)
     outputs: list[tuple[str, Any]] = []
     shape = containers.flatten(value, "the value", outputs, variables.no_value(name))

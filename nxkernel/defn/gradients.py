@@ -40,7 +40,7 @@ def stop_grad(tensor: Any) -> Any:
     >>> float(nx.grad(lambda x: x * nx.stop_grad(x))(3.0))
     3.0
     """
-    leaves, structure = _leaves(tensor, "stop_grad")
+    leaves, structure = _leaves(tensor, variables.no_tensor("stop_grad"))
     if tracing.current() is None:
         return containers.rebuild(structure, iter([_as_tensor(leaf) for leaf in leaves]))
     return containers.rebuild(structure, iter([_as(leaf, apply(p.stop_grad, operand(leaf))) for leaf in leaves]))
@@ -86,8 +86,8 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
         )
     if not callable(fun):
         raise NxTypeError(f"custom_grad takes a function of the cotangent, got {describe(fun)}")
-    leaves, structure = _leaves(expr, "custom_grad")
-    sources, wanted = _leaves(list(inputs), "custom_grad")
+    leaves, structure = _leaves(expr, variables.no_tensor("custom_grad"))
+    sources, wanted = _leaves(list(inputs), variables.no_tensor("custom_grad"))
     if tracing.current() is None:
         return containers.rebuild(structure, iter([_as_tensor(leaf) for leaf in leaves]))
     results, given = [operand(leaf) for leaf in leaves], [operand(leaf) for leaf in sources]
@@ -118,8 +118,7 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
     >>> bool(nx.grad(block)(1.0) == nx.grad(lambda x: nx.sin(nx.exp(nx.sin(x))))(1.0))
     True
     """
-    if not callable(fun):
-        raise NxTypeError(f"checkpoint takes a function, got {describe(fun)}")
+    variables.checked(fun, "checkpoint")
     name, fun = f"checkpoint({variables.called(fun)})", variables.inlined(fun)
 
     @variables.transform(name)
@@ -234,16 +233,16 @@ def _gain(place: int, leaf: Any, spec: Spec) -> Expr:
     return convert(plain(tracing.current().node(value)), spec.type)
 
 
-def _leaves(value: Any, name: str) -> tuple[list[Any], Any]:
+def _leaves(value: Any, refuse: Callable[[str, Any], Exception]) -> tuple[list[Any], Any]:
     leaves: list[tuple[str, Any]] = []
-    structure = containers.flatten(value, "the value", leaves, variables.no_value(name))
+    structure = containers.flatten(value, "the value", leaves, refuse)
     return [leaf for _, leaf in leaves], structure
 
 
 def _taken_apart(value: Any) -> tuple[Any, list[Any]]:
     """Structure and leaves of a container; None and nothing of what is no container of tensors."""
     try:
-        leaves, structure = _leaves(value, "")
+        leaves, structure = _leaves(value, variables.no_tensor(""))
     except NxTypeError:
         return None, []
     return structure, leaves

@@ -88,8 +88,9 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     >>> value.to_list(), [t.to_list() for t in pull(nx.tensor([1.0, 10.0]))]
     ([3.0, 8.0], [[3.0, 40.0], [1.0, 20.0]])
     """
-    _check_function(fun, "vjp")
+    variables.checked(fun, "vjp")
     name, fun = f"vjp of {variables.called(fun)}", variables.inlined(fun)
+    _check_arguments(primals, name)
     if tracing.current() is None:
         # Arguments are not changed, also where the function assigns into them.
         @variables.transform(variables.called(fun))
@@ -111,6 +112,12 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
         return tuple([containers.rebuild(structure, supply) for structure in found.structures])
 
     return found.value, pull
+
+
+def _check_arguments(values: Sequence[Any], name: str) -> None:
+    refuse = variables.no_variable(name, "Write a lambda that has everything else in it: lambda x: f(x, other).")
+    for value in values:
+        containers.flatten(value, "an argument", [], refuse)
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -140,7 +147,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     >>> float(value), float(tangent)
     (9.0, 3.0)
     """
-    _check_function(fun, "jvp")
+    variables.checked(fun, "jvp")
     for what, values in (("primals", primals), ("tangents", tangents)):
         if not isinstance(values, list | tuple):
             raise NxTypeError(
@@ -151,9 +158,14 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
             )
     if len(primals) != len(tangents):
         raise NxValueError(
-            f"jvp: there are {counted(len(primals), 'primal')} and {counted(len(tangents), 'tangent')}; each has one"
+            message(
+                f"jvp: there {'is' if len(primals) == 1 else 'are'} {counted(len(primals), 'primal')} and "
+                f"{counted(len(tangents), 'tangent')}.",
+                "Each argument has one; that of one which does not change is zero.",
+            )
         )
     name, fun = f"jvp of {variables.called(fun)}", variables.inlined(fun)
+    _check_arguments((*primals, *tangents), name)
     if tracing.current() is None:
 
         @variables.transform(name)
@@ -192,8 +204,8 @@ def jacobian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Defin
     >>> nx.jacobian(lambda x: x**2 + x[0])(nx.tensor([1.0, 2.0])).to_list()
     [[3.0, 0.0], [1.0, 4.0]]
     """
-    _check_function(fun, "jacobian")
-    return _jacobian(fun, argnums, "jacobian")
+    variables.checked(fun, "jacobian")
+    return _jacobian(fun, argnums, f"jacobian of {variables.called(fun)}")
 
 
 def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Definition:
@@ -215,19 +227,19 @@ def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Defini
     >>> nx.hessian(lambda x: nx.product(x))(nx.tensor([2.0, 3.0, 5.0])).to_list()
     [[0.0, 5.0, 3.0], [5.0, 0.0, 2.0], [3.0, 2.0, 0.0]]
     """
-    _check_function(fun, "hessian")
-    return _jacobian(_jacobian(fun, argnums, "jacobian"), argnums, "hessian")
+    variables.checked(fun, "hessian")
+    name = f"hessian of {variables.called(fun)}"
+    return _jacobian(_jacobian(fun, argnums, name), argnums, name)
 
 
-def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], kind: str) -> Definition:
-    several = not isinstance(argnums, int)
-    places, name = variables.places(argnums), f"{kind} of {variables.called(fun)}"
+def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str) -> Definition:
+    several, places = not isinstance(argnums, int), variables.places(argnums)
     fun = variables.inlined(fun)
 
     @variables.transform(name)
     @functools.wraps(fun, updated=())
     def differentiated(*args: Any, **options: Any) -> Any:
-        picked, given = [variables.picked(name, args, place) for place in places], list(args)
+        picked, given = variables.selected(name, args, places), list(args)
 
         def of(*values: Any) -> Any:
             for place, value in zip(picked, values, strict=True):
@@ -309,7 +321,7 @@ def _alike(value: Any, structure: Any, outputs: Sequence[Any], what: str, like: 
     found = containers.flatten(value, what.rpartition("the ")[2], leaves, variables.no_value(what))
     if found != structure:
         raise NxTypeError(
-            f"{what} is built like {like}, {containers.describe(structure)}, got {containers.describe(found)}"
+            f"{what} is built like {like}, {containers.describe(structure)}, got {containers.describe(found)}."
         )
     made = []
     for (path, leaf), output in zip(leaves, outputs, strict=True):
@@ -322,8 +334,3 @@ def _alike(value: Any, structure: Any, outputs: Sequence[Any], what: str, like: 
             raise NxTypeError(f"{what} is real where {like} is: {spec}, got {given.spec} in {path}")
         made.append(convert(plain(variables.node(given)), tangent_type(spec.type)))
     return made
-
-
-def _check_function(fun: Any, name: str) -> None:
-    if not callable(fun):
-        raise NxTypeError(f"nx.{name} takes a function, got {describe(fun)}")

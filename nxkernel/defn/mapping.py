@@ -53,8 +53,7 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
     >>> nx.vmap(lambda row, by: row * by, in_axes=(1, None))(nx.tensor([[1, 2], [3, 4]]), 10).to_list()
     [[10, 30], [20, 40]]
     """
-    if not callable(function):
-        raise NxTypeError(f"nx.vmap takes a function, got {describe(function)}")
+    variables.checked(function, "vmap")
     name, function = f"vmap of {variables.called(function)}", variables.inlined(function)
 
     @variables.transform(name)
@@ -206,7 +205,12 @@ def _leaves_of(structure: Any) -> int:
 def _axis(place: int, spec: Any, what: str) -> int:
     rank = len(spec.shape)
     if not -rank <= place < rank:
-        raise NxValueError(f"{what} has no axis {place}, it is {spec}")
+        raise NxValueError(
+            message(
+                f"{what} has no axis {place}, it is {spec}.",
+                "in_axes and out_axes say along which axis entries lie; in_axes=None is for what all of them share.",
+            )
+        )
     return place % rank
 
 
@@ -241,7 +245,10 @@ def _moved(value: Operand, place: int | None, mapped: bool, axis_name: str | Non
     if place is None:
         if mapped:
             raise NxValueError(
-                f"{name}: out_axes=None is for a result that is the same for every entry, and one of them differs"
+                message(
+                    f"{name}: out_axes=None is for a result that is the same for every entry, and one of them differs.",
+                    "out_axes=0 puts the entries along its first axis.",
+                )
             )
         return value
     place = _axis(place, value.spec, f"{name}: the result")

@@ -6,6 +6,8 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.defn import containers
@@ -15,7 +17,8 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, VectorizedExpr, node_with
 from nxkernel.numpy.array import Value, wrap
 from nxkernel.ops.dispatch import apply, operand
-from nxkernel.wording import a
+from nxkernel.shapes import describe
+from nxkernel.wording import a, counted
 
 
 def begun(arguments: Sequence[Any], name: str) -> tuple[list[Any], list[Any], list[Any]]:
@@ -62,6 +65,21 @@ def faced(value: Any, leaf: Any = None) -> Any:
     return wrap(value) if isinstance(leaf, Value) or (types.follows_numpy() and not isinstance(leaf, Expr)) else value
 
 
+def selected(name: str, args: tuple, places: Sequence[int]) -> list[int]:
+    """The places of positional arguments, counted from the first.
+
+    Raises
+    ------
+    NxValueError
+        Where there is none, or one is named twice: its gradient would go to one of the two.
+    """
+    found = [picked(name, args, place) for place in places]
+    twice = next((place for place in found if found.count(place) > 1), None)
+    if twice is not None:
+        raise NxValueError(message(f"{name}: argnums has argument {twice} twice: {tuple(places)}.", "Name each once."))
+    return found
+
+
 def picked(name: str, args: tuple, place: int) -> int:
     """The place of a positional argument.
 
@@ -70,9 +88,14 @@ def picked(name: str, args: tuple, place: int) -> int:
     NxValueError
         Where there is none.
     """
-    if not -len(args) <= place < len(args):
-        raise NxValueError(f"{name}: argnums has {place}, and there are {len(args)} positional arguments")
-    return place % len(args)
+    count = len(args)
+    if not -count <= place < count:
+        hint = (
+            f"Places are 0 to {count - 1}." if count > 1 else "Its place is 0." if count else "Options have no place."
+        )
+        there = f"there {'is' if count == 1 else 'are'} {counted(count, 'positional argument')}"
+        raise NxValueError(message(f"{name}: argnums has {place}, and {there}.", hint))
+    return place % count
 
 
 def places(argnums: Any) -> tuple[int, ...]:
@@ -92,6 +115,35 @@ def places(argnums: Any) -> tuple[int, ...]:
 def called(function: Any) -> str:
     """What people call a function."""
     return getattr(function, "__name__", type(function).__name__)
+
+
+def checked(function: Any, name: str) -> None:
+    """Refuse what is no function that traced values can be given to.
+
+    Raises
+    ------
+    NxTypeError
+    """
+    if isinstance(function, np.ufunc):
+        raise NxTypeError(
+            message(
+                f"nx.{name} takes a function of traced values, and np.{function.__name__} works on arrays.",
+                f"Give the function of nxkernel, nx.{function.__name__}, or lambda x: np.{function.__name__}(x).",
+            )
+        )
+    if not callable(function):
+        raise NxTypeError(message(f"nx.{name} takes a function, got {describe(function)}.", HOW[name]))
+
+
+#: How functions of functions are called.
+HOW = {
+    "vmap": "Write nx.vmap(lambda entry: …)(entries).",
+    "vjp": "Write value, pull = nx.vjp(lambda x: …, x).",
+    "jvp": "Write nx.jvp(lambda x: …, (x,), (v,)).",
+    "jacobian": "Write nx.jacobian(lambda x: …)(x).",
+    "hessian": "Write nx.hessian(lambda x: …)(x).",
+    "checkpoint": "Write nx.checkpoint(lambda x: …)(x).",
+}
 
 
 def inlined(function: Any) -> Any:
@@ -114,16 +166,25 @@ def transform(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return mark
 
 
-def no_variable(name: str) -> Callable[[str, Any], Exception]:
+def no_variable(
+    name: str, hint: str = "argnums says which arguments they are for; others can be anything."
+) -> Callable[[str, Any], Exception]:
     """Makes the error for what nothing can be differentiated by."""
 
     def refuse(path: str, value: Any) -> Exception:
-        return NxTypeError(
-            message(
-                f"{name}: gradients are for tensors, numbers and containers of them, got {a(type(value).__name__)}.",
-                "argnums says which arguments they are for; others can be anything.",
-            )
-        )
+        got = "None" if value is None else a(type(value).__name__)
+        told = f"{name}: gradients are for tensors, numbers and containers of them, got {got}."
+        return NxTypeError(message(told, hint))
+
+    return refuse
+
+
+def no_tensor(name: str) -> Callable[[str, Any], Exception]:
+    """Makes the error for a function of values that is given something else."""
+
+    def refuse(path: str, value: Any) -> Exception:
+        got = "None" if value is None else a(type(value).__name__)
+        return NxTypeError(f"{name} takes tensors, numbers and containers of them, got {got} for {path}")
 
     return refuse
 

@@ -206,7 +206,7 @@ def test_calling_twice_compiles_once():
         (lambda: nx.grad(square, argnums="x")(X), NxTypeError, "argnums is the place of an argument"),
         (lambda: nx.grad(square, argnums=())(X), NxTypeError, "argnums is the place of an argument"),
         (lambda: nx.grad(square, argnums=True)(X), NxTypeError, "argnums is the place of an argument"),
-        (lambda: nx.grad(square, argnums=1)(X), NxValueError, "grad of square: argnums has 1, and there are 1 pos"),
+        (lambda: nx.grad(square, argnums=1)(X), NxValueError, "argnums has 1, and there is 1 positional argument"),
         (lambda: nx.grad(lambda x: (x, x))(X), NxTypeError, r"the value is one tensor, got \(·, ·\)"),
         (lambda: nx.grad(lambda x: None)(X), NxTypeError, "the function gives no tensor: the value is None"),
         (lambda: nx.grad(square, has_aux=True)(X), NxTypeError, r"the function gives a pair \(value, aux\)"),
@@ -215,4 +215,22 @@ def test_calling_twice_compiles_once():
 )  # fmt: skip
 def test_what_is_refused(call, error, told):
     with pytest.raises(error, match=told):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: nx.grad(nx.multiply, argnums=(0, -2))(X, X), r"argnums has argument 0 twice: \(0, -2\).\n  Name"),
+        (lambda: nx.grad(np.sin)(1.0), r"np.sin works on arrays.\n  Give the function of nxkernel, nx.sin, or"),
+        (lambda: nx.value_and_grad(square, lambda r: r[1])(X), "nx.value_and_grad got two functions: a transform goes"),
+        (lambda: nx.value_and_grad(square, square, square), "nx.value_and_grad got two functions"),
+        (lambda: nx.value_and_grad(X, square, 3), "the transform takes the loss out of a result, got 3"),
+        (lambda: nx.value_and_grad(X, square, has_aux=True), r"has_aux goes with a function, .*\(fun, has_aux=Tr"),
+        (lambda: nx.grad(X, square, argnums=1), r"nx.grad: argnums goes with a function, as in nx.grad\(fun"),
+        (lambda: nx.grad(square, has_aux=True)(X), r"got a tensor \(f64\).\n  Return a tuple of two, of which"),
+    ],
+)  # fmt: skip
+def test_what_goes_together(call, told):
+    with pytest.raises((NxTypeError, NxValueError), match=told):
         call()
