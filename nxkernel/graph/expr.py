@@ -36,8 +36,8 @@ class TracedValue(Operand):
 
     source: Source | None
 
-    # Equality is element-wise for people (`==` is an operator), so identity is what graphs and dictionaries go by. It is
-    # asked for some hundred times for each node that is compiled; this way it is no call of a Python function.
+    # Equality is element-wise for people (`==` is an operator), so identity is what graphs and dictionaries go by. Each
+    # node that is compiled is looked up hundreds of times, so that this must not be a call of a Python function.
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
