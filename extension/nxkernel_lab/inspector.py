@@ -59,11 +59,11 @@ class Inspector(anywidget.AnyWidget):
         """Read the definition's compilations, events and counts anew."""
         shown = self._compiled[self.chosen] if self._compiled else None
         self._compiled = [joined(view) for view in self._definition.compilations()]
-        signatures = [view.signature for view in self._compiled]
+        same = [k for k, view in enumerate(self._compiled) if shown is not None and _origin(view) == _origin(shown)]
         with self.hold_sync():
             self.choices = [_choice(view) for view in self._compiled]
-            if shown is not None and shown.signature in signatures:
-                self.chosen = signatures.index(shown.signature)
+            if same:
+                self.chosen = same[0]
             elif self._compiled:
                 self._show(len(self._compiled) - 1)
             else:
@@ -173,6 +173,11 @@ def kernel_text(view: CompilationView, kernel: int, form: str) -> str | None:
             except Exception as error:
                 return f"The {form} of kernel {kernel + 1} could not be made.\n{type(error).__name__}: {error}"
     return None
+
+
+def _origin(view: CompilationView) -> tuple:
+    """What tells a program from others, also from one whose call reads the same."""
+    return view.signature, view.cell, view.trace_ms
 
 
 def _choice(view: CompilationView) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -301,11 +302,19 @@ class Arguments:
         return [array_of(value, spec) for value, spec in given]
 
     def signature(self, name: str) -> str:
-        """The call as a person would write it, types in place of values."""
-        shown = [f"{path}: {spec}" for path, spec in zip(self.paths, self.specs, strict=True)]
+        """The call as a person would write it, types in place of values; of large containers only how many tensors."""
+        of: dict[str, list[str]] = {}
+        for path, spec in zip(self.paths, self.specs, strict=True):
+            of.setdefault(re.split(r"[.[]", path, maxsplit=1)[0], []).append(f"{path}: {spec}")
+        shown: list[str] = []
+        for argument, leaves in of.items():
+            shown += leaves if len(leaves) <= _MOST_LEAVES else [f"{argument}: {len(leaves)} tensors"]
         shown += [f"{option}={describe(value)}" for option, value in self.options.items()]
         return f"{name}({', '.join(shown)})"
 
+
+#: As many tensors of a container are told one by one, where a call is shown in a line.
+_MOST_LEAVES = 6
 
 #: The most work that is done to find out whether the elements of two arrays overlap whose bounds do.
 _MOST_WORK = 100_000

@@ -26,6 +26,9 @@ class Watch:
     def __init__(self, before: bool) -> None:
         self._before = before
 
+    def __repr__(self) -> str:
+        return f"<debug_nans is {'on; nx.debug_nans(False) ends it' if watching() else 'off'}>"
+
     def __enter__(self) -> Watch:
         return self
 

@@ -50,6 +50,16 @@ class Bar:
                 self._bar.set_postfix(figures, refresh=False)
             self._bar.update()
 
+    def end(self, figures: dict[str, float]) -> None:
+        """Nothing more will come, be it sooner than was thought; the speed is then that of all together."""
+        if self._bar is not None:
+            bar = self._bar
+            began, count = bar.start_t, bar.n
+            bar.set_postfix(figures, refresh=False)
+            bar.reset(total=count)
+            bar.start_t, bar.n = began, count
+            bar.refresh()
+
     def close(self) -> None:
         """The bar stays as it is."""
         if self._bar is not None:

@@ -17,7 +17,7 @@ from nxkernel.optim import Transformation
 from nxkernel.shapes import describe
 from nxkernel.training.bars import Bar
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
-from nxkernel.training.steps import Metrics, make_evaluation, make_step, named_metrics, pair
+from nxkernel.training.steps import Metrics, check_optimizer, make_evaluation, make_step, named_metrics, pair
 from nxkernel.training.stopping import EarlyStopping
 from nxkernel.wording import counted
 
@@ -162,6 +162,7 @@ def fit(
     _check_data("data", data, epochs)
     if validation is not None and not _is_pair(validation):
         _check_data("validation", validation, epochs)
+    check_optimizer("fit", optimizer)
     make_step(model, loss, optimizer, metrics=metrics)
     if model_state is None:
         model_state = model.init_state(_first(data)[0]) if hasattr(model, "init_state") else ()
@@ -212,6 +213,7 @@ class _Run:
                 if self.checkpoint is not None:
                     self.save()
                 stopped = self._given_up() or stopped
+            bar.end({name: values[-1] for name, values in self.now.history.items() if name != "epoch"})
         except KeyboardInterrupt:
             now = self.now
             stopped = f"interrupted in epoch {now.epoch + 1} after {_batches(now.batch)}"
@@ -245,7 +247,7 @@ class _Run:
             told = told if isinstance(told, dict) else {"loss": told}
             figures = {name: float(told[name]) for name in self.names}
             self._count(params, state, figures, _examples(batch))
-            bar.step(figures)
+            bar.step({name: total / self.now.examples for name, total in self.now.totals.items()})
             if self.every is not None and self.now.step % self.every == 0:
                 self.save()
         if not self.now.batch:

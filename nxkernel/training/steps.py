@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import nxkernel as nx
+from nxkernel import optim
 from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.ops.dispatch import operand
@@ -58,16 +59,20 @@ def make_step(
     >>> float(params["slope"]), float(value)
     (1.0, 10.0)
     """
-    if not isinstance(optimizer, Transformation):
-        raise NxTypeError(
-            message(
-                f"make_step takes an optimizer of nxkernel.optim, got {describe(optimizer)}.",
-                "Such as optim.adam(1e-3).",
-            )
-        )
+    check_optimizer("make_step", optimizer)
     _Model(model, stateful, training=True)
     pairs = tuple(named_metrics(loss, metrics).items())
     return Definition(functools.partial(step, model, optimizer, pairs, bool(metrics), stateful))
+
+
+def check_optimizer(function: str, optimizer: Any) -> None:
+    """Refuse what is no optimizer, such as the name of one, or a function of :mod:`nxkernel.optim` that makes one."""
+    if not isinstance(optimizer, Transformation):
+        name = optimizer if isinstance(optimizer, str) else getattr(optimizer, "__name__", "")
+        instead = f"Write optim.{name}(1e-3)." if name in optim.__all__ else "Such as optim.adam(1e-3)."
+        raise NxTypeError(
+            message(f"{function} takes an optimizer of nxkernel.optim, got {describe(optimizer)}.", instead)
+        )
 
 
 def step(

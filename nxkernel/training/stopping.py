@@ -8,6 +8,12 @@ from nxkernel import checks
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.shapes import describe
 
+#: How the names of figures end that are better when they are higher, or lower.
+_RISING = (
+    "accuracy", "precision", "recall", "f1", "r2", "specificity", "true_positives", "true_negatives",
+)  # fmt: skip
+_FALLING = ("loss", "error", "entropy", "divergence", "false_positives", "false_negatives")
+
 
 @dataclasses.dataclass(frozen=True)
 class EarlyStopping:
@@ -22,7 +28,8 @@ class EarlyStopping:
     least : float, optional
         What counts as better: a change by more than this.
     highest : bool, optional
-        Whether higher is better, as of an accuracy.
+        Whether higher is better, as of an accuracy. Of losses, errors and the metrics of :mod:`nxkernel.nn` that is
+        known by their names.
     restore : bool, optional
         Whether the parameters of the best epoch are those of the result.
 
@@ -36,13 +43,14 @@ class EarlyStopping:
     monitor: str = "validation_loss"
     patience: int = 5
     least: float = 0.0
-    highest: bool = False
+    highest: bool | None = None
     restore: bool = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.monitor, str):
             raise NxTypeError(f"EarlyStopping: monitor is the name of a figure, got {describe(self.monitor)}")
-        checks.flag("EarlyStopping", "highest", self.highest)
+        if self.highest is not None:
+            checks.flag("EarlyStopping", "highest", self.highest)
         checks.flag("EarlyStopping", "restore", self.restore)
         checks.count("EarlyStopping", "patience", self.patience)
         checks.at_least("EarlyStopping", "least", self.least, 0)
@@ -62,14 +70,30 @@ class EarlyStopping:
         """
         if than is None:
             return figure == figure
-        return figure > than + self.least if self.highest else figure < than - self.least
+        return figure > than + self.least if self._rises() else figure < than - self.least
+
+    def _rises(self) -> bool | None:
+        """Whether higher is better; None where nobody said so, and the name does not tell."""
+        if self.highest is not None:
+            return self.highest
+        name = self.monitor.removeprefix("validation_")
+        if name.endswith(_RISING):
+            return True
+        return False if name.endswith(_FALLING) else None
 
     def check(self, names: list[str]) -> None:
-        """Refuse a figure that the history has not."""
+        """Refuse a figure that the history has not, and one of which nobody knows when it is better."""
         if self.monitor not in names:
             raise NxValueError(
                 message(
                     f"EarlyStopping watches {self.monitor!r}, and the history has {', '.join(map(repr, names))}.",
                     "validation_… are there when fit is given validation=.",
+                )
+            )
+        if self._rises() is None:
+            raise NxValueError(
+                message(
+                    f"EarlyStopping watches {self.monitor!r}, whose name does not tell whether higher is better.",
+                    "Write highest=True or highest=False.",
                 )
             )

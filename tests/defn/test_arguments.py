@@ -80,6 +80,11 @@ ROWS = nx.vectorize(np.arange(6, dtype=np.float32).reshape(2, 3), "x")
 def test_vectorized_axes_are_part_of_the_key():
     made = arguments(lambda t: t, ROWS)
     assert made.signature("f") == "f(t: vectorized[x: 2] f32[3])"
+
+
+def test_large_containers_are_told_by_how_much_is_in_them():
+    made = arguments(lambda params, x: x, [{"w": ONE, "b": 0.5}] * 4, (ONE, 2))
+    assert made.signature("f") == "f(params: 8 tensors, x[0]: f32[3], x[1]: s64)"
     plain = [nx.devectorize(ROWS, keep_names=False), ROWS.devectorize()[0], nx.vectorize(ROWS, "y")]
     assert len({arguments(lambda t: t, value).ident for value in [ROWS, *plain]}) == 4
 

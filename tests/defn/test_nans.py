@@ -161,10 +161,10 @@ def test_programs_stay_and_calls_are_quick_again_afterwards():
 
 
 def test_it_is_a_switch_too():
-    nx.debug_nans()
+    assert repr(nx.debug_nans()) == "<debug_nans is on; nx.debug_nans(False) ends it>"
     with pytest.raises(NanError):
         entropy(nx.tensor([-1.0]))
-    nx.debug_nans(False)
+    assert repr(nx.debug_nans(False)) == "<debug_nans is off>"
     assert np.isnan(float(entropy(nx.tensor([-1.0]))))
     with pytest.raises(NxTypeError, match="debug_nans takes True or False, got 3"):
         nx.debug_nans(3)

@@ -218,6 +218,23 @@ def test_the_bar_shows_the_epoch_and_the_loss(capsys):
     assert re.search(r"loss=\d", shown)
 
 
+def test_the_bar_ends_with_the_figures_of_the_epoch_and_where_an_early_stop_is_the_end(capsys):
+    stopping = training.EarlyStopping(patience=1, monitor="loss", least=1e9)
+    fitted = fit(epochs=9, progress=True, early_stopping=stopping)
+    last = capsys.readouterr().err.rsplit("\r", 1)[1]
+    assert fitted.epochs == 2
+    assert "epoch 2/9: 100%" in last
+    assert "8/8" in last
+    assert f"loss={fitted.history['loss'][-1]:.3g}" in last
+
+
+@pytest.mark.parametrize(("given", "told"), [("adam", "'adam'"), (optim.adam, "a function")])
+def test_an_optimizer_that_is_none_is_refused(given, told):
+    with pytest.raises(NxTypeError) as caught:
+        training.fit(linear, square, given, start(), [(X, Y)])
+    assert str(caught.value) == f"fit takes an optimizer of nxkernel.optim, got {told}.\n  Write optim.adam(1e-3)."
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "text"),
     [
@@ -240,7 +257,7 @@ def test_the_bar_shows_the_epoch_and_the_loss(capsys):
         ({"validation": 3}, NxTypeError, r"^fit takes batches for validation, got 3.\n  Write training.batches"),
         ({"validation": [X]}, NxTypeError, r"^a batch is a pair \(x, y\), got "),
         ({"validation": iter([(X, Y)])}, NxTypeError, "^fit goes through the validation 3 times, and a list_iterator"),
-        ({"optimizer": "adam"}, NxTypeError, "^make_step takes an optimizer of nxkernel.optim, got 'adam'"),
+        ({"optimizer": "adam"}, NxTypeError, "^fit takes an optimizer of nxkernel.optim, got 'adam'"),
         ({"learning_rate": "0.1"}, NxTypeError, "^fit: learning_rate is a number, got '0.1'$"),
         ({"learning_rate": -0.1}, NxValueError, "^fit: learning_rate is at least 0, got -0.1$"),
         ({"learning_rate": lambda step: None}, NxTypeError, r"^fit: learning_rate\(0\) is one number, got None$"),
