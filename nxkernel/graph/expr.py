@@ -60,6 +60,7 @@ class TracedValue(Operand):
         self._no_data(
             "A condition (`if`, `while`, `and`, `or`, `not`, bool())",
             "Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).",
+            "`if` and `while` of traced values are part of the program in a function with @nx.defn.",
         )
 
     def __float__(self) -> float:

@@ -267,7 +267,8 @@ def test_a_tensor_where_a_static_number_is_needed(run, code):
         (
             "1.0 if t else 2.0",
             "A condition (`if`, `while`, `and`, `or`, `not`, bool())",
-            "Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).",
+            "Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).\n"
+            "  `if` and `while` of traced values are part of the program in a function with @nx.defn.",
         ),
         ("t.to_numpy()", ".to_numpy()", "Return the tensor from the definition and read its data there."),
         ("t.item()", ".item()", "Return the tensor from the definition and read its data there."),

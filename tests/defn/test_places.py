@@ -81,7 +81,8 @@ def test_the_line_of_a_traced_value_is_named_by_its_cell(run, cells):
         "(cell 9, line 3).\n"
         "  cell 9, line 4:  return a if b else -a\n"
         "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
-        "  Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True)."
+        "  Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).\n"
+        "  `if` and `while` of traced values are part of the program in a function with @nx.defn."
     )
 
 
