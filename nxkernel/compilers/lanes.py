@@ -128,10 +128,12 @@ def _tiled(
             if steps.get(axis)
         )
 
-    lane = max(outer, key=lambda axis: (worth(axis), axis))
+    over_windows = _over_windows(kernel, fusion)
+    clean = [axis for axis in outer if over_windows and _is_clean(axis, reads, outer, sizes, lanes)]
+    lane = max(clean or outer, key=lambda axis: (worth(axis), axis))
     row = _shared(reads, outer, lane, sizes)
     along = max(map(worth, inner), default=0.0)
-    windows = _over_windows(kernel, fusion) and worth(lane) >= along
+    windows = over_windows and worth(lane) >= along
     contiguous = any(steps.get(lane) == 1 for _, steps in reads)
     shared = row is not None and sizes[lane] > 1 and (contiguous or SHARED * worth(lane) >= along)
     if not (folds or windows or shared):
@@ -143,6 +145,15 @@ def _tiled(
         rows = next(count for count in ROWS if sizes[row] >= count)
     vectors = 2 if sizes[lane] > lanes else 1
     return Walk("tile", [*outer, lane], inner, sizes, (rows, vectors, lanes))
+
+
+def _is_clean(
+    axis: int, reads: list[tuple[Expr, dict[int, int]]], outer: list[int], sizes: dict[int, int], lanes: int
+) -> bool:
+    """Whether vectors along an axis are consecutive wherever it goes, mostly full, and serve several rows."""
+    steps = {each.get(axis, 0) for _, each in reads}
+    full = 2 * sizes[axis] >= lanes * shapes.ceil_div(sizes[axis], lanes)
+    return steps == {0, 1} and full and _shared(reads, outer, axis, sizes) is not None
 
 
 def _over_windows(kernel: Kernel, fusion: Fusion) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.compilers import matmul
+from nxkernel.compilers import convolution, matmul
 from nxkernel.compilers.powers import written_out
 from nxkernel.compilers.small_matrices import SMALL
 from nxkernel.graph.expr import Expr, constant
@@ -281,51 +281,14 @@ def _dot(node: Expr, blas: frozenset[types.Type]) -> Expr:
 
 
 def _conv(node: Expr) -> Expr:
-    """A sum over the windows of the padded operand, each times the kernel; padding is written out before."""
+    """A sum over windows, in a type that is wide enough."""
     (operand, kernel), params = node.operands, node.params
     wide = types.compute_type(node.type)
     if wide is not node.type:
         widened = [make(p.as_type, value, type=wide, source=node.source) for value in (operand, kernel)]
         return make(p.as_type, _conv(make(p.conv, *widened, source=node.source, **params)), type=node.type)
 
-    def shaped(value: Expr, *shape: int) -> Expr:
-        return make(p.reshape, value, shape=shape, names=unnamed(shape), source=node.source)
-
-    around = [(*pair, gap - 1) for pair, gap in zip(params["padding"], params["input_dilation"], strict=True)]
-    if any(any(entry) for entry in around):
-        config = ((0, 0, 0), (0, 0, 0), *around)
-        operand = make(p.pad, operand, constant(0, node.type), config=config, source=node.source)
-    parts, groups = params["batch_groups"], params["feature_groups"]
-    (batch, channels, *space), (features, depth, *window) = operand.shape, kernel.shape
-    batch, features, count = batch // parts, features // (parts * groups), len(window)
-    operand = shaped(operand, parts, batch, groups, channels // groups, *space)
-    kernel = shaped(kernel, parts, groups, features, depth, *window)
-    flat = (1, 1, 1, 1)
-    views = make(
-        p.windows,
-        operand,
-        window=(*flat, *window),
-        strides=(*flat, *params["strides"]),
-        dilations=(*flat, *params["kernel_dilation"]),
-        source=node.source,
-    )
-    # [batch, parts, groups, space out, channels, window]; the features come between the groups and the space.
-    order = (1, 0, 2, *range(4, 4 + count), 3, *range(8 + count, 8 + 2 * count), *range(4 + count, 8 + count))
-    views = make(p.transpose, views, axes=order, source=node.source)
-    out = views.shape[3 : 3 + count]
-    views = shaped(views, batch, parts, groups, *out, depth, *window)
-    full = (batch, parts, groups, features, *out, depth, *window)
-    rank = len(full)
-
-    def spread(value: Expr, *axes: int) -> Expr:
-        return make(p.broadcast, value, shape=full, axes=axes, names=unnamed(full), source=node.source)
-
-    inner = range(4 + count, rank)
-    product = make(
-        p.multiply, spread(views, 0, 1, 2, *range(4, rank)), spread(kernel, 1, 2, 3, *inner), source=node.source
-    )
-    result = _reduction(make(p.sum_, product, axes=tuple(inner), keep_axes=False, source=node.source))
-    return make(p.reshape, result, shape=node.shape, names=node.names, source=node.source)
+    return convolution.sum_of_products(node, _reduction)
 
 
 def _for_library(node: Expr) -> Expr:

@@ -12,8 +12,9 @@ from nxkernel.transforms.adjoints.table import Gain, Site, bare, rule, shaped, s
 FEW = 16
 #: Elements of the windows' results, with those between them, for each of their own, up to which results are spread out.
 SPARSE = 16
-#: Elements that the windows of a convolution may have together for its gradient to be made of them.
-MOST = 1 << 25
+#: Channels up to which the gradient of a kernel is a product of matrices, where there are features enough for one, and
+#: elements that the windows may have together for that.
+FEW_CHANNELS, SOME_FEATURES, MOST = 4, 4, 1 << 25
 
 
 @rule(p.windows)
@@ -218,13 +219,38 @@ def _of_operand(at: Site) -> Expr:
 
 
 def _of_kernel(at: Site) -> Expr:
-    """The products of the cotangent with the windows of the operand, which are added up over the batch."""
+    """The cotangent moves over the operand as a kernel: batch and channels change places, and so do their groups."""
+    x, params = at.x(0), at.params
+    features, depth, *window = at.node.operands[1].shape
+    products = shapes.size(x.shape[:2]) * shapes.size(window) * shapes.size(at.node.shape[2:])
+    each = features // (params["batch_groups"] * params["feature_groups"])
+    if depth <= FEW_CHANNELS and each >= SOME_FEATURES and products <= MOST:
+        return _of_few_channels(at)
+    swap = (1, 0, *range(2, len(x.shape)))
+    padding = tuple((low, high - left) for (_, left), (low, high) in zip(_ends(at), params["padding"], strict=True))
+    found = apply(
+        p.conv,
+        apply(p.transpose, x, axes=swap),
+        apply(p.transpose, at.g, axes=swap),
+        padding=padding,
+        strides=params["kernel_dilation"],
+        input_dilation=params["input_dilation"],
+        kernel_dilation=params["strides"],
+        feature_groups=params["batch_groups"],
+        batch_groups=params["feature_groups"],
+    )
+    return apply(p.transpose, found, axes=swap)
+
+
+def _of_few_channels(at: Site) -> Expr:
+    """The products of the cotangent with the windows of the operand, which are added up over the batch.
+
+    A convolution would have too few rows that share what it reads.
+    """
     x, params = at.x(0), at.params
     features, depth, *window = at.node.operands[1].shape
     parts, groups, count = params["batch_groups"], params["feature_groups"], len(window)
     samples, _, *space = at.node.shape
-    if shapes.size(x.shape[:2]) * shapes.size(window) * shapes.size(space) > MOST:
-        return _moved_over(at)
     around = [
         (low, high, gap - 1) for (low, high), gap in zip(params["padding"], params["input_dilation"], strict=True)
     ]
@@ -247,25 +273,3 @@ def _of_kernel(at: Site) -> Expr:
     gain = apply(p.transpose, gain, axes=(1, 0, 2, 3, 4))
     found = apply(p.dot, gain, views, contract=((4,), (4,)), batch=((0, 1, 2), (0, 1, 2)))
     return shaped(total(found, (1,)), (features, depth, *window))
-
-
-def _moved_over(at: Site) -> Expr:
-    """The same where windows would be too many: the cotangent moves over the operand as a kernel.
-
-    Batch and channels change places, and so do their groups.
-    """
-    x, params = at.x(0), at.params
-    swap = (1, 0, *range(2, len(x.shape)))
-    padding = tuple((low, high - left) for (_, left), (low, high) in zip(_ends(at), params["padding"], strict=True))
-    found = apply(
-        p.conv,
-        apply(p.transpose, x, axes=swap),
-        apply(p.transpose, at.g, axes=swap),
-        padding=padding,
-        strides=params["kernel_dilation"],
-        input_dilation=params["input_dilation"],
-        kernel_dilation=params["strides"],
-        feature_groups=params["batch_groups"],
-        batch_groups=params["feature_groups"],
-    )
-    return apply(p.transpose, found, axes=swap)
