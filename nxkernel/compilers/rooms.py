@@ -59,21 +59,25 @@ def rooms(node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shar
         place, total = total, total + (aligned(size) if size else 0)
         return place
 
+    def room(array: Any) -> int:
+        # An array without elements has an address too.
+        return take(max(1, bytes_of(array)))
+
     work = take(max(part.workspace for part in parts))
     for index, spec in enumerate(node.spec):
         if results[index] is None and shared[index] is None and not scalars.is_single(spec):
-            homes[index] = take(bytes_of(spec))
+            homes[index] = room(spec)
     if node.primitive is p.while_:
         for number, array in enumerate(parts[1].arrays):
             if not scalars.is_single(array):
-                fresh[number] = take(bytes_of(array))
+                fresh[number] = room(array)
         for place in turn(parts[1], node.params["state"]).tangled:
-            spare[place] = take(bytes_of(node.operands[place]))
+            spare[place] = room(node.operands[place])
     else:
         taken = {operand - 1 for operand in shared if operand is not None}
         for operand in sorted(parts[0].overwritten | parts[1].overwritten):
             if operand not in taken:
-                copies[operand] = take(bytes_of(node.operands[1 + operand]))
+                copies[operand] = room(node.operands[1 + operand])
     return Rooms(work, homes, fresh, copies, spare, total)
 
 

@@ -57,3 +57,14 @@ def test_swapped_arrays_have_a_spare():
     work = loop(lambda x, y: [y, x], 2)
     found = rooms(work.node, work.results, work.parts, work.shared)
     assert (found.fresh, found.spare, found.size) == ({}, {1: 0, 2: 64}, 128)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)])
+def test_arrays_without_elements_have_room(shape):
+    def programs(x):
+        looped = nx.fori(0, 3, lambda i, s: (s[1], s[0] * 2, nx.sin(s[2])), (x, x + 1, x))
+        chosen = nx.cond(nx.sum(x) > -1, lambda: (x * 2, x), lambda: (x, nx.fori(0, 2, lambda i, s: s + x, x)))
+        return looped, chosen, nx.scan(lambda s, y: (s + 1, s * y), x, nx.tensor([1.0, 2.0]))
+
+    looped, chosen, (last, rows) = nx.jit(programs)(nx.broadcast(nx.f64(0.0), shape))
+    assert [part.shape for part in (*looped, *chosen, last, rows)] == [shape] * 6 + [(2, *shape)]
