@@ -276,7 +276,7 @@ class Module:
     def _applied(self, run: Run, place: Place, args: Sequence[Any], options: Mapping, depth: int) -> tuple[Any, Entry]:
         """Call the function that says how it applies."""
         __tracebackhide__ = True
-        entry = Entry(place, self, depth)
+        entry = Entry(place, self, depth, tuple(args))
         run.entries.append(entry)
         function, names = self._application()
         with scopes.entered(Frame(run, place, names, entry)):

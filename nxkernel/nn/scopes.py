@@ -13,6 +13,7 @@ from nxkernel import random, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.nn.initializers import Initializer, chosen
+from nxkernel.nn.summaries import spec_text
 from nxkernel.ops.dispatch import operand
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
@@ -44,6 +45,7 @@ class Entry:
     place: Place
     module: Any
     depth: int
+    inputs: tuple = ()
     output: Any = None
     created: dict[str, Spec] = field(default_factory=dict)
 
@@ -189,11 +191,14 @@ def param(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any
     path = (*place.path, name)
     if not run.creates:
         run.used.add(path)
-        return _found(run.params, path, spec, "params", place.shown)
+        return _found(run.params, path, spec, "params", frame)
     owner = _branch(run.params, place.path)
     if name not in owner:
-        owner[name] = _created(run, path, spec, init, run.key, place)
-    return _checked(owner[name], spec, name, place.shown)
+        owner[name] = _created(run, path, spec, init, run.key, frame)
+    return _checked(
+        owner[name], spec, name, frame,
+        "It was made for another input. A module in two places is one layer: layer.fresh() is another one.",
+    )  # fmt: skip
 
 
 def state(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any = "f32") -> Any:
@@ -237,11 +242,11 @@ def state(name: str, shape: Sequence[int], init: Initializer | str, *, type: Any
     if run.creates:
         owner = _branch(run.state, place.path)
         if name not in owner:
-            owner[name] = _created(run, (*place.path, name), spec, init, random.key(0), place)
+            owner[name] = _created(run, (*place.path, name), spec, init, random.key(0), frame)
         return owner[name]
     if run.given_state is None:
         return None
-    return _found(run.state, (*place.path, name), spec, "state", place.shown)
+    return _found(run.state, (*place.path, name), spec, "state", frame)
 
 
 def update(name: str, value: Any) -> None:
@@ -321,7 +326,7 @@ def key_at(key: Any, path: Path) -> Any:
     return random.fold_in(key, zlib.crc32("/".join(path).encode()))
 
 
-def _created(run: Run, path: Path, spec: Spec, init: Initializer | str, key: Any, place: Place) -> Any:
+def _created(run: Run, path: Path, spec: Spec, init: Initializer | str, key: Any, frame: Frame) -> Any:
     """A first value, which belongs to the whole network even where a loop's body asks for it."""
     init = chosen(init, f"the initializer of {path[-1]!r}")
     before, tracing._state.trace = tracing._state.trace, run.trace
@@ -331,16 +336,16 @@ def _created(run: Run, path: Path, spec: Spec, init: Initializer | str, key: Any
         if isinstance(error, NxError) or error.__traceback__.tb_next is not None:
             raise
         raise NxTypeError(
-            f"{place.shown}: the initializer of {path[-1]!r} takes (key, shape, type): {error}."
+            f"{frame.place.shown}: the initializer of {path[-1]!r} takes (key, shape, type): {error}."
         ) from None
     finally:
         tracing._state.trace = before
     if callable(value):
-        raise NxTypeError(f"{place.shown}: the initializer of {path[-1]!r} gives a function.")
-    return _checked(value, spec, path[-1], place.shown)
+        raise NxTypeError(f"{frame.place.shown}: the initializer of {path[-1]!r} gives a function.")
+    return _checked(value, spec, path[-1], frame, "That is what its initializer gives.")
 
 
-def _found(tree: dict, path: Path, spec: Spec, what: str, shown: str) -> Any:
+def _found(tree: dict, path: Path, spec: Spec, what: str, frame: Frame) -> Any:
     """What a dict has for a module, or an error that says where it ends."""
     value: Any = tree
     for place, name in enumerate(path):
@@ -348,28 +353,29 @@ def _found(tree: dict, path: Path, spec: Spec, what: str, shown: str) -> Any:
             there = "".join(f"[{part!r}]" for part in path[:place])
             got = f"the keys {', '.join(map(repr, value))}" if isinstance(value, dict) else describe(value)
             make = "init(key, x)" if what == "params" else "init_state(x)"
+            whole = what + "".join(f"[{part!r}]" for part in path)
             raise NxTypeError(
                 message(
-                    f"{shown}: expected {path[-1]} {spec} at {what}{''.join(f'[{part!r}]' for part in path)}, "
+                    f"{frame.place.shown}: expected {path[-1]} {spec} at {whole}, "
                     f"and {what}{there} has {got if value != {} else 'no keys'}.",
                     f"They are those of another network: net.{make} makes them for this one.",
                 )
             )
         value = value[name]
-    return _checked(value, spec, path[-1], shown)
+    return _checked(
+        value, spec, path[-1], frame,
+        "An input of another shape than that of init, or the parameters of another network.",
+    )  # fmt: skip
 
 
-def _checked(value: Any, spec: Spec, name: str, shown: str) -> Any:
+def _checked(value: Any, spec: Spec, name: str, frame: Frame, why: str) -> Any:
+    shown, given = frame.place.shown, frame.entry.inputs
     if isinstance(value, dict | list | tuple):
         raise NxTypeError(f"{shown}: expected {name} {spec}, got a {type(value).__name__}")
     found = operand(value)
     if found.shape != spec.shape:
-        raise NxValueError(
-            message(
-                f"{shown}: expected {name} {spec}, got {found.spec}.",
-                "An input of another shape than that of init, or the parameters of another network.",
-            )
-        )
+        where = f" for the input {spec_text(given[0] if len(given) == 1 else given)}" if given else ""
+        raise NxValueError(message(f"{shown}: expected {name} {spec}{where}, got {found.spec}.", why))
     return found
 
 

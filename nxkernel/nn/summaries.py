@@ -66,7 +66,7 @@ class Summary:
             if not shared:
                 specs += entry.created.values()
             count = None if shared else sum(math.prod(spec.shape) for spec in entry.created.values())
-            rows.append(Row(entry.place.shown, entry.depth, _spec_text(entry.output), count))
+            rows.append(Row(entry.place.shown, entry.depth, spec_text(entry.output), count))
         total = sum(math.prod(spec.shape) for spec in specs)
         return cls(tuple(rows), total, sum(math.prod(spec.shape) * spec.type.bits // 8 for spec in specs))
 
@@ -108,14 +108,15 @@ def _bytes(count: int) -> str:
     return f"{count:.3g} GB"
 
 
-def _spec_text(value: Any) -> str:
+def spec_text(value: Any) -> str:
+    """Types and shapes of a tensor or of a container."""
     if isinstance(value, Operand):
         return str(value.spec)
     if isinstance(value, tuple | list):
-        inner = ", ".join(map(_spec_text, value))
+        inner = ", ".join(map(spec_text, value))
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_spec_text(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {spec_text(one)}" for key, one in value.items()) + "}"
     spec = getattr(value, "spec", None)
     return str(spec) if isinstance(spec, Spec) else type(value).__name__
 

@@ -300,7 +300,12 @@ def test_state_and_keys_go_with_calls():
     [
         (
             lambda net, params: net(params, np.zeros((5, 4), "f4")),
-            "serial[0].dense: expected kernel f32[4][16], got f32[3][16].",
+            "serial[0].dense: expected kernel f32[4][16] for the input f32[5][4], got f32[3][16].\n"
+            "  An input of another shape than that of init, or the parameters of another network.",
+        ),
+        (
+            lambda net, params: sandwich(nn.dense(4), nn.relu).init(KEY, X),
+            "sandwich.bread: expected kernel f32[4][4] for the input f32[5][4], got f32[3][4].\n",
         ),
         (
             lambda net, params: net(X),
@@ -410,5 +415,13 @@ def test_initializers_of_another_shape():
 
         return apply
 
-    with pytest.raises(ValueError, match=r"layer: expected bias f32\[3\], got f32\[2\]"):
+    with pytest.raises(ValueError, match=r"layer: expected bias f32\[3\] for the input f32\[5\]\[3\], got f32\[2\]"):
         layer(lambda key, shape, type: nx.broadcast(0.0, (2,))).init(KEY, X)
+
+
+def test_a_shared_layer_of_inputs_of_two_sizes_is_told_how_to_make_another():
+    with pytest.raises(ValueError, match=r"^sandwich.bread: expected kernel") as caught:
+        sandwich(nn.dense(4), nn.relu).init(KEY, X)
+    assert str(caught.value).endswith(
+        "\n  It was made for another input. A module in two places is one layer: layer.fresh() is another one."
+    )

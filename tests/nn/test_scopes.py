@@ -135,7 +135,7 @@ def test_options_of_networks_are_not_for_layers():
     ("state", "text"),
     [
         ({}, r"counter: expected count s64 at state\['count'\], and state has no keys."),
-        ({"count": nx.tensor([1])}, r"counter: expected count s64, got s64\[1\]."),
+        ({"count": nx.tensor([1])}, r"counter: expected count s64 for the input s64, got s64\[1\]."),
     ],
 )
 def test_state_of_another_network(state, text):

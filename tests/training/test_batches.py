@@ -59,7 +59,10 @@ def test_containers_are_taken_apart_leaf_by_leaf():
         (lambda: training.batches(X, 1.0, 2), NxValueError, "batches: y is one number, and has no axis of examples"),
         (lambda: training.batches(X, None, 2), NxTypeError, "batches are made of arrays, y is None"),
         (lambda: training.batches(X, Y, 2, shuffle=1), NxTypeError, "batches: shuffle is True or False, got 1"),
-        (lambda: training.batches(X, Y, 2, drop_last="no"), NxTypeError, "batches: drop_last is True or False, got 'no'"),
+        (
+            lambda: training.batches(X, Y, 2, drop_last="no"), NxTypeError,
+            "batches: drop_last is True or False, got 'no'",
+        ),
         (lambda: training.batches(X, Y, 0), NxValueError, "batches: size is at least 1, got 0"),
         (
             lambda: training.batches(X, Y, 11), NxValueError,
