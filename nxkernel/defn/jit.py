@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from nxkernel.defn import containers, delivery, options
+from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.functions import is_users
 from nxkernel.defn.static_arguments import Names, Numbers
@@ -245,14 +246,19 @@ class Compiled(Definition):
         syntax: bool,
         hooks: Hooks = None,
         promotion: str | None = None,
+        static: Names = None,
     ) -> None:
-        super().__init__(function, compiler=compiler, syntax=syntax, hooks=hooks, promotion=promotion)
+        super().__init__(
+            function, compiler=compiler, syntax=syntax, hooks=hooks, promotion=promotion, static_argnames=static
+        )
         self._options = dict(opts)
         arguments = self._bind(tuple(templates), self._options, templates=True)
         self._structures, self._expected = (
             arguments.structures,
             tuple(zip(arguments.paths, arguments.specs, strict=True)),
         )
+        #: Positional arguments that are static values.
+        self._settled = _settled(arguments)
         self._call_text = arguments.signature(self.__name__)
         #: What was made for the templates.
         self.program = self._program(arguments)[0]
@@ -275,11 +281,12 @@ class Compiled(Definition):
         if not hasattr(self, "_expected"):
             return arguments
         given = tuple(zip(arguments.paths, arguments.specs, strict=True))
-        if arguments.structures != self._structures or given != self._expected:
-            raise NxTypeError(self._mismatch(dict(given)))
+        settled = _settled(arguments)
+        if arguments.structures != self._structures or given != self._expected or settled != self._settled:
+            raise NxTypeError(self._mismatch(dict(given), settled))
         return arguments
 
-    def _mismatch(self, given: dict[str, Spec]) -> str:
+    def _mismatch(self, given: dict[str, Spec], settled: dict[str, Any]) -> str:
         expected = dict(self._expected)
         lines = [
             f"{path}: expected {spec}, got {given.get(path, 'nothing')}"
@@ -287,6 +294,11 @@ class Compiled(Definition):
             if given.get(path) != spec
         ]
         lines += [f"{path}: got {spec}, which is not expected" for path, spec in given.items() if path not in expected]
+        lines += [
+            f"{name}: expected the static value {value!r}, got {settled[name]!r}"
+            for name, value in self._settled.items()
+            if name in settled and settled[name] != value
+        ]
         return message(
             f"{self.__name__} was compiled for other arguments.",
             *(lines or ["The containers of the arguments are built differently."]),
@@ -308,7 +320,8 @@ def compile(
     ----------
     function : callable
     templates : sequence
-        Templates, tensors, numbers or containers of them; only their types, shapes and names count.
+        Templates, tensors, numbers or containers of them; only their types, shapes and names count. For parameters that
+        are static values, the values.
     options : mapping, optional
         The function's options; they are fixed.
     compiler : str, optional
@@ -331,11 +344,15 @@ def compile(
     >>> total(nx.iota((2, 2))).to_list()
     [1, 5]
     """
-    syntax, promotion = False, None
+    syntax, promotion, static = False, None, None
     if isinstance(function, Definition):
-        hooks = function.hooks | delivery.checked(hooks)
+        hooks, static = function.hooks | delivery.checked(hooks), function.static
         syntax, promotion, function = function.syntax, function.face, function.__nx_function__
-    return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion)
+    return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion, static)
+
+
+def _settled(arguments: Arguments) -> dict[str, Any]:
+    return {name: arguments.options[name] for name in arguments.placed}
 
 
 def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -362,8 +379,7 @@ def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
       c = add b, 1.0   f32[2]
     >
     """
-    syntax = isinstance(function, Definition) and function.syntax
-    made = Definition(function.__nx_function__ if isinstance(function, Definition) else function, syntax=syntax)
+    made = function if isinstance(function, Definition) else Definition(function)
 
     def debugged(*args: Any, **opts: Any) -> Any:
         graph = made._trace(made._bind(args, opts, templates=True))[0].graph

@@ -212,6 +212,24 @@ def test_compile_with_tensors_and_numbers():
     assert "b: expected s64, got f32" in error(NxTypeError, f, ONE, 5.0)
 
 
+def test_compile_with_static_arguments():
+    @nx.jit
+    def base(t, n):
+        return t**n
+
+    power = nx.jit(lambda t, n, by: t**n * by if n > 1 else t, static_argnames="n")
+    f = nx.compile(power, [nx.template((3,), "f32"), 2, nx.template((), "f32")])
+    with nx.no_compile():
+        assert f(ONE * 3, 2, 2.0).to_list() == [18.0] * 3
+    assert error(NxTypeError, f, ONE, 3, 2.0).split("\n")[:2] == [
+        "<lambda> was compiled for other arguments.",
+        "  n: expected the static value 2, got 3",
+    ]
+    assert error(NxTypeError, f, ONE[:2], 2, 2.0).split("\n")[1] == "  t: expected f32[3], got f32[2]"
+    assert "n: expected s64, got f32" in error(NxTypeError, nx.compile(base, [ONE, 2]), ONE, 2.0)
+    assert repr(nx.debug_expr(power)(1.0, 1, 2.0)).count(" = ") == 0
+
+
 def test_compile_never_answers_with_what_was_captured_before():
     k, w = 2.0, ONE.copy()
     f = nx.compile(lambda t: t * k * w, [nx.template((), "f32")])
