@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
@@ -129,6 +130,22 @@ def explain(namespace: dict[str, Any], names: Iterable[str], owner: str) -> None
             namespace[name] = explained(function, owner)
             # What is pickled is found by this name, where it must be the same object.
             namespace[name].__module__ = namespace["__name__"]
+
+
+def exported(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What people know by the name of a function: itself, or what a decorator has put in its place.
+
+    What is pickled is found by its name, so that only this can be.
+
+    Examples
+    --------
+    >>> exported(len) is len
+    True
+    """
+    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for name in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return found if getattr(found, "__wrapped__", None) is function else function
 
 
 def _is_vectorized(name: str, args: tuple, named: dict[str, Any]) -> bool:

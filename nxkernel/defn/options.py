@@ -132,10 +132,14 @@ def check(function: str, signature: inspect.Signature, options: Mapping[str, Any
     for name, value in values.items():
         found = _tensor_in(value, name)
         if found:
+            positional = "Make it a positional argument: declare it before `*`."
+            if name not in known:
+                given = f"lambda {name}, *args: {function}(*args, {name}={name})"
+                positional = f"Compile a function that takes it by position: nx.jit({given})."
             raise NxTypeError(
                 message(
                     f"{call(function, signature)} got a tensor for the option {found!r}.",
-                    "Options are static values. Make it a positional argument: declare it before `*`.",
+                    f"Options are static values. {positional}",
                 )
             )
     return values

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nxkernel import random
-from nxkernel.calling import explained
+from nxkernel.calling import explained, exported
 from nxkernel.defn import faces
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.functions import fn
@@ -63,6 +63,10 @@ class Module:
     @property
     def __name__(self) -> str:
         return self.name
+
+    def __reduce__(self) -> tuple:
+        builder, args, options = _call_of(self)
+        return _remade, (exported(builder), args, dict(options), self.name)
 
     def named(self, name: str) -> Module:
         """The same module with a name of its own for its parameters: ``nn.dense(16).named("hidden")``.
@@ -426,6 +430,11 @@ def as_module(layer: Any, place: str) -> Module:
 def _built(name: str, builder: Callable[..., Any], /, *args: Any, **options: Any) -> Callable[..., Any]:
     """What a maker gives; the name is here for keys, as it is in the parameters."""
     return builder(*args, **options)
+
+
+def _remade(maker: Callable[..., Any], args: tuple, options: dict[str, Any], name: str) -> Module:
+    """A module that was pickled or copied."""
+    return Module(inspect.unwrap(maker), args, options, name)
 
 
 def _call_of(module: Module) -> tuple[Callable[..., Any], tuple, dict[str, Any]]:

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from nxkernel.calling import explained
+from nxkernel.calling import explained, exported
 from nxkernel.defn import faces
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.optim import _leaves
@@ -134,6 +134,12 @@ class Transformation:
                 )
             )
         return parts.change(grads, state, params)
+
+    def __reduce__(self) -> tuple:
+        made = self.__nx_function__
+        if made.func is _Parts:
+            return Transformation, made.args
+        return functools.partial(exported(made.func), **made.keywords), made.args
 
     def _name(self) -> str:
         made = self.__nx_function__.func

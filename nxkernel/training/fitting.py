@@ -355,6 +355,8 @@ def evaluate(
     """
     stateful = not _is_empty(model_state)
     evaluation = make_evaluation(model, loss, metrics=metrics, stateful=stateful)
+    if not _is_pair(data):
+        _check_data("data", data, 1, "evaluate")
     given = [data] if _is_pair(data) else _epoch_of(data, 0)
     return _mean_figures(evaluation, list(named_metrics(loss, metrics)), params, given, ((), model_state), stateful)
 
@@ -406,12 +408,12 @@ def _is_pair(data: Any) -> bool:
     return isinstance(data, tuple) and len(data) == 2
 
 
-def _check_data(name: str, data: Any, epochs: int) -> None:
+def _check_data(name: str, data: Any, epochs: int, function: str = "fit") -> None:
     arrays = is_leaf(data) or (_is_pair(data) and is_leaf(data[0]))
     if arrays or not (callable(data) or hasattr(data, "epoch") or hasattr(data, "__iter__")):
         raise NxTypeError(
             message(
-                f"fit takes batches for {name}, got {describe(data)}.",
+                f"{function} takes batches for {name}, got {describe(data)}.",
                 "Write training.batches(x, y, size), or a list of (x, y).",
             )
         )

@@ -1,5 +1,8 @@
 """Modules: what init creates, what calls take, and what is shared."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -425,3 +428,26 @@ def test_a_shared_layer_of_inputs_of_two_sizes_is_told_how_to_make_another():
     assert str(caught.value).endswith(
         "\n  It was made for another input. A module in two places is one layer: layer.fresh() is another one."
     )
+
+
+def test_modules_are_pickled_and_copied_with_what_is_shared_in_them():
+    net = nn.serial(sandwich(nn.dense(3), nn.relu), nn.dense(2).named("head"))
+    params = net.init(KEY, X)
+    for other in (pickle.loads(pickle.dumps(net)), copy.deepcopy(net)):
+        assert repr(other) == repr(net)
+        assert sorted(other.init(KEY, X)) == ["head", "sandwich"]
+        np.testing.assert_array_equal(other(params, X), net(params, X))
+
+
+def test_a_tensor_by_name_is_passed_by_position_where_a_network_is_compiled_by_hand():
+    net = nn.serial(nn.dense(2), nn.dropout())
+    params = net.init(KEY, X)
+    with pytest.raises(TypeError) as caught:
+        nx.jit(net)(params, X, key=KEY)
+    assert str(caught.value).endswith(
+        "got a tensor for the option 'key'.\n"
+        "  Options are static values. Compile a function that takes it by position: "
+        "nx.jit(lambda key, *args: serial(*args, key=key))."
+    )
+    compiled = nx.jit(lambda key, *args: net(*args, key=key, training=True))
+    np.testing.assert_allclose(compiled(KEY, params, X), net(params, X, key=KEY, training=True), rtol=1e-6)

@@ -1,5 +1,7 @@
 """Chains and masks, and what is said of those that do not fit."""
 
+import pickle
+
 import pytest
 
 import nxkernel as nx
@@ -27,6 +29,17 @@ def test_a_chain_takes_transformations_alone():
     assert refusal(NxTypeError, lambda: optim.chain(optim.clip(1.0), 0.1)) == (
         "optim.chain takes gradient transformations, argument 2 is 0.1.\n  Such as optim.adam(1e-3)."
     )
+
+
+def test_optimizers_are_pickled():
+    optimizer = optim.chain(optim.clip(1.0), optim.adam(0.1, b1=0.5), optim.identity())
+    other = pickle.loads(pickle.dumps(optimizer))
+    assert repr(other) == repr(optimizer)
+    state = optimizer.init(PARAMS)
+    one, two = (made.update(PARAMS, state, PARAMS)[0]["dense"]["w"] for made in (optimizer, other))
+    assert one.to_list() == two.to_list()
+    plain = pickle.loads(pickle.dumps(optim.Transformation(tuple, max)))
+    assert repr(plain) == "<gradient transformation>"
 
 
 def test_what_makes_a_transformation_is_none():

@@ -281,6 +281,12 @@ def test_what_cannot_be_done_is_refused(options, kind, text):
         fit(**options)
 
 
+def test_a_model_is_evaluated_with_batches_or_one_pair():
+    assert training.evaluate(linear, square, start(), (X, Y)) == {"loss": pytest.approx(float(np.mean(Y**2)), rel=1e-5)}
+    with pytest.raises(NxTypeError, match=r"^evaluate takes batches for data, got 3.\n  Write training.batches"):
+        training.evaluate(linear, square, start(), 3)
+
+
 def test_debug_nans_stops_a_training_at_the_line():
     def broken(y, found):
         return nx.mean(nx.log(found - y))
