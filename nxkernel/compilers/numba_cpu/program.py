@@ -163,16 +163,28 @@ class Scope:
     def _declare_kernel(self, symbol: str) -> None:
         self.w.module.declare(symbol, "void", ["ptr"] * 4)
 
-    def _run(self, kernel: str, buffers: Sequence[tuple[Expr, int]], words: list[int], count: int, work: int) -> Value:
+    def _run(
+        self,
+        kernel: str,
+        buffers: Sequence[tuple[Expr, int]],
+        words: list[int],
+        count: int,
+        work: int,
+        blas: bool = False,
+    ) -> Value | None:
         """Fill a table with the addresses of buffers and with words, and run a kernel on it; no work is not shared.
 
-        Gives the table.
+        Gives the table, where there is one.
         """
         w, b = self.w, self.b
+        if blas:
+            b.do(f"call void @nxk_blas_alone({w.state})")
         table = self._filled(buffers, words)
-        number, grain = w.word(count), w.word(max(1, runtime.WORTH_SHARING // work if work else count))
+        number, least = w.word(count), w.word(grain(count, work))
         w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
-        b.do(f"call void @nxk_run(ptr @{kernel}, {number}, {grain}, {table}, {w.state})")
+        b.do(f"call void @nxk_run(ptr @{kernel}, {number}, {least}, {table}, {w.state})")
+        if blas:
+            b.do(f"call void @nxk_blas_back({w.state})")
         return table
 
     def _filled(self, buffers: Sequence[tuple[Expr, int]], words: list[int]) -> Value:
@@ -232,9 +244,12 @@ class Scope:
         words += [rows, columns, down, across]
         work = 2 * rows * columns * product.depth // 8
         memory = [(node, 0) for node in (product.left.base, product.right.base, product.node)]
-        self.b.do(f"call void @nxk_blas_alone({self.w.state})")
-        self._run(f"nxk_matmul_{product.type}", memory, words, product.batch * down * across, work)
-        self.b.do(f"call void @nxk_blas_back({self.w.state})")
+        self._run(f"nxk_matmul_{product.type}", memory, words, product.batch * down * across, work, blas=True)
+
+
+def grain(count: int, work: int) -> int:
+    """How many of a kernel's steps, of so much work each, a thread takes at the least; all where work is unknown."""
+    return max(1, runtime.WORTH_SHARING // work if work else count)
 
 
 def is_inlined(plan: Plan, bound: Bound) -> bool:
@@ -265,8 +280,11 @@ def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = ()) -> P
     def given(index: int) -> Address:
         return lambda: writer.pointer(index)
 
+    # A list is made of scopes, so that it is known only here.
+    from nxkernel.compilers.numba_cpu import listed
+
     workspace = inputs + len(plan.arrays)
-    scope = Scope(
+    scope = (listed.List if listed.fits(plan) else Scope)(
         writer,
         plan,
         [given(k) for k in range(inputs)],

@@ -23,7 +23,7 @@ from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
 from nxkernel.types import Type
 
-_POINTERS, PARAMS = Value("ptr", 1, "%pointers"), Value("ptr", 1, "%params")
+POINTERS, PARAMS = Value("ptr", 1, "%pointers"), Value("ptr", 1, "%params")
 #: The name of a program, and the size of its table, until they are known.
 _NAME, _SIZE = "nxp_unnamed", "nxp_size"
 
@@ -84,6 +84,10 @@ class Writer:
         The one that is being written.
     loops : bool
         Whether the program has loops of its own.
+    helpers : list of str
+        Functions, as text, that it calls.
+    readable : int or None
+        How many words of the table LLVM may read in any case; None for all.
     """
 
     def __init__(self) -> None:
@@ -94,9 +98,11 @@ class Writer:
         self.libraries: set[Type] = set()
         self.calls: list[host.Call] = []
         self.loops = False
+        self.helpers: list[str] = []
+        self.readable: int | None = None
         self._keyed: dict[object, int] = {}
         self._tags: dict[object, int] = {}
-        self.pointers, self.params = _POINTERS, PARAMS
+        self.pointers, self.params = POINTERS, PARAMS
         self._functions = 0
 
     @property
@@ -181,7 +187,7 @@ class Writer:
 
     def pointer(self, index: int) -> Value:
         """One of the addresses that the program is given."""
-        return self.b.load("ptr", self.b.offset(_POINTERS, "ptr", self.integer(index)), invariant=True)
+        return self.b.load("ptr", self.b.offset(POINTERS, "ptr", self.integer(index)), invariant=True)
 
     def leave_if(self, condition: Value) -> None:
         """End the program on a condition: something is to be raised."""
@@ -209,7 +215,7 @@ class Writer:
         """The text with the size of the table of words, which metadata says in a node of its own."""
         if not self.words:
             self.words.append(0)
-        size = 8 * len(self.words)
+        size = 8 * (self.readable or len(self.words))
         text = text.replace(f"!dereferenceable !{_SIZE}", "!dereferenceable !1")
         return "\n".join([text.replace(_SIZE, str(size)), f"!1 = !{{i64 {size}}}"])
 
@@ -217,7 +223,7 @@ class Writer:
         """The program."""
         self.function.end()
         self.b.finish()
-        helpers = [libraries.matmul_text(type_) for type_ in sorted(self.libraries)]
+        helpers = [*self.helpers, *(libraries.matmul_text(type_) for type_ in sorted(self.libraries))]
         helpers += [libraries.control_text()] if self.libraries else []
         text = "\n".join([self._metadata(self._sized(str(self.module))), *helpers, ""])
         symbol = f"nxp_{hashlib.sha256(text.encode()).hexdigest()[:40]}"
