@@ -19,6 +19,9 @@ _HOOK = (
     "It calls the function with the value when the program has run; what the function returns goes nowhere. "
     "nx.print_value(t) prints."
 )
+_LOOPS = "In functions with @nx.defn and in %%defn cells, Python's own `for` and `while` are loops of the program."
+_LAX = "nx.cond, nx.while_, nx.fori and nx.scan stand beside the rest; in definitions Python's own `for` and `if` do."
+_TREES = "Containers are plain dicts, lists and tuples: go through them, in definitions too."
 _KEYS = "Numbers come from a key, and every sampler returns them and a new key."
 
 #: By what is typed after ``nx.``.
@@ -92,10 +95,8 @@ FUNCTIONS: dict[str, Entry] = {
     "fmod": "nx.remainder(a, b)", "mod": ("a % b", "nx.remainder(a, b) has the sign of a instead."),
     "divmod": "(a // b, a % b)",
     "frombuffer": 'nx.from_binary(b"\\x00\\x00\\x80?", "f32")',
-    "gelu": "0.5 * t * (1 + nx.erf(t / 2**0.5))", "relu": "nx.max(t, 0)", "silu": "t * nx.sigmoid(t)",
-    "softplus": "nx.log1p(nx.exp(-nx.abs(t))) + nx.max(t, 0)",
-    "softmax": "nx.exp(t - nx.logsumexp(t, axes=[-1], keep_axes=True))",
-    "log_softmax": "t - nx.logsumexp(t, axes=[-1], keep_axes=True)",
+    "gelu": "nx.nn.gelu(t)", "relu": "nx.nn.relu(t)", "silu": "nx.nn.silu(t)", "softplus": "nx.nn.softplus(t)",
+    "softmax": "nx.nn.softmax(t)", "log_softmax": "nx.nn.log_softmax(t)",
     "one_hot": "nx.equal(nx.new_axis(indices, -1), nx.iota((10,)))",
     "geomspace": "nx.exp(nx.linspace(0.0, 1.0, n=5))", "logspace": "nx.pow(10.0, nx.linspace(0.0, 2.0, n=3))",
     "jacrev": "nx.jacobian(nx.sin)(v)", "jacfwd": "nx.jacobian(nx.sin)(v)", "stop_gradient": "nx.stop_grad(t)",
@@ -140,8 +141,12 @@ FUNCTIONS: dict[str, Entry] = {
     "savez_compressed": 'nx.save_numpy_archive("x.npz", {"t": t}, compressed=True)',
     "load_npz": 'dict(nx.load_numpy_archive("x.npz"))', "savetxt": 'np.savetxt("x.txt", t)',
     "loadtxt": 'nx.tensor(np.loadtxt("x.txt"))',
-    "while_loop": ("nx.cumulative_sum(t, axis=0)", "Definitions have no `while` yet; a Python `for` is unrolled."),
-    "fori_loop": ("nx.cumulative_sum(t, axis=0)", "Definitions have no `while` yet; a Python `for` is unrolled."),
+    "while_loop": ("nx.while_(lambda t: nx.all(t < 100), lambda t: 2 * t, t)", _LOOPS),
+    "fori_loop": ("nx.fori(0, 10, lambda k, t: 2 * t, t)", _LOOPS),
+    "lax": ("nx.fori(0, 10, lambda k, t: 2 * t, t)", _LAX),
+    "tree_map": ('{name: -part for name, part in {"v": v, "w": w}.items()}', _TREES),
+    "tree": ('{name: -part for name, part in {"v": v, "w": w}.items()}', _TREES),
+    "tree_util": ('{name: -part for name, part in {"v": v, "w": w}.items()}', _TREES),
     "scatter": "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)",
     "scatter_add": "nx.indexed_add(v, nx.new_axis(indices, -1), 1.0)",
     "segment_sum": "nx.indexed_add(nx.broadcast(0.0, (10,)), nx.new_axis(indices, -1), w[:2])",

@@ -306,6 +306,7 @@ def key() -> Any:
             message(
                 f"{frame.place.shown}: random numbers need a key.",
                 "Pass one with each call: net(params, x, key=nx.random.key(0), training=True).",
+                "training.fit takes key=nx.random.key(0), too.",
             )
         )
     return frame.run.next_key(frame.place.path)

@@ -12,7 +12,7 @@ from nxkernel.shapes import describe
 _RISING = (
     "accuracy", "precision", "recall", "f1", "r2", "specificity", "true_positives", "true_negatives",
 )  # fmt: skip
-_FALLING = ("loss", "error", "entropy", "divergence", "false_positives", "false_negatives")
+_FALLING = ("loss", "error", "mae", "mse", "entropy", "divergence", "false_positives", "false_negatives")
 
 
 @dataclasses.dataclass(frozen=True)

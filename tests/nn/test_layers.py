@@ -97,7 +97,8 @@ def test_flatten_and_reshape():
         ),
         (
             lambda: nn.dropout()({}, X, training=True),
-            r"dropout: random numbers need a key.\n  Pass one with each call: net\(params, x, key=nx.random.key\(0\)",
+            r"dropout: random numbers need a key.\n  Pass one with each call: net\(params, x, key=nx.random.key\(0\), "
+            r"training=True\).\n  training.fit takes key=nx.random.key\(0\), too.$",
         ),
         (
             lambda: nn.serial(nn.dropout()).init(KEY, X) or nn.dropout()({}, X, key=5, training=True),

@@ -16,8 +16,8 @@ def test_higher_can_be_better():
 
 @pytest.mark.parametrize(
     ("monitor", "rises"),
-    [("loss", False), ("validation_loss", False), ("mean_squared_error", False), ("accuracy", True),
-     ("validation_top_k_accuracy", True), ("false_positives", False), ("true_positives", True)],
+    [("loss", False), ("validation_loss", False), ("mean_squared_error", False), ("validation_mae", False),
+     ("accuracy", True), ("validation_top_k_accuracy", True), ("false_positives", False), ("true_positives", True)],
 )  # fmt: skip
 def test_names_tell_what_is_better(monitor, rises):
     stopping = training.EarlyStopping(monitor)
