@@ -31,6 +31,9 @@ def value_and_grad(
     Given a function, the result is a function of the same arguments. Inside of a definition, and outside, variables
     and a function of them can be given instead, as in Nx: ``value_and_grad(vars, fun)``.
 
+    A plain function is traced as it stands, so each turn of its Python loops is a part of the program, which takes long
+    to compile for hundreds of turns. In a function with ``@nx.defn`` they are loops of the program.
+
     Parameters
     ----------
     function : callable, or container of tensors

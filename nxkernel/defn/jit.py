@@ -153,7 +153,7 @@ def jit(
     Parameters
     ----------
     function : callable
-        Traced as it stands.
+        Traced as it stands, with each turn of its Python loops; in one with ``@nx.defn`` they are loops of the program.
     compiler : str, optional
         ``"numba_cpu"`` or ``"evaluator"``; the default option when not given.
     on_conflict : {"raise", "force", "reuse"}

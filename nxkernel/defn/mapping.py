@@ -29,7 +29,8 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
     Parameters
     ----------
     function : callable
-        Of one entry.
+        Of one entry. A plain function is traced as it stands, with each turn of its Python loops; in one with
+        ``@nx.defn`` they are loops of the program.
     in_axes : int, None or container of them
         Along which axis the entries of the arguments lie: for all of them, or a tuple with one for each, which may be a
         container like the argument. None says that every entry is given the same. Negative ones count from the end.
