@@ -23,8 +23,8 @@ BLOCK = 1 << 13
 ENOUGH_ROWS = 64
 #: Fewest rows of a block whose results are rows themselves, so that they are few beside what is read.
 ROWS_A_BLOCK = 16
-#: Most blocks of one reduction, and the length from which an axis is cut.
-MOST_BLOCKS, SHORT_AXIS = 4096, 32
+#: Most blocks of one reduction, the length from which an axis is cut, and that where only the last one is left.
+MOST_BLOCKS, SHORT_AXIS, FEW_BLOCKS = 4096, 32, 8
 #: Products of matrices below this many multiplications become loops: calling a library would cost more.
 SMALL_PRODUCT = 4096
 
@@ -156,8 +156,7 @@ def _reduction(node: Expr) -> Expr:
     parallel = rows if lanes_inner else shapes.ceil_div(rows, 512)
     if count * rows < SPLIT_FROM or parallel >= ENOUGH_ROWS:
         return node
-    # The slowest axis keeps each block in one piece of memory, unless it is too short to be cut.
-    first = next((a for a in sorted(axes) if operand.shape[a] >= SHORT_AXIS), max(axes, key=operand.shape.__getitem__))
+    first = _cut_axis(operand.shape, axes)
     axes = (first, *(axis for axis in axes if axis != first))
     rest = count // operand.shape[first] * (1 if lanes_inner else rows)
     least = 1 if lanes_inner else ROWS_A_BLOCK
@@ -179,6 +178,18 @@ def _reduction(node: Expr) -> Expr:
     if keep or result.spec != node.spec:
         return make(p.reshape, result, shape=node.shape, names=node.names, source=node.source)
     return result
+
+
+def _cut_axis(shape: tuple[int, ...], axes: Sequence[int]) -> int:
+    """The axis that is cut: the slowest keeps each block in one piece of memory, unless it is too short.
+
+    The last one, along which vectors run, is cut where no other has blocks enough.
+    """
+    others = [axis for axis in sorted(axes) if axis != len(shape) - 1]
+    longest = max(others, key=shape.__getitem__, default=None)
+    if longest is None or shape[longest] < FEW_BLOCKS:
+        longest = max(axes, key=shape.__getitem__)
+    return next((axis for axis in others if shape[axis] >= SHORT_AXIS), longest)
 
 
 def _of_one(node: Expr, operand: Expr) -> Expr:

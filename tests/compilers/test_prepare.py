@@ -120,6 +120,23 @@ def test_long_reductions_with_little_else_in_parallel_are_cut(shape, axes, cut):
         assert node.params["axes"] == (0,)
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes", "expected"),
+    [
+        ((40, 28, 28, 64), (0, 1, 2, 3), 0),
+        ((16, 28, 28, 64), (0, 1, 2, 3), 1),
+        ((16, 2, 28, 640), (0, 3), 0),
+        ((2, 3, 100_000), (0, 1, 2), 2),
+        ((16, 9, 70, 64), (0, 1, 2), 2),
+    ],
+)
+def test_the_axis_along_which_vectors_run_is_cut_last(shape, axes, expected):
+    (output,), _ = prepare(graph_of(by(p.sum_, axes=axes, keep_axes=False), spec("f32", *shape)).outputs, BLAS)
+    while output.primitive is not partial:
+        (output,) = output.operands
+    assert output.params["axes"][0] == expected
+
+
 def test_the_cut_does_not_depend_on_anything_but_the_shape():
     first, second = (
         prepare(graph_of(by(p.sum_, axes=(0,), keep_axes=False), spec(type_, 500_000)).outputs, BLAS)[0][0].operands[0]
