@@ -134,7 +134,8 @@ def check(function: str, signature: inspect.Signature, options: Mapping[str, Any
         if found:
             positional = "Make it a positional argument: declare it before `*`."
             if name not in known:
-                given = f"lambda {name}, *args: {function}(*args, {name}={name})"
+                own = function if function.isidentifier() else "f"
+                given = f"lambda {name}, *args: {own}(*args, {name}={name})"
                 positional = f"Compile a function that takes it by position: nx.jit({given})."
             raise NxTypeError(
                 message(

@@ -172,6 +172,13 @@ def test_a_tensor_as_an_option(tensor):
     assert error(norm, ONE, kind={"a": [1, (tensor,)]}) == f"{start}\"kind['a'][1][0]\".{hint}"
 
 
+def test_a_tensor_as_an_option_that_is_not_declared():
+    assert error(nx.jit(lambda t, **options: t), 1.0, key=ONE) == (
+        "<lambda>(t, **options) got a tensor for the option 'key'.\n  Options are static values. "
+        "Compile a function that takes it by position: nx.jit(lambda key, *args: f(*args, key=key))."
+    )
+
+
 def test_a_tensor_as_the_default_of_an_option():
     w = nx.tensor(1.0)
     f = nx.jit(lambda t, *, w=w: t)
