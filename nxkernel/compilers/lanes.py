@@ -20,6 +20,10 @@ VECTOR = 64
 ROWS = (8, 4, 2)
 #: What reading every second element, and elements further apart, is worth beside reading consecutive ones.
 SECOND, STRIDED = 0.6, 0.1
+#: Bytes that a kernel reads up to which they are near enough that it need not go through them in order.
+NEAR = 1 << 19
+#: Vectors of a tile with one row, and how many instructions it has at most for that.
+ABREAST = {4: 12, 2: 40, 1: math.inf}
 #: How much less a vector costs where a tile's rows share it.
 SHARED = 4
 
@@ -32,7 +36,8 @@ class Walk:
     ----------
     lanes : str
         ``"inner"``: vectors run along the last inner axis; ``"outer"``: along the last outer axis, whose reductions are
-        carried in memory; ``"tile"``: as that, in registers, for a tile of the last two outer axes at a time.
+        carried in memory, which is read in order; ``"tile"``: as that, in registers, for a tile of the last two outer
+        axes at a time.
     outer, inner : list of int
     sizes : dict
         Of each axis; those of size 1 are left out.
@@ -66,7 +71,22 @@ def walk(kernel: Kernel, fusion: Fusion) -> Walk:
     chosen = inner if best in inner else outer
     chosen.remove(best)
     chosen.append(best)
-    return Walk("inner" if chosen is inner else "outer", outer, inner, sizes)
+    if chosen is inner:
+        return Walk("inner", outer, inner, sizes)
+    lanes = _lanes(kernel)
+    near = sum(node.type.size * shapes.size(node.shape) for node, _ in reads) <= NEAR
+    if kernel.block or not near or 0 in sizes.values():
+        return Walk("outer", outer, inner, sizes)
+    vectors = _abreast(kernel, fusion) if sizes[best] > lanes else 1
+    return Walk("tile", outer, inner, sizes, (1, vectors, lanes))
+
+
+def _abreast(kernel: Kernel, fusion: Fusion) -> int:
+    """Vectors of a tile with one row: as many as hide how long an addition takes, and stay in registers."""
+    inside: set = set()
+    for anchor in kernel.anchors:
+        fusion.reach(anchor, fusion.start(anchor, kernel), inside)
+    return next(count for count, nodes in ABREAST.items() if len(inside) <= nodes)
 
 
 def _reads(kernel: Kernel, fusion: Fusion) -> list[tuple[Expr, dict[int, int]]]:
@@ -110,8 +130,7 @@ def _tiled(
     """
     reductions = [anchor for anchor in kernel.anchors if anchor.primitive.family == "reduction"]
     folds = any(anchor.primitive is p.reduce for anchor in reductions)
-    width = max(types.compute_type(node.type).size for anchor in reductions for node in (anchor, *anchor.operands))
-    lanes = VECTOR // min(max(width, 4), 8)
+    lanes = _lanes(kernel)
     if folds and not outer:
         sizes, outer = {**sizes, -1: 1}, [-1]
     if not outer:
@@ -145,6 +164,13 @@ def _tiled(
         rows = next(count for count in ROWS if sizes[row] >= count)
     vectors = 2 if sizes[lane] > lanes else 1
     return Walk("tile", [*outer, lane], inner, sizes, (rows, vectors, lanes))
+
+
+def _lanes(kernel: Kernel) -> int:
+    """Lanes of a vector of what a kernel reduces."""
+    reductions = [anchor for anchor in kernel.anchors if anchor.primitive.family == "reduction"]
+    width = max(types.compute_type(node.type).size for anchor in reductions for node in (anchor, *anchor.operands))
+    return VECTOR // min(max(width, 4), 8)
 
 
 def _is_clean(

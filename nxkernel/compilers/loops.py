@@ -190,4 +190,4 @@ class Nest:
         """What sort of nest it is, in one word for people."""
         if not any(section.reduces for section in self.sections):
             return "map"
-        return {"inner": "rows", "outer": "columns", "tile": "tiles"}[self.lanes]
+        return "rows" if self.lanes == "inner" else "tiles" if self.tile and self.tile[0] > 1 else "columns"

@@ -254,33 +254,11 @@ def _slice(node: Expr) -> Expr | None:
     return None
 
 
-@_rule(p.dynamic_slice)
-def _fixed_slice(node: Expr) -> Expr | None:
-    numbers = [_number(start) for start in node.operands[1:]]
-    if None in numbers:
-        return None
-    params = {"starts": _inside(node.operands[0], numbers, node.params["lengths"]), **node.params}
-    return Expr(p.slice_, node.operands[:1], params, node.spec, node.source)
-
-
-@_rule(p.slice_, p.dynamic_slice)
-def _what_was_put(node: Expr) -> Expr | None:
-    target = node.operands[0]
-    return target.operands[1] if target.primitive is p.put_slice and _place(node) == _place(target) else None
-
-
 @_rule(p.put_slice)
-def _put_slice(node: Expr) -> Expr | None:
-    target, part, *starts = node.operands
-    place = _place(node)
-    while target.primitive is p.put_slice and _place(target) == place:
-        # Nothing is left of what was put there before.
-        target = target.operands[0]
-    if part.primitive in (p.slice_, p.dynamic_slice) and part.operands[0] is target and _place(part) == place:
-        return target
-    if target is node.operands[0]:
-        return None
-    return Expr(p.put_slice, (target, part, *starts), {}, node.spec, node.source)
+def _put_back(node: Expr) -> Expr | None:
+    target, part = node.operands[:2]
+    taken = part.primitive in (p.slice_, p.dynamic_slice) and part.operands[0] is target
+    return target if taken and _place(part) == _place(node) else None
 
 
 def _place(node: Expr) -> Any:

@@ -38,15 +38,24 @@ def fold(t, axes):
     return nx.reduce(t, 0.5, lambda x, acc: acc * 0.5 + x, axes=axes)
 
 
+def terms(x):
+    for k in range(8):
+        x = x * x + float(k)
+    return x
+
+
 #: Functions with the types of what they take, and how the nest that does the work is walked.
 WALKS = {
     "elements": (lambda x: x + 1, ["f32 30 40"], ("inner", ())),
     "rows": (lambda x: nx.sum(x, axes=[1]), ["f32 30 40"], ("inner", ())),
-    "columns": (lambda x: nx.sum(x, axes=[0]), ["f32 30 40"], ("outer", ())),
-    "columns of doubles": (lambda x: nx.sum(x, axes=[0]), ["f64 30 40"], ("outer", ())),
+    "columns": (lambda x: nx.sum(x, axes=[0]), ["f32 30 40"], ("tile", (1, 4, 16))),
+    "columns of doubles": (lambda x: nx.sum(x, axes=[0]), ["f64 30 40"], ("tile", (1, 4, 8))),
+    "few columns": (lambda x: nx.sum(x, axes=[0]), ["f32 30 16"], ("tile", (1, 1, 16))),
+    "columns of long terms": (lambda x: nx.sum(terms(x), axes=[0]), ["f32 30 40"], ("tile", (1, 2, 16))),
+    "a vector and a matrix": (lambda x, v: nx.dot(v, x), ["f32 30 40", "f32 30"], ("tile", (1, 4, 16))),
     "everything": (lambda x: nx.sum(x), ["f32 30 40"], ("inner", ())),
     "few short rows": (lambda x: nx.sum(x, axes=[1]), ["f32 63 8"], ("inner", ())),
-    "many short rows": (lambda x: nx.sum(x, axes=[1]), ["f32 64 8"], ("outer", ())),
+    "many short rows": (lambda x: nx.sum(x, axes=[1]), ["f32 64 8"], ("tile", (1, 4, 16))),
     "rows that are not so short": (lambda x: nx.sum(x, axes=[1]), ["f32 64 9"], ("inner", ())),
     "a small product": (nx.dot, ["f32 8 5", "f32 5 16"], ("tile", (8, 1, 16))),
     "a small product of doubles": (nx.dot, ["f64 8 5", "f64 5 16"], ("tile", (8, 2, 8))),
@@ -109,9 +118,14 @@ def test_nothing_to_walk(shape):
         agree(lambda x, axes=axes: fold(x, axes), x)
 
 
-def test_long_rows_in_blocks_are_no_tiles():
+def test_sums_of_blocks_are_columns():
     found = nests(lambda x: nx.sum(x, axes=[1]), spec("f32", 3, 300_000))
-    assert [nest.lanes for nest in found] == ["inner", "outer"]
+    assert [nest.lanes for nest in found] == ["inner", "tile"]
+
+
+def test_columns_of_much_are_read_in_order_and_their_sums_held_in_registers():
+    found = nests(lambda x: nx.sum(x, axes=[0]), spec("f32", 3000, 50))
+    assert [nest.lanes for nest in found] == ["outer", "tile"]
 
 
 WINDOWS = {

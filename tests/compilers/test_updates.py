@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from benchmarks import loops_in_numpy
 from compiling import agree, graph_of, planned, spec
 from nxkernel import primitives as p
 from nxkernel.compilers import updates
@@ -196,3 +197,19 @@ def test_a_copy_that_is_returned_stays_as_it_was():
     array = np.ones(3)
     assert doubled(array).to_list() == [5.0, 1.0, 1.0]
     assert array.tolist() == [10.0, 2.0, 2.0]
+
+
+LOOPS = {
+    "cholesky": (np.eye(40) * 40 + 1.0,),
+    "gram_schmidt": (np.random.default_rng(0).random((40, 30)),),
+    "jacobi": (3, np.random.default_rng(1).random((40, 40)), np.random.default_rng(2).random((40, 40))),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_no_program_of_loops_copies_an_array(name):
+    function, arguments = nx.defn(getattr(loops_in_numpy, name)), LOOPS[name]
+    function(*[array.copy() if isinstance(array, np.ndarray) else array for array in arguments])
+    whole = {array.size for array in arguments if isinstance(array, np.ndarray)}
+    titles = [kernel.title for kernel in function.compilations()[-1].kernels]
+    assert not any(title.startswith(f"map of {size}, 1 read, 1 write") for title in titles for size in whole)

@@ -41,6 +41,10 @@ def lower(nest: Nest) -> Module:
         from nxkernel.compilers.numba_cpu.tiles import TiledLowering
 
         return TiledLowering(nest).run()
+    from nxkernel.compilers.numba_cpu import rows
+
+    if rows.suits(nest):
+        return rows.RowsLowering(nest).run()
     return Lowering(nest).run()
 
 

@@ -94,6 +94,15 @@ class Memory:
         self.bases = self._moved_by(outer)
         self._outer = {number: self._offset(number, outer) for number in self.nest.memory}
 
+    @property
+    def located(self) -> tuple[dict[int, Value], dict[int, Value | None]]:
+        """Where :meth:`locate` has put everything; what is set goes back there."""
+        return self.bases, self._outer
+
+    @located.setter
+    def located(self, found: tuple[dict[int, Value], dict[int, Value | None]]) -> None:
+        self.bases, self._outer = found
+
     def _split(self, position: Value, parts: list[tuple[str, Value]]) -> dict[str, Value]:
         """An index for each part, by name, out of one index over all of them; the last part runs fastest."""
         b, found, rest = self.b, {}, position

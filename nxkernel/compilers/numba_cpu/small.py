@@ -7,6 +7,7 @@ from nxkernel.compilers.numba_cpu import lower as large
 from nxkernel.compilers.numba_cpu.ir import Loop, Module, Value
 from nxkernel.compilers.numba_cpu.memory import Place
 from nxkernel.compilers.numba_cpu.reduce import Accumulator
+from nxkernel.compilers.numba_cpu.rows import suits
 
 #: Instructions in a section up to which its code is written for every part of a vector.
 OFTEN = 24
@@ -14,7 +15,7 @@ OFTEN = 24
 
 def lower(nest: Nest) -> Module:
     """The module that defines the kernel of a nest, under the nest's key, as it is best in a loop."""
-    return large.lower(nest) if nest.lanes != "inner" else _Small(nest).run()
+    return large.lower(nest) if nest.lanes != "inner" or suits(nest) else _Small(nest).run()
 
 
 class _Small(large.Lowering):

@@ -39,7 +39,9 @@ class Part:
     def onto(self, whole: Expr, empty: bool) -> Expr:
         """Add it to a whole array, in place where the compiler can; where that is empty nothing needs to be read."""
         block = self.block
-        if not empty and not self._is_cleared(whole):
+        if self._is_cleared(whole):
+            whole = whole.operands[0]
+        elif not empty:
             strides = (1,) * len(block.shape)
             block = block + apply(p.dynamic_slice, whole, *self.starts, lengths=block.shape, strides=strides)
         return apply(p.put_slice, whole, block, *self.starts)
