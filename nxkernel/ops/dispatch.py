@@ -146,7 +146,7 @@ def _is_sampled(samples: Any, key: Any) -> bool:
 
 def lasting(value: Any, argument: str = "") -> Tensor | Expr:
     """As :func:`operand`, with a copy of an array that somebody may write to: for results that share its memory."""
-    if isinstance(value, np.ndarray) or (not isinstance(value, Operand) and hasattr(value, "__array__")):
+    if isinstance(value, np.ndarray) or (not isinstance(value, Operand | Proxy) and hasattr(value, "__array__")):
         array = array_of_numbers(value, argument)
         if not _is_frozen(array):
             value = array.copy()

@@ -351,3 +351,26 @@ def test_a_loop_that_leaves_an_argument_as_it_is():
     x = X.copy()
     f(x, 2)
     assert x.tolist() == [11.0, -1.0, 2.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t: nx.reshape(t, (4,)), nx.transpose, nx.take_diagonal, lambda t: nx.slice(t, [0, 1], [2, 1]),
+        lambda t: nx.rename(t, ["rows", None]), lambda t: nx.pad(t, 0.0, [(0, 0, 0), (0, 0, 0)]), nx.real,
+        lambda t: nx.as_type(t, "f64"), lambda t: nx.cumulative_sum(t, axis=1), lambda t: nx.linalg.matrix_power(t, 1),
+        nx.stop_grad,
+    ],
+)  # fmt: skip
+def test_functions_that_may_share_memory_take_it(function):
+    @nx.defn
+    def assigned(x):
+        x[0] = x[0] * 2
+        y = function(x)
+        x[1] = 0.0
+        return y
+
+    given = np.array([[1.0, 2.0], [3.0, 4.0]])
+    expected = function(nx.tensor([[2.0, 4.0], [3.0, 4.0]])).to_list()
+    assert assigned(given).to_list() == expected
+    assert given.tolist() == [[2.0, 4.0], [0.0, 0.0]]
