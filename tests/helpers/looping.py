@@ -99,6 +99,20 @@ def left_from_within(x):
 
 
 @nx.defn
+def counters_that_meet(x):
+    """Two counters, of which one is compared with the other, and one that is compared the other way round."""
+    i, j = 0, 10
+    while i < j:
+        x = nx.sin(x) * x + i
+        i += 1
+        j -= 2
+    while not i >= 6:
+        x = x * nx.cos(x)
+        i += 1
+    return nx.sum(x) * j
+
+
+@nx.defn
 def skipped_turns(x):
     """Turns that are skipped."""
     y = x
@@ -498,6 +512,7 @@ OF_A_VECTOR = (
     left_early,
     left_before_counting,
     left_from_within,
+    counters_that_meet,
     skipped_turns,
     two_conditions,
     carried_ints,

@@ -12,6 +12,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import Interval, difference, turn_step
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import apply
+from nxkernel.primitives import Primitive
 from nxkernel.shapes import ceil_div
 from nxkernel.transforms.adjoints.table import index
 
@@ -160,20 +161,33 @@ def _going_on(after: Expr, before: Sequence[Expr], flags: Sequence[tuple[Expr, b
 _ORDER = {p.less: (True, False), p.less_equal: (True, True), p.greater: (False, False), p.greater_equal: (False, True)}
 
 
+#: What a comparison says where it does not hold.
+_OPPOSITE = {
+    p.less: p.greater_equal, p.less_equal: p.greater, p.greater: p.less_equal, p.greater_equal: p.less,
+    p.equal: p.not_equal,
+}  # fmt: skip
+
+
 def _bounds(node: Expr, known: Known) -> list[Bound]:
     """What parts of the condition say, all of which must hold."""
     condition = node.params["condition"]
     found = []
     places = {parameter: place for place, parameter in enumerate(condition.parameters)}
     for asked in _conjuncts(node):
-        if asked.primitive in _ORDER or asked.primitive is p.not_equal:
+        comparison = asked.primitive
+        if comparison is p.logical_not:
+            (asked,) = asked.operands
+            comparison = _OPPOSITE.get(asked.primitive)
+        if comparison in _ORDER or comparison is p.not_equal:
             for left, right in (asked.operands, asked.operands[::-1]):
-                bound = _bound(node, asked, places.get(left), right, left is asked.operands[0], known)
+                bound = _bound(node, comparison, places.get(left), right, left is asked.operands[0], known)
                 found += [bound] if bound is not None else []
     return found
 
 
-def _bound(node: Expr, asked: Expr, place: int | None, right: Expr, ahead: bool, known: Known) -> Bound | None:
+def _bound(
+    node: Expr, comparison: Primitive, place: int | None, right: Expr, ahead: bool, known: Known
+) -> Bound | None:
     condition, count = node.params["condition"], node.params["state"]
     if place is None or place >= count:
         return None
@@ -181,13 +195,20 @@ def _bound(node: Expr, asked: Expr, place: int | None, right: Expr, ahead: bool,
     given = dict(zip(condition.parameters[count:], node.operands[count:], strict=True))
     around = {parameter: found for parameter, one in given.items() if (found := _interval(one, known)) is not None}
     first, last = _interval(node.operands[place], known), _interval(right, around)
+    other = next((k for k in range(count) if condition.parameters[k] is right), None)
+    if other is not None and by is not None and first is not None:
+        # Two counters: what is between them changes by the difference of their steps.
+        further, begin = step(node, other), _interval(node.operands[other], known)
+        if further is None or begin is None:
+            return None
+        first, last, by = (first[0] - begin[1], first[1] - begin[0]), (0, 0), by - further
     if not by or first is None or last is None:
         return None
     exact = first[0] == first[1] and last[0] == last[1]
-    if asked.primitive is p.not_equal:
+    if comparison is p.not_equal:
         turns, rest = divmod(last[0] - first[0], by)
         return Bound(turns, place, True) if exact and not rest and turns >= 0 else None
-    rising, reaches = _ORDER[asked.primitive]
+    rising, reaches = _ORDER[comparison]
     if (by > 0) is not (rising is ahead):
         return None
     way = (last[1] - first[0] if by > 0 else first[1] - last[0]) + reaches

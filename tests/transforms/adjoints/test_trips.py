@@ -38,6 +38,8 @@ def loop(first, condition, step, bound=None):
         (5, lambda i, _: nx.less(i, 5), lambda i: i + 1, 0),
         (9, lambda i, _: nx.less(i, 5), lambda i: i + 1, 0),
         (0, lambda i, _: nx.not_equal(i, 5), lambda i: i + 2, None),
+        (0, lambda i, _: nx.logical_not(nx.greater_equal(i, 5)), lambda i: i + 1, 5),
+        (0, lambda i, _: nx.logical_not(nx.equal(i, 6)), lambda i: i + 2, 3),
         (0, lambda i, _: nx.less(i, 5), lambda i: i - 1, None),
         (1, lambda i, _: nx.less(i, 50), lambda i: i * 2, None),
         (0, lambda i, _: nx.logical_or(nx.less(i, 5), nx.less(i, 3)), lambda i: i + 1, None),
@@ -58,6 +60,21 @@ def test_bounds_that_only_the_program_knows():
     assert (trips.most(node, {}), trips.exactly(node, {})) == (None, None)
     (bound,) = [operand for operand in node.operands if operand.primitive.name == "parameter" and operand.type == "s64"]
     assert (trips.most(node, {bound: (2, 7)}), trips.exactly(node, {bound: (2, 7)})) == (7, None)
+
+
+@pytest.mark.parametrize(
+    ("steps", "turns"), [((1, -2), 4), ((2, 1), 10), ((0, -5), 2), ((1, 1), None), ((-1, 2), None)]
+)
+def test_counters_that_meet(steps, turns):
+    def function(x):
+        def turn(state):
+            return [state[0] + steps[0], state[1] + steps[1], state[2] * 2]
+
+        return control.run_while([0, 10, x], lambda s: nx.less(s[0], s[1]), turn, ["i", "j", "x"])[2]
+
+    graph = graph_of(function, spec("f64"))
+    node = next(node for node in post_order(graph.outputs) if node.primitive.name == "while")
+    assert trips.exactly(node, {}) == trips.most(node, {}) == turns
 
 
 def test_counters_behind_a_break():
