@@ -236,8 +236,9 @@ class _Run:
 
     def _epoch(self, bar: Bar) -> None:
         """One epoch, or what is left of it."""
-        skipped = self.now.batch
+        skipped, found = self.now.batch, 0
         for place, batch in enumerate(_epoch_of(self.data, self.now.epoch)):
+            found += 1
             if place < skipped:
                 continue
             rate = self._rate(self.now.step)
@@ -250,6 +251,14 @@ class _Run:
             bar.step({name: total / self.now.examples for name, total in self.now.totals.items()})
             if self.every is not None and self.now.step % self.every == 0:
                 self.save()
+        if found < skipped:
+            raise NxValueError(
+                message(
+                    f"fit: the checkpoint was written after {_batches(skipped)} of epoch {self.now.epoch + 1}, "
+                    f"and the data has {found} there.",
+                    "Resume with batches of the same data and size.",
+                )
+            )
         if not self.now.batch:
             raise NxValueError(f"fit: the data of epoch {self.now.epoch + 1} has no batch")
         self._end_epoch()

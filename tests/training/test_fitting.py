@@ -164,6 +164,17 @@ def test_resuming_after_some_epochs_gives_the_same_numbers_as_not_stopping(tmp_p
     assert (done.steps, leaves(done)) == (whole.steps, leaves(whole))
 
 
+def test_resuming_with_larger_batches_in_the_middle_of_an_epoch_is_refused(tmp_path):
+    path = tmp_path / "run.safetensors"
+    fit(data=Interrupted(1, 3), checkpoint=path)
+    with pytest.raises(NxValueError) as caught:
+        fit(data=training.batches(X, Y, 35, key=3), checkpoint=path, resume=True)
+    assert str(caught.value) == (
+        "fit: the checkpoint was written after 3 batches of epoch 2, and the data has 2 there.\n"
+        "  Resume with batches of the same data and size."
+    )
+
+
 def test_a_checkpoint_of_another_model_is_refused_with_the_first_difference(tmp_path):
     path = tmp_path / "run.safetensors"
     fit(epochs=1, checkpoint=path)
