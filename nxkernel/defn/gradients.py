@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel.defn import containers, entries, variables
+from nxkernel.defn import containers, entries, subjects, variables
 from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
@@ -86,6 +86,7 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
         )
     if not callable(fun):
         raise NxTypeError(f"custom_grad takes a function of the cotangent, got {describe(fun)}")
+    _check_takes_one(fun)
     leaves, structure = _leaves(expr, variables.no_tensor("custom_grad"))
     sources, wanted = _leaves(list(inputs), variables.no_tensor("custom_grad"))
     if tracing.current() is None:
@@ -98,6 +99,19 @@ def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[
 
     made = _with_gradient(results, given, backward)
     return containers.rebuild(structure, iter([_as(leaf, value) for leaf, value in zip(leaves, made, strict=True)]))
+
+
+def _check_takes_one(fun: Callable[..., Any]) -> None:
+    signature = subjects.signature(fun)
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise NxTypeError(
+            message(
+                f"custom_grad calls its function with the cotangent alone, got a function of {signature}.",
+                "For several values the cotangent is a container like them: lambda g: [g[0] * 2, g[1]].",
+            )
+        ) from None
 
 
 def checkpoint(fun: Callable[..., Any]) -> Definition:

@@ -158,6 +158,10 @@ def test_outside_of_definitions_it_gives_the_value():
     [
         (lambda x: nx.custom_grad(x, x, lambda g: [g]), "custom_grad takes a list of inputs, got a traced value"),
         (lambda x: nx.custom_grad(x, [x], 3), "custom_grad takes a function of the cotangent, got 3"),
+        (
+            lambda x: nx.custom_grad((x, x), [x], lambda g, h: [g]),
+            r"alone, got a function of \(g, h\)\.\n  F",
+        ),
         (lambda x: nx.custom_grad(x, [x], lambda g: [g, g]), r"a gain for each of 1 input, \[·\], got \[·, ·\]"),
         (
             lambda x: nx.custom_grad(x, [x], lambda g: [g[:2]]),
