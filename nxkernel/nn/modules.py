@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nxkernel import random
+from nxkernel import hints, random
 from nxkernel.calling import explained, exported
 from nxkernel.defn import faces
 from nxkernel.defn.definition import Definition
@@ -32,6 +32,14 @@ from nxkernel.nn.summaries import Summary, shown_call
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
 from nxkernel.wording import a
+
+#: What modules of other libraries can do, in variables that people have.
+_METHODS: dict[str, hints.Entry] = {
+    "fit": "training.fit(net, loss, optimizer, params, data)", "compile": "training.make_step(net, loss, optimizer)",
+    "evaluate": "training.evaluate(net, loss, params, data)",
+    **dict.fromkeys(("apply", "forward", "predict"), "net(params, x)"),
+    **dict.fromkeys(("parameters", "params", "state_dict", "weights"), "params = net.init(nx.random.key(0), x)"),
+}  # fmt: skip
 
 
 class Module:
@@ -63,6 +71,12 @@ class Module:
     @property
     def __name__(self) -> str:
         return self.name
+
+    def __getattr__(self, name: str) -> Any:
+        # Copies are asked for attributes before they have any, and pages for ways to show them.
+        if name.startswith("_"):
+            raise AttributeError(f"a module has no {name!r}")
+        raise hints.missing("a module", name, _METHODS, dir(type(self)), self)
 
     def __reduce__(self) -> tuple:
         builder, args, options = _call_of(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -59,6 +60,8 @@ class Fitted:
             f"{name} {values[-1]:.4g}" for name, values in self.history.items() if name != "epoch" and values
         )
         told = f"; {last}" if last else ""
+        if any(math.isnan(value) for value in self.history.get("loss", ())[-1:]):
+            told += "; with nx.debug_nans() it stops at the line that made the first NaN"
         return f"<fitted in {counted(self.epochs, 'epoch')}, {counted(self.steps, 'step')}: {self.stopped}{told}>"
 
 

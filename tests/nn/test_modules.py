@@ -451,3 +451,19 @@ def test_a_tensor_by_name_is_passed_by_position_where_a_network_is_compiled_by_h
     )
     compiled = nx.jit(lambda key, *args: net(*args, key=key, training=True))
     np.testing.assert_allclose(compiled(KEY, params, X), net(params, X, key=KEY, training=True), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("predict", "Write net(params, x)."),
+        ("fit", "Write training.fit(net, loss, optimizer, params, data)."),
+        ("parameters", "Write params = net.init(nx.random.key(0), x)."),
+        ("summery", "Did you mean 'summary'?"),
+    ],
+)
+def test_what_modules_of_other_libraries_have_is_answered(name, told):
+    with pytest.raises(AttributeError) as caught:
+        getattr(nn.dense(2), name)
+    assert str(caught.value) == f"a module has no {name!r}.\n  {told}"
+    assert not hasattr(nn.dense(2), "_repr_png_")

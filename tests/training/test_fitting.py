@@ -221,6 +221,15 @@ def test_data_can_be_a_list_or_a_function_of_the_epoch():
     assert fit(data=iter(pairs), epochs=1).steps == 2
 
 
+def test_a_loss_that_became_nan_says_how_to_find_out():
+    fitted = fit(optimizer=optim.sgd(1e30), epochs=3)
+    assert np.isnan(fitted.history["loss"][-1])
+    assert repr(fitted) == (
+        "<fitted in 3 epochs, 12 steps: all epochs are done; loss nan; "
+        "with nx.debug_nans() it stops at the line that made the first NaN>"
+    )
+
+
 def test_the_bar_shows_the_epoch_and_the_loss(capsys):
     fit(epochs=2, progress=True)
     shown = capsys.readouterr().err
