@@ -314,7 +314,7 @@ class Arguments:
 
 
 #: As many tensors of a container are told one by one, where a call is shown in a line.
-_MOST_LEAVES = 6
+_MOST_LEAVES = 4
 
 #: The most work that is done to find out whether the elements of two arrays overlap whose bounds do.
 _MOST_WORK = 100_000
