@@ -76,10 +76,6 @@ def _harmless(array: np.ndarray) -> np.ndarray:
     return np.broadcast_to(np.eye(*array.shape[-2:], dtype=array.dtype), array.shape)
 
 
-def _cholesky(out: Spec, /, a: np.ndarray) -> np.ndarray:
-    return settled(out, _batched(np.linalg.cholesky, 1)(widened(a)))
-
-
 #: Rows from which SciPy's LAPACK, called once for each matrix, takes less time than NumPy's, called once for all.
 _LARGE = 48
 
@@ -90,6 +86,18 @@ def _driver(name: str, *arrays: np.ndarray) -> Callable[..., Any]:
 
     (found,) = scipy.linalg.lapack.get_lapack_funcs((name,), arrays)
     return found
+
+
+def _cholesky(out: Spec, /, a: np.ndarray) -> np.ndarray:
+    a = widened(a)
+    if a.shape[-1] < _LARGE:
+        return settled(out, _batched(np.linalg.cholesky, 1)(a))
+    result, potrf = np.empty(a.shape, a.dtype), _driver("potrf", a)
+    for place in np.ndindex(a.shape[:-2]):
+        # Transposed views are in the order that LAPACK wants: transpose(a) = adjoint(u) u, with u = transpose(l).
+        found, info = potrf(a[place].T, lower=0, clean=1)
+        result[place] = np.nan if info else found.T
+    return settled(out, result)
 
 
 def _solve(out: Spec, /, a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -9,6 +9,9 @@ from nxkernel.graph.expr import Expr
 from nxkernel.ops.dispatch import apply
 from nxkernel.transforms.adjoints.table import Gain, Site, rule
 
+#: A side of a product: a value, its axes that are contracted, and those of the batch.
+Side = tuple[Expr, tuple[int, ...], tuple[int, ...]]
+
 
 @rule(p.dot)
 def _dot(at: Site) -> list[Gain]:
@@ -21,15 +24,31 @@ def _dot(at: Site) -> list[Gain]:
     its = tuple(range(count + len(free_left), count + len(free_left) + len(free_right)))
     gains: list[Gain] = [None, None]
     if at.wanted[0]:
-        found = apply(p.dot, at.g, y, contract=(its, tuple(free_right)), batch=(batch, batch_right))
-        # Now in order: batch, free axes of the left, what is left of the right: the contracted ones, ascending.
+        # Behind the batch: the free axes of the left, then its contracted ones as those of the right ascend, or before.
         contracted = [left[k] for k in _ascending(right)]
-        gains[0] = _arranged(found, [*batch_left, *free_left, *contracted])
+        gains[0] = _product(
+            (at.g, its, batch), (y, tuple(free_right), batch_right), list(batch_left), free_left, contracted
+        )
     if at.wanted[1]:
-        found = apply(p.dot, at.g, x, contract=(mine, tuple(free_left)), batch=(batch, batch_left))
         contracted = [right[k] for k in _ascending(left)]
-        gains[1] = _arranged(found, [*batch_right, *free_right, *contracted])
+        gains[1] = _product(
+            (at.g, mine, batch), (x, tuple(free_left), batch_left), list(batch_right), free_right, contracted
+        )
     return gains
+
+
+def _product(gain: Side, other: Side, batch: list[int], free: list[int], contracted: list[int]) -> Expr:
+    """The product of a cotangent with the other operand, whose axes go where those of the operand are.
+
+    In which order the two are multiplied decides how the result lies in memory: that of the operand, where one does it.
+    """
+    order = [*batch, *free, *contracted]
+    if order != sorted(order):
+        turned = [*batch, *contracted, *free]
+        if turned == sorted(turned):
+            gain, other, order = other, gain, turned
+    found = apply(p.dot, gain[0], other[0], contract=(gain[1], other[1]), batch=(gain[2], other[2]))
+    return _arranged(found, order)
 
 
 def _ascending(axes: Sequence[int]) -> list[int]:
