@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
-from differences import check, close_to_wide, numbers
+from compiling import graph_of, spec
+from differences import check, close_to_wide, gradient_of, numbers
 from nxkernel import primitives as p
+from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import apply
 
 
@@ -31,6 +33,21 @@ def products(draw):
 def test_axes(case):
     (left, right), params = case
     check(lambda x, y: apply(p.dot, x, y, **params), numbers(*left), numbers(*right, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [(False, False), (True, False), (False, True), (True, True)],
+    ids=["a b", "aT b", "a bT", "aT bT"],
+)
+def test_gradients_lie_as_their_operands_do(left, right):
+    def product(a, b):
+        contract = [0 if left else 1], [1 if right else 0]
+        return nx.dot(a, contract[0], b, contract[1])
+
+    shapes = (4, 3) if left else (3, 4), (5, 4) if right else (4, 5), (3, 5)
+    made = graph_of(gradient_of(product, 2), *[spec("f32", *shape) for shape in shapes])
+    assert not [node for node in post_order(made.outputs) if node.primitive is p.transpose]
 
 
 @pytest.mark.parametrize("complex_", [False, True])
