@@ -30,6 +30,16 @@ def unsigned(type_: Type) -> Type:
 
 def shape_drawn(sampler: str, shape: Any, **parameters: Any) -> Shape:
     """The shape that is drawn: the one that was asked for, else that of the distribution's parameters."""
+    for name, value in parameters.items():
+        if isinstance(value, tuple) and all(type(n) is int for n in value):
+            # The second argument is the shape in JAX and NumPy's older interface: nothing would tell the mistake.
+            raise NxTypeError(
+                message(
+                    f"{sampler}: {name} is the tuple {value!r}.",
+                    f"A shape goes by name: nx.random.{sampler}(key, shape={value!r}). "
+                    f"Numbers are given as a list or a tensor: {name}={list(value)!r}.",
+                )
+            )
     given = {name: () if is_number(value) else operand(value, name).shape for name, value in parameters.items()}
     if shape is None:
         return functools.reduce(shapes.broadcast_shapes, given.values(), ())
