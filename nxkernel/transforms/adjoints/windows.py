@@ -12,6 +12,8 @@ from nxkernel.transforms.adjoints.table import Gain, Site, bare, rule, shaped, s
 FEW = 16
 #: Elements of the windows' results, with those between them, for each of their own, up to which results are spread out.
 SPARSE = 16
+#: The same where windows lie apart, as they could be put one after the other instead.
+SPARSE_APART = 4
 #: Channels up to which the gradient of a kernel is a product of matrices, where there are features enough for one, and
 #: elements that the windows may have together for that.
 FEW_CHANNELS, SOME_FEATURES, MOST = 4, 4, 1 << 25
@@ -24,7 +26,7 @@ def _windows(at: Site) -> list[Gain]:
         return [at.zeros(0)]
     window, strides, dilations = (at.params[name] for name in ("window", "strides", "dilations"))
     apart = all((n - 1) * gap < step for n, step, gap in zip(window, strides, dilations, strict=True))
-    if not apart and shapes.size(strides) <= SPARSE:
+    if shapes.size(strides) <= (SPARSE_APART if apart else SPARSE):
         found = _Collected(at).total(gain)
         if found is not None:
             return [found]
