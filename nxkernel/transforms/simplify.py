@@ -254,6 +254,15 @@ def _slice(node: Expr) -> Expr | None:
     return None
 
 
+@_rule(p.dynamic_slice)
+def _fixed_slice(node: Expr) -> Expr | None:
+    starts = [_number(start) for start in node.operands[1:]]
+    if None in starts:
+        return None
+    params = {"starts": _inside(node.operands[0], starts, node.params["lengths"]), **node.params}
+    return Expr(p.slice_, node.operands[:1], params, node.spec, node.source)
+
+
 @_rule(p.put_slice)
 def _put_back(node: Expr) -> Expr | None:
     target, part = node.operands[:2]

@@ -214,6 +214,12 @@ def taken(whole, *starts, lengths):
 WIDE, INDEX = spec("f32", 3, 7), spec("s64")
 
 
+def test_slices_at_known_starts_are_plain_and_inside():
+    assert left(lambda x: taken(x, start(-2), start(6), lengths=(2, 3)), WIDE) == [
+        "b = slice a, starts=[0, 4], lengths=[2, 3], strides=[1, 1]"
+    ]
+
+
 def test_what_was_put_stays_in_memory_for_those_who_read_it():
     # Versions of one array share its memory: reading a value past them, or leaving one out, would cost a copy.
     def read(x, i, y):

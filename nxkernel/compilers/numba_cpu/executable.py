@@ -92,10 +92,10 @@ class CpuExecutable:
         self.lower_ms, self.native_ms = lower_ms, native_ms
         self.symbol = text.symbol
         launch = runtime.callable_program(address, text.params)
-        self.launch = host.raising(launch) if text.calls else launch
+        launch = host.raising(launch) if text.calls else launch
+        self.launch = _with_workspace(launch, layout.workspace) if layout.workspace else launch
         self._calls = text.calls
         self._shapes = [(shape, normalize(type_).dtype) for shape, type_ in layout.arrays]
-        self._workspace = layout.workspace
         changed = {number for _, number in graph.updates}
         self._results = [
             (kind, place, node.shape, number in changed)
@@ -104,7 +104,7 @@ class CpuExecutable:
         in_order = [("output", place, shape, False) for place, (shape, _) in enumerate(self._shapes)]
         self._as_made = self._results == in_order
         #: Whether the program has exactly one array to allocate, which is its one output.
-        one = len(self._results) == 1 and not layout.workspace and not graph.updates
+        one = self._as_made and len(self._results) == 1 and not graph.updates
         self.single = self._shapes[0] if one else None
 
     @property
@@ -115,21 +115,30 @@ class CpuExecutable:
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for one array a parameter; what is in a parameter that changes is that array itself."""
         made = [_allocate(shape, dtype) for shape, dtype in self._shapes]
-        extra = [workspace.take(self._workspace)] if self._workspace else []
-        if not self.launch(*arrays, *made, *extra):
+        if not self.launch(*arrays, *made):
             ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
-            self.launch(*ready, *made, *extra)
+            self.launch(*ready, *made)
             for place, _ in self.graph.updates:
                 if ready[place] is not arrays[place]:
                     np.copyto(arrays[place], ready[place])
-        if extra:
-            workspace.give_back(extra[0])
         if self._as_made:
             return made
         return [
             (made[place] if kind == "output" else arrays[place] if changed else arrays[place].copy()).reshape(shape)
             for kind, place, shape, changed in self._results
         ]
+
+
+def _with_workspace(launch: Callable[..., bool], size: int) -> Callable[..., bool]:
+    """A program's function that gets, after its arrays, so many bytes to work in."""
+
+    def launch_with_workspace(*arrays: np.ndarray) -> bool:
+        memory = workspace.take(size)
+        done = launch(*arrays, memory)
+        workspace.give_back(memory)
+        return done
+
+    return launch_with_workspace
 
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

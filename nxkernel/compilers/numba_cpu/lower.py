@@ -75,8 +75,11 @@ class Lowering:
         count = b.load("i64", Value("ptr", 1, "%dims"))
         self.m = Memory(self.nest, self.e)
         self._make_rows()
-        loop = Loop(b, begin, b.integer("add", begin, count), self.integer(1))
-        self.m.locate(loop.index)
+        parts = self.m.ranges()
+        names, first = [name for name, _ in parts], self.m.split(begin, parts)
+        loop = Loop(b, begin, b.integer("add", begin, count), self.integer(1), [first[name] for name in names])
+        found = dict(zip(names, loop.values, strict=True))
+        self.m.go_to(found)
         for section in self.nest.sections:
             if section.level == "row":
                 self._row_section(section)
@@ -84,7 +87,8 @@ class Lowering:
                 self._full_inner(section)
             else:
                 self._full_outer(section)
-        loop.end()
+        following = self.m.after(found, parts)
+        loop.end(*[following[name] for name in names])
         b.do("ret void")
         b.finish()
         return self.module

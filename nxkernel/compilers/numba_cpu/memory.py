@@ -76,11 +76,10 @@ class Memory:
             else:
                 self.words[kind, number, axis] = self.word(place)
 
-    def locate(self, position: Value) -> None:
-        """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
+    def ranges(self) -> list[tuple[str, Value]]:
+        """What a step of the parallel range is made of, by name, with how many there are: the last runs fastest."""
         b, nest = self.b, self.nest
-        serial_outer = list(range(nest.outer - (nest.lanes == "outer")))
-        parts: list[tuple[str, Value]] = [(f"axis{axis}", self.sizes[axis]) for axis in serial_outer]
+        parts = [(f"axis{axis}", self.sizes[axis]) for axis in self._serial_outer()]
         if nest.split >= 0:
             parts.append(("block", self.words["blocks", 0, 0]))
         if nest.lanes == "outer":
@@ -88,9 +87,19 @@ class Memory:
             parts.append(("tile", b.integer("sdiv", wide, self.integer(loops.COLUMNS))))
         elif nest.tiled:
             parts.append(("tile", self.words["tiles", 0, 0]))
-        found = self._split(position, parts)
+        return parts
+
+    def _serial_outer(self) -> range:
+        return range(self.nest.outer - (self.nest.lanes == "outer"))
+
+    def locate(self, position: Value) -> None:
+        """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
+        self.go_to(self.split(position, self.ranges()))
+
+    def go_to(self, found: dict[str, Value]) -> None:
+        """From outer indices, block and tile, by name, to addresses."""
         self.block, self.tile = found.get("block"), found.get("tile")
-        outer = {axis: found[f"axis{axis}"] for axis in serial_outer}
+        outer = {axis: found[f"axis{axis}"] for axis in self._serial_outer()}
         self.bases = self._moved_by(outer)
         self._outer = {number: self._offset(number, outer) for number in self.nest.memory}
 
@@ -103,7 +112,7 @@ class Memory:
     def located(self, found: tuple[dict[int, Value], dict[int, Value | None]]) -> None:
         self.bases, self._outer = found
 
-    def _split(self, position: Value, parts: list[tuple[str, Value]]) -> dict[str, Value]:
+    def split(self, position: Value, parts: list[tuple[str, Value]]) -> dict[str, Value]:
         """An index for each part, by name, out of one index over all of them; the last part runs fastest."""
         b, found, rest = self.b, {}, position
         for place, (name, size) in reversed(list(enumerate(parts))):
@@ -113,6 +122,19 @@ class Memory:
                 found[name] = b.integer("urem", rest, size)
                 rest = b.integer("udiv", rest, size)
         return found
+
+    def after(self, found: dict[str, Value], parts: list[tuple[str, Value]]) -> dict[str, Value]:
+        """The indices of the next step, by counting: a division takes longer than many a row."""
+        b, carry, following = self.b, self.integer(1), {}
+        for place, (name, size) in reversed(list(enumerate(parts))):
+            further = b.integer("add", found[name], carry)
+            if place == 0:
+                following[name] = further
+            else:
+                over = b.icmp("eq", further, size)
+                following[name] = b.select(over, self.integer(0), further)
+                carry = b.convert("zext", over, "i64")
+        return following
 
     def _moved_by(self, indices: dict[int, Value]) -> dict[int, Value]:
         """Where each buffer, and each running index, is at the indices of some axes, the others at their beginning."""

@@ -437,8 +437,10 @@ def _as_type(e: Emitter, type_: Type, values: list[Value], source: Type) -> Valu
     b, value = e.b, values[0]
     if type_ is types.bool_:
         return e.truth(value)
-    value = e.number(value, source)
     element = REGISTER[type_]
+    if value.element == "i1" and type_.is_float:
+        return b.select(value, b.constant(element, 1, value.lanes), b.constant(element, 0, value.lanes))
+    value = e.number(value, source)
     if type_.is_float:
         if source is types.f64 and type_ is types.f16:
             value = _odd(b, value)

@@ -35,7 +35,7 @@ class TileMemory(Memory):
         if rows > 1:
             ranges.append(("row", self._ceil(self.sizes[nest.outer - 2], rows)))
         ranges.append(("lane", self._ceil(self.sizes[nest.outer - 1], vectors * lanes)))
-        found = self._split(position, ranges)
+        found = self.split(position, ranges)
         self.first_lane = b.integer("mul", found["lane"], self.integer(vectors * lanes))
         self.bases = self._moved_by({axis: found[f"axis{axis}"] for axis in serial})
         level = {}

@@ -90,7 +90,7 @@ def test_nodes_of_kernels_are_those_of_the_graph():
     assert total.operands[0] in told
 
 
-def test_a_program_with_one_output_and_no_workspace():
+def test_a_program_with_one_output():
     assert compiled(lambda x: x + 1, spec("f32", 3)).single == ((3,), np.dtype("f4"))
     assert compiled(lambda x: (x + 1, x + 2), spec("f32", 3)).single is None
 
