@@ -8,7 +8,6 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-import nxkernel
 from nxkernel import numba_functions
 from nxkernel import types as face
 from nxkernel.defn import refusals
@@ -20,7 +19,7 @@ from nxkernel.numpy.array import Value, wrap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.njit import njit_map
 
-_PACKAGE = os.path.join(os.path.dirname(nxkernel.__file__), "")
+_PACKAGE = os.path.join(os.path.dirname(face.__file__), "")
 _CACHED = type(functools.cache(len))
 _TWINS: dict[Any, Callable[..., Any]] = {**builtins.TWINS, **mathematics.TWINS}
 
