@@ -1,9 +1,14 @@
 """What importing nxkernel brings in: nothing that only a compilation or a notebook needs."""
 
+import ast
+import graphlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import nxkernel
 
 LATER = ["IPython", "anywidget", "ipywidgets", "jax", "llvmlite", "numba", "scipy"]
 
@@ -32,3 +37,30 @@ def test_a_compilation_brings_in_what_it_needs():
     found = loaded_after("import nxkernel as nx; nx.jit(lambda t: t + 1, compiler='numba_cpu')(1.0)")
     assert "llvmlite" in found
     assert not {"IPython", "anywidget", "ipywidgets", "jax"} & set(found)
+
+
+def imported(path, names):
+    """The modules of the package that a module imports when it is itself imported."""
+    found, todo = set(), [ast.parse(path.read_text("utf-8"))]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {name if name in names else node.module for name in whole}
+        todo.extend(ast.iter_child_nodes(node))
+    return found & names
+
+
+def test_modules_import_no_circle():
+    package = Path(nxkernel.__file__).parent
+    files = {".".join(path.relative_to(package.parent).with_suffix("").parts): path for path in package.rglob("*.py")}
+    files = {name.removesuffix(".__init__"): path for name, path in files.items()}
+    imports = {name: imported(path, set(files)) - {name} for name, path in files.items()}
+    # TopologicalSorter raises CycleError, which names the circle.
+    assert len(list(graphlib.TopologicalSorter(imports).static_order())) == len(files)
