@@ -8,8 +8,8 @@ from typing import Any
 from nxkernel import shapes, types
 from nxkernel.compilers import loops
 from nxkernel.compilers.costs import cost
-from nxkernel.compilers.fusion import Kernel
 from nxkernel.compilers.hoisting import hoisted
+from nxkernel.compilers.kernels import Kernel
 from nxkernel.compilers.loops import Access, Nest, Section
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type

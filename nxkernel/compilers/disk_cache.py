@@ -21,6 +21,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from nxkernel.errors import CacheWarning, message
@@ -117,6 +118,46 @@ def files() -> Iterator[tuple[Path, os.stat_result]]:
         if _OWN_FOLDER.fullmatch(path.parent.name) and _OWN_FILE.fullmatch(path.name):
             with contextlib.suppress(OSError):
                 yield path, path.stat()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is on disk.
+
+    Parameters
+    ----------
+    kernels, records, others : int
+        Files with native code, and with programs, for this version and processor; those for others.
+    kernel_bytes, record_bytes, other_bytes : int
+        Their sizes.
+    oldest, latest : float
+        When a file was used last, of all files: first and last, in seconds since the epoch; 0 where there are none.
+    """
+
+    kernels: int = 0
+    records: int = 0
+    others: int = 0
+    kernel_bytes: int = 0
+    record_bytes: int = 0
+    other_bytes: int = 0
+    oldest: float = 0.0
+    latest: float = 0.0
+
+
+def survey() -> Kept:
+    """What is on disk: how many files, how large, and how old."""
+    folder = directory()
+    counts: dict[str, list[int]] = {"kernel": [], "record": [], "other": []}
+    times = []
+    for path, info in files():
+        if path.name.startswith(_TEMPORARY):
+            continue
+        kind = "other" if path.parent != folder else "record" if path.name.startswith("nxg_") else "kernel"
+        counts[kind].append(info.st_size)
+        times.append(info.st_mtime)
+    sizes = {f"{kind}_bytes": sum(found) for kind, found in counts.items()}
+    numbers = {f"{kind}s": len(found) for kind, found in counts.items()}
+    return Kept(**numbers, **sizes, oldest=min(times, default=0.0), latest=max(times, default=0.0))
 
 
 def trim(limit: int | None = None) -> int:

@@ -8,15 +8,14 @@ nothing that it needs waits for that nest; so a softmax becomes one nest with th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers import dynamic, maps, matmul, pieces, scalars
 from nxkernel.compilers.costs import cost
+from nxkernel.compilers.kernels import Kernel, space_of
 from nxkernel.compilers.maps import Map
 from nxkernel.compilers.pieces import Store
-from nxkernel.compilers.prepare import partial
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order, users
 
@@ -44,63 +43,6 @@ def weight(node: Expr) -> int:
     if node.primitive.family != "elementwise":
         return GATHER if node.primitive is p.gather else 0
     return cost(node.primitive.name)
-
-
-@dataclass(eq=False)
-class Kernel:
-    """A loop nest in the making.
-
-    Parameters
-    ----------
-    space : tuple of int
-        The full space that it runs over.
-    reduce : tuple of int or None
-        The axes of that space that its reductions remove; None while it has none.
-    block : tuple or None
-        ``(axis, size, count)`` when its reductions run in blocks of one axis.
-    anchors : list of Expr
-        What it computes, operands first.
-    reads : set of Expr
-        The values, as long as half of its space or longer, whose memory it goes over.
-    """
-
-    space: tuple[int, ...]
-    reduce: tuple[int, ...] | None = None
-    block: tuple[int, int, int] | None = None
-    anchors: list[Expr] = field(default_factory=list)
-    needs: set[Kernel] = field(default_factory=set)
-    stores: list[Store] = field(default_factory=list)
-    reads: set[Expr] = field(default_factory=set)
-
-    @property
-    def outer(self) -> tuple[int, ...]:
-        """The axes of the space that are not reduced."""
-        return tuple(a for a in range(len(self.space)) if a not in (self.reduce or ()))
-
-
-def _waits_for(kernels: Iterable[Kernel], other: Kernel) -> bool:
-    """Whether any of the kernels is another, or waits for it, directly or not."""
-    todo, seen = list(kernels), set()
-    while todo:
-        kernel = todo.pop()
-        if kernel is other:
-            return True
-        if kernel not in seen:
-            seen.add(kernel)
-            todo.extend(kernel.needs)
-    return False
-
-
-def space_of(anchor: Expr) -> tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, int, int] | None]:
-    """The full space of an anchor, its reduced axes and its blocks."""
-    if anchor.primitive.family != "reduction":
-        return anchor.shape, None, None
-    operand, params = anchor.operands[0], anchor.params
-    if anchor.primitive is partial:
-        axis = params["axes"][0]
-        return operand.shape, tuple(sorted(params["axes"])), (axis, params["block"], params["blocks"])
-    axes = params["axes"] if "axes" in params else (params["axis"],)
-    return operand.shape, tuple(sorted(axes)), None
 
 
 class Fusion:
@@ -328,7 +270,6 @@ class Fusion:
         self.home = {}
         self._waits: dict[Expr, set[Kernel]] = {}
         self._readers: dict[Expr, dict[Kernel, None]] = {}
-        self._number: dict[Kernel, int] = {}
         self._computed = {}
         self._cost = self._costs()
         for node in self.order:
@@ -369,18 +310,21 @@ class Fusion:
                 continue
             others = [(node, map_) for node, map_ in found if self.home.get(self.buffer_of(node)) is not kernel]
             outside = self._kernels_of(others)
-            if _waits_for(outside, kernel):
+            if kernel.is_awaited_by(outside):
                 continue
             if reduce is not None:
                 kernel.reduce, kernel.block = reduce, block
             kernel.anchors.append(anchor)
-            kernel.needs |= outside
+            kernel.wait_for(outside)
             self._settle(anchor, kernel, found, inside)
             return
-        alone.needs = self._kernels_of(list(reads))
-        self._number[alone] = len(self.kernels)
-        self.kernels.append(alone)
+        self._add(alone, self._kernels_of(list(reads)))
         self._settle(anchor, alone, reads, inside)
+
+    def _add(self, kernel: Kernel, needs: set[Kernel]) -> None:
+        kernel.number = len(self.kernels)
+        self.kernels.append(kernel)
+        kernel.wait_for(needs)
 
     def _settle(
         self,
@@ -408,7 +352,7 @@ class Fusion:
             if owner in self.home:
                 found[self.home[owner]] = None
             found.update(self._readers.get(owner, {}))
-        return sorted(found, key=self._number.__getitem__, reverse=True)
+        return sorted(found, key=lambda kernel: kernel.number, reverse=True)
 
     def _fits(self, anchor, kernel, space, reduce, block) -> list[tuple[Expr, Map]] | None:
         """What the anchor would read in a kernel, or None where it cannot be part of it."""
@@ -477,17 +421,14 @@ class Fusion:
             alike = previous is not None and node.primitive is p.concatenate and previous.space == store.value.shape
             if alike and shared & computed and len(previous.stores) < MOST_STORES:
                 previous.stores.append(store)
-                previous.needs |= needs
+                previous.wait_for(needs)
                 shared |= computed
                 continue
             shared = computed
             kernel = Kernel(store.value.shape, stores=[store])
-            kernel.needs = needs
-            if previous is not None:
-                kernel.needs.add(previous)
+            self._add(kernel, needs if previous is None else needs | {previous})
             previous = kernel
             waits.add(kernel)
-            self.kernels.append(kernel)
         self._waits[node] = waits
 
     def reach_store(self, store: Store, found: set[tuple[Expr, Map]]) -> list[tuple[Expr, Map | None]]:

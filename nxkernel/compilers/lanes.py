@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.compilers import dynamic, maps
-from nxkernel.compilers.fusion import Fusion, Kernel
+from nxkernel.compilers.fusion import Fusion
+from nxkernel.compilers.kernels import Kernel
 from nxkernel.compilers.maps import Map
 from nxkernel.graph.expr import Expr
 

@@ -10,7 +10,8 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import dynamic, lanes, limits, maps
 from nxkernel.compilers.canonical import Bound, Draft, Raw
-from nxkernel.compilers.fusion import Fusion, Kernel, weight
+from nxkernel.compilers.fusion import Fusion, weight
+from nxkernel.compilers.kernels import Kernel
 from nxkernel.compilers.loops import Op, Reduce, Scatter, Section
 from nxkernel.compilers.maps import Map
 from nxkernel.compilers.pieces import At, Store

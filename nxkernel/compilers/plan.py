@@ -10,8 +10,9 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import homing, matmul, pieces, ranges, scalars, updates
 from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.fusion import WHOLE, Fusion, Kernel
+from nxkernel.compilers.fusion import WHOLE, Fusion
 from nxkernel.compilers.independence import Independence, independence
+from nxkernel.compilers.kernels import Kernel
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import placed
 from nxkernel.compilers.nesting import Builder

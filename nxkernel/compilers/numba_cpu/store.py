@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.numba_cpu import loader
 
 _addresses: dict[str, int] = {}
+#: For code in memory, how many bytes its object code has, and when it was loaded.
+_loaded: dict[str, tuple[int, float]] = {}
 _lock = threading.Lock()
 _building: dict[str, threading.Event] = {}
 
@@ -81,6 +84,7 @@ def _make(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None
     address = loader.load(code, symbol)
     with _lock:
         _addresses[symbol] = address
+        _loaded[symbol] = len(code), time.time()
     return address, origin
 
 
@@ -89,6 +93,12 @@ def whereabouts(symbol: str) -> str:
     if symbol in _addresses:
         return "memory"
     return "disk" if disk_cache.has(symbol) else "compiled"
+
+
+def loaded() -> dict[str, tuple[int, float]]:
+    """The functions in memory: the bytes of the object code, and when it was loaded, in seconds since the epoch."""
+    with _lock:
+        return {symbol: _loaded[symbol] for symbol in _addresses if symbol in _loaded}
 
 
 def forget() -> None:
