@@ -132,6 +132,8 @@ class Kept:
         Their sizes.
     oldest, latest : float
         When a file was used last, of all files: first and last, in seconds since the epoch; 0 where there are none.
+    whole : bool
+        Whether all files were looked at; otherwise there are more.
     """
 
     kernels: int = 0
@@ -142,22 +144,39 @@ class Kept:
     other_bytes: int = 0
     oldest: float = 0.0
     latest: float = 0.0
+    whole: bool = True
 
 
-def survey() -> Kept:
-    """What is on disk: how many files, how large, and how old."""
-    folder = directory()
-    counts: dict[str, list[int]] = {"kernel": [], "record": [], "other": []}
-    times = []
-    for path, info in files():
-        if path.name.startswith(_TEMPORARY):
+def survey(seconds: float = 60.0) -> Kept:
+    """What is on disk: how many files, how large, and how old; those of this version and processor are looked at first.
+
+    Parameters
+    ----------
+    seconds : float, optional
+        How long to look at the most.
+    """
+    folder, root = directory(), _root()
+    sizes: dict[str, list[int]] = {"kernel": [], "record": [], "other": []}
+    times, whole, end = [], True, time.monotonic() + seconds
+    folders = [path for path in root.iterdir() if path != folder and path.is_dir()] if folder and root.is_dir() else []
+    for place in [folder, *folders] if folder else []:
+        if not _OWN_FOLDER.fullmatch(place.name):
             continue
-        kind = "other" if path.parent != folder else "record" if path.name.startswith("nxg_") else "kernel"
-        counts[kind].append(info.st_size)
-        times.append(info.st_mtime)
-    sizes = {f"{kind}_bytes": sum(found) for kind, found in counts.items()}
-    numbers = {f"{kind}s": len(found) for kind, found in counts.items()}
-    return Kept(**numbers, **sizes, oldest=min(times, default=0.0), latest=max(times, default=0.0))
+        with contextlib.suppress(OSError), os.scandir(place) as found:
+            for entry in found:
+                if not _OWN_FILE.fullmatch(entry.name) or entry.name.startswith(_TEMPORARY):
+                    continue
+                if time.monotonic() > end:
+                    whole = False
+                    break
+                with contextlib.suppress(OSError):
+                    info = entry.stat()
+                    kind = "other" if place != folder else "record" if entry.name.startswith("nxg_") else "kernel"
+                    sizes[kind].append(info.st_size)
+                    times.append(info.st_mtime)
+    counts = {f"{kind}s": len(each) for kind, each in sizes.items()}
+    totals = {f"{kind}_bytes": sum(each) for kind, each in sizes.items()}
+    return Kept(**counts, **totals, oldest=min(times, default=0.0), latest=max(times, default=0.0), whole=whole)
 
 
 def trim(limit: int | None = None) -> int:

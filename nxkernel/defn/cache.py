@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,7 +111,7 @@ class Family:
         self._lock = threading.RLock()
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()
         self.misses = self.compiled = self.memory = self.disk = 0
-        self._forgotten_hits = 0
+        self._forgotten_hits = self._told_hits = 0
         #: Python numbers among the arguments, by path, that tracing needed as static values.
         self.fixed: set[str] = set()
         #: The arguments that tracing found to be assigned into, and whether as a whole, by ``x += v``, only.
@@ -189,12 +189,34 @@ class Family:
         pairs = [(program, difference(program.parts, parts)) for program in self.programs()]
         return min(pairs, key=lambda pair: (len(pair[1]), -pair[0].made), default=None)
 
-    def clear(self) -> None:
-        """Drop every program and start counting anew."""
+    def new_hits(self) -> int:
+        """Hits since this was asked last."""
         with self._lock:
+            hits = self.hits
+            new, self._told_hits = hits - self._told_hits, hits
+            return new
+
+    def clear(self) -> list[Program]:
+        """Drop every program and start counting anew; the programs, for :meth:`restore`."""
+        with self._lock:
+            dropped = list(self._programs.values())
             self._programs.clear()
-            self.misses = self.compiled = self.memory = self.disk = self._forgotten_hits = 0
+            self.misses = self.compiled = self.memory = self.disk = self._forgotten_hits = self._told_hits = 0
             self.version += 1
+            return dropped
+
+    def restore(self, programs: Iterable[Program]) -> int:
+        """Put back programs that were dropped, but for calls that have others by now; how many came back."""
+        back = 0
+        with self._lock:
+            for program in programs:
+                if program.ident not in self._programs and len(self._programs) < PROGRAMS:
+                    self._programs[program.ident] = program
+                    # Their hits were told before they were dropped.
+                    self._told_hits += program.hits
+                    back += 1
+            self.version += 1
+        return back
 
 
 _families: OrderedDict[str, Family] = OrderedDict()
@@ -232,6 +254,16 @@ def families() -> list[Family]:
     with _lock:
         known = list(_families.values())
     return [found for found in known if found.programs()]
+
+
+def tell_hits(where: str = "") -> None:
+    """Emit a record for each function that has answered calls since the last time; the calls themselves made none."""
+    with _lock:
+        known = list(_families.values())
+    for found in known:
+        new = found.new_hits()
+        if new > 0:
+            stream.emit(Event("hits", found.name, where=where, calls=new))
 
 
 def clear() -> None:

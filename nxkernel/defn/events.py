@@ -1,11 +1,12 @@
 """The stream of what happens: one immutable record for each trace, hit, miss, kernel, error and eviction.
 
 Widgets, magics, logs, tests and ``f.why`` read this one stream. A hit is only counted, by the definition itself, unless
-somebody listens.
+somebody listens; those of a cell become one record at its end (:func:`nxkernel.defn.cache.tell_hits`).
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import deque
@@ -19,6 +20,25 @@ KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """The notebook cell that is running; without a name where there is none.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"cell 7"``.
+    id : str
+        What the notebook's document knows it by, whatever its number; empty where that is not known.
+    """
+
+    name: str = ""
+    id: str = ""
+
+
+NO_CELL = Cell()
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """One thing that happened.
 
@@ -26,7 +46,8 @@ class Event:
     ----------
     kind : str
         ``"hit"`` (a call answered by the graph cache), ``"miss"`` (a call that was traced and made into a program),
-        ``"kernel"`` (one kernel of that program), ``"error"`` (a trace, compilation or run that raised), ``"evict"``.
+        ``"kernel"`` (one kernel of that program), ``"error"`` (a trace, compilation or run that raised), ``"evict"``,
+        ``"hits"`` (the hits of a cell, at its end), ``"clear"`` (programs that somebody dropped).
     function : str
         The definition's name.
     where : str
@@ -45,8 +66,14 @@ class Event:
         For a kernel, its symbol.
     compiled, reused : int
         For a miss, how many kernels were compiled and how many came from memory or disk.
+    disk : int
+        How many of those that were reused came from disk.
+    calls : int
+        For ``"hits"``, how many calls were answered.
     time : float
         When, in seconds since the epoch.
+    cell : Cell
+        The cell that was running; `where` is the one whose code called.
     """
 
     kind: str
@@ -62,7 +89,10 @@ class Event:
     kernel: str = ""
     compiled: int = 0
     reused: int = 0
+    disk: int = 0
+    calls: int = 0
     time: float = field(default_factory=time.time)
+    cell: Cell = field(default_factory=lambda: stream.cell)
 
     @property
     def total_ms(self) -> float:
@@ -76,23 +106,46 @@ class Event:
         """What happened, where and for how long, in one line."""
         where = f" ({self.where})" if self.where else ""
         if self.kind == "miss":
-            first = self.reason[:1] == ("first call",)
-            verb = ("compiled" if first else "compiled again") if self.compiled else "traced"
             return (
-                f"{self.function} {verb}{where}: {self.trace_ms:.1f} ms trace, {self.lower_ms:.1f} ms lowering, "
+                f"{self.function} {self.verb}{where}: {self.trace_ms:.1f} ms trace, {self.lower_ms:.1f} ms lowering, "
                 f"{self.native_ms:.1f} ms native{self._kernels()}"
             )
         if self.kind == "kernel":
             return f"{self.function}{where}: kernel {self.kernel} from {self.origin}, {self.native_ms:.1f} ms"
-        return f"{self.function} {_VERBS.get(self.kind, self.kind)}{where}"
+        return f"{self.function} {self.verb}{where}"
+
+    @property
+    def again(self) -> bool:
+        """Whether the function had been compiled before, for a call that differs."""
+        return self.kind == "miss" and self.reason[:1] != ("first call",)
+
+    @property
+    def verb(self) -> str:
+        """What became of the function, in a word or two."""
+        if self.kind == "miss":
+            if self.compiled:
+                return "compiled again" if self.again else "compiled"
+            return "loaded from disk" if self.disk else "traced"
+        if self.kind == "hits":
+            return f"answered {counted(self.calls, 'call')} from the cache"
+        return _VERBS.get(self.kind, self.kind)
+
+    def kernels(self) -> list[str]:
+        """How many kernels of a miss came from where, in words."""
+        counts = [(self.compiled, "compiled"), (self.reused - self.disk, "from memory"), (self.disk, "from disk")]
+        return [f"{counted(count, 'kernel')} {what}" for count, what in counts if count]
 
     def _kernels(self) -> str:
-        counts = [(self.compiled, "compiled"), (self.reused, "reused")]
-        shown = [f"{counted(count, 'kernel')} {what}" for count, what in counts if count]
+        shown = self.kernels()
         return f"; {', '.join(shown)}" if shown else ""
 
 
-_VERBS = {"hit": "was answered from the cache", "error": "raised an error", "evict": "dropped a program"}
+_VERBS = {
+    "hit": "was answered from the cache",
+    "error": "raised an error",
+    "evict": "dropped a program",
+    "clear": "was cleared from the cache",
+}
 
 
 class Stream:
@@ -102,6 +155,10 @@ class Stream:
         self._records: deque[Event] = deque(maxlen=kept)
         self._listeners: tuple[tuple[Callable[[Event], None], bool], ...] = ()
         self._lock = threading.Lock()
+        #: How many records were ever kept, which numbers them, and how often all were forgotten.
+        self.kept = self.cleared = 0
+        #: The cell that is running, of which records say that they are.
+        self.cell = NO_CELL
         #: Whether anybody wants to be told of hits; a plain attribute, as each call that hits asks for it.
         self.listening = False
 
@@ -111,7 +168,9 @@ class Stream:
         Hits are told and not kept: they would push out what people look for later.
         """
         if event.kind != "hit":
-            self._records.append(event)
+            with self._lock:
+                self._records.append(event)
+                self.kept += 1
         for listener, hits in self._listeners:
             if event.kind == "hit" and not hits:
                 continue
@@ -146,9 +205,18 @@ class Stream:
             if (function is None or event.function == function) and (kind is None or event.kind == kind)
         ]
 
+    def since(self, number: int) -> list[tuple[int, Event]]:
+        """The records after that of a number, oldest first, with theirs; numbers begin with 1 and never come again."""
+        with self._lock:
+            new = min(max(self.kept - number, 0), len(self._records))
+            latest = list(itertools.islice(reversed(self._records), new))
+            return list(enumerate(reversed(latest), self.kept - new + 1))
+
     def clear(self) -> None:
         """Forget the records; listeners stay."""
-        self._records.clear()
+        with self._lock:
+            self._records.clear()
+            self.cleared += 1
 
 
 #: The stream of this process.
@@ -163,7 +231,7 @@ def events(function: object = None, kind: str | None = None) -> list[Event]:
     function : str or definition, optional
         Only of this one.
     kind : str, optional
-        Only of this kind: ``"miss"``, ``"kernel"``, ``"hit"``, ``"error"`` or ``"evict"``.
+        Only of this kind: ``"miss"``, ``"kernel"``, ``"hits"``, ``"error"``, ``"evict"`` or ``"clear"``.
 
     Returns
     -------

@@ -20,7 +20,7 @@ def tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> No
                 native_ms=kernel.milliseconds,
             )
         )
-    compiled = sum(kernel.origin == "compiled" for kernel in kernels)
+    compiled, disk = (sum(kernel.origin == origin for kernel in kernels) for origin in ("compiled", "disk"))
     stream.emit(
         Event(
             "miss",
@@ -34,5 +34,6 @@ def tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> No
             native_ms=program.executable.native_ms,
             compiled=compiled,
             reused=len(kernels) - compiled,
+            disk=disk,
         )
     )

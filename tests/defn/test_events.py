@@ -40,11 +40,15 @@ def test_texts():
         "f compiled (cell 7): 1.0 ms trace, 2.0 ms lowering, 21.2 ms native; 1 kernel compiled\n  first call"
     )
     assert text(kind="miss", reason=("option n: 1 → 2",), compiled=2, reused=1, advice="Do.", **costs) == (
-        "f compiled again: 1.0 ms trace, 2.0 ms lowering, 21.2 ms native; 2 kernels compiled, 1 kernel reused\n"
+        "f compiled again: 1.0 ms trace, 2.0 ms lowering, 21.2 ms native; 2 kernels compiled, 1 kernel from memory\n"
         "  option n: 1 → 2\n  Do."
     )
     assert text(kind="miss", reason=("option n: 1 → 2",), reused=2, **costs) == (
-        "f traced: 1.0 ms trace, 2.0 ms lowering, 21.2 ms native; 2 kernels reused\n  option n: 1 → 2"
+        "f traced: 1.0 ms trace, 2.0 ms lowering, 21.2 ms native; 2 kernels from memory\n  option n: 1 → 2"
+    )
+    assert text(kind="miss", reason=("first call",), reused=3, disk=2, **costs) == (
+        "f loaded from disk: 1.0 ms trace, 2.0 ms lowering, 21.2 ms native; 1 kernel from memory, 2 kernels from disk\n"
+        "  first call"
     )
     assert text(kind="miss", reason=("first call",), trace_ms=1.0) == (
         "f traced: 1.0 ms trace, 0.0 ms lowering, 0.0 ms native\n  first call"
@@ -55,6 +59,8 @@ def test_texts():
     assert text(kind="hit", where="cell 2") == "f was answered from the cache (cell 2)"
     assert text(kind="error", reason=("NameError: x",)) == "f raised an error\n  NameError: x"
     assert text(kind="evict") == "f dropped a program"
+    assert text(kind="hits", where="cell 2", calls=12) == "f answered 12 calls from the cache (cell 2)"
+    assert text(kind="clear", calls=2) == "f was cleared from the cache"
 
 
 def test_an_error_of_a_trace_is_told():

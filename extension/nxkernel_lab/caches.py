@@ -1,0 +1,121 @@
+"""What is in the caches, as plain data: programs of each function, native code in memory, files on disk."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from nxkernel.compilers import disk_cache
+from nxkernel.compilers.numba_cpu import store, threads
+from nxkernel.defn import cache
+
+#: A look at the disk takes this many seconds at the most; the next one waits this many, and as many times as it took.
+LOOK, PAUSE, REST = 0.05, 1.0, 100
+
+
+class _Disk:
+    """The last look at the disk, which takes long where there are many files."""
+
+    def __init__(self) -> None:
+        self._kept, self._until = disk_cache.Kept(), 0.0
+
+    def look(self) -> disk_cache.Kept:
+        begin = time.monotonic()
+        if begin >= self._until:
+            self._kept = disk_cache.survey(LOOK)
+            end = time.monotonic()
+            self._until = end + max(PAUSE, REST * (end - begin))
+        return self._kept
+
+    def forget(self) -> None:
+        """Look again next time."""
+        self._until = 0.0
+
+
+_disk = _Disk()
+
+
+def contents() -> dict[str, Any]:
+    """What is in the caches now.
+
+    Returns
+    -------
+    dict
+        Sizes in bytes, times in seconds since the epoch, 0 where there is nothing.
+
+        * ``functions``: for each that has programs, the one used last at the end: ``name``; ``programs``: how many;
+          ``limit``: how many are kept at most; ``hits``; ``bytes`` of the arrays that programs hold; ``oldest`` and
+          ``latest``: when programs were made; ``signatures``: the calls that they answer, at most 20, the one used
+          last at the end.
+        * ``memory``: native code that is loaded: ``kernels``, ``bytes``, ``oldest``, ``latest``.
+        * ``disk``: ``on``: whether there is such a cache; ``folder``: where; ``kernels``, ``kernel_bytes``;
+          ``records`` and ``record_bytes``: of programs; ``others`` and ``other_bytes``: of other versions or processors; ``bytes``, in
+          all, and ``limit``; ``whole``: whether all files were looked at, as otherwise there are more; ``oldest`` and
+          ``latest``: when a file was used.
+        * ``processors``: how many this process may use.
+    """
+    return {"functions": functions(), "memory": memory(), "disk": disk(), "processors": threads.available()}
+
+
+def functions() -> list[dict[str, Any]]:
+    """The programs of each function; see :func:`contents`."""
+    rows = []
+    for family in cache.families():
+        programs = family.programs()
+        if not programs:
+            continue
+        made = [program.made for program in programs]
+        rows.append(
+            {
+                "name": family.name,
+                "programs": len(programs),
+                "limit": cache.PROGRAMS,
+                "hits": family.hits,
+                "bytes": sum(array.nbytes for program in programs for array in program.fixed),
+                "oldest": min(made),
+                "latest": max(made),
+                "signatures": [program.signature for program in programs[-20:]],
+            }
+        )
+    return rows
+
+
+def memory() -> dict[str, Any]:
+    """Native code that is loaded; see :func:`contents`."""
+    found = list(store.loaded().values())
+    times = [when for _, when in found]
+    return {
+        "kernels": len(found),
+        "bytes": sum(size for size, _ in found),
+        "oldest": min(times, default=0.0),
+        "latest": max(times, default=0.0),
+    }
+
+
+def disk() -> dict[str, Any]:
+    """Files on disk; see :func:`contents`."""
+    folder, kept = disk_cache.directory(), _disk.look()
+    return {
+        "on": folder is not None,
+        "folder": _short(folder.parent) if folder is not None else "",
+        "kernels": kept.kernels,
+        "kernel_bytes": kept.kernel_bytes,
+        "records": kept.records,
+        "record_bytes": kept.record_bytes,
+        "others": kept.others,
+        "other_bytes": kept.other_bytes,
+        "bytes": kept.kernel_bytes + kept.record_bytes + kept.other_bytes,
+        "limit": disk_cache.LIMIT,
+        "whole": kept.whole,
+        "oldest": kept.oldest,
+        "latest": kept.latest,
+    }
+
+
+def _short(folder: Path) -> str:
+    """A folder as people write it, with ``~`` for their own."""
+    home = os.path.expanduser("~")
+    text = str(folder)
+    return "~" + text[len(home) :] if text.startswith(home + os.sep) else text
