@@ -1,8 +1,9 @@
-"""Run the tutorials and keep their new outputs: ``python tutorials/rerun.py``, after a change of what they print."""
+"""Run tutorials and keep their new outputs: ``python tutorials/rerun.py``, or ``python tutorials/rerun.py 01 05``."""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -41,14 +42,23 @@ def rerun(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def main() -> None:
-    """Run all tutorials with an empty disk cache, as a person does who opens them for the first time."""
+def main(names: list[str]) -> None:
+    """Run these tutorials, or all, with an empty disk cache, as a person does who opens them for the first time.
+
+    Parameters
+    ----------
+    names : list of str
+        Notebooks by their beginnings, such as ``01`` or ``01-transforms.ipynb``.
+    """
+    chosen = [path for path in sorted(FOLDER.glob("*.ipynb")) if not names or path.name.startswith(tuple(names))]
+    if not chosen:
+        raise SystemExit(f"no tutorial begins with {' or '.join(names)}")
     with tempfile.TemporaryDirectory() as folder:
-        for path in sorted(FOLDER.glob("*.ipynb")):
+        for path in chosen:
             os.environ["NXKERNEL_CACHE_DIR"] = str(Path(folder) / path.stem)
             rerun(path)
             print(path.name)
 
 
 if __name__ == "__main__":
-    main()
+    main([Path(name).name for name in sys.argv[1:]])
