@@ -1,0 +1,157 @@
+/** The plugin: which kernel is shown, and what its commands do. */
+
+import { ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { Dialog, ICommandPalette, showDialog } from '@jupyterlab/apputils';
+import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
+import { IStatusBar } from '@jupyterlab/statusbar';
+
+import { followLines } from './lines';
+import { mark, told } from './marks';
+import { icon, Panel } from './panel';
+import { Session, Sessions } from './sessions';
+import { Status } from './status';
+
+const COMMANDS = {
+  open: 'nxkernel:open-panel',
+  next: 'nxkernel:next-recompilation',
+  programs: 'nxkernel:clear-programs',
+  disk: 'nxkernel:clear-disk'
+};
+
+const plugin: JupyterFrontEndPlugin<void> = {
+  id: 'nxkernel-lab:plugin',
+  description: 'What nxkernel compiles, beside the notebook: a panel, a status item, and marks at cells.',
+  autoStart: true,
+  requires: [INotebookTracker],
+  optional: [ICommandPalette, ILayoutRestorer, IStatusBar],
+  activate: (
+    app: JupyterFrontEnd,
+    tracker: INotebookTracker,
+    palette: ICommandPalette | null,
+    restorer: ILayoutRestorer | null,
+    statusBar: IStatusBar | null
+  ) => {
+    const sessions = new Sessions();
+
+    const sessionOf = (notebook: NotebookPanel | null): Session | null => {
+      const kernel = notebook?.sessionContext.session?.kernel;
+      return kernel && !kernel.isDisposed ? sessions.of(kernel) : null;
+    };
+    const current = (): Session | null => {
+      const session = sessionOf(tracker.currentWidget);
+      return session?.open ? session : null;
+    };
+
+    const reveal = (id: string): void => {
+      const notebook = tracker.currentWidget;
+      const index = notebook?.content.widgets.findIndex(cell => cell.model.id === id) ?? -1;
+      if (notebook && index >= 0) {
+        app.shell.activateById(notebook.id);
+        notebook.content.activeCellIndex = index;
+        void notebook.content.scrollToItem(index, 'smart');
+      }
+    };
+
+    const clearPrograms = (name: string): void => {
+      current()?.send({ kind: 'forget', what: 'programs', function: name });
+    };
+    const clearDisk = async (): Promise<void> => {
+      const session = current();
+      const answer = await showDialog({
+        title: 'Clear the cache on disk?',
+        body: 'All kernels on disk are deleted, also those of other notebooks. They are compiled again when they are called.',
+        buttons: [Dialog.cancelButton(), Dialog.warnButton({ label: 'Clear' })]
+      });
+      if (answer.button.accept) {
+        session?.send({ kind: 'forget', what: 'disk' });
+      }
+    };
+
+    const panel = new Panel(
+      { reveal },
+      {
+        programs: clearPrograms,
+        memory: () => current()?.send({ kind: 'forget', what: 'memory' }),
+        disk: () => void clearDisk(),
+        undo: number => current()?.send({ kind: 'undo', number })
+      }
+    );
+    app.shell.add(panel, 'right', { rank: 900, type: 'Nx' });
+    restorer?.add(panel, panel.id);
+    const open = (): void => app.shell.activateById(panel.id);
+    const status = new Status(open);
+    statusBar?.registerStatusItem('nxkernel-lab:status', { item: status, align: 'left', rank: 20 });
+
+    const openAt = (id: string): void => {
+      const cell = current()?.state.news?.cells.find(each => each.cell_id === id);
+      panel.choose(0);
+      panel.timeline.filter(cell?.cell ?? '');
+      open();
+    };
+
+    const markCells = (notebook: NotebookPanel): void => {
+      const session = sessionOf(notebook);
+      mark(notebook.content, told(session?.open ? session.state : null), openAt);
+    };
+    const show = (): void => {
+      const notebook = tracker.currentWidget;
+      const session = current();
+      panel.set(notebook ? `${notebook.title.label} · ${notebook.sessionContext.kernelDisplayName}` : 'No notebook', session?.state ?? null);
+      status.set(session?.state ?? null);
+    };
+
+    sessions.changed.connect((_, id) => {
+      tracker.filter(each => each.sessionContext.session?.kernel?.id === id).forEach(markCells);
+      show();
+    });
+    tracker.widgetAdded.connect((_, notebook) => {
+      const changed = (): void => {
+        sessionOf(notebook);
+        markCells(notebook);
+        show();
+      };
+      notebook.sessionContext.kernelChanged.connect(changed);
+      notebook.content.modelContentChanged.connect(() => markCells(notebook));
+      changed();
+    });
+    tracker.currentChanged.connect(show);
+    // The cell may have been the one that loads nxkernel.
+    NotebookActions.executed.connect((_, { notebook }) => {
+      void sessionOf(tracker.find(each => each.content === notebook) ?? null)?.find();
+    });
+    followLines(tracker);
+
+    const enabled = (): boolean => current() !== null;
+    const category = 'Nx';
+    app.commands.addCommand(COMMANDS.open, { label: 'Show the Nx Panel', caption: 'Compilations and caches', icon, execute: open });
+    app.commands.addCommand(COMMANDS.next, {
+      label: 'Go to the Next Cell That Compiled Again',
+      isEnabled: enabled,
+      execute: () => {
+        const notebook = tracker.currentWidget;
+        const texts = told(current()?.state ?? null);
+        const marked = (notebook?.content.widgets ?? []).map((cell, index) => ({ id: cell.model.id, index })).filter(({ id }) => texts.has(id));
+        const next = marked.find(({ index }) => index > notebook!.content.activeCellIndex) ?? marked[0];
+        if (next) {
+          reveal(next.id);
+        }
+      }
+    });
+    app.commands.addCommand(COMMANDS.programs, {
+      label: 'Clear All Programs',
+      caption: 'Forget the compiled programs of this kernel',
+      isEnabled: enabled,
+      execute: () => clearPrograms('')
+    });
+    app.commands.addCommand(COMMANDS.disk, {
+      label: 'Clear the Cache on Disk…',
+      isEnabled: enabled,
+      execute: () => clearDisk()
+    });
+    Object.values(COMMANDS).forEach(command => palette?.addItem({ command, category }));
+
+    show();
+  }
+};
+
+export default plugin;

@@ -1,0 +1,153 @@
+/** What is known of each kernel, told by its side of the comm; a session outlives restarts, as its kernel does. */
+
+import { Kernel, KernelMessage } from '@jupyterlab/services';
+import { ISignal, Signal } from '@lumino/signaling';
+
+import { emptyState, IState, readMessage, updated } from './state';
+
+/** The comm's target, here and in nxkernel_lab/comm.py. */
+const TARGET = 'nxkernel';
+
+/** One kernel. */
+export class Session {
+  constructor(readonly kernel: Kernel.IKernelConnection) {
+    kernel.statusChanged.connect(this._statusChanged, this);
+    kernel.connectionStatusChanged.connect(this._connectionChanged, this);
+    kernel.disposed.connect(() => this._forget(), this);
+    if (kernel.connectionStatus === 'connected') {
+      void this.find();
+    }
+  }
+
+  /** What the panel shows. */
+  get state(): IState {
+    return this._state;
+  }
+
+  /** Whether nxkernel answers there. */
+  get open(): boolean {
+    return this._comm !== null;
+  }
+
+  /** Emitted when the state has changed. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Look whether nxkernel is loaded, and open the comm if it is. Asking is silent, wherever it is not. */
+  async find(): Promise<void> {
+    const kernel = this.kernel;
+    if (this._comm !== null || this._finding || kernel.isDisposed || !kernel.handleComms) {
+      return;
+    }
+    this._finding = true;
+    try {
+      const answer = await kernel.requestCommInfo({ target_name: TARGET });
+      const there = answer.content.status === 'ok' && Object.keys(answer.content.comms).length > 0;
+      if (there && this._comm === null && !kernel.isDisposed) {
+        this._open(kernel.createComm(TARGET));
+      }
+    } catch {
+      // The kernel went away or was restarted meanwhile: the next connection asks again.
+    } finally {
+      this._finding = false;
+    }
+  }
+
+  /** Ask the kernel for something; nothing happens where it does not listen. */
+  send(message: { [key: string]: string | number }): void {
+    if (this._comm !== null && !this._comm.isDisposed && this.kernel.connectionStatus === 'connected') {
+      this._comm.send(message);
+    }
+  }
+
+  private _open(comm: Kernel.IComm): void {
+    this._comm = comm;
+    this._state = emptyState();
+    comm.onMsg = message => this._hear(comm, message);
+    comm.onClose = () => {
+      if (this._comm === comm) {
+        this._forget();
+      }
+    };
+    comm.open({});
+    this._changed.emit();
+  }
+
+  private _hear(comm: Kernel.IComm, message: KernelMessage.ICommMsgMsg): void {
+    const said = this._comm === comm ? readMessage(message.content.data) : null;
+    if (said === null) {
+      return;
+    }
+    this._state = said.kind === 'done' ? { ...this._state, done: said } : updated(this._state, said);
+    this._changed.emit();
+    if (said.kind === 'news' && !this._asking) {
+      // More is asked for when this is on the page: a page that is busy gets fewer and larger batches.
+      this._asking = true;
+      setTimeout(() => {
+        this._asking = false;
+        if (this._comm === comm) {
+          this.send({ kind: 'more', since: this._state.until });
+        }
+      });
+    }
+  }
+
+  private _forget(): void {
+    this._comm = null;
+    this._state = emptyState();
+    this._changed.emit();
+  }
+
+  private _statusChanged(_: Kernel.IKernelConnection, status: Kernel.Status): void {
+    if (status === 'restarting' || status === 'autorestarting' || status === 'dead') {
+      this._restarted = true;
+      this._forget();
+    } else if (status === 'idle' && this._restarted) {
+      this._restarted = false;
+      void this.find();
+    }
+  }
+
+  private _connectionChanged(_: Kernel.IKernelConnection, status: Kernel.ConnectionStatus): void {
+    if (status === 'connected') {
+      void this.find();
+    }
+  }
+
+  private _state: IState = emptyState();
+  private _comm: Kernel.IComm | null = null;
+  private _finding = false;
+  private _asking = false;
+  private _restarted = false;
+  private _changed = new Signal<this, void>(this);
+}
+
+/** The sessions of all kernels, by the kernel's id: several notebooks may share one. */
+export class Sessions {
+  /** The session of a kernel; its own one if there is none yet. */
+  of(kernel: Kernel.IKernelConnection): Session {
+    let session = this._sessions.get(kernel.id);
+    if (session === undefined || session.kernel.isDisposed) {
+      session = new Session(kernel);
+      session.changed.connect(() => this._changed.emit(kernel.id));
+      this._sessions.set(kernel.id, session);
+      const made = session;
+      kernel.disposed.connect(() => {
+        if (this._sessions.get(kernel.id) === made) {
+          this._sessions.delete(kernel.id);
+          this._changed.emit(kernel.id);
+        }
+      });
+    }
+    return session;
+  }
+
+  /** Emitted with the kernel's id when what is known of it has changed. */
+  get changed(): ISignal<this, string> {
+    return this._changed;
+  }
+
+  private _sessions = new Map<string, Session>();
+  private _changed = new Signal<this, string>(this);
+}

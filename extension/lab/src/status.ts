@@ -1,0 +1,25 @@
+/** The item of the status bar: what the current kernel compiled and found, its threads and its device. */
+
+import { Widget } from '@lumino/widgets';
+
+import { button } from './dom';
+import { IState } from './state';
+
+export class Status extends Widget {
+  constructor(open: () => void) {
+    super();
+    this.addClass('nx-lab-status');
+    this._button = button('', open, { title: 'Show the Nx panel' });
+    this.node.append(this._button);
+    this.set(null);
+  }
+
+  /** Show another state; nothing where nxkernel is not loaded. */
+  set(state: IState | null): void {
+    const line = state?.news?.status.line;
+    this.node.hidden = line === undefined;
+    this._button.textContent = line === undefined ? '' : `Nx: ${line}`;
+  }
+
+  private readonly _button: HTMLButtonElement;
+}
