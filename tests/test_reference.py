@@ -1,0 +1,70 @@
+"""The reference is built from the docstrings without a warning, has every public name, and stands alone."""
+
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = (
+    "nxkernel", "nxkernel.constants", "nxkernel.linalg", "nxkernel.random", "nxkernel.nn", "nxkernel.nn.losses",
+    "nxkernel.nn.metrics", "nxkernel.nn.initializers", "nxkernel.optim", "nxkernel.training", "nxkernel_lab",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reference")
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs" / "build.py", folder],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert done.stdout == f"{folder}/html/index.html\n"
+    return {path.stem: path.read_text() for path in (folder / "html").glob("*.html")}
+
+
+def public_names():
+    for room in ROOMS:
+        module = importlib.import_module(room)
+        yield from (f"{room}.{name}" for name in module.__all__ if not inspect.ismodule(getattr(module, name)))
+
+
+def test_every_public_name_is_on_a_page(pages):
+    entries = set(re.findall(r'<dt class="sig[^>]* id="([\w.]+)"', "".join(pages.values())))
+    assert [name for name in public_names() if name not in entries] == []
+
+
+def test_pages_are_rooms(pages):
+    assert {"definitions", "vocabulary", "tensors", "linalg", "random", "nn", "optim", "training"} <= set(pages)
+    assert "nxkernel.linalg.svd" in pages["linalg"]
+    assert "What accumulates along an axis" in pages["vocabulary"]
+
+
+def test_names_of_numpy_are_listed(pages):
+    text = re.sub(r"<[^>]+>", "", pages["numpy"])
+    listed, refused = text.split("Not there", 1)[0], text.rsplit("which are refused by name:", 1)[1]
+    for name in nx.numpy.__all__:
+        assert not hasattr(np, name) or re.search(rf"\b{name}\b", listed), name
+    assert "numpy.busday_count" in refused
+    assert "numpy.einsum," not in refused
+
+
+def test_commands_are_told(pages):
+    assert "%nx inspect" in pages["notebooks"]
+    assert "%nx why" in pages["notebooks"]
+
+
+def test_nothing_is_loaded_from_elsewhere(pages):
+    loaded = re.findall(r'<(?:script|img|link)[^>]*(?:src|href)="(https?:[^"]*)"', "".join(pages.values()))
+    assert loaded == []
