@@ -76,7 +76,9 @@ class Lowering:
         self.m = Memory(self.nest, self.e)
         self._make_rows()
         parts = self.m.ranges()
-        names, first = [name for name, _ in parts], self.m.split(begin, parts)
+        # A range without steps has sizes of zero, by which nothing may be divided.
+        sizes = [(name, b.intrinsic("umax", size, self.integer(1))) for name, size in parts]
+        names, first = [name for name, _ in parts], self.m.split(begin, sizes)
         loop = Loop(b, begin, b.integer("add", begin, count), self.integer(1), [first[name] for name in names])
         found = dict(zip(names, loop.values, strict=True))
         self.m.go_to(found)
