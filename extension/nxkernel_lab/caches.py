@@ -37,6 +37,11 @@ class _Disk:
 _disk = _Disk()
 
 
+def look_again() -> None:
+    """Let the next look at the disk be a new one, as something has been removed there."""
+    _disk.forget()
+
+
 def contents() -> dict[str, Any]:
     """What is in the caches now.
 
@@ -51,9 +56,9 @@ def contents() -> dict[str, Any]:
           last at the end.
         * ``memory``: native code that is loaded: ``kernels``, ``bytes``, ``oldest``, ``latest``.
         * ``disk``: ``on``: whether there is such a cache; ``folder``: where; ``kernels``, ``kernel_bytes``;
-          ``records`` and ``record_bytes``: of programs; ``others`` and ``other_bytes``: of other versions or processors; ``bytes``, in
-          all, and ``limit``; ``whole``: whether all files were looked at, as otherwise there are more; ``oldest`` and
-          ``latest``: when a file was used.
+          ``records`` and ``record_bytes``: of programs; ``others`` and ``other_bytes``: of other versions or
+          processors; ``bytes``, in all, and ``limit``; ``whole``: whether all files were looked at, as otherwise there
+          are more; ``oldest`` and ``latest``: when a file was used.
         * ``processors``: how many this process may use.
     """
     return {"functions": functions(), "memory": memory(), "disk": disk(), "processors": threads.available()}

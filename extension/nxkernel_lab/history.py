@@ -62,7 +62,8 @@ def snapshot(since: int = 0, limit: int = EVENTS) -> dict[str, Any]:
           and with ``again_last``: what compiled again in its last run, a list of ``{"function", "reason", "advice"}``.
         * ``caches``: what :func:`nxkernel_lab.caches.contents` gives.
         * ``status``: ``compiler``, ``threads``, ``processors``, ``device`` (texts and numbers), ``compiled``,
-          ``loaded``, ``traced``, ``again``, ``hits``, ``errors`` of this session, ``programs`` kept, and ``line``: it in one line.
+          ``loaded``, ``traced``, ``again``, ``hits``, ``errors`` of this session, ``programs`` that are kept, and
+          ``line``: all of it in one line.
     """
     history.start()
     if stream.cell == NO_CELL:
@@ -152,7 +153,10 @@ def _cells() -> list[dict[str, Any]]:
             "cell": cell.name,
             "cell_id": cell.id,
             **_sums(sums),
-            "again_last": [{"function": name, "reason": list(reason)} for name, reason in again.get(cell, {}).items()],
+            "again_last": [
+                {"function": name, "reason": list(event.reason), "advice": event.advice}
+                for name, event in again.get(cell, {}).items()
+            ],
         }
         for cell, sums in history.cells().items()
     ]

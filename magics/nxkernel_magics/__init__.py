@@ -25,11 +25,12 @@ def load(shell: InteractiveShell) -> None:
     """
     if shell in _loaded:
         return
-    from nxkernel_magics import cells, compiled_cells, completion, names, showing, storms, tracebacks
+    from nxkernel_magics import cells, compiled_cells, completion, names, running, showing, storms, tracebacks
     from nxkernel_magics.commands import NxMagics
 
     with ExitStack() as stack:
         stack.callback(names.name_cells(shell))
+        stack.callback(running.install(shell))
         stack.callback(cells.install(shell))
         stack.callback(compiled_cells.install(shell))
         watch, stop_watching = storms.install(shell)

@@ -12,7 +12,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from nxkernel.defn import places
+from nxkernel.defn import known, places
 
 #: The programs of cells that are kept.
 _MOST = 64
@@ -53,6 +53,8 @@ def _order(pair: tuple[str, Any]) -> tuple:
 def find(namespace: Mapping[str, Any], name: str) -> Any:
     """The definition that a person means by a name, which may have dots.
 
+    Where no variable holds one, it is the function of that name that was compiled last, as by ``training.fit``.
+
     Parameters
     ----------
     namespace : mapping
@@ -70,21 +72,44 @@ def find(namespace: Mapping[str, Any], name: str) -> Any:
         Where there is none of that name, naming those that there are.
     """
     first, *rest = name.split(".")
+    unnamed = known.named(name)
     try:
         value = namespace[first]
         for attribute in rest:
             value = getattr(value, attribute)
     except (KeyError, AttributeError):
+        if unnamed is not None:
+            return unnamed
         raise UsageError(f"there is no definition named {name!r}.\n  {_there_are(namespace, name)}") from None
     if not is_definition(value):
+        if unnamed is not None:
+            return unnamed
         raise UsageError(
             f"{name!r} is a {type(value).__name__}, not a numerical definition.\n  {_there_are(namespace, name)}"
         )
     return value
 
 
+def compiled(namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """The definitions of a namespace by name, and then what else has programs, such as the step of a training.
+
+    Parameters
+    ----------
+    namespace : mapping
+        The user's variables.
+
+    Returns
+    -------
+    dict
+        Name to definition.
+    """
+    found = definitions(namespace)
+    others = [each for each in known.functions() if not any(map(each.is_of, found.values()))]
+    return found | {each.__name__: each for each in others if each.__name__ not in found}
+
+
 def _there_are(namespace: Mapping[str, Any], name: str) -> str:
-    names = list(definitions(namespace))
+    names = list(compiled(namespace))
     if not names:
         return "There are none yet: begin a cell with %%defn, or decorate a function with nx.defn."
     close = difflib.get_close_matches(name, names, n=1)
@@ -103,8 +128,8 @@ class CompiledCells(dict[str, Any]):
             What the cell is called, such as ``cell 7``.
         definition : definition
         """
-        for name, known in list(self.items()):
-            if (known.fingerprint, known.face) == (definition.fingerprint, definition.face):
+        for name, before in list(self.items()):
+            if (before.fingerprint, before.face) == (definition.fingerprint, definition.face):
                 del self[name]
         self[f"%%jit[{cell.removeprefix('cell ')}]"] = definition
         while len(self) > _MOST:

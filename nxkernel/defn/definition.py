@@ -37,7 +37,7 @@ from nxkernel.defn.cache import Family, Program, family
 from nxkernel.defn.events import Event, stream
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.flow.given import AssignedError
-from nxkernel.defn.report import CacheInfo, CompilationView
+from nxkernel.defn.known import Compiled
 from nxkernel.defn.telling import tell
 from nxkernel.defn.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxTypeError, NxValueError, message
@@ -51,7 +51,7 @@ from nxkernel.transforms.simplify import simplify
 _SHORTCUTS = 1024
 
 
-class Definition:
+class Definition(Compiled):
     """What :func:`nxkernel.defn` and :func:`nxkernel.jit` return; call it like the function.
 
     Positional arguments are tensors, arrays, numbers or containers of them; keyword-only arguments are options, which
@@ -437,7 +437,8 @@ class Definition:
                 for path in arguments.fixed
             ]
             traced = dataclasses.replace(traced, notes=(*traced.notes, *told))
-        traced = dataclasses.replace(traced, graph=simplify(traced.graph))
+        graph = dataclasses.replace(simplify(traced.graph), traced=traced.graph)
+        traced = dataclasses.replace(traced, graph=graph)
         return traced, 1e3 * (time.perf_counter() - begin)
 
     # What people ask -------------------------------------------------------------------------------------------
@@ -462,17 +463,3 @@ class Definition:
         closest = self._family.closest(arguments.parts())
         graph = self._trace(arguments)[0].graph if arguments.compiler == "numba_cpu" else None
         return explain.miss(self.__name__, closest, self._family.edited, graph)
-
-    def cache_info(self) -> CacheInfo:
-        """Hits, misses, and where kernels came from."""
-        found = self._family
-        return CacheInfo(found.hits, found.misses, found.compiled, found.memory, found.disk, len(found.programs()))
-
-    def clear_cache(self) -> None:
-        """Forget this definition's programs; kernels stay in memory and on disk."""
-        self._family.clear()
-
-    def compilations(self) -> list[CompilationView]:
-        """Its programs as data for display, oldest first."""
-        programs = sorted(self._family.programs(), key=lambda program: program.made)
-        return [explain.view(self.__name__, program) for program in programs]

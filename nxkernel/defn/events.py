@@ -69,7 +69,7 @@ class Event:
     disk : int
         How many of those that were reused came from disk.
     calls : int
-        For ``"hits"``, how many calls were answered.
+        For ``"hits"``, how many calls were answered; for ``"clear"``, how many programs were dropped.
     time : float
         When, in seconds since the epoch.
     cell : Cell
@@ -126,6 +126,8 @@ class Event:
             if self.compiled:
                 return "compiled again" if self.again else "compiled"
             return "loaded from disk" if self.disk else "traced"
+        if self.kind == "clear":
+            return f"was cleared of {counted(self.calls, 'program')}"
         if self.kind == "hits":
             return f"answered {counted(self.calls, 'call')} from the cache"
         return _VERBS.get(self.kind, self.kind)
@@ -144,7 +146,6 @@ _VERBS = {
     "hit": "was answered from the cache",
     "error": "raised an error",
     "evict": "dropped a program",
-    "clear": "was cleared from the cache",
 }
 
 

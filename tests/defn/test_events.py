@@ -60,7 +60,7 @@ def test_texts():
     assert text(kind="error", reason=("NameError: x",)) == "f raised an error\n  NameError: x"
     assert text(kind="evict") == "f dropped a program"
     assert text(kind="hits", where="cell 2", calls=12) == "f answered 12 calls from the cache (cell 2)"
-    assert text(kind="clear", calls=2) == "f was cleared from the cache"
+    assert text(kind="clear", calls=2) == "f was cleared of 2 programs"
 
 
 def test_an_error_of_a_trace_is_told():

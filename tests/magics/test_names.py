@@ -2,8 +2,8 @@ import pytest
 from IPython.core.error import UsageError
 
 import nxkernel as nx
-from nxkernel.defn import places
-from nxkernel_magics.names import definitions, find, is_definition
+from nxkernel.defn import cache, places
+from nxkernel_magics.names import compiled, definitions, find, is_definition
 
 
 @nx.defn
@@ -32,12 +32,24 @@ def test_dots_lead_to_attributes():
 
 
 def test_there_may_be_none():
+    cache.clear()
     with pytest.raises(UsageError) as error:
         find({}, "f")
     assert str(error.value) == (
         "there is no definition named 'f'.\n"
         "  There are none yet: begin a cell with %%defn, or decorate a function with nx.defn."
     )
+
+
+def test_what_has_programs_is_found_without_a_variable():
+    cache.clear()
+    nx.jit(lambda t: t + 1, on_conflict="force")(1.0)
+    double(1.0)
+    assert list(compiled({"twice": double})) == ["twice", "<lambda>"]
+    assert find({}, "double").is_of(double)
+    assert find({"double": 3}, "double").is_of(double)
+    with pytest.raises(UsageError, match=r"Definitions here: twice, <lambda>\. Did you mean 'twice'\?"):
+        find({"twice": double}, "twicer")
 
 
 def test_cells_have_names_while_nxkernel_is_loaded(shell):

@@ -101,14 +101,16 @@ def loaded() -> dict[str, tuple[int, float]]:
         return {symbol: _loaded[symbol] for symbol in _addresses if symbol in _loaded}
 
 
-def forget() -> None:
-    """Make later lookups start from disk again; code that is in use stays loaded."""
+def forget() -> int:
+    """Make later lookups start from disk again; code that is in use stays loaded. How many functions were forgotten."""
     with _lock:
         kept = {
             name: address for name, address in _addresses.items() if not name.startswith("nxk_") or "runtime" in name
         }
+        forgotten = len(_addresses) - len(kept)
         _addresses.clear()
         _addresses.update(kept)
+        return forgotten
 
 
 def after_fork() -> None:

@@ -1,0 +1,79 @@
+"""Which cell is running, said to the stream of events, so that people see what happened by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from nxkernel.defn import cache
+from nxkernel.defn.events import NO_CELL, Cell, stream
+from nxkernel.defn.history import history
+
+
+class Marks:
+    """The cells of a shell that have begun and not ended: one that runs others is around them.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self._shell = shell
+        self._open: list[Cell] = []
+        # Some versions of IPython count a cell before they run it, others afterwards: cells that end tell.
+        self._seen, self._ahead = shell.execution_count, 1
+
+    def begin(self, info: Any) -> None:
+        """A cell begins; one that another cell runs is part of that."""
+        if not self._open:
+            # What threads and widgets have called since the last cell is none of this one's.
+            cache.tell_hits()
+        identity = getattr(info, "cell_id", None)
+        if self._open:
+            self._open.append(self._open[0])
+            return
+        self._seen = self._shell.execution_count
+        number = self._seen - (self._ahead if getattr(info, "store_history", True) else 0)
+        stream.cell = Cell(f"cell {number}", identity if isinstance(identity, str) else "")
+        self._open.append(stream.cell)
+        history.begin(stream.cell)
+
+    def end(self, result: Any) -> None:
+        """A cell ends: its hits become records."""
+        number = getattr(result, "execution_count", None)
+        if isinstance(number, int) and len(self._open) < 2:
+            self._ahead = max(0, min(self._seen - number, 1))
+        if not self._open:
+            return  # the one that has loaded nxkernel
+        self._open.pop()
+        if not self._open:
+            cache.tell_hits(stream.cell.name)
+            stream.cell = NO_CELL
+
+
+def install(shell: InteractiveShell) -> Callable[[], None]:
+    """Follow a shell's cells; the function that is returned ends that.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        Whose cells are meant.
+
+    Returns
+    -------
+    callable
+    """
+    marks = Marks(shell)
+    history.start()
+    shell.events.register("pre_run_cell", marks.begin)
+    shell.events.register("post_run_cell", marks.end)
+
+    def remove() -> None:
+        shell.events.unregister("pre_run_cell", marks.begin)
+        shell.events.unregister("post_run_cell", marks.end)
+        stream.cell = NO_CELL
+
+    return remove

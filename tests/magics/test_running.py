@@ -1,0 +1,59 @@
+"""What happened is known by the cell that was running."""
+
+import nxkernel
+from nxkernel.defn.events import NO_CELL, Cell, stream
+from nxkernel.defn.history import history
+
+DEFINE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
+
+
+def cells(kind):
+    return [(event.cell.name, event.where) for event in stream.records("scale", kind)]
+
+
+def test_events_have_the_cell_that_ran_and_the_one_whose_code_called(shell):
+    shell.run(DEFINE + "\ndef helper(x):\n    return scale(x)")
+    shell.run("def helper(x):\n    return scale(x)")
+    shell.run("helper(1.0)")
+    assert cells("miss") == [("cell 3", "cell 2")]
+    assert stream.cell == NO_CELL
+
+
+def test_hits_become_one_record_at_the_end_of_the_cell(shell):
+    shell.run(DEFINE)
+    shell.run("for _ in range(5):\n    scale(1.0)")
+    shell.run("1 + 1")
+    shell.run("scale(2.0); scale(3.0)")
+    hits = [(event.cell.name, event.calls) for event in stream.records("scale", "hits")]
+    assert hits == [("cell 2", 4), ("cell 4", 2)]
+
+
+def test_a_cell_within_a_cell_is_part_of_it(shell):
+    shell.run(DEFINE)
+    shell.run("get_ipython().run_cell('scale(1.0)')\nscale(nx.tensor([1.0]))")
+    assert {event.cell.name for event in stream.records("scale", "miss")} == {"cell 2"}
+
+
+def test_a_cell_that_fails_ends_too(shell):
+    shell.run(DEFINE)
+    shell.run("scale(1.0)\nscale(1.0)\n1 / 0")
+    assert stream.cell == NO_CELL
+    assert [event.calls for event in stream.records("scale", "hits")] == [1]
+
+
+def test_the_cell_of_a_document_keeps_its_identity(shell):
+    shell.run(DEFINE)
+    for number in (1, 2):
+        shell.ip.run_cell(f"scale(1.0, k={number}.5)", store_history=True, cell_id="ab-c")
+    assert [event.cell for event in stream.records("scale", "miss")] == [Cell("cell 2", "ab-c"), Cell("cell 3", "ab-c")]
+    ours = {cell: sums for cell, sums in history.cells().items() if cell.id == "ab-c"}
+    assert list(ours) == [Cell("cell 3", "ab-c")]
+    assert [list(run.again) for run in history.last_runs() if run.cell.id == "ab-c"] == [["scale"]]
+    shell.ip.run_cell("scale(1.0, k=2.5)", store_history=True, cell_id="ab-c")
+    assert [list(run.again) for run in history.last_runs() if run.cell.id == "ab-c"] == [[]]
+
+
+def test_it_ends_with_the_magics(shell):
+    nxkernel.unload_ipython_extension(shell.ip)
+    shell.run("1 + 1")
+    assert stream.cell == NO_CELL
