@@ -64,3 +64,17 @@ def test_constants_stay_in_registers_where_loads_crowd():
     assert reads(stencil) == 2
     # Before the first aligned vector, for whole vectors and for the last one.
     assert reads(lambda x: x[1:-1, 1:-1] * 2.0) == 3
+
+
+@pytest.mark.parametrize("shape", [(0, 30), (7, 0), (0, 0), (3, 0, 5), (0, 4, 7), (4, 0, 0)], ids=str)
+def test_kernels_without_steps_divide_by_nothing(shape):
+    # Hardware traps at a division by zero, and the process is gone.
+    x = np.zeros(shape)
+    for function in (
+        lambda x: nx.transpose(x) * 2,
+        lambda x: nx.sum(x + 1, axes=[0]),
+        lambda x: nx.pad(x, 0.0, ((0, 0, 0),) * x.ndim),
+    ):
+        agree(function, x)
+    if len(shape) == 3:
+        agree(lambda x: nx.transpose(x, axes=[1, 0, 2]) + nx.transpose(x * 2, axes=[1, 0, 2]), x)
