@@ -1,4 +1,4 @@
-"""Boxes in frames: each frame is laid out for itself, then the frames and the free boxes as one graph of boxes.
+"""Boxes in frames, and frames in frames: each is laid out for itself, then takes a place in the one around it.
 
 A wire that enters or leaves a frame does so through a port in the frame's border, so that the inside of one frame does
 not depend on the others, and folding a frame moves nothing inside them.
@@ -6,11 +6,12 @@ not depend on the others, and folding a frame moves nothing inside them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
-from nxkernel_lab.layout import LANE, Link, place
+from nxkernel_lab.layout import LANE, Link, Placement, place
 from nxkernel_lab.packing import pack
 
 #: Height of the strip for a frame's title, and the space between its border and its boxes.
@@ -89,39 +90,43 @@ class Drawing:
     height: float
 
 
-class _Inside:
-    """The layout inside one frame, with ports for the values that enter and leave."""
+@dataclass
+class _Room:
+    """A frame, or the whole picture: what is in it, and how values enter, leave and pass through it.
 
-    def __init__(self, boxes: Sequence[Box], links: Sequence[tuple[str, str]], title_width: float, sweeps: int) -> None:
-        self.boxes = boxes
-        index = {box.id: number for number, box in enumerate(boxes)}
-        sizes = [(box.width, box.height) for box in boxes]
-        self.entries: dict[str, int] = {}
-        self.exits: dict[str, int] = {}
+    Parameters
+    ----------
+    name : str
+        The frame's; empty for the picture.
+    children : list of str
+        The boxes and frames in it.
+    links : list of (str, str, str)
+        From one child to another with a value; an empty name is the border.
+    """
 
-        def port(ports: dict[str, int], value: str) -> int:
-            if value not in ports:
-                ports[value] = len(sizes)
-                sizes.append((LANE, 0.0))
-            return ports[value]
-
-        pairs = []
-        for tail, head in links:
-            start = index[tail] if tail in index else port(self.entries, tail)
-            pairs.append((start, index[head] if head in index else port(self.exits, tail), tail))
-        wires = [Link(start, end, value, sizes[start][0] / 2, sizes[end][0] / 2) for start, end, value in pairs]
-        self.placed = place(sizes, wires, self.entries.values(), self.exits.values(), sweeps)
-        self.width = max(self.placed.width + 2 * PADDING, title_width)
-        self.left = (self.width - self.placed.width) / 2
-        self.top = TITLE + (0.0 if self.entries else PADDING)
-        self.height = self.top + self.placed.height + (0.0 if self.exits else PADDING)
+    name: str
+    children: list[str] = field(default_factory=list)
+    links: dict[tuple[str, str, str], None] = field(default_factory=dict)
+    entries: dict[str, int] = field(default_factory=dict)
+    exits: dict[str, int] = field(default_factory=dict)
+    sizes: list[tuple[float, float]] = field(default_factory=list)
+    placed: Placement | None = None
+    width: float = 0.0
+    height: float = 0.0
+    left: float = 0.0
+    top: float = 0.0
 
     def port(self, number: int) -> float:
         """How far from the frame's left border a port is."""
         return self.left + self.placed.x[number] + LANE / 2
 
 
-def arrange(boxes: Sequence[Box], links: Iterable[tuple[str, str]], titles: dict[str, float]) -> Drawing:
+def arrange(
+    boxes: Sequence[Box],
+    links: Iterable[tuple[str, str]],
+    titles: Mapping[str, float],
+    around: Mapping[str, str] = MappingProxyType({}),
+) -> Drawing:
     """Place boxes and the frames around them.
 
     Parameters
@@ -130,44 +135,33 @@ def arrange(boxes: Sequence[Box], links: Iterable[tuple[str, str]], titles: dict
         Everything that is shown.
     links : iterable of (str, str)
         Which box's value goes to which box.
-    titles : dict
-        Name of each frame to the width that its title needs, in pixels.
+    titles : mapping
+        Name of each frame to the width that its title needs, in pixels; frames come after those that they are in.
+    around : mapping, optional
+        Name of a frame to that of the frame that it is in.
 
     Returns
     -------
     Drawing
     """
-    frame_of = {box.id: box.frame for box in boxes}
-    links = list(dict.fromkeys((tail, head) for tail, head in links if tail != head))
-    members: dict[str, list[Box]] = {name: [] for name in titles}
-    crossing: dict[str, list[tuple[str, str]]] = {name: [] for name in titles}
+    rooms = {"": _Room(""), **{name: _Room(name) for name in titles}}
+    for name in titles:
+        rooms[around.get(name, "")].children.append(name)
+    size = {box.id: (box.width, box.height) for box in boxes}
     for box in boxes:
-        if box.frame:
-            members[box.frame].append(box)
-    for tail, head in links:
-        for name in {frame_of[tail], frame_of[head]} - {""}:
-            crossing[name].append((tail, head))
-    sweeps = _sweeps(len(boxes))
-    inside = {name: _Inside(members[name], crossing[name], width, sweeps) for name, width in titles.items()}
+        rooms[box.frame].children.append(box.id)
+    _connect(rooms, {box.id: box.frame for box in boxes}, links, around)
+    for name in reversed(titles):
+        _furnish(rooms[name], rooms, size, titles[name], _sweeps(len(boxes)))
+        size[name] = (rooms[name].width, rooms[name].height)
+    whole = rooms[""]
+    _furnish(whole, rooms, size, 0.0, _sweeps(len(whole.children) + len(whole.links)))
 
-    free = [box for box in boxes if not box.frame]
-    names = [*titles, *(box.id for box in free)]
-    number = {name: index for index, name in enumerate(names)}
-    sizes = [(inside[name].width, inside[name].height) for name in titles] + [(box.width, box.height) for box in free]
-    outer: dict[tuple[str, str], Link] = {}
-    for tail, head in links:
-        start, end = frame_of[tail] or tail, frame_of[head] or head
-        if start != end and (tail, end) not in outer:
-            leave = inside[start].port(inside[start].exits[tail]) if start in inside else sizes[number[start]][0] / 2
-            enter = inside[end].port(inside[end].entries[tail]) if end in inside else sizes[number[end]][0] / 2
-            outer[tail, end] = Link(number[start], number[end], tail, leave, enter)
-    sweeps = _sweeps(len(sizes) + len(outer))
-    whole = pack(sizes, list(outer.values()), lambda own, wires: place(own, wires, sweeps=sweeps))
-
-    areas = {name: Area(whole.x[index], whole.y[index], *sizes[index]) for name, index in number.items()}
-    drawing = Drawing({}, {name: areas[name] for name in titles}, [], whole.width, whole.height)
-    drawing.boxes.update({box.id: areas[box.id] for box in free})
-    _draw(drawing, inside, whole.wires, names)
+    drawing = Drawing({}, {}, [], whole.placed.width, whole.placed.height)
+    _locate(whole, rooms, size, drawing, 0.0, 0.0)
+    pen = _Pen(rooms, drawing)
+    pen.leaving(whole)
+    pen.entering(whole)
     return drawing
 
 
@@ -175,43 +169,125 @@ def _sweeps(boxes: int) -> int:
     return max(1, min(24, SWEPT // max(1, boxes)))
 
 
-def _draw(drawing: Drawing, inside: dict[str, _Inside], wires: Sequence, names: Sequence[str]) -> None:
-    """Add what is inside the frames, and all lines, in the order in which they continue each other."""
-    left_by: dict[str, int] = {}
-    entered_by: dict[tuple[str, str], int] = {}
+def _connect(
+    rooms: dict[str, _Room], frame_of: dict[str, str], links: Iterable[tuple[str, str]], around: Mapping[str, str]
+) -> None:
+    """Cut each link into its part in the frame that has both ends, and those in the frames that it leaves and enters."""
+    chains: dict[str, list[str]] = {"": []}
 
-    def draw_inside(name: str, ready: bool) -> None:
-        # Pieces that start at a box of the frame come before the outer ones, pieces that start at its ports after them.
-        part, frame = inside[name], drawing.frames[name]
-        dx, dy = frame.x + part.left, frame.y + part.top
+    def chain(frame: str) -> list[str]:
+        if frame not in chains:
+            chains[frame] = [*chain(around.get(frame, "")), frame]
+        return chains[frame]
+
+    for tail, head in links:
+        if tail == head:
+            continue
+        left, entered = chain(frame_of[tail]), chain(frame_of[head])
+        same = 0
+        while same < min(len(left), len(entered)) and left[same] == entered[same]:
+            same += 1
+        start, end = tail, head
+        for frame in reversed(left[same:]):
+            rooms[frame].links[start, "", tail] = None
+            start = frame
+        for frame in reversed(entered[same:]):
+            rooms[frame].links["", end, tail] = None
+            end = frame
+        rooms[left[same - 1] if same else ""].links[start, end, tail] = None
+
+
+def _furnish(
+    room: _Room, rooms: dict[str, _Room], size: dict[str, tuple[float, float]], title: float, sweeps: int
+) -> None:
+    """Lay out what is in a room; the rooms in it are laid out already."""
+    index = {name: number for number, name in enumerate(room.children)}
+    room.sizes = [size[name] for name in room.children]
+
+    def port(ports: dict[str, int], value: str) -> int:
+        if value not in ports:
+            ports[value] = len(room.sizes)
+            room.sizes.append((LANE, 0.0))
+        return ports[value]
+
+    wires = []
+    for start, end, value in room.links:
+        tail = index[start] if start else port(room.entries, value)
+        head = index[end] if end else port(room.exits, value)
+        leave, enter = room.sizes[tail][0] / 2, room.sizes[head][0] / 2
+        if start in rooms and start:
+            leave = rooms[start].port(rooms[start].exits[value])
+        if end in rooms and end:
+            enter = rooms[end].port(rooms[end].entries[value])
+        wires.append(Link(tail, head, value, leave, enter))
+    if not room.name:
+        room.placed = pack(room.sizes, wires, lambda own, some: place(own, some, sweeps=sweeps))
+        return
+    room.placed = place(room.sizes, wires, room.entries.values(), room.exits.values(), sweeps)
+    room.width = max(room.placed.width + 2 * PADDING, title)
+    room.left = (room.width - room.placed.width) / 2
+    room.top = TITLE + (0.0 if room.entries else PADDING)
+    room.height = room.top + room.placed.height + (0.0 if room.exits else PADDING)
+
+
+def _locate(
+    room: _Room, rooms: dict[str, _Room], size: dict[str, tuple[float, float]], drawing: Drawing, x: float, y: float
+) -> None:
+    """Say where everything in a room is whose inside begins at a place."""
+    for number, name in enumerate(room.children):
+        area = Area(x + room.placed.x[number], y + room.placed.y[number], *size[name])
+        if name in rooms:
+            drawing.frames[name] = area
+            _locate(rooms[name], rooms, size, drawing, area.x + rooms[name].left, area.y + rooms[name].top)
+        else:
+            drawing.boxes[name] = area
+
+
+class _Pen:
+    """Draws all wires in the order in which their pieces continue each other."""
+
+    def __init__(self, rooms: dict[str, _Room], drawing: Drawing) -> None:
+        self.rooms, self.drawing = rooms, drawing
+        self.left_by: dict[tuple[str, str], int] = {}
+        self.entered_by: dict[tuple[str, str], int] = {}
+
+    def leaving(self, room: _Room) -> None:
+        """Draw what begins in a room, up to its border."""
+        for name in room.children:
+            if name in self.rooms:
+                self.leaving(self.rooms[name])
+        self._draw(room, from_border=False)
+
+    def entering(self, room: _Room) -> None:
+        """Draw what goes on from the border of a room, and of those in it."""
+        self._draw(room, from_border=True)
+        for name in room.children:
+            if name in self.rooms:
+                self.entering(self.rooms[name])
+
+    def _draw(self, room: _Room, from_border: bool) -> None:
+        area = self.drawing.frames.get(room.name)
+        dx, dy = (area.x + room.left, area.y + room.top) if area else (0.0, 0.0)
+        ends = {port: value for value, port in room.exits.items()}
         lines: dict[int, int] = {}
-        ends = {port: value for value, port in part.exits.items()}
-        for index, wire in enumerate(part.placed.wires):
-            if (wire.value in part.entries) == ready:
+        for number, wire in enumerate(room.placed.wires):
+            if (wire.value in room.entries) != from_border:
                 continue
             x0, y0, x1, y1, y2 = wire.points
-            before = lines[wire.before] if wire.before >= 0 else entered_by.get((wire.value, name), -1)
-            head = part.boxes[wire.head].id if 0 <= wire.head < len(part.boxes) else ""
-            lines[index] = len(drawing.lines)
+            before = lines.get(wire.before, -1)
+            if wire.before < 0:
+                before = self._origin(room, wire.value, from_border)
+            lines[number] = len(self.drawing.lines)
+            end = room.children[wire.head] if 0 <= wire.head < len(room.children) else ""
             if wire.head in ends:
-                left_by[wire.value] = lines[index]
-            drawing.lines.append(Line(wire.value, head, before, (x0 + dx, y0 + dy, x1 + dx, y1 + dy, y2 + dy)))
+                self.left_by[wire.value, room.name] = lines[number]
+            if end in self.rooms and end:
+                self.entered_by[wire.value, end] = lines[number]
+                y2, end = y2 + self.rooms[end].top, ""
+            self.drawing.lines.append(Line(wire.value, end, before, (x0 + dx, y0 + dy, x1 + dx, y1 + dy, y2 + dy)))
 
-    for name, part in inside.items():
-        frame = drawing.frames[name]
-        for index, box in enumerate(part.boxes):
-            x, y = frame.x + part.left + part.placed.x[index], frame.y + part.top + part.placed.y[index]
-            drawing.boxes[box.id] = Area(x, y, box.width, box.height)
-        draw_inside(name, ready=True)
-    lines: dict[int, int] = {}
-    for index, wire in enumerate(wires):
-        x0, y0, x1, y1, y2 = wire.points
-        before = lines[wire.before] if wire.before >= 0 else left_by.get(wire.value, -1)
-        lines[index] = len(drawing.lines)
-        end = names[wire.head] if wire.head >= 0 else ""
-        if end in inside:
-            entered_by[wire.value, end] = lines[index]
-            y2 += inside[end].top
-        drawing.lines.append(Line(wire.value, "" if end in inside else end, before, (x0, y0, x1, y1, y2)))
-    for name in inside:
-        draw_inside(name, ready=False)
+    def _origin(self, room: _Room, value: str, from_border: bool) -> int:
+        """The piece that brings a value into a room, or to the border of a room in it; -1 where it begins there."""
+        if from_border:
+            return self.entered_by.get((value, room.name), -1)
+        return next((self.left_by[value, name] for name in room.children if (value, name) in self.left_by), -1)

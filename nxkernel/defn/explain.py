@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,20 +12,13 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel.compilers import wholes
 from nxkernel.compilers.interface import KernelRecord
-from nxkernel.defn import places
+from nxkernel.defn import measuring, sources, steps
 from nxkernel.defn.arguments import Arguments, Parts
 from nxkernel.defn.cache import Difference, Program, difference
-from nxkernel.defn.report import CompilationView, KernelView, NodeView
+from nxkernel.defn.nodes import names_of, node_views
+from nxkernel.defn.report import CompilationView, KernelView
 from nxkernel.graph.expr import Expr, Graph, node_with
-from nxkernel.graph.printing import (
-    body_steps,
-    column,
-    constant_text,
-    print_graph,
-    static_text,
-    variable_names,
-)
-from nxkernel.graph.traverse import post_order
+from nxkernel.graph.printing import constant_text, print_graph
 from nxkernel.operand import VectorizedSpec
 from nxkernel.wording import counted
 
@@ -176,21 +169,13 @@ def view(name: str, program: Program) -> CompilationView:
     executable = program.executable
     graph = executable.graph
     values = list(map(node_with, graph.outputs, program.specs))
-    # The names of the printed graph; the order in which people think of a call.
-    names = variable_names(post_order([*graph.outputs, *graph.parameters]))
-    order = post_order([*graph.parameters, *graph.outputs])
-    kernels_of = _kernels_of(executable.kernels, order)
-    specs = _vectorized(program, graph)
-    outputs = set(map(id, graph.outputs))
+    names = names_of(graph)
     return CompilationView(
         function=name,
         signature=program.signature,
         compiler=program.compiler,
         reason=program.reason,
-        nodes=tuple(
-            _node(node, names, specs.get(node, _spec(node)), kernels_of.get(node, ()), id(node) in outputs)
-            for node in order
-        ),
+        nodes=node_views(graph, _vectorized(program, graph), executable.kernels),
         kernels=tuple(_kernel(number, kernel, names) for number, kernel in enumerate(executable.kernels)),
         calls=program.calls,
         cell=program.where,
@@ -199,7 +184,16 @@ def view(name: str, program: Program) -> CompilationView:
         lower_ms=executable.lower_ms,
         native_ms=executable.native_ms,
         baked=tuple(_baked(program)),
+        key=program.parts,
+        steps=lambda: steps.views(graph),
+        sources=lambda: sources.views(graph),
+        measure=lambda: measuring.measured(executable),
     )
+
+
+def compared(one: CompilationView, other: CompilationView) -> tuple[str, ...]:
+    """How the keys of two compilations differ, in lines, from the first to the second."""
+    return tuple(_line(*part) for part in difference(one.key, other.key))
 
 
 def _baked(program: Program) -> Iterable[str]:
@@ -235,63 +229,6 @@ def _vectorized(program: Program, graph: Graph) -> dict[Expr, str]:
         if text.startswith("vectorized"):
             found[node] = text
     return found
-
-
-def _kernels_of(kernels: Sequence[KernelRecord], order: Sequence[Expr]) -> dict[Expr, tuple[int, ...]]:
-    """Which kernels compute each node; what needs no work of its own stands with those that read it, or its operand."""
-    table: dict[Expr, set[int]] = {node: set() for node in order}
-    readers: dict[Expr, list[Expr]] = {node: [] for node in order}
-    for node in order:
-        for operand in node.operands:
-            readers[operand].append(node)
-    for number, kernel in enumerate(kernels):
-        for node in kernel.nodes:
-            if node in table and node.primitive.family != "leaf":
-                table[node].add(number)
-    for node in reversed(order):
-        if not table[node] and node.primitive.family in ("creation", "shape"):
-            table[node].update(*(table[reader] for reader in readers[node]))
-    for node in order:
-        if not table[node] and node.primitive.family in ("tuple", "shape"):
-            table[node].update(*(table[operand] for operand in node.operands))
-    return {node: tuple(sorted(numbers)) for node, numbers in table.items()}
-
-
-def _identity(node: Expr, names: dict[Expr, str]) -> str:
-    return names.get(node) or f"constant {id(node)}"
-
-
-def _spec(node: Expr) -> str:
-    return f"({', '.join(map(str, node.spec))})" if type(node.spec) is tuple else str(node.spec)
-
-
-def _node(node: Expr, names: dict[Expr, str], spec: str, kernels: tuple[int, ...], output: bool) -> NodeView:
-    source = node.source
-    role, label, detail = "operation", node.primitive.name, static_text(node)
-    if node.primitive is p.parameter:
-        role = "captured" if node.params["captured"] else "argument"
-        label, detail = node.params["name"], ""
-    elif node.primitive is p.constant:
-        role, label, detail = "constant", constant_text(node), ""
-    return NodeView(
-        id=_identity(node, names),
-        label=label,
-        detail=detail,
-        spec=spec,
-        role=role,
-        operands=tuple(_identity(operand, names) for operand in node.operands),
-        kernels=kernels,
-        output=output,
-        cell=places.name_of(source.file) if source else "",
-        line=source.line if source else 0,
-        code=places.code_at(source.file, source.line) if source else "",
-        body=tuple(_table(body_steps(node))),
-    )
-
-
-def _table(rows: Sequence[tuple[str, str]]) -> Iterable[str]:
-    width = column(left for left, _ in rows)
-    return (f"{left:{width}}   {right}".rstrip() for left, right in rows)
 
 
 def _kernel(number: int, kernel: KernelRecord, names: dict[Expr, str]) -> KernelView:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,18 @@ class NodeView:
         That line's text.
     body : tuple of str
         The steps of the function that is part of it, as in a fold; empty where `detail` has them.
+    function : str
+        The name of the function whose line it is.
+    module : str
+        The module of a network that it is of, such as ``"encoder/dense_1"``; empty for none.
+    gradient : bool
+        Whether it was made by differentiation.
+    moved : int
+        Bytes that it would read and write if it ran by itself; in a kernel with others it may move none of them.
+    operations : int
+        Arithmetic operations; 0 where they are not known.
+    parts : tuple of PartView
+        The functions of a loop or a choice, as graphs.
     """
 
     id: str
@@ -51,6 +64,121 @@ class NodeView:
     line: int = 0
     code: str = ""
     body: tuple[str, ...] = ()
+    function: str = ""
+    module: str = ""
+    gradient: bool = False
+    moved: int = 0
+    operations: int = 0
+    parts: tuple[PartView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PartView:
+    """A function that is part of a loop or a choice.
+
+    Parameters
+    ----------
+    name : str
+        ``"condition"``, ``"body"``, ``"then"`` or ``"otherwise"``.
+    nodes : tuple of NodeView
+        Its nodes; their ids are unique in the whole graph.
+    inputs : mapping
+        The id of each of its parameters to that of the operand which it is at first.
+    outputs : tuple of str
+        The ids of what it gives, one for each result of the loop or choice; of a condition one.
+    """
+
+    name: str
+    nodes: tuple[NodeView, ...]
+    inputs: Mapping[str, str]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """The graph at one step of a compilation.
+
+    Parameters
+    ----------
+    name : str
+        ``"traced"``, ``"differentiated"`` or ``"simplified"``.
+    count : str
+        How many nodes the step added or took away, such as ``"−14"``; of the first, how many there are.
+    about : str
+        What the step did, in a line.
+    nodes : tuple of NodeView
+        As in a compilation, without kernels.
+    changes : mapping
+        Of nodes that this step made, or that the next one takes away, what happened to them: a word (``"new"``,
+        ``"merged"``, ``"gone"``) and a line.
+    """
+
+    name: str
+    count: str
+    about: str
+    nodes: tuple[NodeView, ...]
+    changes: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A function whose lines made nodes.
+
+    Parameters
+    ----------
+    name : str
+        The function's.
+    cell : str
+        Where it stands, as nodes say it.
+    first : int
+        The number of its first line.
+    lines : tuple of str
+        Its text.
+    """
+
+    name: str
+    cell: str
+    first: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTime:
+    """What a kernel took in a measured run.
+
+    Parameters
+    ----------
+    seconds : float
+        All its runs together.
+    runs : int
+        How often it ran, in the turns of loops.
+    """
+
+    seconds: float
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A run of a program with a clock around each of its kernels.
+
+    Parameters
+    ----------
+    seconds : float
+        The whole run.
+    kernels : mapping
+        Of each kernel by its index.
+    how : str
+        How it was measured, in a line.
+    bandwidth, arithmetic : float
+        What this machine reaches in memory, in bytes a second, and in products of matrices, in operations a second.
+    """
+
+    seconds: float
+    kernels: Mapping[int, KernelTime]
+    how: str
+    bandwidth: float
+    arithmetic: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +249,14 @@ class CompilationView:
     baked : tuple of str
         What is part of the program with its value, so that another value is another program: captured numbers and
         the like, options, and arguments that are static, such as ``"captured rate = 0.1"``.
+    key : mapping
+        What the program is found by: each part with its state and, for people, its text.
+    steps : callable
+        Gives the graph at the steps before this one, a `StepView` each.
+    sources : callable
+        Gives the functions whose lines made its nodes, a `SourceView` each.
+    measure : callable
+        Runs the program with a clock around each kernel and gives a `Measurement`; a ValueError says why it cannot.
     """
 
     function: str
@@ -136,6 +272,10 @@ class CompilationView:
     lower_ms: float
     native_ms: float
     baked: tuple[str, ...] = ()
+    key: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    steps: Callable[[], tuple[StepView, ...]] = tuple
+    sources: Callable[[], tuple[SourceView, ...]] = tuple
+    measure: Callable[[], Measurement] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,13 @@ from nxkernel.types import Type
 
 
 class Source(NamedTuple):
-    """The line of the user's code that made a node."""
+    """The line of the user's code that made a node, the module of a network that it is in, if a gradient made it."""
 
     file: str
     line: int
     function: str
+    module: str = ""
+    gradient: bool = False
 
 
 def at_line(source: Source | None) -> str:
@@ -246,6 +248,8 @@ class Graph:
         Makes the function's result out of the output leaves.
     updates : tuple of (int, int)
         Parameters that the function assigns into, each with the output that is in them at the end.
+    traced : Graph, optional
+        What it was before it was simplified, for those who want to see that.
     """
 
     name: str
@@ -253,6 +257,7 @@ class Graph:
     outputs: Sequence[Expr]
     rebuild: Callable[[list[Any]], Any] = field(repr=False, compare=False)
     updates: tuple[tuple[int, int], ...] = ()
+    traced: Graph | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
         from nxkernel.graph.printing import print_graph

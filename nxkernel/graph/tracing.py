@@ -262,6 +262,7 @@ def trace_body(
 class _State(threading.local):
     trace: Trace | None = None
     source: Source | None = None
+    module: str = ""
 
 
 _state = _State()
@@ -302,6 +303,22 @@ def on_behalf(source: Source | None) -> Iterator[None]:
         _state.source = before
 
 
+def for_gradients() -> contextlib.AbstractContextManager[None]:
+    """Have nodes say for a while that gradients made them."""
+    source = _state.source or user_line()
+    return on_behalf(source and source._replace(gradient=True))
+
+
+@contextlib.contextmanager
+def of_module(path: str) -> Iterator[None]:
+    """Have nodes say for a while which module of a network they are of."""
+    before, _state.module = _state.module, path
+    try:
+        yield
+    finally:
+        _state.module = before
+
+
 _inside: dict[str, bool] = {}
 
 
@@ -314,6 +331,6 @@ def user_line() -> Source | None:
         if own is None:
             own = _inside[name] = name.startswith(_PACKAGE)
         if not own:
-            return Source(name, frame.f_lineno, frame.f_code.co_name)
+            return Source(name, frame.f_lineno, frame.f_code.co_name, _state.module)
         frame = frame.f_back
     return None

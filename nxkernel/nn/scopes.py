@@ -131,7 +131,8 @@ def entered(frame: Frame | None) -> Iterator[None]:
     """Apply a module for a while."""
     before, _active.frame = _active.frame, frame
     try:
-        yield
+        with tracing.of_module("/".join(frame.place.path) if frame is not None else ""):
+            yield
     finally:
         _active.frame = before
 

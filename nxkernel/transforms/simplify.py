@@ -30,6 +30,12 @@ def simplify(graph: Graph) -> Graph:
 
 def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
     """Equivalent nodes for `outputs`, sharing whatever is equal among them."""
+    new = simplified(outputs)
+    return [new[id(output)] for output in outputs]
+
+
+def simplified(outputs: Sequence[Expr]) -> dict[int, Expr]:
+    """What each node that `outputs` need becomes, by identity."""
     new: dict[int, Expr] = {}
     seen: dict[Any, Expr] = {}
     for node in post_order(outputs):
@@ -46,7 +52,7 @@ def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
             found = _rewrite(node_)
             found = seen[key] = seen.setdefault(_key(found), found)
         new[id(node)] = found
-    return [new[id(output)] for output in outputs]
+    return new
 
 
 def _key(node: Expr) -> Any:

@@ -32,7 +32,7 @@ def foresee(graph: Graph) -> list[tuple[str, str]]:
     """The kernels that compiling a graph would need: what each is, and where its code would come from."""
     check(graph)
     found = []
-    for step in [step for plan in _all_plans(plan_of(graph)) for step in plan.steps]:
+    for step in [step for plan in all_plans(plan_of(graph)) for step in plan.steps]:
         if isinstance(step.work, Bound):
             found.append((_title(step, step.work), store.whereabouts(step.work.nest.key)))
         elif isinstance(step.work, Whole):
@@ -60,18 +60,18 @@ def planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
     return Planner(_routine, prepared)
 
 
-def _all_plans(plan: Plan) -> list[Plan]:
+def all_plans(plan: Plan) -> list[Plan]:
     """A plan and those of the loops and choices in it."""
     inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
-    return [plan, *(found for part in inner for found in _all_plans(part))]
+    return [plan, *(found for part in inner for found in all_plans(part))]
 
 
-def _spread_loops(plan: Plan) -> list[Control]:
+def spread_loops(plan: Plan) -> list[Control]:
     """The loops whose turns run on all threads."""
     found = []
     for step in plan.steps:
         if isinstance(step.work, Control):
-            inner = [loop for part in step.work.parts for loop in _spread_loops(part)]
+            inner = [loop for part in step.work.parts for loop in spread_loops(part)]
             found += [step.work] if spreads(step.work) else inner
     return found
 
@@ -226,5 +226,5 @@ def _size(node: Expr) -> int:
 
 def records(laid: Plan, symbol: str) -> list[KernelRecord]:
     """The kernels of a plan, with their native code."""
-    kernels = [record for plan in _all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
-    return kernels + [_loop_record(loop, symbol, laid.origin) for loop in _spread_loops(laid)]
+    kernels = [record for plan in all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
+    return kernels + [_loop_record(loop, symbol, laid.origin) for loop in spread_loops(laid)]

@@ -77,7 +77,7 @@ def is_short(loop: Control) -> bool:
 
 def begin(writer) -> None:
     """Have the function that is being written ask Python only when it has run for a while."""
-    writer.b.store(_clock(writer.module, writer.b), writer.function.seen)
+    writer.b.store(clock(writer.module, writer.b), writer.function.seen)
 
 
 def _define(module: Module) -> str:
@@ -87,7 +87,7 @@ def _define(module: Module) -> str:
         return name
     b = Builder(module, name, "i1", [("seen", "ptr")], linkage="internal", attributes="nounwind noinline")
     seen, zero = Value("ptr", 1, "%seen"), b.constant("i64", 0)
-    now = _clock(module, b)
+    now = clock(module, b)
     wait = b.constant("i64", CYCLES if _HAS_COUNTER else NANOSECONDS)
     soon = b.icmp("ult", b.integer("sub", now, b.load("i64", seen)), wait)
     early, ask = b.label("early"), b.label("ask")
@@ -102,7 +102,8 @@ def _define(module: Module) -> str:
     return name
 
 
-def _clock(module: Module, b: Builder) -> Value:
+def clock(module: Module, b: Builder) -> Value:
+    """Write a look at the clock: cycles where the processor counts them, nanoseconds elsewhere."""
     if _HAS_COUNTER:
         module.declare("llvm.readcyclecounter", "i64", [])
         return b.call("llvm.readcyclecounter", "i64", 1)

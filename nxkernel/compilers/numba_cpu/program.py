@@ -15,7 +15,7 @@ from nxkernel.compilers.numba_cpu import host, libraries, runtime
 from nxkernel.compilers.numba_cpu.constants import bits
 from nxkernel.compilers.numba_cpu.executable import Program
 from nxkernel.compilers.numba_cpu.ir import Value
-from nxkernel.compilers.numba_cpu.routines import HostCall
+from nxkernel.compilers.numba_cpu.routines import HostCall, Launch
 from nxkernel.compilers.numba_cpu.writing import PARAMS, Address, Writer
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar, Step, Whole
 from nxkernel.graph.expr import Expr
@@ -57,7 +57,8 @@ class Scope:
     def run(self) -> None:
         """Write all steps."""
         for step in self.plan.steps:
-            self.step(step)
+            with self.w.around(step.work):
+                self.step(step)
 
     def step(self, step: Step) -> None:
         """Write one step."""
@@ -212,12 +213,16 @@ class Scope:
 
     def _whole(self, whole: Whole) -> None:
         for launch in whole.routine.launches:
-            if isinstance(launch, HostCall):
-                self._host(launch, whole)
-                continue
-            memory = [self._memory(whole, *place) for place in launch.memory]
-            self._run(launch.symbol, memory, list(launch.words), launch.count, launch.work)
-            self._declare_kernel(launch.symbol)
+            with self.w.around(launch):
+                self._launch(launch, whole)
+
+    def _launch(self, launch: Launch | HostCall, whole: Whole) -> None:
+        if isinstance(launch, HostCall):
+            self._host(launch, whole)
+            return
+        memory = [self._memory(whole, *place) for place in launch.memory]
+        self._run(launch.symbol, memory, list(launch.words), launch.count, launch.work)
+        self._declare_kernel(launch.symbol)
 
     @staticmethod
     def _memory(whole: Whole, kind: str, number: int) -> tuple[Expr, int]:
@@ -264,7 +269,7 @@ def _divisors(plan: Plan) -> set[tuple[int, Type]]:
     return {(d.params["value"], d.type) for d in divisors if d.primitive is p.constant and d.type.is_integer}
 
 
-def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = ()) -> Program:
+def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = (), writer: Writer | None = None) -> Program:
     """The program of a plan.
 
     Parameters
@@ -274,8 +279,11 @@ def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = ()) -> P
         How many arrays it takes before those that it writes.
     updates : sequence of (int, int), optional
         Inputs that change, each with the output that is in them at the end.
+    writer : Writer, optional
+        What it is written with, for one that adds something to its steps; these are then written one after the other.
     """
-    writer = Writer()
+    written_out = writer is not None
+    writer = writer or Writer()
 
     def given(index: int) -> Address:
         return lambda: writer.pointer(index)
@@ -284,7 +292,7 @@ def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = ()) -> P
     from nxkernel.compilers.numba_cpu import listed
 
     workspace = inputs + len(plan.arrays)
-    scope = (listed.List if listed.fits(plan) else Scope)(
+    scope = (Scope if written_out or not listed.fits(plan) else listed.List)(
         writer,
         plan,
         [given(k) for k in range(inputs)],
@@ -292,7 +300,8 @@ def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = ()) -> P
         given(workspace),
         [("input", k) for k in range(inputs)],
     )
-    scope.run()
+    with writer.around(plan):
+        scope.run()
     for place, number in updates:
         if plan.outputs[number] != ("input", place):
             value = plan.arrays[plan.outputs[number][1]]

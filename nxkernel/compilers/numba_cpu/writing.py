@@ -11,7 +11,7 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from nxkernel.compilers.numba_cpu.operations import Emitter
 from nxkernel.types import Type
 
 POINTERS, PARAMS = Value("ptr", 1, "%pointers"), Value("ptr", 1, "%params")
+_NOTHING = nullcontext()
 #: The name of a program, and the size of its table, until they are known.
 _NAME, _SIZE = "nxp_unnamed", "nxp_size"
 
@@ -139,6 +140,10 @@ class Writer:
         yield name
         self.b.finish()
         self.function = around
+
+    def around(self, what: object) -> AbstractContextManager:
+        """Entered while a plan, a step of it or one kernel of a step is written."""
+        return _NOTHING
 
     def word(self, value: int, kind: str = "i64", key: object = None) -> Value:
         """A word of the table, read where it is needed; what has the same key is the same word."""

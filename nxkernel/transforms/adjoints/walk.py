@@ -54,12 +54,13 @@ def pullback(
         Where something on the way has no gradient.
     """
     way = _Way(outputs, inputs, known or {})
-    for output, cotangent in zip(outputs, cotangents, strict=True):
-        way.gain(output, cotangent)
-    for node, value in zip(inputs, first or [None] * len(inputs), strict=True):
-        way.gain(node, value)
-    way.back()
-    return [way.sum(node) if way.has(node) else zeros(node.spec) for node in inputs], way.replacing
+    with tracing.for_gradients():
+        for output, cotangent in zip(outputs, cotangents, strict=True):
+            way.gain(output, cotangent)
+        for node, value in zip(inputs, first or [None] * len(inputs), strict=True):
+            way.gain(node, value)
+        way.back()
+        return [way.sum(node) if way.has(node) else zeros(node.spec) for node in inputs], way.replacing
 
 
 class _Way:
@@ -112,7 +113,7 @@ class _Way:
             if all(cotangent is None for cotangent in cotangents):
                 continue
             wanted = [operand in self.reached for operand in node.operands]
-            with tracing.on_behalf(node.source):
+            with tracing.on_behalf(node.source), tracing.for_gradients():
                 site = Site(node, cotangents, wanted, own, self.replacing, self.known)
                 for operand, gain, flag in zip(node.operands, _rule(node)(site), wanted, strict=True):
                     if flag:
