@@ -13,6 +13,10 @@ from nxkernel.graph.expr import Expr
 PIECES = frozenset([p.concatenate, p.pad, p.put_slice, p.put_strided, p.scatter])
 
 
+#: Elements of a row from which writing its ends alone takes less than writing all of it.
+LONG = 128
+
+
 @dataclass(frozen=True)
 class At:
     """A computed part of an address.
@@ -109,9 +113,8 @@ def _concatenated(node: Expr, strides: tuple[int, ...]) -> list[Store]:
 
 
 def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
-    """The padding everywhere, and the elements of the operand that are kept over it."""
-    operand, value = node.operands
-    filled = Expr(p.broadcast, (value,), {"shape": node.shape, "axes": (), "names": node.names}, node.spec, node.source)
+    """The padding, and the elements of the operand that are kept: beside it, or where that costs more, over it."""
+    operand = node.operands[0]
     starts, lengths, offset, steps = [], [], 0, []
     for n, (low, high, inner), stride in zip(operand.shape, node.params["config"], strides, strict=True):
         gap = inner + 1
@@ -124,4 +127,36 @@ def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
     if tuple(lengths) != operand.shape:
         params = {"starts": tuple(starts), "lengths": tuple(lengths), "strides": (1,) * len(lengths)}
         operand = Expr(p.slice_, (operand,), params, operand.spec._replace(shape=tuple(lengths)), node.source)
-    return [Store(filled, node, 0, strides), Store(operand, node, offset, tuple(steps))]
+    inner = Store(operand, node, offset, tuple(steps))
+    margins = _margins(node, operand.shape)
+    if margins is None:
+        margins = [((0,) * node.rank, node.shape)]
+    return [*(_filled(node, *margin) for margin in margins), inner]
+
+
+def _margins(node: Expr, inner: tuple[int, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]] | None:
+    """Where padding lies around what is kept, by first elements and shapes; None where all is better filled at once.
+
+    That is where little is kept, and where rows are so short that their ends take as long as all of them.
+    """
+    config, shape = node.params["config"], node.shape
+    spread = any(gap for _, _, gap in config)
+    ends = config and any(side > 0 for side in config[-1][:2])
+    if spread or 2 * shapes.size(inner) < shapes.size(shape) or (ends and shape[-1] < LONG):
+        return None
+    found = []
+    lows = [max(low, 0) for low, _, _ in config]
+    for axis, (low, n) in enumerate(zip(lows, inner, strict=True)):
+        for first, count in ((0, low), (low + n, shape[axis] - low - n)):
+            if count:
+                starts = (*lows[:axis], first, *(0 for _ in shape[axis + 1 :]))
+                found.append((starts, (*inner[:axis], count, *shape[axis + 1 :])))
+    return found
+
+
+def _filled(node: Expr, starts: tuple[int, ...], shape: tuple[int, ...]) -> Store:
+    """The number that pads, over a part of a buffer."""
+    value, strides = node.operands[1], maps.row_strides(node.shape)
+    spec = node.spec._replace(shape=shape)
+    filled = Expr(p.broadcast, (value,), {"shape": shape, "axes": (), "names": node.names}, spec, node.source)
+    return Store(filled, node, sum(a * b for a, b in zip(starts, strides, strict=True)), strides)

@@ -47,15 +47,40 @@ PADDINGS = {
 def test_paddings(name):
     edges, between, offset, strides, kept = PADDINGS[name]
     config = tuple((low, high, inner) for (low, high), inner in zip(edges, between, strict=True))
-    (filled, stored), (operand, value) = pieces_of(p.pad, spec("s64", 4, 5), spec("s64"), config=config)
-    assert (filled.offset, filled.strides) == (0, (filled.target.shape[1], 1))
-    assert filled.value.primitive is p.broadcast
-    assert filled.value.operands == (value,)
+    (*filled, stored), (operand, value) = pieces_of(p.pad, spec("s64", 4, 5), spec("s64"), config=config)
+    for store in filled:
+        assert store.value.primitive is p.broadcast
+        assert store.value.operands == (value,)
+        assert (store.offset, store.strides) == (0, (store.target.shape[1], 1))
+    # What is cropped alone has nothing around it.
+    assert len(filled) == (0 if name == "less before" else 1)
     assert (stored.offset, stored.strides, stored.value.shape) == (offset, strides, kept)
     assert (stored.value is operand) == (kept == operand.shape)
     agree(
         lambda t, value: make(p.pad, t, value, config=config),
         np.arange(20).reshape(4, 5),
+        np.int64(-1),
+    )
+
+
+MARGINS = {
+    "rows": ((4, 5), ((1, 2), (0, 0)), [(0, (1, 5)), (25, (2, 5))]),
+    "long rows": ((4, 200), ((1, 0), (2, 3)), [(0, (1, 205)), (205, (4, 2)), (407, (4, 3))]),
+    "short rows": ((4, 100), ((1, 0), (2, 3)), [(0, (5, 105))]),
+    "a crop beside": ((4, 200), ((-1, 1), (0, -3)), [(3 * 197, (1, 197))]),
+    "more than is kept": ((4, 200), ((6, 0), (0, 0)), [(0, (10, 200))]),
+}
+
+
+@pytest.mark.parametrize("name", MARGINS)
+def test_padding_lies_around_what_is_kept(name):
+    shape, edges, expected = MARGINS[name]
+    config = tuple((low, high, 0) for low, high in edges)
+    (*filled, _), _ = pieces_of(p.pad, spec("s64", *shape), spec("s64"), config=config)
+    assert [(store.offset, store.value.shape) for store in filled] == expected
+    agree(
+        lambda t, value: make(p.pad, t, value, config=config),
+        np.arange(np.prod(shape)).reshape(shape),
         np.int64(-1),
     )
 
