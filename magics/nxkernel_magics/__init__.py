@@ -25,6 +25,7 @@ def load(shell: InteractiveShell) -> None:
     """
     if shell in _loaded:
         return
+    from nxkernel_lab import comm
     from nxkernel_magics import cells, compiled_cells, completion, names, running, showing, storms, tracebacks
     from nxkernel_magics.commands import NxMagics
 
@@ -38,6 +39,7 @@ def load(shell: InteractiveShell) -> None:
         stack.callback(showing.install(shell, watch))
         stack.callback(completion.install(shell))
         stack.callback(tracebacks.install(shell))
+        stack.callback(comm.install(shell))
         shell.register_magics(NxMagics)
         stack.callback(_forget_magics, shell, NxMagics.magics)
         _loaded[shell] = stack.pop_all()

@@ -12,7 +12,9 @@ export function told(state: IState | null): Map<string, string> {
   const texts = new Map<string, string>();
   for (const cell of state?.news?.cells ?? []) {
     if (cell.cell_id && cell.again_last.length > 0) {
-      const each = cell.again_last.map(({ function: name, reason }) => [`${name} compiled again`, ...reason].join('\n  '));
+      const each = cell.again_last.map(({ function: name, reason, advice }) =>
+        [`another program of ${name}`, ...reason, ...(advice ? [advice] : [])].join('\n  ')
+      );
       texts.set(cell.cell_id, each.join('\n'));
     }
   }

@@ -58,7 +58,7 @@ export interface IFunctionSums extends ISums {
 export interface ICellSums extends ISums {
   cell: string;
   cell_id: string;
-  again_last: { function: string; reason: string[] }[];
+  again_last: { function: string; reason: string[]; advice: string }[];
 }
 
 export interface ICaches {

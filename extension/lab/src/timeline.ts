@@ -9,7 +9,7 @@ const ROWS = 200;
 
 /** What can be asked for, and which events that leaves. */
 const KINDS: [string, (event: IEvent) => boolean][] = [
-  ['Everything', () => true],
+  ['All events', () => true],
   ['New programs', event => ['compiled', 'loaded', 'traced'].includes(event.kind)],
   ['Compiled again', event => event.again],
   ['From disk', event => event.kernels.disk > 0],
@@ -117,18 +117,17 @@ function row(event: IEvent): HTMLElement {
   return element(
     'li',
     { class: `nx-lab-event nx-lab-${event.again ? 'again' : event.kind}` },
+    element('div', { class: 'nx-lab-head' }, element('span', { class: 'nx-lab-name' }, event.function), element('time', {}, clock(event.time))),
     element(
-      'div',
-      { class: 'nx-lab-head' },
-      element('span', { class: 'nx-lab-name' }, event.function),
+      'p',
+      {},
       element('span', { class: 'nx-lab-badge' }, event.what),
-      total > 0 ? element('span', { class: 'nx-lab-ms', title: parts }, duration(total)) : null,
-      element('time', {}, clock(event.time))
+      total > 0 ? element('span', { class: 'nx-lab-ms', title: parts }, ` ${duration(total)}`) : null,
+      origins.length > 0 ? element('span', { class: 'nx-lab-note' }, ` ${origins.join(', ')}`) : null
     ),
     ...reasons.map(line => element('p', { class: 'nx-lab-reason' }, line)),
     event.advice ? element('p', { class: 'nx-lab-advice' }, event.advice) : null,
     ...event.notes.map(line => element('p', { class: 'nx-lab-note' }, line)),
-    origins.length > 0 ? element('p', { class: 'nx-lab-note' }, origins.join(', ')) : null,
     event.where && event.where !== event.cell ? element('p', { class: 'nx-lab-note' }, `called by ${event.where}`) : null
   );
 }
