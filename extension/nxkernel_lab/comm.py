@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nxkernel.defn.events import Event, stream
-from nxkernel_lab import clearing, history
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
+
+    from nxkernel_lab.clearing import Forget, Undo
 
 #: What the comm is for, here and in lab/src/sessions.ts.
 TARGET = "nxkernel"
@@ -44,7 +45,7 @@ class More:
     since: int
 
 
-def read_request(content: object) -> More | clearing.Forget | clearing.Undo | None:
+def read_request(content: object) -> More | Forget | Undo | None:
     """Understand what a page asks for.
 
     Parameters
@@ -54,7 +55,7 @@ def read_request(content: object) -> More | clearing.Forget | clearing.Undo | No
 
     Returns
     -------
-    More, Forget, Undo or None
+    More or Forget or Undo or None
         None for what is not understood.
 
     Examples
@@ -63,6 +64,8 @@ def read_request(content: object) -> More | clearing.Forget | clearing.Undo | No
     More(since=12)
     >>> read_request({"kind": "more", "since": -1})
     """
+    from nxkernel_lab import clearing
+
     match content:
         case {"kind": "more", "since": int(since)} if type(since) is int and since >= 0:
             return More(since)
@@ -90,6 +93,14 @@ class Page:
     quiet_until: float = 0.0
 
 
+def latest(since: int) -> dict[str, Any]:
+    """What there is to tell after an event; see :func:`nxkernel_lab.history.snapshot`."""
+    # What looks into the caches brings the compiler with it: `%load_ext nxkernel` does not wait for that.
+    from nxkernel_lab import history
+
+    return history.snapshot(since)
+
+
 class Desk:
     """Tells pages what happens in this process, and does what they ask for.
 
@@ -107,7 +118,7 @@ class Desk:
 
     def __init__(
         self,
-        snapshot: Callable[[int], dict[str, Any]] = history.snapshot,
+        snapshot: Callable[[int], dict[str, Any]] = latest,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._snapshot, self._clock = snapshot, clock
@@ -150,6 +161,8 @@ class Desk:
         request = read_request(message.get("content", {}).get("data"))
         if request is None:
             return
+        from nxkernel_lab import clearing
+
         with self._lock:
             page.unanswered = 0
             if isinstance(request, More):
