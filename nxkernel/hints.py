@@ -21,7 +21,6 @@ _HOOK = (
 )
 _LOOPS = "In functions with @nx.defn and in %%defn cells, Python's own `for` and `while` are loops of the program."
 _LAX = "nx.cond, nx.while_, nx.fori and nx.scan stand beside the rest; in definitions Python's own `for` and `if` do."
-_TREES = "Containers are plain dicts, lists and tuples: go through them, in definitions too."
 _KEYS = "Numbers come from a key, and every sampler returns them and a new key."
 
 #: By what is typed after ``nx.``.
@@ -144,9 +143,9 @@ FUNCTIONS: dict[str, Entry] = {
     "while_loop": ("nx.while_(lambda t: nx.all(t < 100), lambda t: 2 * t, t)", _LOOPS),
     "fori_loop": ("nx.fori(0, 10, lambda k, t: 2 * t, t)", _LOOPS),
     "lax": ("nx.fori(0, 10, lambda k, t: 2 * t, t)", _LAX),
-    "tree_map": ('{name: -part for name, part in {"v": v, "w": w}.items()}', _TREES),
-    "tree": ('{name: -part for name, part in {"v": v, "w": w}.items()}', _TREES),
-    "tree_util": ('{name: -part for name, part in {"v": v, "w": w}.items()}', _TREES),
+    "tree_map": 'nx.map_leaves(lambda t: -t, {"v": v, "w": w})',
+    "tree": 'nx.map_leaves(lambda t: -t, {"v": v, "w": w})',
+    "tree_util": 'nx.map_leaves(lambda t: -t, {"v": v, "w": w})',
     "scatter": "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)",
     "scatter_add": "nx.indexed_add(v, nx.new_axis(indices, -1), 1.0)",
     "segment_sum": "nx.indexed_add(nx.broadcast(0.0, (10,)), nx.new_axis(indices, -1), w[:2])",

@@ -23,6 +23,7 @@ from nxkernel.defn.mapping import vmap
 from nxkernel.defn.nans import debug_nans
 from nxkernel.defn.options import keyword
 from nxkernel.defn.stream import Stream, stream
+from nxkernel.defn.walking import leaves, map_leaves
 
 __all__ = [
     "Definition",
@@ -50,6 +51,8 @@ __all__ = [
     "jit_apply",
     "jvp",
     "keyword",
+    "leaves",
+    "map_leaves",
     "no_compile",
     "print_expr",
     "print_value",
