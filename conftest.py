@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+#: What imports the build's own packages, which tests have not.
+collect_ignore = ["extension/hatch_build.py"]
+
 
 @pytest.fixture(autouse=True)
 def _doctest_names(request: pytest.FixtureRequest) -> None:
