@@ -10,8 +10,9 @@ from nxkernel_lab.text import to_text
 
 if TYPE_CHECKING:
     from nxkernel_lab.inspector import Inspector, inspect
+    from nxkernel_lab.timeline import Timeline
 
-__all__ = ["Inspector", "inspect", "to_dot", "to_svg", "to_text"]
+__all__ = ["Inspector", "Timeline", "inspect", "to_dot", "to_svg", "to_text"]
 
 
 def __getattr__(name: str) -> Any:
@@ -20,4 +21,8 @@ def __getattr__(name: str) -> Any:
         from nxkernel_lab import inspector
 
         return getattr(inspector, name)
+    if name == "Timeline":
+        from nxkernel_lab.timeline import Timeline
+
+        return Timeline
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ import nxkernel
 from nxkernel.compilers import interface
 from nxkernel.defn import cache
 from nxkernel.defn.defaults import current
-from nxkernel.defn.events import NO_CELL, Event, stream
+from nxkernel.defn.events import KEPT, NO_CELL, Event, stream
 from nxkernel.defn.history import Sums, history
 from nxkernel_lab import caches
 
@@ -88,6 +88,27 @@ def snapshot(since: int = 0, limit: int = EVENTS) -> dict[str, Any]:
         "caches": held,
         "status": _status(functions, held),
     }
+
+
+def of_function(name: str, limit: int = EVENTS) -> dict[str, Any]:
+    """A snapshot of what concerns one function.
+
+    Parameters
+    ----------
+    name : str
+    limit : int, optional
+        How many events at most: the latest.
+
+    Returns
+    -------
+    dict
+        As :func:`snapshot`, but without cells, which are summed up for all functions.
+    """
+    data = snapshot(limit=KEPT)
+    events = [event for event in data["events"] if event["function"] == name]
+    functions = [row for row in data["functions"] if row["name"] == name]
+    left_out = max(len(events) - limit, 0)
+    return {**data, "events": events[left_out:], "functions": functions, "cells": [], "left_out": left_out}
 
 
 def _event(number: int, event: Event) -> dict[str, Any]:

@@ -70,3 +70,25 @@ def count(number: int, noun: str) -> str:
     ('1 kernel', '2 kernels')
     """
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> ago(0.2), ago(40), ago(60), ago(600), ago(7300), ago(200_000)
+    ('just now', '40 seconds ago', '1 minute ago', '10 minutes ago', '2 hours ago', '2 days ago')
+    """
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= size:
+            return f"{count(int(seconds // size), unit)} ago"
+    return "just now"

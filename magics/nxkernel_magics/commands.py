@@ -110,7 +110,8 @@ class NxMagics(Magics):
         ::
 
           %nx inspect NAME                     the graph, the kernels, their code, and events, live
-          %nx cache [NAME] [--clear]           what the caches answered
+          %nx timeline [NAME]                  what happened cell by cell, why, and what it cost, live
+          %nx cache [NAME] [--clear]           what is in the caches, and what they answered
           %nx events [NAME] [-n N]             what happened, latest last
           %nx options [KEY=VALUE ...]          the default options, or set some
           %nx source NAME [--form F] [--kernel N]   Numba source, LLVM or assembly

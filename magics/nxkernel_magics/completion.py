@@ -11,18 +11,18 @@ from IPython.core.interactiveshell import InteractiveShell
 from nxkernel.compilers import interface
 from nxkernel.defn.defaults import current
 from nxkernel.defn.faces import FACES
-from nxkernel_magics.names import definitions, namespace
+from nxkernel_magics.names import compiled, definitions, namespace
 from nxkernel_magics.subcommands import COMMANDS, FORMS
 
 _FLAGS = {
     "%%defn": ("--compiler", "--promotion", "--show", "--quiet"),
     "%%jit": ("--compiler", "--promotion"),
     "inspect": ("--text",),
-    "cache": ("--clear",),
+    "timeline": ("--text", "-n"),
+    "cache": ("--clear", "--text"),
     "events": ("-n", "--kernels"),
     "source": ("--form", "--kernel"),
 }
-_NAMED = ("inspect", "cache", "events", "source")
 
 
 def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
@@ -65,7 +65,7 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
         return list(definitions(known))
     if command not in _FLAGS:
         return []
-    named = [] if len(done) > 2 else list(definitions(known))
+    named = [] if len(done) > 2 else list(compiled(known))
     return _after_flag(done[-1]) or [*named, *(flag for flag in _FLAGS[command] if flag not in done)]
 
 

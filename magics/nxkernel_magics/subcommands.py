@@ -19,7 +19,7 @@ from nxkernel.defn.report import CompilationView
 from nxkernel.errors import NxError
 from nxkernel_lab.wording import count
 from nxkernel_magics.calls import read_call
-from nxkernel_magics.names import definitions, is_definition, namespace
+from nxkernel_magics.names import compiled, is_definition, namespace
 from nxkernel_magics.names import find as find_definition
 
 Command = Callable[[InteractiveShell, str], Any]
@@ -40,8 +40,7 @@ def inspect(shell: InteractiveShell, line: str) -> Any:
 
     options = parse_argstring(inspect, line)
     definition = find_definition(namespace(shell), options.name)
-    # Only a kernel has a page that a widget could live on; a terminal's IPython has none.
-    if getattr(shell, "kernel", None) is not None and not options.text:
+    if _has_page(shell) and not options.text:
         from nxkernel_lab import inspect as show
 
         return show(definition)
@@ -49,34 +48,66 @@ def inspect(shell: InteractiveShell, line: str) -> Any:
     return None
 
 
+@magic_arguments("nx timeline")
+@argument("name", nargs="?", help="a definition; by default all of them")
+@argument("-n", dest="number", metavar="N", type=int, default=100, help="how many events as text, at most (100)")
+@argument("--text", action="store_true", help="as text, also where a widget can be shown")
+def timeline(shell: InteractiveShell, line: str) -> Any:
+    """Show what was traced, compiled, loaded and answered, cell by cell, why, and what it cost; live.
+
+    Example: `%nx timeline softmax`
+    """
+    options = parse_argstring(timeline, line)
+    _check_number(options.number)
+    name = find_definition(namespace(shell), options.name).__name__ if options.name else ""
+    if _has_page(shell) and not options.text:
+        from nxkernel_lab import Timeline
+
+        return Timeline(function=name)
+    from nxkernel_lab.history import of_function, snapshot
+    from nxkernel_lab.listing import timeline_text
+
+    print(timeline_text(of_function(name, options.number) if name else snapshot(limit=options.number)))
+    return None
+
+
 @magic_arguments("nx cache")
 @argument("name", nargs="?", help="a definition; by default all of them")
 @argument("--clear", action="store_true", help="forget the programs of these definitions")
-def cache(shell: InteractiveShell, line: str) -> None:
-    """Show what the caches answered, or clear them.
+@argument("--text", action="store_true", help="as text, also where a widget can be shown")
+def cache(shell: InteractiveShell, line: str) -> Any:
+    """Show what is in the caches and what they answered, or clear them.
 
     Example: `%nx cache softmax --clear`
     """
     options = parse_argstring(cache, line)
-    known = definitions(namespace(shell))
+    known = compiled(namespace(shell))
     if options.name:
         known = {options.name: find_definition(namespace(shell), options.name)}
     if options.clear:
         for definition in known.values():
             definition.clear_cache()
         print(f"Forgot the programs of {', '.join(known)}." if known else "There is nothing to forget.")
-        return
+        return None
+    if _has_page(shell) and not options.text:
+        from nxkernel_lab import Timeline
+
+        return Timeline("caches", known[options.name].__name__ if options.name else "")
     if not known:
         print("There are no definitions yet: begin a cell with %%defn, or decorate a function with nx.defn.")
-        return
+        return None
+    from nxkernel_lab.caches import contents
+    from nxkernel_lab.listing import caches_text, columns
+
     rows = [("definition", "programs", "hits", "traced", "kernels compiled", "from memory", "from disk")]
     for name, definition in known.items():
         info = definition.cache_info()
         counts = (info.entries, info.hits, info.misses, info.compiled, info.memory, info.disk)
         rows.append((name, *map(str, counts)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *others in rows:
-        print("  ".join([first.ljust(widths[0]), *(text.rjust(w) for text, w in zip(others, widths[1:], strict=True))]))
+    print("\n".join(columns(rows)))
+    if not options.name:
+        print(f"\n{caches_text(contents(), time.time())}")
+    return None
 
 
 @magic_arguments("nx events")
@@ -89,10 +120,9 @@ def events(shell: InteractiveShell, line: str) -> None:
     Example: `%nx events softmax -n 5`
     """
     options = parse_argstring(events, line)
-    if options.number < 1:
-        raise UsageError(f"-n takes a positive number of events, got {options.number}.")
+    _check_number(options.number)
     name = find_definition(namespace(shell), options.name).__name__ if options.name else None
-    left_out = {"hit"} if options.kernels else {"hit", "kernel"}
+    left_out = {"hit", "hits"} if options.kernels else {"hit", "hits", "kernel"}
     records = [event for event in stream.records(name) if event.kind not in left_out]
     if not records:
         print("Nothing has been compiled yet: call a definition once.")
@@ -198,6 +228,16 @@ def find(name: str) -> Command:
     raise UsageError(f"%nx has no command {name!r}; it has {', '.join(COMMANDS)}.{hint}")
 
 
+def _has_page(shell: InteractiveShell) -> bool:
+    """Whether a widget could live there: only a kernel has a page, a terminal's IPython has none."""
+    return getattr(shell, "kernel", None) is not None
+
+
+def _check_number(number: int) -> None:
+    if number < 1:
+        raise UsageError(f"-n takes a positive number of events, got {number}.")
+
+
 def _first_line(command: Command) -> str:
     lines = [line.strip() for line in (command.__doc__ or "").splitlines()]
     return next(line for line in lines if line and not line.startswith(("::", "%")))
@@ -219,6 +259,7 @@ def _value(text: str) -> Any:
 
 COMMANDS: Mapping[str, Command] = {
     "inspect": inspect,
+    "timeline": timeline,
     "cache": cache,
     "events": events,
     "options": options,

@@ -12,14 +12,15 @@ def scale(shell):
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("%nx ", "inspect cache events options source why help"),
+        ("%nx ", "inspect timeline cache events options source why help"),
         ("%nx in", "inspect"),
         ("%nx inspect ", "scale --text"),
         ("%nx inspect sc", "scale"),
         ("%nx source scale ", "--form --kernel"),
         ("%nx source scale --form l", "llvm"),
         ("%nx events ", "scale -n --kernels"),
-        ("%nx cache scale --", "--clear"),
+        ("%nx cache scale --", "--clear --text"),
+        ("%nx timeline ", "scale --text -n"),
         ("%nx options ", "compiler="),
         ("%nx options compiler=e", "compiler=evaluator"),
         ("%nx why s", "scale"),

@@ -42,7 +42,7 @@ def test_inspect_before_the_first_call(scale):
     assert scale.run("%nx inspect scale").err == error
 
 
-@pytest.mark.parametrize("command", ["inspect", "cache", "events", "source"])
+@pytest.mark.parametrize("command", ["inspect", "timeline", "cache", "events", "source"])
 def test_an_unknown_name_is_told_with_the_definitions_there_are(scale, command):
     assert scale.run(f"%nx {command} sacle").err == (
         "UsageError: there is no definition named 'sacle'.\n  Definitions here: scale. Did you mean 'scale'?\n"
@@ -60,7 +60,66 @@ def test_cache_tells_what_was_answered(called):
     lines = called.run("%nx cache").out.splitlines()
     assert lines[0].split("  ")[0] == "definition"
     assert lines[1].split()[:4] == ["scale", "2", "1", "2"]
-    assert called.run("%nx cache scale").out.splitlines() == lines
+    assert called.run("%nx cache scale").out.splitlines() == lines[:2]
+    assert lines[2:4] == ["", "programs in memory: 2 of 1 function"]
+    assert re.match(r"kernels in memory: \d+, [\d.]+ k?B of code, the first loaded .+", lines[4])
+    assert re.match(r"on disk: \d+ kernels? [\d.]+ \w?B, .*limit 536.9 MB, the oldest was used .+, in .+", lines[5])
+
+
+def test_what_has_no_name_of_its_own_is_in_the_cache_too(scale):
+    scale.run("nx.jit(lambda t: t + 1)(1.0)")
+    lines = scale.run("%nx cache").out.splitlines()
+    assert [line.split()[:4] for line in lines[1:3]] == [["scale", "0", "0", "0"], ["<lambda>", "1", "0", "1"]]
+    assert scale.run("%nx inspect <lambda>").out.startswith("<lambda>(t: f32)\n")
+
+
+FIT = """\
+from nxkernel import optim, training
+training.fit(lambda slope, x: x * slope, lambda y, found: nx.mean((found - y) ** 2), optim.sgd(0.1), nx.tensor(0.0),
+             [(nx.tensor([1.0, 2.0]), nx.tensor([2.0, 4.0]))], epochs=2, progress=False);"""
+
+
+def test_the_step_of_a_training_can_be_looked_at(shell):
+    shell.run(FIT)
+    lines = shell.run("%nx cache").out.splitlines()
+    assert lines[1].split()[:4] == ["step", "1", "1", "1"]
+    assert shell.run("%nx inspect step").out.startswith("step(params: f32, ")
+    assert "cell 1  step  " in shell.run("%nx timeline step").out
+    assert "%nx inspect step" in shell.complete("%nx inspect st")
+
+
+def test_cache_and_timeline_are_a_widget_in_a_kernel(called, monkeypatch):
+    monkeypatch.setattr(called.ip, "kernel", object(), raising=False)
+    shown = called.run("%nx cache scale").value
+    assert (type(shown).__name__, shown.page, shown.function) == ("Timeline", "caches", "scale")
+    shown.close()
+    shown = called.run("%nx timeline").value
+    assert (shown.page, shown.function) == ("timeline", "")
+    shown.close()
+    assert called.run("%nx cache --text").out.startswith("definition  programs")
+    assert "cell 2  scale  " in called.run("%nx timeline --text").out
+
+
+def test_timeline_is_a_text_where_there_is_no_page(called):
+    called.run("scale(np.ones(3)); scale(np.ones(4))")
+    lines = called.run("%nx timeline").out.splitlines()
+    assert re.match(r"\d\d:\d\d:\d\d  cell 2  scale  (compiled|loaded from disk|traced)  .+ms: trace .+", lines[0])
+    assert lines[1] == "    first call"
+    assert re.match(r"\d\d:\d\d:\d\d  cell 3  scale  .+ · 1 kernel from memory", lines[2])
+    assert lines[3] == "    argument x: f64[3] → f64[4]"
+    assert lines[4].endswith("  cell 3  scale  1 hit")
+    assert re.match(
+        r"function  compiled  from disk  traced  again  hits  errors +time +trace +lowering +native", lines[6]
+    )
+    assert lines[7].split()[0] == "scale"
+    assert [line.split()[:2] for line in lines[10:]] in ([["cell", "2"], ["cell", "3"]], [["cell", "3"], ["cell", "2"]])
+    assert "first call" not in called.run("%nx timeline -n 1").out
+    assert called.run("%nx timeline scale -n 1").out.startswith("2 earlier events left out\n")
+
+
+def test_timeline_of_nothing(shell):
+    assert shell.run("%nx timeline").out == "Nothing has been compiled yet: call a definition once.\n"
+    assert shell.run("%nx timeline -n 0").err == "UsageError: -n takes a positive number of events, got 0.\n"
 
 
 def test_cache_can_be_cleared(called):
