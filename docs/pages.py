@@ -165,13 +165,11 @@ def _heading(text: str, under: str = "-") -> str:
 
 
 def _methods() -> str:
-    """Methods of tensors by the function that each is."""
-    names = [name for name in sorted(vocabulary) if inspect.isfunction(vars(nxkernel.Tensor).get(name))]
-    rows = [f"* ``t.{name}(…)``: :func:`nxkernel.{name}`" for name in names]
-    about = "Functions of tensors are methods, too, with the tensor in front.\n\n"
-    return (
-        _heading("Methods") + about + ".. hlist::\n   :columns: 3\n\n" + "".join(f"   {row}\n" for row in rows) + "\n"
-    )
+    """Functions that are methods of tensors, too."""
+    tensor = nxkernel.tensor([1.0])
+    names = [name for name in sorted(vocabulary) if callable(getattr(tensor, name, None))]
+    about = "Functions of tensors are methods, too, with the tensor in front: ``t.exp()`` is ``nx.exp(t)``.\n\n"
+    return _heading("Methods") + about + ", ".join(f":func:`~nxkernel.{name}`" for name in names) + "\n\n"
 
 
 def _types(names: list[str]) -> str:

@@ -1,0 +1,71 @@
+"""The tutorials as they are committed, opened in a real JupyterLab: every output is shown, and nothing complains."""
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+pytestmark = pytest.mark.browser
+
+FOLDER = Path(__file__).parents[2] / "tutorials"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+#: Opens a notebook beside the kernel of the one that is open, which runs nothing: what is shown is what the file has.
+OPEN = """path => {
+    const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+    void window.jupyterapp.commands.execute('docmanager:open', { path, factory: 'Notebook', kernel: kernel.model });
+}"""
+SHOWN = """path => {
+    const { context } = window.jupyterapp.shell.currentWidget ?? {};
+    return context?.path === path && context.isReady;
+}"""
+#: Cells that are far from what is seen are not drawn: go from one to the next.
+LOOK = """async ([index, count]) => {
+    const notebook = window.jupyterapp.shell.currentWidget.content, cell = notebook.widgets[index];
+    await notebook.scrollToItem(index);
+    await cell.ready;
+    for (let turn = 0; turn < 100; turn++) {
+        const shown = [...cell.node.querySelectorAll('.jp-OutputArea-output')];
+        if (shown.length >= count && shown.every(each => each.childElementCount > 0)) break;
+        await new Promise(requestAnimationFrame);
+    }
+    const pictures = [...cell.node.querySelectorAll('img')];
+    await Promise.allSettled(pictures.map(each => each.decode()));
+    return {
+        text: [...cell.node.querySelectorAll('.jp-OutputArea-output')].map(each => each.innerText).join('\\n'),
+        outputs: cell.node.querySelectorAll('.jp-OutputArea-output > *').length,
+        broken: pictures.filter(each => each.naturalWidth === 0).length,
+    };
+}"""
+COMPLAINTS = ("Error displaying widget", "Loading widget", "Javascript Error", "Error rendering")
+
+
+def faults(page, path):
+    """What a reader of a notebook would stumble over."""
+    for index, cell in enumerate(nbformat.read(path, as_version=4).cells):
+        # Streams of one kind that follow each other are shown as one.
+        wanted = 1 if cell.get("outputs") else 0
+        seen = page.evaluate(LOOK, [index, wanted])
+        may_fail = "raises-exception" in cell.metadata.get("tags", [])
+        if "Traceback (most recent call last)" in seen["text"] and not may_fail:
+            yield f"{path.name}, cell {index} shows an error: {seen['text'][-200:]}"
+        for complaint in COMPLAINTS:
+            if complaint in seen["text"]:
+                yield f"{path.name}, cell {index} shows {complaint!r}"
+        if seen["outputs"] < wanted:
+            yield f"{path.name}, cell {index} shows no output"
+        if seen["broken"]:
+            yield f"{path.name}, cell {index} has a picture that is not shown"
+
+
+def test_tutorials_are_shown_whole(lab, notebook):
+    _, folder = lab
+    for path in NOTEBOOKS:
+        shutil.copy(path, folder)
+    page = notebook("").page
+    found = []
+    for path in NOTEBOOKS:
+        page.evaluate(OPEN, path.name)
+        page.wait_for_function(SHOWN, arg=path.name)
+        found += faults(page, path)
+    assert found == []
