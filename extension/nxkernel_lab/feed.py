@@ -78,7 +78,7 @@ class Feed:
         return counts_line(self._definition.cache_info())
 
     def _hear(self, event: Event) -> None:
-        if event.kind in ("hit", "kernel") or event.function != self._definition.__name__:
+        if not _shown(event) or event.function != self._definition.__name__:
             return
         self._rows.append(row(event))
         self._new = True
@@ -103,7 +103,10 @@ class Feed:
 
 
 def _shown(event: Event) -> bool:
-    return event.kind not in ("hit", "kernel")
+    return event.kind not in ("hit", "hits", "kernel")
+
+
+_WORDS = {"error": "error", "evict": "forgotten", "clear": "cleared"}
 
 
 def row(event: Event) -> dict[str, Any]:
@@ -112,7 +115,7 @@ def row(event: Event) -> dict[str, Any]:
     Parameters
     ----------
     event : Event
-        A miss, an error or an eviction.
+        A miss, an error, an eviction or a clearing.
 
     Returns
     -------
@@ -120,15 +123,8 @@ def row(event: Event) -> dict[str, Any]:
         ``time`` in seconds since the epoch, and the texts ``where``, ``what``, ``spent``, ``why``, ``advice`` and
         ``notes``.
     """
-    if event.kind == "miss":
-        what = "compiled" if event.compiled else "traced"
-        if event.compiled and event.reason[:1] != ("first call",):
-            what = "compiled again"
-    else:
-        what = {"error": "error", "evict": "forgotten"}.get(event.kind, event.kind)
-    why = list(event.reason)
-    if event.reused:
-        why.append(f"{count(event.reused, 'kernel')} reused")
+    what = event.verb if event.kind == "miss" else _WORDS.get(event.kind, event.kind)
+    why = [*event.reason, *event.kernels()]
     return {
         "time": event.time,
         "where": event.where,

@@ -45,6 +45,11 @@ class Timeline {
     this.take(model.get("state"));
     this.select.value = model.get("function");
     this.draw();
+    // It is not on the page yet: only then is there an end to scroll to.
+    requestAnimationFrame(() => {
+      this.drawn = null;
+      this.draw();
+    });
     this.send("open", { since: this.data.last });
   }
 
@@ -106,9 +111,11 @@ class Timeline {
     this.options(this.select, "all functions", [...new Set([...data.functions.map((row) => row.name), this.model.get("function")].filter(Boolean))].sort());
     this.options(this.cell, "all cells", [...new Set(this.events.map((event) => event.cell).filter(Boolean))]);
     const focused = this.body.contains(document.activeElement) ? document.activeElement.dataset.nxKey : undefined;
-    const { scrollTop } = this.body;
+    // What is new stands at the end, which is shown as long as nobody scrolls away from it.
+    const { scrollTop } = this.body, end = this.drawn !== this.page || scrollTop + this.body.clientHeight > this.body.scrollHeight - 8;
     this.body.replaceChildren(...this[this.page]());
-    this.body.scrollTop = scrollTop;
+    this.body.scrollTop = this.page === "timeline" && end ? this.body.scrollHeight : scrollTop;
+    this.drawn = this.page;
     if (this.strip) this.strip.scrollLeft = this.strip.scrollWidth;
     if (focused) [...this.body.querySelectorAll("[data-nx-key]")].find((each) => each.dataset.nxKey === focused)?.focus({ preventScroll: true });
     this.message.hidden = !this.said;
@@ -167,11 +174,12 @@ class Timeline {
   }
 
   row(event, longest) {
-    const lines = [...event.reason.map((text) => html("span", { text })), ...kernels(event.kernels).map((text) => html("span", { class: "nx-muted", text }))];
-    const called = event.where && event.where !== event.cell && html("span", { class: "nx-muted", text: `called in ${event.where}` });
+    const lines = (event.reason.length ? event.reason : [""]).map((text) => html("span", { text }));
+    const more = [...kernels(event.kernels), event.where && event.where !== event.cell && `called in ${event.where}`].filter(Boolean);
+    if (more.length) lines[lines.length - 1].append(html("span", { class: "nx-muted", text: `${event.reason.length ? " · " : ""}${more.join(" · ")}` }));
     return html("li", { class: `nx-${group(event.kind)}`, tabindex: event.id === this.current ? 0 : -1, "data-nx-key": `event ${event.id}`, onfocus: () => this.choose(event.id) },
       html("time", { text: clock(event.time) }), html("b", { text: event.what }), html("span", { class: "nx-function", text: event.function }), cost(event.ms, longest),
-      html("span", { class: "nx-why" }, ...lines, called, event.advice && html("em", { class: "nx-advice", text: event.advice }), ...event.notes.map((text) => html("em", { text }))));
+      html("span", { class: "nx-why" }, ...lines, event.advice && html("em", { class: "nx-advice", text: event.advice }), ...event.notes.map((text) => html("em", { text }))));
   }
 
   /** Each event as a bar, as high as the logarithm of what it took; hits are dots. */
@@ -182,7 +190,7 @@ class Timeline {
       const title = event.cell || event.where;
       if (title !== cell) {
         x += cell === null ? 0 : 10;
-        bars.push(svg("text", { x, y: high + 13, text: title.replace("cell ", "") }));
+        bars.push(svg("text", { x, y: high + 13, text: cell === null ? title : title.replace("cell ", "") }));
         cell = title;
       }
       const height = Math.max(4, (high * Math.log10(Math.max(event.ms.total, 0.1) / 0.1)) / most), tip = `${event.function} ${event.what}${event.ms.total ? `, ${duration(event.ms.total)}` : ""} (${title})`;

@@ -147,8 +147,8 @@ class Witness:
             parts.append(f"traced {duration(event.trace_ms)}")
             if event.compiled:
                 parts.append(f"compiled {count(event.compiled, 'kernel')} {duration(event.lower_ms + event.native_ms)}")
-            if event.reused:
-                parts.append(f"{count(event.reused, 'kernel')} reused")
+            words = ((event.reused - event.disk, "from memory"), (event.disk, "from disk"))
+            parts += [f"{count(number, 'kernel')} {where}" for number, where in words if number]
             parts.extend(event.reason)
         if not misses and any(event.kind == "hit" for event in self.events):
             parts.append("answered from the cache")

@@ -391,7 +391,7 @@ class Definition(Compiled):
                     places.point_out(error)
                 self._failed(error, where)
                 raise
-            advice = explain.advice(closest, arguments)
+            advice = explain.advice(closest, arguments, len(self._family.programs()))
             changed = captures.survey(self._root)[0]
             self._family.count(program)
             if changed.ident == arguments.survey.ident:

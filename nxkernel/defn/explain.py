@@ -23,6 +23,8 @@ from nxkernel.operand import VectorizedSpec
 from nxkernel.wording import counted
 
 Closest = tuple[Program, Difference] | None
+#: So many programs of one function are many.
+MANY = 4
 #: What is said of a change that has no values.
 CODE_CHANGED, MADE_ANEW = "its code has changed", "something that it captures was made anew"
 
@@ -47,8 +49,17 @@ def _line(what: str, there: str, here: str) -> str:
     return f"{what}: {there} → {here}"
 
 
-def advice(closest: Closest, arguments: Arguments) -> str:
-    """What the person could change so that the program is found; empty when there is nothing to say."""
+def advice(closest: Closest, arguments: Arguments, programs: int = 0) -> str:
+    """What the person could change so that the program is found; empty when there is nothing to say.
+
+    Parameters
+    ----------
+    closest : (Program, differences), optional
+    arguments : Arguments
+        Of the call.
+    programs : int, optional
+        How many programs the function has: of many, another one is told how to be avoided that is fine among a few.
+    """
     if closest is None:
         return ""
     _, differences = closest
@@ -72,6 +83,16 @@ def advice(closest: Closest, arguments: Arguments) -> str:
             return (
                 f"The value of {name} is needed while tracing, as for a shape or an axis: each new value makes a "
                 "program of its own."
+            )
+        if programs >= MANY and kind == "argument" and is_type(there) and is_type(here):
+            return (
+                f"{name} keeps changing: pad it to a few fixed shapes of one type, or group the calls by shape; each "
+                "is traced once."
+            )
+        if programs >= MANY and kind == "option" and there != here:
+            return (
+                f"Each new value of the option {name} is a program of its own: keep to a few values, or declare it "
+                "before `*` where it only feeds arithmetic."
             )
     return ""
 

@@ -124,6 +124,30 @@ def test_advice_for_numbers_with_a_fraction(f):
     )
 
 
+def test_advice_for_what_keeps_changing(f):
+    for size in range(1, 7):
+        f(np.ones(size, np.float32))
+    told = [event.advice for event in nx.events(f, "miss")]
+    assert told[:4] == [""] * 4
+    assert set(told[4:]) == {
+        "t keeps changing: pad it to a few fixed shapes of one type, or group the calls by shape; each is traced once."
+    }
+
+
+def test_advice_for_an_option_of_many_values():
+    def tiled(t, *, n):
+        return nx.broadcast(t, (n,))
+
+    made = nx.jit(tiled)
+    for n in range(1, 6):
+        made(1.0, n=n)
+    told = [event.advice for event in nx.events(made, "miss")]
+    assert told == [""] * 4 + [
+        "Each new value of the option n is a program of its own: keep to a few values, or declare it before `*` where "
+        "it only feeds arithmetic."
+    ]
+
+
 def test_no_advice_for_whole_numbers(f):
     f(np.ones((2, 2)))
     f(np.ones((2, 2)), axis=1)

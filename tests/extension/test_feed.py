@@ -154,16 +154,22 @@ def test_rows():
         "where": "cell 4",
         "what": "compiled",
         "spent": "38 ms",
-        "why": "first call",
+        "why": "first call; 1 kernel compiled",
         "advice": "",
         "notes": "",
     }
     again = row(miss(reason=("argument t: f32[3] → f32[4]",), reused=2, advice="Keep to one shape."))
-    assert (again["what"], again["why"]) == ("compiled again", "argument t: f32[3] → f32[4]; 2 kernels reused")
+    assert (again["what"], again["why"]) == (
+        "compiled again",
+        "argument t: f32[3] → f32[4]; 1 kernel compiled; 2 kernels from memory",
+    )
     assert again["advice"] == "Keep to one shape."
     noted = row(miss(notes=("cell 2, line 3: this loop is written out 3 times: k is needed in it", "more")))
     assert noted["notes"] == "cell 2, line 3: this loop is written out 3 times: k is needed in it; more"
     assert row(miss(compiled=0, reused=1))["what"] == "traced"
+    disk = row(miss(compiled=0, reused=3, disk=2))
+    assert (disk["what"], disk["why"]) == ("loaded from disk", "first call; 1 kernel from memory; 2 kernels from disk")
+    assert row(Event("clear", "f", calls=2))["what"] == "cleared"
     assert (row(Event("error", "f"))["what"], row(Event("evict", "f"))["what"]) == ("error", "forgotten")
 
 

@@ -47,7 +47,7 @@ def test_the_line_says_what_happened():
     assert line(first, seconds=0.0634) == "traced 1.4 ms · compiled 2 kernels 21 ms · first call · ran 41 ms"
     again = Event("miss", "f", reason=("option steps: 100 → 200",), trace_ms=1.4, reused=1, advice="Pass it.")
     assert line(again, seconds=0.0424) == (
-        "traced 1.4 ms · 1 kernel reused · option steps: 100 → 200 · ran 41 ms\n  Pass it."
+        "traced 1.4 ms · 1 kernel from memory · option steps: 100 → 200 · ran 41 ms\n  Pass it."
     )
     assert line(Event("hit", "f"), seconds=0.00002) == "answered from the cache · ran 20 µs"
     assert line(seconds=2.0) == "ran 2.0 s"
