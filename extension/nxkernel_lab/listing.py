@@ -63,7 +63,7 @@ def event_lines(event: Mapping[str, Any], times: bool = True) -> list[str]:
     """
     what = event["what"]
     if not times and event["kind"] in ("compiled", "loaded", "traced"):
-        what = "prepared again" if event["again"] else "prepared"
+        what = "traced again" if event["again"] else "traced"
     head = [event["cell"] or event["where"], event["function"], what]
     if times:
         head.insert(0, time.strftime("%H:%M:%S", time.localtime(event["time"])))
