@@ -288,7 +288,7 @@ class Walk:
             watched = [keys[place] for place in plain], [items[place] for place in plain]
             self.equal.append((functools.partial(_still, value, *watched), True))
         if len(plain) == len(items):
-            self._add(tuple(states), name, describe(value))
+            self._add((type(value), *states), name, describe(value))
             return
         fields = getattr(value, "_fields", None)
         for place, (key, item) in enumerate(zip(keys, items, strict=True)):

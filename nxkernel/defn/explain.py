@@ -74,8 +74,8 @@ def advice(closest: Closest, arguments: Arguments, programs: int = 0) -> str:
         kind, _, name = what.partition(" ")
         if kind in ("option", "captured") and _is_float(there) and _is_float(here):
             return (
-                f"{name} is a number that is part of the key: if it keeps changing, pass it as a positional argument, "
-                "and it will be compiled once."
+                f"{name} is a number, and each new one makes a program of its own: if it keeps changing, pass it as a "
+                "positional argument, and it will be compiled once."
             )
         if kind == "argument" and name in arguments.placed:
             return f"{name} is a static argument: each new value makes a program of its own."

@@ -120,8 +120,8 @@ def test_kernels_are_reused_for_another_number():
     event = nx.events(f, "miss")[-1]
     assert (event.compiled, event.reused) == (0, 1)
     assert event.advice == (
-        "lr is a number that is part of the key: if it keeps changing, pass it as a positional argument, and it will "
-        "be compiled once."
+        "lr is a number, and each new one makes a program of its own: if it keeps changing, pass it as a positional "
+        "argument, and it will be compiled once."
     )
 
 

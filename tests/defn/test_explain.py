@@ -119,9 +119,18 @@ def test_advice_for_numbers_with_a_fraction(f):
     f(ONE)
     f(ONE, rate=0.25)
     assert nx.events(f, "miss")[-1].advice == (
-        "rate is a number that is part of the key: if it keeps changing, pass it as a positional argument, and it will "
-        "be compiled once."
+        "rate is a number, and each new one makes a program of its own: if it keeps changing, pass it as a positional "
+        "argument, and it will be compiled once."
     )
+
+
+def test_a_list_in_the_place_of_a_tuple_is_told():
+    @nx.defn
+    def zeros(*, shape):
+        return nx.broadcast(0.0, shape)
+
+    zeros(shape=(2, 3))
+    assert zeros.why(shape=[2, 3]).difference == ("option shape: (2, 3) → [2, 3]",)
 
 
 def test_advice_for_what_keeps_changing(f):

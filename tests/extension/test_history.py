@@ -48,7 +48,9 @@ def test_the_events_of_a_recompilation(scaled):
     assert (first["function"], first["again"], first["reason"], first["cell"]) == ("scaled", False, ["first call"], "")
     assert (again["cell"], again["cell_id"], again["again"]) == ("cell 7", "ab", True)
     assert again["reason"] == ["option k: 2.0 → 2.5"]
-    assert again["advice"].startswith("k is a number that is part of the key: if it keeps changing, pass it as")
+    assert again["advice"].startswith(
+        "k is a number, and each new one makes a program of its own: if it keeps changing, pass it as"
+    )
     assert again["kind"] in ("compiled", "loaded", "traced")
     assert again["ms"]["total"] == pytest.approx(
         sum(again["ms"][part] for part in ("trace", "lower", "native")), abs=0.01
