@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import takewhile
+
 
 def a(kind: str) -> str:
     """A class's name with its article.
@@ -23,3 +26,16 @@ def counted(count: int, what: str) -> str:
     ('1 kernel', '2 kernels')
     """
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def shared(titles: Sequence[str]) -> str:
+    """What titles begin with in common, up to a colon or comma.
+
+    Examples
+    --------
+    >>> shared(["sort of 9 by 3 digits: spread", "sort of 9 by 3 digits: move"]), shared(["map", "rows"])
+    ('sort of 9 by 3 digits', '')
+    """
+    pairs = zip(min(titles), max(titles), strict=False)
+    common = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return common[: max(common.rfind(": "), common.rfind(", "), 0)]

@@ -23,7 +23,7 @@ from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
-from nxkernel.wording import counted
+from nxkernel.wording import counted, shared
 
 _BLAS: frozenset[Type] = frozenset(libraries.GEMM)
 
@@ -36,9 +36,19 @@ def foresee(graph: Graph) -> list[tuple[str, str]]:
         if isinstance(step.work, Bound):
             found.append((_title(step, step.work), store.whereabouts(step.work.nest.key)))
         elif isinstance(step.work, Whole):
-            launches = [launch for launch in step.work.routine.launches if isinstance(launch, Launch)]
-            found += [(launch.title, store.whereabouts(launch.symbol)) for launch in launches]
+            found += _foreseen([launch for launch in step.work.routine.launches if isinstance(launch, Launch)])
     return found
+
+
+def _foreseen(launches: Sequence[Launch]) -> list[tuple[str, str]]:
+    """The launches of one operation, which people look at as one kernel."""
+    if not launches:
+        return []
+    origins = {store.whereabouts(launch.symbol) for launch in launches}
+    title = launches[0].title
+    if len(launches) > 1:
+        title = f"{shared([launch.title for launch in launches]) or title}, {len(launches)} steps"
+    return [(title, next(origin for origin in ("compiled", "disk", "memory") if origin in origins))]
 
 
 def plan_of(graph: Graph) -> Plan:

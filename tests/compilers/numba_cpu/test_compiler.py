@@ -61,6 +61,15 @@ def test_titles(title):
     assert kernel.title == title
 
 
+def test_an_operation_of_several_launches_is_foreseen_as_one_kernel():
+    graph = simplify(graph_of(lambda x: nx.sort(x, axis=0), spec("f32", 5000)))
+    ((title, _),) = planning.foresee(graph)
+    launches = interface.get("numba_cpu").compile(graph).kernels
+    assert len(launches) > 1
+    assert title.endswith(f", {len(launches)} steps")
+    assert planning.foresee(graph) == [(title, "memory")]
+
+
 def test_where_kernels_come_from(tmp_path, monkeypatch):
     from nxkernel.compilers import disk_cache
 
