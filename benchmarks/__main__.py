@@ -81,9 +81,16 @@ def report(outcomes: list, described: dict[str, str]) -> str:
 
 
 def quoted(page: str, name: str, rows: str) -> str:
-    """A page with the table of a result put between the comments that ask for it; unchanged where none does."""
-    place = re.compile(rf"(<!-- table: benchmarks/results/{re.escape(name)}\.md -->\n).*?(<!-- end of table -->)", re.S)
-    return place.sub(lambda found: f"{found[1]}{rows}\n{found[2]}", page)
+    """A page with a result's rows put between the comments that ask for them: of the works that are there already."""
+    place = re.compile(rf"(<!-- table: benchmarks/results/{re.escape(name)}\.md -->\n)(.*?)(<!-- end of table -->)", re.S)
+
+    def chosen(found: re.Match[str]) -> str:
+        works = {line.split(" | ")[0] for line in found[2].splitlines()}
+        header, rule, *others = rows.splitlines()
+        kept = [row for row in others if row.split(" | ")[0] in works]
+        return found[1] + "".join(f"{row}\n" for row in (header, rule, *kept)) + found[3]
+
+    return place.sub(chosen, page)
 
 
 if __name__ == "__main__":

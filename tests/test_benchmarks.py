@@ -111,10 +111,12 @@ class TestTable:
         assert page.endswith("| yes |  |\n\n1 of 1 goals met\n")
 
 
-def test_a_page_quotes_the_table_that_it_asks_for():
-    page = "a\n<!-- table: benchmarks/results/x.md -->\nold\n<!-- end of table -->\nb\n"
-    assert quoted(page, "x", "| new |") == page.replace("old", "| new |")
-    assert quoted(page, "y", "| new |") == page
+def test_a_page_quotes_the_works_that_it_has():
+    page = "a\n<!-- table: benchmarks/results/x.md -->\n| work |\n| - |\n| b | 1 |\n<!-- end of table -->\nb\n"
+    rows = "| work | new |\n| - | - |\n| a | 2 |\n| b | 3 |"
+    quoted_rows = "| work | new |\n| - | - |\n| b | 3 |\n"
+    assert quoted(page, "x", rows) == page.replace("| work |\n| - |\n| b | 1 |\n", quoted_rows)
+    assert quoted(page, "y", rows) == page
 
 
 class TestTiming:
