@@ -43,8 +43,12 @@ class Timeline {
     this.follow = { "msg:custom": (message) => this.receive(message) };
     for (const [name, call] of Object.entries(this.follow)) model.on(name, call);
     this.take(model.get("state"));
-    this.select.value = model.get("function");
     this.draw();
+    if (model.get("function")) {
+      // The functions to choose from are there only after they were drawn.
+      this.select.value = model.get("function");
+      this.draw();
+    }
     // It is not on the page yet: only then is there an end to scroll to.
     requestAnimationFrame(() => {
       this.drawn = null;

@@ -11,7 +11,8 @@ def event(**changes):
     ms = {"trace": 1.4, "lower": 2.0, "native": 34.6, "total": 38.0}
     made = {
         "id": 3, "time": AT, "kind": "compiled", "again": False, "what": "compiled", "function": "smooth",
-        "where": "cell 4", "cell": "cell 4", "cell_id": "", "reason": ["first call"], "advice": "", "notes": [], "ms": ms,
+        "where": "cell 4", "cell": "cell 4", "cell_id": "",
+        "reason": ["first call"], "advice": "", "notes": [], "ms": ms,
         "kernels": {"compiled": 1, "memory": 0, "disk": 2}, "calls": 0,
     }  # fmt: skip
     return {**made, **changes}
@@ -97,8 +98,8 @@ def test_an_event_outside_of_cells_stands_where_its_code_does():
 def disk(**changes):
     made = {
         "on": True, "folder": "~/.cache/nxkernel", "kernels": 3, "kernel_bytes": 12_000, "records": 0,
-        "record_bytes": 0, "others": 0, "other_bytes": 0, "bytes": 12_000, "limit": 512 << 20, "whole": True, "oldest": AT - 7300,
-        "latest": AT,
+        "record_bytes": 0, "others": 0, "other_bytes": 0, "bytes": 12_000, "limit": 512 << 20,
+        "whole": True, "oldest": AT - 7300, "latest": AT,
     }  # fmt: skip
     return {**made, **changes}
 

@@ -1,0 +1,165 @@
+"""The timeline in a real JupyterLab: what a person does with it, in light and in dark."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+LOAD = "%load_ext nxkernel\nimport numpy as np, nxkernel as nx"
+DEFINE = """\
+%%defn
+def decay(t, *, rate=0.5):
+    return nx.exp(-t * rate)
+
+def spread(t):
+    return t - nx.mean(t)"""
+FIRST = "decay(np.ones(8, 'f4')); spread(np.ones(8, 'f4'));"
+AGAIN = "for rate in (0.5, 0.25, 0.125):\n    decay(np.ones(8, 'f4'), rate=rate)"
+FIT = """\
+from nxkernel import optim, training
+training.fit(lambda slope, x: x * slope, lambda y, found: nx.mean((found - y) ** 2), optim.sgd(0.1), nx.tensor(0.0),
+             [(nx.tensor([1.0, 2.0]), nx.tensor([2.0, 4.0]))], epochs=20, progress=False);"""
+
+
+def text_of(locator, wanted):
+    """Wait until some text is there."""
+    locator.filter(has_text=wanted).first.wait_for(timeout=10_000)
+
+
+@pytest.fixture
+def opened(notebook):
+    """A notebook in which something happened, and the timeline below it."""
+
+    def open_with(*more, command="%nx timeline"):
+        found = notebook(LOAD, DEFINE, FIRST, AGAIN, command, *more, "")
+        for index in range(4):
+            found.run(index)
+        widget = found.run(4).locator(".nx-timeline")
+        widget.locator(".nx-page").wait_for()
+        return found, widget
+
+    return open_with
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_a_recompilation_is_explained_while_the_widget_is_open(opened, theme, tmp_path):
+    found, widget = opened("decay(np.ones(4, 'f4'), rate=0.75);", "%%time\n" + AGAIN, FIT)
+    found.theme(theme)
+    assert widget.get_attribute("data-nx-theme") == theme.lower()
+    assert widget.locator("h3").all_inner_texts() == ["cell 3", "cell 4"]
+    row = widget.locator(".nx-rows li", has_text="rate: 0.5 → 0.25")
+    assert row.locator("b").inner_text() in ("compiled again", "loaded from disk", "traced")
+    assert row.locator(".nx-advice").inner_text().startswith("rate is a number, and each new one makes a program")
+    assert widget.locator(".nx-rows li", has_text="1 hit").count() == 1
+
+    found.run(5)
+    text_of(widget.locator(".nx-rows li"), "argument t: f32[8] → f32[4]")
+    found.run(6)
+    text_of(widget.locator("h3"), "cell 7")
+    text_of(widget.locator(".nx-rows li"), "3 hits")
+    found.run(7)
+    text_of(widget.locator(".nx-function"), "step")
+    widget.get_by_role("tab", name="Functions").click()
+    names = widget.locator("tbody th").all_inner_texts()
+    assert set(names) == {"decay", "spread", "step"}
+    widget.screenshot(path=str(tmp_path / "functions.png"))
+    widget.get_by_role("tab", name="Cells").click()
+    assert widget.locator("tbody tr", has_text="cell 4").locator("td.nx-why span").count() == 1
+    widget.locator("tbody th button", has_text="cell 6").click()
+    assert widget.locator("h3").all_inner_texts() == ["cell 6"]
+
+
+def test_filters(opened):
+    found, widget = opened()
+    rows = widget.locator(".nx-rows li")
+    before = rows.count()
+    widget.get_by_role("button", name="hits").click()
+    assert rows.count() == before - 1
+    widget.get_by_label("Function", exact=True).select_option("spread")
+    assert rows.count() == 1
+    assert "first call" in rows.inner_text()
+    widget.get_by_label("Function", exact=True).select_option("")
+    widget.get_by_role("button", name="only again").click()
+    assert rows.count() == 2
+    found.page.keyboard.press("/")
+    found.page.keyboard.type("0.125")
+    assert rows.count() == 1
+    found.page.keyboard.press("Escape")
+    widget.get_by_label("Cell", exact=True).select_option("cell 3")
+    text_of(widget.locator(".nx-empty"), "Nothing fits these filters.")
+
+
+def test_a_function_can_be_asked_for(opened):
+    _, widget = opened(command="%nx timeline spread")
+    assert widget.get_by_label("Function", exact=True).input_value() == "spread"
+    assert widget.locator(".nx-function").all_inner_texts() == ["spread"]
+    assert widget.locator(".nx-tools").is_visible()
+    widget.get_by_role("tab", name="Functions").click()
+    assert not widget.locator(".nx-tools").is_visible()
+
+
+def test_the_keyboard_is_enough(opened):
+    found, widget = opened()
+    press, focused = found.page.keyboard.press, widget.locator(":focus")
+    widget.get_by_role("tab", name="Timeline").focus()
+    press("ArrowRight")
+    assert focused.inner_text() == "Functions"
+    assert focused.get_attribute("aria-selected") == "true"
+    press("ArrowLeft")
+    widget.locator(".nx-rows li[tabindex='0']").focus()
+    press("Home")
+    assert "first call" in focused.inner_text()
+    press("ArrowDown")
+    press("ArrowDown")
+    assert "0.5 → 0.25" in focused.inner_text()
+    assert widget.locator(".nx-strip .nx-current").count() == 1
+    press("End")
+    assert "1 hit" in focused.inner_text()
+    press("0")
+    press("0")
+    assert found.page.locator(".jp-Dialog").count() == 0
+
+
+def test_caches_are_cleared_and_put_back(opened):
+    found, widget = opened("decay.cache_info().entries", command="%nx cache")
+    assert widget.get_by_role("tab", name="Caches").get_attribute("aria-selected") == "true"
+    rows = widget.locator("tbody tr")
+    assert rows.count() == 2
+    widget.get_by_role("button", name="Forget the programs of decay").click()
+    text_of(widget.locator(".nx-message"), "Forgot 3 programs of decay.")
+    assert rows.count() == 1
+    assert found.run(5).inner_text().endswith("0")
+    widget.get_by_role("button", name="Put the programs back").click()
+    text_of(widget.locator(".nx-message"), "Put back 3 programs.")
+    assert found.run(5).inner_text().endswith("3")
+    widget.get_by_role("button", name="Remove the files from disk").click()
+    text_of(widget.locator(".nx-ask"), "later sessions compile again")
+    assert widget.locator(":focus").inner_text() == "Keep"
+    found.page.keyboard.press("Enter")
+    assert widget.locator(".nx-ask").count() == 0
+    widget.get_by_role("button", name="Remove the files from disk").click()
+    widget.get_by_role("button", name="Remove the files from disk").click()
+    text_of(widget.locator(".nx-message"), re.compile(r"Removed \d+ files from disk."))
+    widget.get_by_role("tab", name="Timeline").click()
+    text_of(widget.locator(".nx-rows li"), "cleared")
+
+
+def test_names_with_markup_stay_text(opened):
+    cell = "f = nx.defn(lambda t: t + 1)\nf.__name__ = '<img src=x onerror=alert(1)>'\nf(1.0);"
+    found, widget = opened(cell)
+    found.run(5)
+    text_of(widget.locator(".nx-function"), "<img")
+    for page in ("Functions", "Cells", "Caches", "Timeline"):
+        widget.get_by_role("tab", name=page).click()
+        assert widget.locator("img").count() == 0
+
+
+def test_a_widget_that_was_cleared_away_breaks_no_cell(opened):
+    found, widget = opened(
+        "from IPython.display import clear_output\nw = _\ndecay(np.ones(2), rate=3.5);", "w.close()\ndecay(np.ones(3));"
+    )
+    found.run(5)
+    text_of(widget.locator(".nx-rows li"), "rate: ")
+    assert "Error" not in found.run(6).inner_text()
+    assert found.run(5).inner_text() == ""
