@@ -1,37 +1,24 @@
-// Making elements, and the picture of a graph: zoom, pan, selection, and the walk along edges.
-// Python puts this before inspector.js, and both become one module. Texts are always set as textContent.
+// The picture of a graph: zoom, pan, selection, and the walk along edges.
+// Python puts elements.js before this, pane.js and inspector.js behind it, and they become one module.
 
-const SVG = "http://www.w3.org/2000/svg";
 /** The scale below which labels cannot be read: what is searched or walked to is shown larger than that. */
 const READABLE = 0.45;
-
-function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") node.textContent = value;
-    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== undefined) node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children.filter(Boolean));
-  return node;
-}
-const html = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
-const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
-const button = (text, title, click, more = {}) =>
-  html("button", { type: "button", text, title, "aria-label": title, onclick: click, ...more });
+/** The scale below which texts are not drawn at all, and the number of boxes from which those out of sight are not. */
+const LEGIBLE = 0.28, MANY = 300;
 
 /** The picture: zoom, pan, selection, and the walk along edges. */
 class Canvas {
-  constructor(id, { select, toggle }) {
-    Object.assign(this, { id, onSelect: select, onToggle: toggle, selected: null, came: null, found: [], at: { x: 0, y: 0, k: 1 } });
+  constructor(id, { select, toggle, point }) {
+    Object.assign(this, { id, onSelect: select, onToggle: toggle, onPoint: point, selected: null, hot: new Set(), came: null, found: [], at: { x: 0, y: 0, k: 1 } });
     Object.assign(this, { world: svg("g"), shapes: new Map() });
     this.element = svg("svg", { class: "nx-canvas", role: "tree", tabindex: 0 }, this.world);
     this.listen();
   }
 
-  draw(geometry, name, keep) {
+  draw(geometry, graph, name, keep, stay) {
     const before = keep && this.boxes?.get(keep);
-    this.geometry = geometry;
-    this.element.setAttribute("aria-label", `Graph of ${name}. Arrow keys walk along edges, g folds a kernel.`);
+    Object.assign(this, { geometry, graph });
+    this.element.setAttribute("aria-label", `Graph of ${name}. Arrow keys walk along edges, g folds a group.`);
     this.shapes.clear();
     Object.assign(this, { boxes: new Map(), operands: new Map(), readers: new Map() });
     const link = (map, from, to) => map.set(from, [...(map.get(from) ?? []), to]);
@@ -41,6 +28,7 @@ class Canvas {
     });
     const frames = geometry.frames.map((frame) => this.frame(frame));
     const shapes = geometry.shapes.map((shape) => this.shape(shape));
+    this.cells = null;
     this.world.replaceChildren(
       ...frames.map(([area]) => area),
       svg("g", { class: "nx-lines", "aria-hidden": "true" }, ...this.lines.map((line) => line.path)),
@@ -54,18 +42,25 @@ class Canvas {
       this.at.x += (before[0] + before[2] / 2 - after[0] - after[2] / 2) * this.at.k;
       this.at.y += (before[1] - after[1]) * this.at.k;
       this.move();
-    } else this.fit();
+    } else if (stay && this.moved) this.move();
+    else this.fit();
     this.mark();
   }
 
-  frame({ kernel, look, area: [x, y, width, height], title }) {
-    const id = `kernel ${kernel + 1}`;
+  /** The part of the measured time that a kernel takes, as a bar, with its words for those who do not see it. */
+  share(kernel, x, y, width) {
+    const share = this.graph.kernels?.[kernel]?.share ?? 0;
+    return { words: share ? `, ${Math.round(share * 100)} % of the time` : "", bar: share > 0 && svg("rect", { class: "nx-share", x, y, width: Math.max(2, width * share), height: 3 }) };
+  }
+
+  frame({ id, kernel, look, area: [x, y, width, height], title }) {
     this.boxes.set(id, [x, y, width, height]);
-    const inside = this.geometry.shapes.filter((shape) => shape.kernel === kernel).map((shape) => this.domId(shape.id));
+    const { words, bar } = this.share(kernel, x + 1, y + 23, width - 2);
     const handle = svg(
       "g",
-      { class: `nx-title ${look}`, id: this.domId(id), "data-id": id, "data-kernel": kernel, role: "treeitem", "aria-expanded": "true", "aria-label": title, "aria-owns": inside.join(" ") },
+      { class: `nx-title ${look}`, id: this.domId(id), "data-id": id, "data-group": id, role: "treeitem", "aria-expanded": "true", "aria-label": title + words },
       svg("rect", { x: x + 1, y: y + 1, width: width - 2, height: 24, rx: 7 }),
+      bar,
       svg("text", { x: x + 12, y: y + 17, text: title }),
       svg("text", { class: "nx-fold", x: x + width - 20, y: y + 17, text: "▾", "aria-hidden": "true" }),
     );
@@ -75,14 +70,16 @@ class Canvas {
 
   shape({ id, node, kernel, area: [x, y, width, height], label, sub, look, output }) {
     this.boxes.set(id, [x, y, width, height]);
-    const folded = !node;
+    const folded = look.startsWith("group"), change = this.graph.nodes?.[node]?.change;
+    const { words, bar } = folded ? this.share(kernel, 1, height - 4, width - 2) : { words: "" };
     const group = svg(
       "g",
       {
-        class: `nx-shape ${look}${output ? " nx-output" : ""}`, id: this.domId(id), "data-id": id, role: "treeitem", transform: `translate(${x},${y})`,
-        "aria-label": `${label}, ${sub}${output ? ", returned" : ""}`, "aria-expanded": folded ? "false" : undefined, "data-kernel": folded ? kernel : undefined,
+        class: `nx-shape ${look}${output ? " nx-output" : ""}${change ? ` nx-${change[0]}` : ""}`, id: this.domId(id), "data-id": id, role: "treeitem", transform: `translate(${x},${y})`,
+        "aria-label": `${label}, ${sub}${output ? ", returned" : ""}${words}${change ? `, ${change[1]}` : ""}`, "aria-expanded": folded ? "false" : undefined, "data-group": folded ? id : undefined,
       },
       svg("rect", { width, height, rx: 6 }),
+      bar,
       svg("text", { x: width / 2, y: height / 2 - 3, text: label }),
       svg("text", { class: "nx-sub", x: width / 2, y: height / 2 + 12, text: sub }),
       folded && svg("text", { class: "nx-fold", x: width - 14, y: height / 2 + 4, text: "▸", "aria-hidden": "true" }),
@@ -97,6 +94,34 @@ class Canvas {
     const { x, y, k } = this.at;
     this.moved = true;
     this.world.setAttribute("transform", `translate(${x},${y}) scale(${k})`);
+    this.element.classList.toggle("nx-tiny", k < LEGIBLE);
+    if (this.shapes.size > MANY) this.cull();
+  }
+
+  /** Of a large graph, draw only what is in sight and around it: the rest is left out by squares of the picture. */
+  cull() {
+    const size = 1200, { x, y, k } = this.at, { width, height } = this.seen ?? this.element.getBoundingClientRect();
+    if (!this.cells) {
+      this.cells = new Map();
+      for (const [id, [bx, by]] of this.boxes) {
+        const shape = this.shapes.get(id), cell = `${Math.floor(bx / size)} ${Math.floor(by / size)}`;
+        if (!shape.classList.contains("nx-title")) this.cells.set(cell, [...(this.cells.get(cell) ?? []), shape]);
+      }
+      this.hiddenCells = new Set();
+    }
+    for (const [cell, shapes] of this.cells) {
+      const [cx, cy] = cell.split(" ").map((part) => part * size);
+      const out = (cx + 2 * size) * k + x < 0 || (cy + 2 * size) * k + y < 0 || (cx - size) * k + x > width || (cy - size) * k + y > height;
+      if (out === this.hiddenCells.has(cell)) continue;
+      out ? this.hiddenCells.add(cell) : this.hiddenCells.delete(cell);
+      for (const shape of shapes) shape.style.display = out ? "none" : "";
+    }
+  }
+
+  resized() {
+    this.seen = null;
+    if (this.moved) this.move();
+    else this.fit();
   }
 
   /** Show all of it; a view that nobody has moved stays so when the widget changes its size. */
@@ -132,6 +157,13 @@ class Canvas {
     this.onSelect(this.selected);
   }
 
+  /** Light the boxes of some nodes, as of those that a line made. */
+  light(nodes) {
+    for (const id of this.hot) this.shapes.get(id)?.classList.remove("nx-hot");
+    this.hot = new Set(nodes.length ? this.geometry.shapes.filter((shape) => nodes.includes(shape.node)).map((shape) => shape.id) : []);
+    for (const id of this.hot) this.shapes.get(id)?.classList.add("nx-hot");
+  }
+
   show(ids) {
     this.found = ids;
     this.mark();
@@ -151,7 +183,7 @@ class Canvas {
       if (tail === this.selected) lit.add(index);
       else if (this.selected && head === this.selected) for (let i = index; i >= 0 && !lit.has(i); i = this.lines[i].previous) lit.add(i);
     });
-    this.lines.forEach(({ path }, index) => path.classList.toggle("nx-lit", lit.has(index)));
+    this.lines.forEach(({ path }, index) => lit.has(index) !== path.classList.contains("nx-lit") && path.classList.toggle("nx-lit", lit.has(index)));
     if (this.selected) this.element.setAttribute("aria-activedescendant", this.domId(this.selected));
     else this.element.removeAttribute("aria-activedescendant");
   }
@@ -198,13 +230,15 @@ class Canvas {
         if (moved) return;
         const hit = node(event);
         this.element.focus({ preventScroll: true });
-        if (hit && event.target.closest(".nx-fold")) return this.onToggle(Number(hit.dataset.kernel));
+        if (hit && event.target.closest(".nx-fold")) return this.onToggle(hit.dataset.group);
         this.select(hit?.dataset.id);
       },
       ondblclick: (event) => {
         const hit = node(event);
-        if (hit?.dataset.kernel !== undefined && !event.target.closest(".nx-fold")) this.onToggle(Number(hit.dataset.kernel));
+        if (hit?.dataset.group !== undefined && !event.target.closest(".nx-fold")) this.onToggle(hit.dataset.group);
       },
+      onpointerover: (event) => this.onPoint(node(event)?.dataset.id ?? null),
+      onpointerleave: () => this.onPoint(null),
     }, []);
   }
 }

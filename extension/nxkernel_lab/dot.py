@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nxkernel_lab.grouping import grouped
 from nxkernel_lab.scene import scene_of
 from nxkernel_lab.subject import view_of
 
@@ -33,21 +34,24 @@ def to_dot(subject: Any) -> graphviz.Digraph:
     graph = graphviz.Digraph(graphviz.escape(view.function), comment=view.signature.replace("\n", " "))
     graph.attr("graph", label=graphviz.escape(view.signature), labelloc="t", fontname="Helvetica")
     graph.attr("node", fontname="Helvetica", fontsize="11")
+    around = {group.id: group.around for group in grouped(view).groups.values()}
     names = {shape.id: f"n{index}" for index, shape in enumerate(scene.shapes)}
 
-    def add(to: graphviz.Digraph, kernel: int) -> None:
+    def add(to: graphviz.Digraph, group: str) -> None:
         for shape in scene.shapes:
-            if shape.kernel == kernel:
+            if shape.group == group:
                 style = "rounded,dashed" if shape.look == "captured" else "rounded"
                 label = graphviz.escape(shape.label) + "\\n" + graphviz.escape(shape.sub)
                 pen = "2" if shape.output else "1"
                 to.node(names[shape.id], label, shape=_SHAPES.get(shape.look, "box"), style=style, penwidth=pen)
 
-    add(graph, -1)
-    for frame in scene.frames:
-        with graph.subgraph(name=f"cluster_{frame.kernel}") as cluster:
-            cluster.attr(label=graphviz.escape(frame.title), style="rounded", fontsize="10")
-            add(cluster, frame.kernel)
+        for number, frame in enumerate(scene.frames):
+            if around[frame.id] == group:
+                with to.subgraph(name=f"cluster_{number}") as cluster:
+                    cluster.attr(label=graphviz.escape(frame.title), style="rounded", fontsize="10")
+                    add(cluster, frame.id)
+
+    add(graph, "")
     for tail, head in sorted({(names[line.tail], names[line.head]) for line in scene.lines if line.head}):
         graph.edge(tail, head)
     return graph

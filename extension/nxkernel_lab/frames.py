@@ -172,7 +172,7 @@ def _sweeps(boxes: int) -> int:
 def _connect(
     rooms: dict[str, _Room], frame_of: dict[str, str], links: Iterable[tuple[str, str]], around: Mapping[str, str]
 ) -> None:
-    """Cut each link into its part in the frame that has both ends, and those in the frames that it leaves and enters."""
+    """Cut each link into its part in the frame around both ends, and those in the frames that it leaves and enters."""
     chains: dict[str, list[str]] = {"": []}
 
     def chain(frame: str) -> list[str]:

@@ -1,201 +1,222 @@
 // The page's side of the inspector: shows what Python has laid out, and asks Python for folding, code and exports.
-// It follows canvas.js in one module. Nothing is loaded from anywhere.
+// It follows elements.js, canvas.js and pane.js in one module. Nothing is loaded from anywhere.
 
-/** What is known about the selected box: type, line, kernel, and the kernel's code on demand. */
-class Pane {
-  constructor({ read, select }) {
-    Object.assign(this, { onRead: read, onSelect: select, open: null });
-    this.element = html("section", { class: "nx-pane", "aria-label": "Details", tabindex: -1 });
-  }
-
-  show(graph, shape, empty) {
-    this.open = null;
-    if (!graph.nodes) return this.element.replaceChildren(html("p", { class: "nx-muted", role: "status", text: empty }));
-    const node = shape && graph.nodes[shape.node], kernel = shape && graph.kernels[shape.kernel];
-    if (node) this.element.replaceChildren(...this.node(graph, node), ...(kernel ? this.kernel(kernel, shape.kernel) : []));
-    else if (kernel) this.element.replaceChildren(...this.kernel(kernel, shape.kernel));
-    else this.element.replaceChildren(...this.overview(graph));
-    this.element.scrollTop = 0;
-  }
-
-  overview(graph) {
-    const keys = [["↑ ↓ ← →", "walk along the edges"], ["Enter, g", "open or fold a kernel"], ["/", "search"], ["+ − 0", "zoom, fit"]];
-    return [
-      html("h3", { text: graph.signature }),
-      ...graph.about.map((line) => html("p", { text: line })),
-      html("dl", { class: "nx-keys" }, ...keys.flatMap(([key, what]) => [html("dt", { text: key }), html("dd", { text: what })])),
-    ];
-  }
-
-  node(graph, node) {
-    const links = (title, ids) => ids.length > 0 && html("p", { class: "nx-links" }, html("span", { class: "nx-muted", text: title }),
-      ...ids.map((id) => button(`${id} ${graph.nodes[id].label}`, `Select ${id}`, () => this.onSelect(id))));
-    const role = { argument: "argument", captured: "captured value", constant: "constant" }[node.role];
-    return [
-      html("h3", { class: "nx-head" }, html("span", { text: node.label }), html("span", { class: "nx-spec", text: node.spec })),
-      html("p", { class: "nx-expression", text: node.expression }),
-      node.body.length > 0 && html("pre", { class: "nx-body", "aria-label": "Its function" }, html("code", { text: node.body.join("\n") })),
-      (role || node.output) && html("p", { class: "nx-muted", text: [role, node.output && "returned by the function"].filter(Boolean).join(", ") }),
-      node.place && html("p", { class: "nx-place", text: node.place }),
-      node.code && html("pre", { class: "nx-code" }, html("code", { text: node.code })),
-      links("reads ", node.operands),
-      links("read by ", node.readers),
-    ].filter(Boolean);
-  }
-
-  kernel(kernel, index) {
-    this.text = html("div", { class: "nx-text" });
-    this.forms = new Map(kernel.forms.map((form) => [form, button(form, `Show the ${form} of ${kernel.name}`, () => this.toggle(index, form), { "aria-expanded": "false" })]));
-    return [
-      html("h4", { text: `${kernel.name} · ${kernel.title}` }),
-      html("p", { class: "nx-muted", text: kernel.about.join(" · ") }),
-      html("p", { class: "nx-forms" }, ...this.forms.values()),
-      this.text,
-    ];
-  }
-
-  toggle(kernel, form) {
-    const same = this.open?.form === form;
-    for (const [name, each] of this.forms) each.setAttribute("aria-expanded", String(name === form && !same));
-    this.open = same ? null : { kernel, form };
-    this.text.replaceChildren(...(same ? [] : [html("p", { class: "nx-muted", role: "status", text: "Waiting for the kernel…" })]));
-    if (!same) this.onRead(kernel, form);
-  }
-
-  receive({ kernel, form, text }) {
-    if (this.open?.kernel !== kernel || this.open?.form !== form) return;
-    const copy = button("Copy", `Copy the ${form}`, async () => {
-      await navigator.clipboard?.writeText(text);
-      copy.textContent = "Copied";
-    });
-    this.text.replaceChildren(copy, html("pre", { tabindex: 0, "aria-label": form }, html("code", { text })));
-  }
-}
+const NOTHING = { width: 0, height: 0, shapes: [], frames: [], lines: [], folded: [], groups: [], homes: {} };
 
 /** The whole widget. */
 class Inspector {
   constructor(model, root) {
-    Object.assign(this, { model, root, id: `nx${Math.random().toString(36).slice(2, 10)}`, toggled: null, asked: null, hit: -1 });
-    this.canvas = new Canvas(this.id, { select: (id) => this.selected(id), toggle: (kernel) => this.toggle(kernel) });
-    this.pane = new Pane({ read: (kernel, form) => this.send("read", { kernel, form }), select: (id) => this.goTo(id) });
+    Object.assign(this, { model, root, id: `nx${Math.random().toString(36).slice(2, 10)}`, active: 0, toggled: [null, null], asked: null, hit: -1, drawn: [] });
+    this.canvases = [0, 1].map((side) => new Canvas(`${this.id}-${side}`, {
+      select: (id) => this.selected(side, id), toggle: (group) => this.toggle(side, group), point: (id) => this.pointed(side, id),
+    }));
+    this.pane = new Pane({ read: (kernel, form) => this.send("read", { side: this.active, kernel, form }), select: (id) => this.goTo(id) });
+    this.source = new Source({ point: (nodes, cell, line) => this.line(nodes, cell, line), select: (id) => ((this.active = 0), this.goTo(id)) });
     this.build();
+    const both = () => (this.top(), this.draw(0));
     this.follow = {
-      "change:choices": () => this.top(), "change:empty": () => (this.top(), this.draw()), "change:chosen": () => this.top(),
-      "change:graph": () => this.search(), "change:geometry": () => this.draw(), "change:feed": () => this.events(), "msg:custom": (message) => this.receive(message),
+      "change:choices": () => this.top(), "change:empty": both, "change:chosen": () => this.top(), "change:step": () => this.tabs(), "change:steps": () => this.tabs(),
+      "change:graph": () => this.draw(0), "change:geometry": () => this.draw(0), "change:sources": () => this.sources(), "change:ways": () => this.top(), "change:way": () => this.top(),
+      "change:beside": () => this.beside(), "change:beside_geometry": () => this.draw(1), "change:measured": () => this.times(), "change:feed": () => this.events(), "msg:custom": (message) => this.receive(message),
     };
     for (const [name, call] of Object.entries(this.follow)) model.on(name, call);
-    this.theme();
-    this.watcher = new MutationObserver(() => this.theme());
-    this.watcher.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
-    this.media = matchMedia("(prefers-color-scheme: dark)");
-    this.media.addEventListener("change", (this.onMedia = () => this.theme()));
-    this.sizes = new ResizeObserver(() => this.canvas.moved || this.canvas.fit());
-    this.sizes.observe(this.canvas.element);
+    document.addEventListener("nxkernel:point", (this.onOutside = ({ detail }) => this.outside(detail)));
+    this.theme = new Theme(root);
+    this.sizes = new ResizeObserver(() => this.canvases.forEach((canvas) => canvas.resized()));
+    this.canvases.forEach((canvas) => this.sizes.observe(canvas.element));
     this.top();
-    this.draw();
+    this.tabs();
+    this.beside();
+    this.draw(0);
+    this.sources();
+    this.times();
     this.events();
     this.send("open");
   }
 
   build() {
-    this.select = html("select", { "aria-label": "Compilation", onchange: () => this.send("choose", { index: this.select.selectedIndex }) });
+    const choice = (label, change) => html("select", { "aria-label": label, title: label, onchange: change });
+    this.select = choice("Compilation", () => this.send("choose", { index: this.select.selectedIndex }));
+    this.other = choice("Compare with", () => this.send("compare", { index: Number(this.other.value) }));
+    this.way = choice("Put together the nodes of", () => this.send("together", { way: this.way.value }));
     this.title = html("strong", { class: "nx-name" });
     this.number = html("span", { class: "nx-muted" });
+    this.stepTabs = html("div", { class: "nx-steps", role: "tablist", "aria-label": "Steps of the compilation", hidden: true });
     this.query = html("input", { type: "search", placeholder: "Search ( / )", "aria-label": "Search the graph", oninput: () => this.search() });
     this.matches = html("span", { class: "nx-muted nx-matches", role: "status" });
-    this.list = html("ol", { class: "nx-events", role: "log", "aria-label": "Events", tabindex: 0 });
+    this.list = html("ol", { class: "nx-events", "aria-label": "Events", tabindex: 0 });
     this.counts = html("p", { class: "nx-counts" });
     this.spoken = html("span", { class: "nx-spoken", "aria-live": "polite" });
-    this.all = button("Fold all", "Fold or open all kernels", () => this.toggleAll());
+    this.all = button("Fold all", "Fold or open all groups", () => this.toggleAll());
+    this.measure = button("Measure", "Measure what each kernel takes", () => ((this.measured.textContent = "Measuring…"), (this.measured.hidden = false), this.send("measure")));
+    this.measured = html("p", { class: "nx-measured", role: "status", hidden: true });
+    this.difference = html("ul", { class: "nx-difference", "aria-label": "How the keys differ", hidden: true });
+    const view = () => this.canvases[this.active];
     const tools = html("div", { class: "nx-tools", role: "toolbar", "aria-label": "Graph" },
-      this.query, this.matches, html("span", { class: "nx-gap" }), this.all,
-      html("span", { class: "nx-set" }, button("−", "Zoom out (-)", () => this.canvas.zoom(0.8)), button("Fit", "Fit (0)", () => this.canvas.fit()), button("+", "Zoom in (+)", () => this.canvas.zoom(1.25))),
-      button("◐", "Light or dark", () => this.theme(true)),
+      this.query, this.matches, html("span", { class: "nx-gap" }), this.way, this.all, this.measure,
+      html("span", { class: "nx-set" }, button("−", "Zoom out (-)", () => view().zoom(0.8)), button("Fit", "Fit (0)", () => view().fit()), button("+", "Zoom in (+)", () => view().zoom(1.25))),
+      button("◐", "Light or dark", () => this.theme.turn()),
       html("span", { class: "nx-set" }, ...["SVG", "PNG", "DOT"].map((kind) => button(kind, `Save as ${kind}`, () => this.save(kind)))));
+    this.names = [0, 1].map(() => html("p", { class: "nx-side-name", hidden: true }));
+    this.panels = this.canvases.map((canvas, side) => html("div", { class: "nx-side", hidden: side === 1 }, this.names[side], canvas.element));
+    fill(this.panels[0], { id: `${this.id}-panel` }, []);
     this.root.classList.add("nx-inspector");
     // JupyterLab's one-key commands (0 0 restarts the kernel) must not fire from here.
     this.root.dataset.lmSuppressShortcuts = "true";
     fill(this.root, { onkeydown: (event) => this.key(event) }, [
-      html("header", { class: "nx-top" }, this.title, this.select, this.number), tools,
-      (this.main = html("div", { class: "nx-main" }, this.canvas.element, this.pane.element)),
-      html("footer", { class: "nx-bottom" }, this.list, this.counts), this.spoken]);
+      html("div", { class: "nx-top" }, this.title, this.select, this.number, this.other, html("span", { class: "nx-gap" }), this.stepTabs), tools, this.measured, this.difference,
+      (this.main = html("div", { class: "nx-main" }, ...this.panels, html("div", { class: "nx-beside" }, this.pane.element, this.source.element))),
+      html("div", { class: "nx-bottom" }, this.list, this.counts), this.spoken]);
   }
 
   send = (kind, more = {}) => this.model.send({ kind, view: this.id, ...more });
-  get graph() { return this.model.get("graph"); }
-  shapeOf = (id) => this.model.get("geometry").shapes?.find((shape) => shape.id === id) ?? this.frameOf(id);
-  frameOf = (id) => { const frame = this.model.get("geometry").frames?.find(({ kernel }) => `kernel ${kernel + 1}` === id); return frame && { ...frame, id, node: "" }; };
+  graph = (side) => (side ? this.model.get("beside").graph : this.model.get("graph")) ?? {};
+  geometry = (side) => { const found = this.model.get(side ? "beside_geometry" : "geometry"); return found?.shapes ? found : NOTHING; };
+  shapeOf = (side, id) => this.geometry(side).shapes.find((shape) => shape.id === id) ?? this.geometry(side).frames.find((frame) => frame.id === id);
 
   top() {
-    const choices = this.model.get("choices"), chosen = this.model.get("chosen");
+    const choices = this.model.get("choices"), chosen = this.model.get("chosen"), options = (texts) => texts.map(([value, text]) => html("option", { value, text }));
     this.title.textContent = choices.length > 1 ? "" : (choices[0] ?? this.model.get("name"));
-    this.select.hidden = choices.length < 2;
-    this.select.replaceChildren(...choices.map((text) => html("option", { text })));
+    this.title.hidden = choices.length > 1;
+    this.select.hidden = this.other.hidden = choices.length < 2;
+    this.select.replaceChildren(...options(choices.map((text, index) => [index, text])));
     this.select.selectedIndex = chosen;
+    this.other.replaceChildren(...options([[-1, "compare with…"], ...choices.map((text, index) => [index, text]).filter(([index]) => index !== chosen)]));
+    this.other.value = this.model.get("beside").index ?? -1;
     this.number.textContent = choices.length ? `${choices.length} compilation${choices.length === 1 ? "" : "s"}` : this.model.get("empty").split(":")[0].toLowerCase();
+    const ways = this.model.get("ways");
+    this.way.hidden = ways.length < 2;
+    this.way.replaceChildren(...options(ways.map((way) => [way, way === "nothing" ? "no groups" : `by ${way}`])));
+    this.way.value = this.model.get("way");
   }
 
-  draw() {
-    const geometry = this.model.get("geometry");
-    const empty = { width: 0, height: 0, shapes: [], frames: [], lines: [], folded: [] };
-    const same = this.drawnFor === this.model.get("chosen");
+  tabs() {
+    const steps = this.model.get("steps"), now = this.model.get("step");
+    this.stepTabs.hidden = steps.length < 2;
+    const inside = this.stepTabs.contains(document.activeElement);
+    this.stepTabs.replaceChildren(...steps.map(({ name, count, about }) => html("button", {
+      type: "button", role: "tab", title: about, "aria-selected": String(name === now), "aria-controls": `${this.id}-panel`, tabindex: name === now ? 0 : -1, onclick: () => this.send("step", { name }),
+    }, name, html("span", { text: count }))));
+    if (inside) this.stepTabs.querySelector("[aria-selected=true]")?.focus();
+    if (steps.length > 1) fill(this.panels[0], { role: "tabpanel", "aria-label": `The graph as ${now}` }, []);
+  }
+
+  turn(by) {
+    const steps = this.model.get("steps"), at = steps.findIndex(({ name }) => name === this.model.get("step")) + by;
+    if (steps[at]) this.send("step", { name: steps[at].name });
+  }
+
+  beside() {
+    const { index = -1, difference = [] } = this.model.get("beside"), two = index >= 0, choices = this.model.get("choices");
+    this.panels[1].hidden = this.difference.hidden = !two;
+    this.difference.replaceChildren(...difference.map((text) => html("li", { text })));
+    this.names.forEach((name, side) => { name.hidden = !two; name.textContent = choices[side ? index : this.model.get("chosen")] ?? ""; });
+    if (!two) this.active = 0;
+    this.top();
+  }
+
+  sources() { this.source.show(this.model.get("sources"), this.graph(0)); }
+
+  times() {
+    const { text = "", failed = false } = this.model.get("measured");
+    this.measured.hidden = !text;
+    this.measured.textContent = text;
+    this.measured.classList.toggle("nx-failed", failed);
+  }
+
+  draw(side) {
+    const geometry = this.geometry(side), graph = this.graph(side), canvas = this.canvases[side];
+    if (this.drawn[side]?.geometry === geometry && this.drawn[side]?.graph === graph) return;
+    // Graph and geometry arrive one after the other, with nothing in between that could be drawn.
+    const what = `${side ? this.model.get("beside").index : this.model.get("chosen")} ${this.model.get("step")} ${this.model.get("way")}`;
+    const same = this.drawn[side]?.what === what, keep = same ? (this.toggled[side] ?? canvas.selected) : null;
+    this.drawn[side] = { geometry, graph, what };
     // Only for the first graph: a height that followed each fold would move the page under the reader.
     if (geometry.height && !this.main.style.getPropertyValue("--needed")) this.main.style.setProperty("--needed", `${geometry.height + 24}px`);
-    this.canvas.draw(geometry.shapes ? geometry : empty, this.model.get("name"), same ? this.toggled : null);
-    this.drawnFor = this.model.get("chosen");
-    if (same && this.toggled) this.canvas.select(this.toggled);
-    else this.selected(this.canvas.selected);
-    this.toggled = null;
-    const kernels = Object.keys(this.graph.kernels ?? {}).length;
-    this.all.hidden = kernels === 0;
-    this.all.textContent = geometry.folded?.length ? "Open all" : "Fold all";
+    canvas.draw(geometry, graph, this.model.get("name"), keep, same);
+    if (same && this.toggled[side]) canvas.select(this.toggled[side]);
+    else if (side === this.active) this.selected(side, canvas.selected);
+    this.toggled[side] = null;
+    if (side) return;
+    this.measure.hidden = Object.keys(graph.kernels ?? {}).length === 0;
+    this.all.hidden = geometry.groups.length === 0;
+    this.all.textContent = geometry.folded.length ? "Open all" : "Fold all";
     if (this.asked) this.goTo(this.asked);
+    this.sources();
     this.search();
   }
 
-  selected(id) {
-    const shape = id && this.shapeOf(id);
-    this.pane.show(this.graph, shape, this.model.get("empty"));
-    const kernel = shape && this.graph.kernels[shape.kernel];
+  selected(side, id) {
+    this.active = side;
+    const shape = id && this.shapeOf(side, id), graph = this.graph(side);
+    this.pane.show(graph, shape, this.model.get("empty"));
+    const kernel = shape && graph.kernels?.[shape.kernel], node = shape && graph.nodes?.[shape.node];
+    this.source.light(node?.at, true);
+    this.tell(node);
     this.spoken.textContent = shape ? [shape.label ?? shape.title, shape.sub, shape.node && kernel?.name].filter(Boolean).join(", ") : "";
   }
 
-  toggle(kernel) {
-    const folded = new Set(this.model.get("geometry").folded);
-    folded.has(kernel) ? folded.delete(kernel) : folded.add(kernel);
-    this.toggled = `kernel ${kernel + 1}`;
-    this.send("fold", { kernels: [...folded] });
+  /** A box is pointed at: its line lights up, here and, by way of whoever listens, in its cell. */
+  pointed(side, id) {
+    const node = this.graph(side).nodes?.[(id ?? this.canvases[side].selected) && this.shapeOf(side, id ?? this.canvases[side].selected)?.node];
+    this.source.light(node?.at, Boolean(id));
+    this.tell(node);
+  }
+
+  tell(node) {
+    const [cell, line] = node?.at ?? ["", 0];
+    if (this.told === `${cell} ${line}`) return;
+    this.told = `${cell} ${line}`;
+    this.root.dispatchEvent(new CustomEvent("nxkernel:line", { bubbles: true, composed: true, detail: { function: this.model.get("name"), cell, line } }));
+  }
+
+  line(nodes, cell, line) {
+    this.canvases.forEach((canvas, side) => this.geometry(side).shapes.length && canvas.light(side ? Object.keys(this.graph(1).nodes).filter((id) => nodes.length && this.graph(1).nodes[id].at.join() === `${cell},${line}`) : nodes));
+    this.tell(nodes.length ? { at: [cell, line] } : null);
+  }
+
+  /** A line in a cell is pointed at, by whoever tells: its nodes light up. */
+  outside({ cell, line } = {}) {
+    const nodes = this.graph(0).nodes ?? {};
+    this.canvases[0].light(Object.keys(nodes).filter((id) => nodes[id].at[0] === cell && nodes[id].at[1] === line));
+    this.source.light([cell, line]);
+  }
+
+  toggle(side, group) {
+    const folded = new Set(this.geometry(side).folded);
+    folded.has(group) ? folded.delete(group) : folded.add(group);
+    this.toggled[side] = group;
+    this.send("fold", { side, groups: [...folded] });
   }
 
   toggleAll() {
-    const folded = this.model.get("geometry").folded?.length;
-    this.send("fold", { kernels: folded ? [] : Object.keys(this.graph.kernels).map(Number) });
+    for (const side of this.panels[1].hidden ? [0] : [0, 1]) this.send("fold", { side, groups: this.geometry(0).folded.length ? [] : this.geometry(side).groups });
   }
 
-  /** Select a node, opening its kernel first when that is folded. */
+  /** Select a node, opening the groups around it first where they are folded. */
   goTo(node) {
-    const { shapes, folded } = this.model.get("geometry"), current = this.shapeOf(this.canvas.selected)?.kernel;
-    const boxes = shapes.filter((shape) => shape.node === node);
+    const side = this.active, { shapes, folded, homes } = this.geometry(side), canvas = this.canvases[side], current = this.shapeOf(side, canvas.selected)?.kernel;
+    const boxes = shapes.filter((shape) => shape.node === node), around = (homes[node] ?? []).filter((group) => folded.includes(group));
     this.asked = null;
-    if (boxes.length) return this.canvas.select((boxes.find((shape) => shape.kernel === current) ?? boxes[0]).id, true);
-    const [kernel] = this.graph.nodes[node]?.kernels ?? [];
-    if (!folded.includes(kernel)) return;
+    if (boxes.length) return canvas.select((boxes.find((shape) => shape.kernel === current) ?? boxes[0]).id, true);
+    if (!around.length || side) return;
     this.asked = node;
-    this.toggle(kernel);
+    this.toggled[side] = around[0];
+    this.send("fold", { side, groups: folded.filter((group) => !around.includes(group)) });
   }
 
   search(step) {
-    const words = this.query.value.toLowerCase().split(/\s+/).filter(Boolean), graph = this.graph;
-    const text = (node) => [node.label, node.expression, node.spec, node.code].join(" ").toLowerCase();
+    const words = this.query.value.toLowerCase().split(/\s+/).filter(Boolean), graph = this.graph(0), { homes, shapes } = this.geometry(0);
+    const text = (node) => [node.label, node.expression, node.spec, node.code, node.module].join(" ").toLowerCase();
     const nodes = new Set(words.length && graph.nodes ? Object.keys(graph.nodes).filter((id) => words.every((word) => text(graph.nodes[id]).includes(word))) : []);
-    const holds = (shape) => shape.node ? nodes.has(shape.node) : [...nodes].some((id) => graph.nodes[id].kernels.includes(shape.kernel));
+    const inside = new Set([...nodes].flatMap((id) => homes[id] ?? []));
     // What is called so comes before what merely stands on a line with it.
     const named = (shape) => !words.every((word) => shape.label.toLowerCase().includes(word));
-    const hits = nodes.size ? this.model.get("geometry").shapes.filter(holds) : [];
+    const hits = nodes.size ? shapes.filter((shape) => nodes.has(shape.node) || inside.has(shape.id)) : [];
     const found = hits.sort((a, b) => named(a) - named(b)).map((shape) => shape.id);
-    this.canvas.show(found);
+    this.canvases[0].show(found);
     this.hit = step && found.length ? (this.hit + step + found.length) % found.length : -1;
-    if (this.hit >= 0) this.canvas.select(found[this.hit], true);
+    if (this.hit >= 0) this.canvases[0].select(found[this.hit], true);
     this.matches.textContent = words.length ? (this.hit >= 0 ? `${this.hit + 1} of ${found.length}` : found.length ? `${found.length} found` : "nothing found") : "";
   }
 
@@ -216,34 +237,27 @@ class Inspector {
     event.stopPropagation();
     if (event.target === this.query) {
       if (event.key === "Enter") this.search(event.shiftKey ? -1 : 1);
-      else if (event.key === "Escape") (this.query.value = ""), this.search(), this.canvas.element.focus();
+      else if (event.key === "Escape") (this.query.value = ""), this.search(), this.canvases[0].element.focus();
       else return;
       return event.preventDefault();
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select")) return;
-    const inside = event.target === this.canvas.element, kernel = this.shapeOf(this.canvas.selected)?.kernel;
+    if (this.stepTabs.contains(event.target) && /Arrow(Left|Right)/.test(event.key)) return this.turn(event.key === "ArrowLeft" ? -1 : 1), event.preventDefault();
+    const side = this.canvases.findIndex((each) => each.element === event.target), canvas = this.canvases[side], shape = canvas && this.shapeOf(side, canvas.selected);
+    const group = shape && (canvas.shapes.get(shape.id)?.dataset.group ?? this.geometry(side).homes[shape.node]?.at(-1));
     if (event.key === "/") this.query.focus();
-    else if (!inside) return;
-    else if (event.key.startsWith("Arrow")) this.canvas.walk(event.key);
-    else if (event.key === "Home") this.canvas.select(this.canvas.geometry.shapes[0]?.id, true);
-    else if (event.key === "+" || event.key === "=") this.canvas.zoom(1.25);
-    else if (event.key === "-") this.canvas.zoom(0.8);
-    else if (event.key === "0") this.canvas.fit();
-    else if (event.key === "Escape") this.canvas.select(null);
-    else if (event.key === "g" && kernel >= 0) this.toggle(kernel);
-    else if (event.key === "Enter" && this.canvas.selected)
-      this.shapeOf(this.canvas.selected).node ? this.pane.element.focus() : this.toggle(kernel);
+    else if (event.key === "[" || event.key === "]") this.turn(event.key === "[" ? -1 : 1);
+    else if (!canvas) return;
+    else if (event.key.startsWith("Arrow")) canvas.walk(event.key);
+    else if (event.key === "Home") canvas.select(canvas.geometry.shapes[0]?.id, true);
+    else if (event.key === "+" || event.key === "=") canvas.zoom(1.25);
+    else if (event.key === "-") canvas.zoom(0.8);
+    else if (event.key === "0") canvas.fit();
+    else if (event.key === "Escape") canvas.select(null);
+    else if (event.key === "g" && group) this.toggle(side, group);
+    else if (event.key === "Enter" && shape) canvas.shapes.get(shape.id).dataset.group ? this.toggle(side, group) : this.pane.element.focus();
     else return;
     event.preventDefault();
-  }
-
-  /** Follow the page's theme, or turn it over for this widget alone. */
-  theme(turn = false) {
-    const page = document.body, light = page.dataset.jpThemeLight;
-    const dark = light ? light === "false" : page.classList.contains("vscode-dark") || (!page.classList.contains("vscode-light") && matchMedia("(prefers-color-scheme: dark)").matches);
-    if (turn) this.turned = !this.turned;
-    this.root.dataset.nxTheme = dark !== Boolean(this.turned) ? "dark" : "light";
-    this.root.toggleAttribute("data-nx-turned", Boolean(this.turned));
   }
 
   save(kind) {
@@ -266,9 +280,9 @@ class Inspector {
   dispose() {
     this.send("close");
     for (const [name, call] of Object.entries(this.follow)) this.model.off(name, call);
-    this.watcher.disconnect();
+    this.theme.stop();
     this.sizes.disconnect();
-    this.media.removeEventListener("change", this.onMedia);
+    document.removeEventListener("nxkernel:point", this.onOutside);
   }
 }
 
@@ -284,6 +298,7 @@ function picture(blob, done) {
     const scale = Math.min(2, 8000 / Math.max(image.width, image.height));
     const canvas = html("canvas", { width: Math.ceil(image.width * scale), height: Math.ceil(image.height * scale) });
     const context = canvas.getContext("2d");
+    // The picture's own style follows what the browser prefers.
     context.fillStyle = matchMedia("(prefers-color-scheme: dark)").matches ? "#0d1117" : "#ffffff";
     context.fillRect(0, 0, canvas.width, canvas.height);
     context.drawImage(image, 0, 0, canvas.width, canvas.height);

@@ -9,17 +9,35 @@ import anywidget
 import traitlets
 from IPython.core.getipython import get_ipython
 
-from nxkernel.defn.report import CompilationView
+from nxkernel.defn.explain import compared
+from nxkernel.defn.report import CompilationView, Measurement
 from nxkernel_lab.dot import to_dot
 from nxkernel_lab.feed import Feed
 from nxkernel_lab.launches import joined
-from nxkernel_lab.messages import Choose, Close, Export, Fold, Open, Read, read_message
-from nxkernel_lab.payload import geometry, graph
-from nxkernel_lab.scene import WHOLE, all_kernels, readable_folded
+from nxkernel_lab.messages import (
+    Choose,
+    Close,
+    Compare,
+    Export,
+    Fold,
+    Measure,
+    Open,
+    Read,
+    Step,
+    Together,
+    read_message,
+)
+from nxkernel_lab.payload import graph, sources
+from nxkernel_lab.scene import WHOLE
+from nxkernel_lab.sides import FUSED, Side, side_of, steps_of
+from nxkernel_lab.speed import machine
 from nxkernel_lab.svg import to_svg
 from nxkernel_lab.text import kernel_lines, to_text
+from nxkernel_lab.wording import duration
 
 _HERE = Path(__file__).parent
+#: What the page's module is put together of, in this order.
+_PARTS = ("elements.js", "canvas.js", "pane.js", "inspector.js")
 #: What an inspector says instead of a graph.
 _NEVER = "Not compiled yet: call it once, and its graph appears here."
 _FORGOTTEN = "Programs forgotten: the cache was cleared. Call it again, and its graph appears here."
@@ -34,21 +52,34 @@ class Inspector(anywidget.AnyWidget):
         What to inspect. It may not have been called yet: its compilations appear as they are made.
     """
 
-    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("canvas.js", "inspector.js"))
+    _esm = "\n".join((_HERE / name).read_text("utf-8") for name in _PARTS)
     _css = (_HERE / "inspector.css").read_text("utf-8")
 
     name = traitlets.Unicode().tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
     chosen = traitlets.Int(-1).tag(sync=True)
+    #: What the compiled graph was before: name, count, and a line about it.
+    steps = traitlets.List(traitlets.Dict()).tag(sync=True)
+    step = traitlets.Unicode(FUSED).tag(sync=True)
+    way = traitlets.Unicode("kernels").tag(sync=True)
+    ways = traitlets.List(traitlets.Unicode()).tag(sync=True)
     graph = traitlets.Dict().tag(sync=True)
     geometry = traitlets.Dict().tag(sync=True)
+    sources = traitlets.List(traitlets.Dict()).tag(sync=True)
+    #: The compilation that stands beside the first, and how their keys differ.
+    beside = traitlets.Dict({"index": -1}).tag(sync=True)
+    beside_geometry = traitlets.Dict().tag(sync=True)
+    measured = traitlets.Dict().tag(sync=True)
     feed = traitlets.Dict().tag(sync=True)
     empty = traitlets.Unicode(_NEVER).tag(sync=True)
 
     def __init__(self, definition: Any) -> None:
         self._definition = definition
         self._compiled: list[CompilationView] = []
-        self._folded: frozenset[int] = frozenset()
+        self._sides: list[Side] = []
+        #: What a person wanted to stand together; empty for what suits each step.
+        self._wanted = ""
+        self._times: dict[tuple, Measurement] = {}
         self._pages: set[str] = set()
         super().__init__(name=definition.__name__)
         self._feed = Feed(definition, self.refresh, get_ipython())
@@ -68,7 +99,8 @@ class Inspector(anywidget.AnyWidget):
                 self._show(len(self._compiled) - 1)
             else:
                 self.empty = _NEVER if shown is None and self.empty == _NEVER else _FORGOTTEN
-                self.chosen, self.graph, self.geometry = -1, {}, {}
+                self.chosen, self.graph, self.geometry, self._sides = -1, {}, {}, []
+                self.steps, self.sources, self.beside, self.measured = [], [], {"index": -1}, {}
             self.feed = {"rows": self._feed.rows(), "counts": self._feed.counts()}
 
     def close(self) -> None:
@@ -76,11 +108,62 @@ class Inspector(anywidget.AnyWidget):
         self._feed.stop()
         super().close()
 
-    def _show(self, index: int) -> None:
+    def _show(self, index: int, step: str = FUSED) -> None:
+        """Show a compilation at one of its steps, on the left side."""
         view = self._compiled[index]
-        self._folded = readable_folded(view)
+        new = index != self.chosen or not self.geometry
+        side = side_of(view, step, self._wanted)
+        self._sides = [side, *([] if new else self._sides[1:])]
         with self.hold_sync():
-            self.chosen, self.graph, self.geometry = index, graph(view), geometry(view, self._folded)
+            if new:
+                self.steps, self.sources, self.beside, self.beside_geometry = [], [], {"index": -1}, {}
+            self.chosen, self.step, self.way, self.ways = index, side.step, side.way, side.ways()
+            self._tell_times(view)
+            self.graph, self.geometry = self._graph(side), side.geometry()
+            if self._pages:
+                self._describe()
+
+    def _graph(self, side: Side) -> dict[str, Any]:
+        return graph(side.view, side.changes, self._times.get(_origin(side.view)), side.about)
+
+    def _describe(self) -> None:
+        """Say what takes longer to find out, when a page is there to show it."""
+        if self.chosen >= 0 and not self.steps:
+            view = self._compiled[self.chosen]
+            self.steps, self.sources = steps_of(view), sources(view)
+
+    def _compare(self, index: int) -> None:
+        """Show a second compilation beside the first."""
+        del self._sides[1:]
+        if index < 0 or index == self.chosen:
+            self.beside, self.beside_geometry = {"index": -1}, {}
+            return
+        view = self._compiled[index]
+        self._sides.append(side_of(view, FUSED, self.way))
+        lines = list(compared(self._compiled[self.chosen], view)) or ["their keys do not differ"]
+        with self.hold_sync():
+            self.beside = {"index": index, "difference": lines, "graph": self._graph(self._sides[1])}
+            self.beside_geometry = self._sides[1].geometry()
+
+    def _measure(self) -> None:
+        """Find out what the kernels of the compilation on the left take."""
+        view = self._compiled[self.chosen]
+        try:
+            self._times[_origin(view)] = view.measure()
+        except Exception as error:
+            # What cannot be measured is told on the page, as what was measured is.
+            self.measured = {"text": str(error), "failed": True}
+            return
+        with self.hold_sync():
+            self._tell_times(view)
+            self.graph = self._graph(self._sides[0])
+
+    def _tell_times(self, view: CompilationView) -> None:
+        found = self._times.get(_origin(view))
+        self.measured = {}
+        if found is not None:
+            text = f"One run takes {duration(1e3 * found.seconds)}: {found.how}; {machine(found)}."
+            self.measured = {"text": text, "failed": False}
 
     def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         message = read_message(content)
@@ -88,26 +171,37 @@ class Inspector(anywidget.AnyWidget):
             case Open(page):
                 self._pages.add(page)
                 self._feed.start()
+                self._describe()
             case Close(page):
                 self._pages.discard(page)
                 if not self._pages:
                     self._feed.stop()
         if not 0 <= self.chosen < len(self._compiled):
             return
-        view = self._compiled[self.chosen]
         match message:
             case Choose(_, index) if 0 <= index < len(self._compiled):
                 self._show(index)
-            case Fold(_, kernels):
-                self._folded = all_kernels(view).intersection(kernels)
-                self.geometry = geometry(view, self._folded)
-            case Read(page, kernel, form):
-                text = kernel_text(view, kernel, form)
+            case Compare(_, index) if index < len(self._compiled):
+                self._compare(index)
+            case Step(_, name) if name in [FUSED, *(step["name"] for step in self.steps)]:
+                self._show(self.chosen, name)
+            case Together(_, way) if way in self.ways:
+                self._wanted = way
+                self._show(self.chosen, self.step)
+            case Fold(_, number, groups) if number < len(self._sides):
+                self._sides[number].folded = frozenset(groups)
+                where = "beside_geometry" if number else "geometry"
+                setattr(self, where, self._sides[number].geometry())
+            case Measure(_) if self._compiled[self.chosen].measure is not None:
+                self._measure()
+            case Read(page, number, kernel, form) if number < len(self._sides):
+                text = kernel_text(self._sides[number].view, kernel, form)
                 if text is not None:
                     self.send({"kind": "text", "view": page, "kernel": kernel, "form": form, "text": text})
             case Export(page, wanted):
-                text = to_svg(view, self._folded) if wanted == "svg" else to_dot(view).source
-                self.send({"kind": "export", "view": page, "format": wanted, "name": view.function, "text": text})
+                side = self._sides[0]
+                text = to_svg(side.view, side.folded, side.way) if wanted == "svg" else to_dot(side.view).source
+                self.send({"kind": "export", "view": page, "format": wanted, "name": side.view.function, "text": text})
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         bundle = super()._repr_mimebundle_(**kwargs)

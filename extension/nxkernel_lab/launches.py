@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 
-from nxkernel.defn.report import CompilationView, KernelView
+from nxkernel.defn.report import CompilationView, KernelTime, KernelView, Measurement, NodeView
+from nxkernel_lab.subject import all_nodes
 
 
 def joined(view: CompilationView) -> CompilationView:
@@ -24,7 +25,7 @@ def joined(view: CompilationView) -> CompilationView:
         that stands for several are those of each, one below the other, without repetitions.
     """
     computed: dict[int, list[str]] = {kernel.index: [] for kernel in view.kernels}
-    for node in view.nodes:
+    for node in all_nodes(view.nodes):
         for index in node.kernels:
             if index in computed:
                 computed[index].append(node.id)
@@ -32,11 +33,33 @@ def joined(view: CompilationView) -> CompilationView:
     if len(groups) == len(view.kernels):
         return view
     number = {kernel.index: place for place, group in enumerate(groups) for kernel in group}
-    nodes = tuple(
-        replace(node, kernels=tuple(dict.fromkeys(number[index] for index in node.kernels if index in number)))
-        for node in view.nodes
+    return replace(
+        view,
+        nodes=_renumbered(view.nodes, number),
+        kernels=tuple(_one(place, group) for place, group in enumerate(groups)),
+        measure=view.measure and (lambda: _measured(view.measure(), number)),
     )
-    return replace(view, nodes=nodes, kernels=tuple(_one(place, group) for place, group in enumerate(groups)))
+
+
+def _renumbered(nodes: Sequence[NodeView], number: Mapping[int, int]) -> tuple[NodeView, ...]:
+    return tuple(
+        replace(
+            node,
+            kernels=tuple(dict.fromkeys(number[index] for index in node.kernels if index in number)),
+            parts=tuple(replace(part, nodes=_renumbered(part.nodes, number)) for part in node.parts),
+        )
+        for node in nodes
+    )
+
+
+def _measured(found: Measurement, number: Mapping[int, int]) -> Measurement:
+    """What kernels that are one for those who look took together."""
+    together: dict[int, KernelTime] = {}
+    for index, each in found.kernels.items():
+        if index in number:
+            before = together.get(number[index], KernelTime(0.0, each.runs))
+            together[number[index]] = KernelTime(before.seconds + each.seconds, before.runs)
+    return replace(found, kernels=together)
 
 
 def _operation(kernel: KernelView, computed: dict[int, list[str]]) -> str | int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nxkernel_lab.grouping import WAYS
+
 
 @dataclass(frozen=True, slots=True)
 class Open:
@@ -28,11 +30,43 @@ class Choose:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
-    """Show these kernels as one box each, and the others open."""
+class Compare:
+    """Show a second compilation beside the first; -1 for none."""
 
     view: str
-    kernels: tuple[int, ...]
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Show the graph at another step of the compilation."""
+
+    view: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Put other nodes together: those of kernels, definitions or modules."""
+
+    view: str
+    way: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Show these groups as one box each, and the others open, on the left side (0) or the right one (1)."""
+
+    view: str
+    side: int
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Run the program with a clock around its kernels."""
+
+    view: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +74,7 @@ class Read:
     """Send a kernel's source, LLVM or assembly."""
 
     view: str
+    side: int
     kernel: int
     form: str
 
@@ -52,7 +87,7 @@ class Export:
     format: str
 
 
-Message = Open | Close | Choose | Fold | Read | Export
+Message = Open | Close | Choose | Compare | Step | Together | Fold | Measure | Read | Export
 
 
 def read_message(content: object) -> Message | None:
@@ -70,9 +105,9 @@ def read_message(content: object) -> Message | None:
 
     Examples
     --------
-    >>> read_message({"kind": "fold", "view": "v1", "kernels": [0, 2]})
-    Fold(view='v1', kernels=(0, 2))
-    >>> read_message({"kind": "fold", "view": "v1", "kernels": "all"})
+    >>> read_message({"kind": "fold", "view": "v1", "side": 0, "groups": ["kernel 1"]})
+    Fold(view='v1', side=0, groups=('kernel 1',))
+    >>> read_message({"kind": "fold", "view": "v1", "side": 0, "groups": "all"})
     """
     match content:
         case {"kind": "open", "view": str(view)}:
@@ -81,10 +116,20 @@ def read_message(content: object) -> Message | None:
             return Close(view)
         case {"kind": "choose", "view": str(view), "index": int(index)}:
             return Choose(view, index)
-        case {"kind": "fold", "view": str(view), "kernels": [*kernels]} if all(type(each) is int for each in kernels):
-            return Fold(view, tuple(kernels))
-        case {"kind": "read", "view": str(view), "kernel": int(kernel), "form": str(form)}:
-            return Read(view, kernel, form)
+        case {"kind": "compare", "view": str(view), "index": int(index)}:
+            return Compare(view, index)
+        case {"kind": "step", "view": str(view), "name": str(name)}:
+            return Step(view, name)
+        case {"kind": "together", "view": str(view), "way": str(way)} if way in WAYS:
+            return Together(view, way)
+        case {"kind": "fold", "view": str(view), "side": 0 | 1 as side, "groups": [*groups]} if all(
+            type(each) is str for each in groups
+        ):
+            return Fold(view, int(side), tuple(groups))
+        case {"kind": "measure", "view": str(view)}:
+            return Measure(view)
+        case {"kind": "read", "view": str(view), "side": 0 | 1 as side, "kernel": int(kernel), "form": str(form)}:
+            return Read(view, int(side), kernel, form)
         case {"kind": "export", "view": str(view), "format": "svg" | "dot" as wanted}:
             return Export(view, wanted)
     return None

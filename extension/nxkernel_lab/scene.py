@@ -5,16 +5,17 @@ Constants are written into the boxes of their readers, and a node that several k
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nxkernel.defn.report import CompilationView, KernelView, NodeView
-from nxkernel_lab.frames import Area, Box, Drawing, Line, arrange
-from nxkernel_lab.subject import constants_of, name_of
+from nxkernel.defn.report import CompilationView, NodeView
+from nxkernel_lab.frames import Area, Box, Line, arrange
+from nxkernel_lab.grouping import Group, Grouping, Member, grouped
+from nxkernel_lab.subject import all_nodes, name_of
 from nxkernel_lab.wording import count
 
-#: A graph with more boxes than this opens with its kernels folded.
+#: A graph with more boxes than this opens with its groups folded.
 WHOLE = 120
 #: A widget has room for so many pixels of height and width before labels become too small to read.
 ROOM = (1600.0, 1500.0)
@@ -25,22 +26,26 @@ _HEIGHT, _FOLDED = 40.0, 44.0
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A box of the picture: a node, or a folded kernel.
+    """A box of the picture: a node, or a folded group.
 
     Parameters
     ----------
     id : str
-        Its name in the picture: the node's, with ``@2`` for kernel 2 where several compute it; ``kernel 2`` if folded.
+        Its name in the picture: the node's, with ``@2`` for kernel 2 where several compute it; the group's if folded.
     node : str
-        The id of the node; empty for a folded kernel.
+        The id of the node; empty for a folded group that is none.
     kernel : int
         The index of the kernel that it belongs to or is; -1 for none.
+    group : str
+        The id of the group that it is, or that it is in; empty for none.
     area : Area
         Where it is.
     label, sub : str
         Its two lines.
     look : str
-        ``"argument"``, ``"captured"``, ``"constant"``, ``"operation"`` or ``"kernel"``.
+        ``"argument"``, ``"captured"``, ``"constant"``, ``"operation"`` or ``"group"``.
+    kind : str
+        The kind of a group; empty for others.
     output : bool
         Whether the function returns it, or something in it.
     """
@@ -48,17 +53,21 @@ class Shape:
     id: str
     node: str
     kernel: int
+    group: str
     area: Area
     label: str
     sub: str
     look: str
+    kind: str
     output: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """An open kernel: the area around its boxes, with a title."""
+    """An open group: the area around its boxes, with a title."""
 
+    id: str
+    node: str
     kernel: int
     kind: str
     area: Area
@@ -74,13 +83,15 @@ class Scene:
     shapes : list of Shape
         The boxes, operands before their readers.
     frames : list of Frame
-        The open kernels.
+        The open groups, outer ones first.
     lines : list of Line
         The wires, by the ids of shapes.
     width, height : float
         Of the whole, in pixels.
-    folded : frozenset of int
-        The kernels that are shown as one box.
+    folded : frozenset of str
+        The groups that are shown as one box, whether they are in another one or not.
+    groups : tuple of str
+        All groups that there are.
     """
 
     shapes: list[Shape]
@@ -88,118 +99,126 @@ class Scene:
     lines: list[Line]
     width: float
     height: float
-    folded: frozenset[int]
+    folded: frozenset[str]
+    groups: tuple[str, ...]
 
 
-def all_kernels(view: CompilationView) -> frozenset[int]:
-    """The indices of a compilation's kernels."""
-    return frozenset(kernel.index for kernel in view.kernels)
+def first_folded(view: CompilationView, way: str = "kernels") -> frozenset[str]:
+    """Which groups are folded when a compilation is shown first: conditions of a small one, all of a large one."""
+    groups = grouped(view, way).groups.values()
+    if sum(1 for _ in all_nodes(view.nodes)) > WHOLE:
+        return frozenset(group.id for group in groups)
+    return frozenset(group.id for group in groups if group.kind == "condition")
 
 
-def first_folded(view: CompilationView) -> frozenset[int]:
-    """Which kernels are folded when a compilation is shown first: none of a small one, all of a large one."""
-    return all_kernels(view) if len(view.nodes) > WHOLE else frozenset()
+def readable_folded(view: CompilationView, way: str = "kernels") -> frozenset[str]:
+    """As `first_folded`, for a place of limited size: more groups where an open graph could not be read there."""
+    groups = grouped(view, way).groups.values()
+    first = first_folded(view, way)
+    if len(first) == len(groups) or len(groups) < 2:
+        return first
+    inner = first | {group.id for group in groups if group.kind not in ("loop", "choice")}
+    for folded in (first, inner):
+        scene = scene_of(view, folded, way)
+        if scene.height <= ROOM[0] and scene.width <= ROOM[1]:
+            return folded
+    return frozenset(group.id for group in groups)
 
 
-def readable_folded(view: CompilationView) -> frozenset[int]:
-    """As `first_folded`, for a place of limited size: all kernels where an open graph could not be read there."""
-    folded = first_folded(view)
-    if folded or len(view.kernels) < 2:
-        return folded
-    whole = scene_of(view, folded)
-    return all_kernels(view) if whole.height > ROOM[0] or whole.width > ROOM[1] else folded
-
-
-def scene_of(view: CompilationView, folded: Collection[int] | None = None) -> Scene:
+def scene_of(view: CompilationView, folded: Collection[str] | None = None, way: str = "kernels") -> Scene:
     """Lay out a compilation.
 
     Parameters
     ----------
     view : CompilationView
         What to show.
-    folded : collection of int, optional
-        Indices of the kernels to show as one box; by default as in `first_folded`.
+    folded : collection of str, optional
+        The groups to show as one box; by default as in `first_folded`.
+    way : str, optional
+        What stands together; see `grouped`.
 
     Returns
     -------
     Scene
     """
-    folded = first_folded(view) if folded is None else all_kernels(view).intersection(folded)
-    kernels = all_kernels(view)
-    constants = constants_of(view)
-    homes = _homes(view, kernels, constants)
-    shapes: dict[str, dict[str, Any]] = {}
-    for kernel in view.kernels:
-        if kernel.index in folded:
-            inside = [node for node in view.nodes if kernel.index in homes.get(node.id, ())]
-            shapes[f"kernel {kernel.index + 1}"] = {
-                "node": "",
-                "kernel": kernel.index,
-                "label": f"kernel {kernel.index + 1} · {kernel.kind}",
-                "sub": count(len(inside), "node"),
-                "look": "kernel",
-                "output": any(node.output for node in inside),
-            }
-    for node in view.nodes:
-        for home in homes.get(node.id, ()):
-            if home not in folded:
-                shapes[_shape_id(node.id, home, homes)] = {
-                    "node": node.id,
-                    "kernel": home,
-                    "label": _cut(_label(node, constants), _LABEL),
-                    "sub": _cut(node.spec, _LABEL),
-                    "look": node.role,
-                    "output": node.output,
-                }
-
-    def end(node: str, home: int) -> str:
-        return f"kernel {home + 1}" if home in folded else _shape_id(node, home, homes)
-
-    links = []
-    for node in view.nodes:
-        for home in homes.get(node.id, ()):
-            for operand in node.operands:
-                if operand in homes:
-                    earlier = [other for other in homes[operand] if other <= home]
-                    origin = earlier[-1] if earlier else homes[operand][0]
-                    links.append((end(operand, origin), end(node.id, home)))
-    boxes = [Box(name, *_size(shape), _frame(shape, folded)) for name, shape in shapes.items()]
-    opened = [kernel for kernel in view.kernels if kernel.index not in folded]
-    titles = {
-        kernel.index: _cut(f"kernel {kernel.index + 1} · {kernel.title or kernel.kind}", _TITLE) for kernel in opened
+    grouping = grouped(view, way)
+    folded = frozenset(first_folded(view, way) if folded is None else grouping.groups.keys() & folded)
+    hidden = {
+        name: next((outer for outer in grouping.chain(group.around) if outer in folded), "")
+        for name, group in grouping.groups.items()
     }
-    drawing = arrange(boxes, links, {str(index): 6.2 * len(title) + 48 for index, title in titles.items()})
-    return _scene(shapes, opened, titles, drawing, frozenset(folded))
 
+    def shown_as(member: Member) -> str:
+        group = member.group
+        return (hidden[group] or (group if group in folded else "")) if group else ""
 
-def _scene(
-    shapes: dict[str, dict[str, Any]],
-    opened: list[KernelView],
-    titles: dict[int, str],
-    drawing: Drawing,
-    folded: frozenset[int],
-) -> Scene:
+    inside: dict[str, list[Member]] = {name: [] for name in grouping.groups}
+    for member in grouping.members:
+        for name in grouping.chain(member.group):
+            inside[name].append(member)
+    shapes = {
+        name: _folded(grouping.groups[name], inside[name])
+        for name in grouping.groups
+        if name in folded and not hidden[name]
+    }
+    stands_for = {member.id: shown_as(member) or member.id for member in grouping.members}
+    for member in grouping.members:
+        if stands_for[member.id] == member.id:
+            shapes[member.id] = _node(member, grouping.constants)
+    links = [(stands_for[tail], stands_for[head]) for tail, head in grouping.links]
+    boxes = [Box(name, *_size(shape), _around(name, shape, grouping)) for name, shape in shapes.items()]
+    opened = [group for group in grouping.groups.values() if group.id not in folded and not hidden[group.id]]
+    titles = {group.id: _cut(group.title, _TITLE) for group in opened}
+    drawing = arrange(
+        boxes,
+        list(dict.fromkeys(links)),
+        {name: 6.2 * len(title) + 48 for name, title in titles.items()},
+        {group.id: group.around for group in opened},
+    )
     return Scene(
         [Shape(name, area=drawing.boxes[name], **shape) for name, shape in shapes.items()],
-        [Frame(each.index, each.kind, drawing.frames[str(each.index)], titles[each.index]) for each in opened],
+        [
+            Frame(group.id, group.node, group.kernel, group.kind, drawing.frames[group.id], titles[group.id])
+            for group in opened
+        ],
         drawing.lines,
         drawing.width,
         drawing.height,
         folded,
+        tuple(grouping.groups),
     )
 
 
-def _homes(view: CompilationView, kernels: Collection[int], constants: Collection[str]) -> dict[str, tuple[int, ...]]:
-    """For each node that gets a box of its own, the kernels that compute it, or -1 for none."""
+def _folded(group: Group, inside: Sequence[Member]) -> dict[str, Any]:
     return {
-        node.id: tuple(index for index in node.kernels if index in kernels) or (-1,)
-        for node in view.nodes
-        if node.id not in constants
+        "node": group.node,
+        "kernel": group.kernel,
+        "group": group.id,
+        "label": _cut(group.label, _LABEL),
+        "sub": count(len(inside), "node"),
+        "look": "group",
+        "kind": group.kind,
+        "output": any(member.node.output for member in inside if "." not in member.node.id),
     }
 
 
-def _shape_id(node: str, home: int, homes: dict[str, tuple[int, ...]]) -> str:
-    return node if len(homes[node]) == 1 else f"{node}@{home + 1}"
+def _node(member: Member, constants: dict[str, str]) -> dict[str, Any]:
+    return {
+        "node": member.node.id,
+        "kernel": member.kernel,
+        "group": member.group,
+        "label": _cut(_label(member.node, constants), _LABEL),
+        "sub": _cut(member.node.spec, _LABEL),
+        "look": member.node.role,
+        "kind": "",
+        "output": member.node.output and "." not in member.node.id,
+    }
+
+
+def _around(name: str, shape: dict[str, Any], grouping: Grouping) -> str:
+    """The frame that a box is in."""
+    group: Group | None = grouping.groups.get(name)
+    return group.around if group is not None and shape["look"] == "group" else shape["group"]
 
 
 def _label(node: NodeView, constants: dict[str, str]) -> str:
@@ -212,13 +231,9 @@ def _label(node: NodeView, constants: dict[str, str]) -> str:
 
 def _size(shape: dict[str, Any]) -> tuple[float, float]:
     width = max(7.0 * len(shape["label"]), 6.3 * len(shape["sub"])) + 22
-    if shape["look"] == "kernel":
+    if shape["look"] == "group":
         return max(width + 26, 120.0), _FOLDED
     return max(width, 60.0), _HEIGHT
-
-
-def _frame(shape: dict[str, Any], folded: Collection[int]) -> str:
-    return "" if shape["kernel"] < 0 or shape["kernel"] in folded else str(shape["kernel"])
 
 
 def _cut(text: str, length: int) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nxkernel.defn.report import CompilationView, NodeView
-from nxkernel_lab.launches import joined
 
 
 def view_of(subject: Any) -> CompilationView:
@@ -28,6 +28,8 @@ def view_of(subject: Any) -> CompilationView:
     ValueError
         Where the definition has not been compiled yet.
     """
+    from nxkernel_lab.launches import joined
+
     if isinstance(subject, CompilationView):
         return joined(subject)
     if not hasattr(subject, "compilations"):
@@ -41,23 +43,24 @@ def view_of(subject: Any) -> CompilationView:
     return joined(views[-1])
 
 
-def constants_of(view: CompilationView) -> dict[str, str]:
+def constants_of(nodes: Iterable[NodeView]) -> dict[str, str]:
     """The constants that are written into the nodes that read them, by id.
 
     Parameters
     ----------
-    view : CompilationView
-        The compilation.
+    nodes : iterable of NodeView
+        Those of a compilation, or of a part of one of its nodes.
 
     Returns
     -------
     dict
         Id to the text of the value. A constant that is returned, or that nothing reads, is a node like others.
     """
-    read = {operand for node in view.nodes for operand in node.operands}
+    nodes = list(nodes)
+    read = {operand for node in nodes for operand in node.operands}
     return {
         node.id: node.detail or node.label
-        for node in view.nodes
+        for node in nodes
         if node.role == "constant" and not node.output and node.id in read
     }
 
@@ -77,3 +80,16 @@ def name_of(node: NodeView) -> str:
     if node.label == "elem":
         return f"elem {node.detail.removeprefix('index=')}"
     return "inverse fft" if node.label == "fft" and "inverse=True" in node.detail else node.label
+
+
+def all_nodes(nodes: Iterable[NodeView]) -> Iterator[NodeView]:
+    """Nodes, and after each loop or choice the nodes of its parts."""
+    for node in nodes:
+        yield node
+        for part in node.parts:
+            yield from all_nodes(part.nodes)
+
+
+def short(name: str) -> str:
+    """The name of a node without those of the loops that it is in."""
+    return name.rpartition(".")[2]

@@ -11,24 +11,33 @@ from typing import Any
 
 from nxkernel_lab.frames import Line
 from nxkernel_lab.scene import Scene, Shape, scene_of
-from nxkernel_lab.subject import view_of
+from nxkernel_lab.subject import all_nodes, view_of
 
 #: The looks of kernels by kind: a name for the style sheet.
-KINDS = {"map": "map", "rows": "reduce", "columns": "reduce", "tiles": "reduce", "matrix product": "matrix"}
+KINDS = {
+    "map": "map",
+    "rows": "reduce",
+    "columns": "reduce",
+    "tiles": "reduce",
+    "matrix product": "matrix",
+    **dict.fromkeys(["loop", "choice", "condition", "then", "otherwise"], "loop"),
+    **dict.fromkeys(["definition", "module"], "part"),
+}
 
 _MARGIN = 12.0
 
 _STYLE = """
 .nxg{--t:#1f2328;--s:#59636e;--e:#818b98;--b:#fff;--l:#afb8c1;--in:#2da44e;--out:#0969da;--map:#54aeff;--mapf:#eef7ff;
---red:#b87fff;--redf:#faf4ff;--mat:#e0823d;--matf:#fff5ec;--oth:#8c959f;--othf:#f6f8fa;
+--red:#b87fff;--redf:#faf4ff;--loo:#d4a72c;--loof:#fffbeb;--mat:#e0823d;--matf:#fff5ec;--oth:#8c959f;--othf:#f6f8fa;
 font:12px system-ui,-apple-system,"Segoe UI",sans-serif}
 @media (prefers-color-scheme:dark){.nxg{--t:#e6edf3;--s:#9198a1;--e:#6e7681;--b:#161b22;--l:#4c5561;--in:#3fb950;
---out:#4493f8;--map:#1f6feb;--mapf:#0d1b2e;--red:#8957e5;--redf:#1b1527;--mat:#bd561d;--matf:#241810;--oth:#656c76;
+--out:#4493f8;--map:#1f6feb;--mapf:#0d1b2e;--red:#8957e5;--redf:#1b1527;--loo:#9e7a14;--loof:#1c190f;--mat:#bd561d;--matf:#241810;--oth:#656c76;
 --othf:#12161c}}
 .nxg rect{fill:var(--b);stroke:var(--l)}
 .nxg .f rect{fill:var(--othf);stroke:var(--oth)}
 .nxg .map rect{fill:var(--mapf);stroke:var(--map)}
 .nxg .reduce rect{fill:var(--redf);stroke:var(--red)}
+.nxg .loop rect{fill:var(--loof);stroke:var(--loo)}
 .nxg .matrix rect{fill:var(--matf);stroke:var(--mat)}
 .nxg .argument rect,.nxg .captured rect{stroke:var(--in);stroke-width:1.5}
 .nxg .captured rect{stroke-dasharray:4 2}
@@ -39,19 +48,23 @@ font:12px system-ui,-apple-system,"Segoe UI",sans-serif}
 .nxg .f text{text-anchor:start;font-size:11px;font-weight:600;paint-order:stroke;stroke:var(--othf);stroke-width:5px}
 .nxg .map text{stroke:var(--mapf)}
 .nxg .reduce text{stroke:var(--redf)}
+.nxg .loop text{stroke:var(--loof)}
 .nxg .matrix text{stroke:var(--matf)}
 """.replace("\n", "")
 
 
-def to_svg(subject: Any, folded: Collection[int] | None = None) -> str:
+def to_svg(subject: Any, folded: Collection[str] | None = None, way: str = "kernels") -> str:
     """Draw a compilation.
 
     Parameters
     ----------
     subject : definition or CompilationView
         A definition stands for its latest compilation.
-    folded : collection of int, optional
-        Indices of the kernels to show as one box; by default all of a large graph, none of a small one.
+    folded : collection of str, optional
+        The groups to show as one box, such as ``"kernel 1"``; by default all of a large graph, almost none of a small
+        one.
+    way : str, optional
+        What stands together: ``"kernels"``, ``"definitions"``, ``"modules"`` or ``"nothing"``.
 
     Returns
     -------
@@ -59,14 +72,14 @@ def to_svg(subject: Any, folded: Collection[int] | None = None) -> str:
         An ``<svg>`` element with its own style sheet.
     """
     view = view_of(subject)
-    scene = scene_of(view, folded)
+    scene = scene_of(view, folded, way)
     width, height = scene.width + 2 * _MARGIN, scene.height + 2 * _MARGIN
     title = f"The graph of {view.signature}: {len(view.nodes)} nodes in {len(view.kernels)} kernels"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="nxg" role="img" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-_MARGIN:.0f} {-_MARGIN:.0f} {width:.0f} {height:.0f}">',
         f"<title>{escape(title)}</title><style>{_STYLE}</style>",
-        *_elements(scene, {node.id: f"{node.label} {node.detail}".strip() for node in view.nodes}),
+        *_elements(scene, {node.id: f"{node.label} {node.detail}".strip() for node in all_nodes(view.nodes)}),
         "</svg>",
     ]
     return "".join(parts)
@@ -110,8 +123,12 @@ def _box(shape: Shape, tip: str) -> str:
     x, y, width, height = shape.area
     middle = x + width / 2
     return (
-        f'<g class="{escape(shape.look)}{" out" if shape.output else ""}"><title>{escape(tip or shape.label)}</title>'
+        f'<g class="{escape(_look(shape))}{" out" if shape.output else ""}"><title>{escape(tip or shape.label)}</title>'
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"/>'
         f'<text x="{middle:.1f}" y="{y + 17:.1f}">{escape(shape.label)}</text>'
         f'<text class="s" x="{middle:.1f}" y="{y + 32:.1f}">{escape(shape.sub)}</text></g>'
     )
+
+
+def _look(shape: Shape) -> str:
+    return f"group {KINDS.get(shape.kind, 'other')}" if shape.look == "group" else shape.look

@@ -7,7 +7,7 @@ from typing import Any
 
 from nxkernel.defn.report import CompilationView, KernelView, NodeView
 from nxkernel.graph.printing import column
-from nxkernel_lab.subject import constants_of, view_of
+from nxkernel_lab.subject import constants_of, short, view_of
 from nxkernel_lab.wording import amount, count, duration
 
 _INPUTS = {"argument": "arguments", "captured": "captured values", "constant": "constants"}
@@ -29,7 +29,7 @@ def to_text(subject: Any, times: bool = True) -> str:
         Lines without an end of line after the last.
     """
     view = view_of(subject)
-    constants = constants_of(view)
+    constants = constants_of(view.nodes)
     sections: list[tuple[str, list[NodeView]]] = []
     for role, heading in _INPUTS.items():
         shown = [node for node in view.nodes if node.role == role and not node.kernels and node.id not in constants]
@@ -126,9 +126,16 @@ def origin(kernel: KernelView) -> str:
 
 def work(kernel: KernelView) -> list[str]:
     """What a kernel moves and computes in one run, as far as it is known."""
-    return [f"{amount(kernel.moved)}B moved"] * bool(kernel.moved) + [f"{amount(kernel.operations)}flop"] * bool(
-        kernel.operations
-    )
+    return _work(kernel.moved, kernel.operations)
+
+
+def work_alone(node: NodeView) -> list[str]:
+    """What a node would move and compute if it ran by itself, as far as it is known."""
+    return _work(node.moved, node.operations)
+
+
+def _work(moved: int, operations: int) -> list[str]:
+    return [f"{amount(moved)}B moved"] * bool(moved) + [f"{amount(operations)}flop"] * bool(operations)
 
 
 def expression(node: NodeView, constants: Mapping[str, str]) -> str:
@@ -149,9 +156,9 @@ def expression(node: NodeView, constants: Mapping[str, str]) -> str:
     if node.role == "constant":
         return node.detail or node.label
     if node.role != "operation":
-        return f"{node.id} = {node.label}"
-    operands = [constants.get(operand, operand) for operand in node.operands]
-    return f"{node.id} = {node.label} {', '.join([*operands, *([node.detail] if node.detail else [])])}".rstrip()
+        return f"{short(node.id)} = {node.label}"
+    operands = [constants.get(operand) or short(operand) for operand in node.operands]
+    return f"{short(node.id)} = {node.label} {', '.join([*operands, *([node.detail] if node.detail else [])])}".rstrip()
 
 
 def place(node: NodeView) -> str:

@@ -5,8 +5,10 @@ Nothing is traced again for it: a program keeps the graph that the trace gave, a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from nxkernel import primitives as p
-from nxkernel.defn.nodes import identity, names_of, node_views
+from nxkernel.defn.nodes import PARTS, names_of, node_views
 from nxkernel.defn.report import StepView
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.printing import constant_text
@@ -34,16 +36,12 @@ def views(graph: Graph) -> tuple[StepView, ...]:
     if traced is None:
         return ()
     order = post_order([*traced.outputs, *traced.parameters])
-    new = simplified([*traced.outputs, *traced.parameters])
-    outputs = [new[id(output)] for output in traced.outputs]
     # Named by its own order, which is that of the compiled graph: simplification gives the same one every time.
-    after = Graph(graph.name, traced.parameters, outputs, graph.rebuild)
-    then = names_of(after)
-    fate = _fates(order, names_of(traced), then, new, set(post_order(outputs)))
-    counts = {word: sum(found == word for found, _ in fate.values()) for word in ("folded", "merged", "unused")}
-    gone: Changes = {node: ("gone", line) for node, (_, line) in fate.items()}
-    made = _made(order, after, then, new)
-    here, there = _count(order), _count(post_order([*outputs, *traced.parameters]))
+    changes = _Changes()
+    after = changes.compare(traced, "", "")
+    gone, made = changes.gone, changes.made
+    counts = {word: sum(found == word for found in changes.fates) for word in _DONE}
+    here, there = _count(order), _count(post_order(after.outputs))
 
     found = []
     forward = _forward(order)
@@ -57,7 +55,7 @@ def views(graph: Graph) -> tuple[StepView, ...]:
         about = f"{counted(_count(before), 'node')} of the function itself, before it is differentiated"
         found.append(StepView("traced", str(_count(before)), about, node_views(part), left))
         lit = {
-            identity(node, whole): ("new", "made by differentiation" if _of_gradient(node) else "computed of gradients")
+            whole[node]: ("new", "made by differentiation" if _of_gradient(node) else "computed of gradients")
             for node in order
             if node not in forward and node.primitive.family != "leaf"
         }
@@ -83,9 +81,18 @@ def _signed(number: int) -> str:
     return f"+{number}" if number > 0 else f"\N{MINUS SIGN}{-number}" if number else "0"
 
 
-def _count(nodes: list[Expr]) -> int:
-    """Operations: inputs and constants are there in any case."""
-    return sum(node.primitive.family != "leaf" for node in nodes)
+def _count(nodes: Iterable[Expr]) -> int:
+    """Operations, with those in loops and choices: inputs and constants are there in any case."""
+    total = 0
+    for node in nodes:
+        total += node.primitive.family != "leaf"
+        total += sum(_count(post_order(part.outputs)) for _, part in _graphs(node))
+    return total
+
+
+def _graphs(node: Expr) -> list[tuple[str, Graph]]:
+    """The parts of a loop or a choice."""
+    return [(part, node.params[part]) for part in PARTS[node.primitive][0]] if node.primitive in PARTS else []
 
 
 def _of_gradient(node: Expr) -> bool:
@@ -110,43 +117,87 @@ def _ends(nodes: list[Expr], graph: Graph) -> list[Expr]:
     )
 
 
-def _fates(
-    order: list[Expr], names: dict[Expr, str], then: dict[Expr, str], new: dict[int, Expr], kept: set[Expr]
-) -> dict[str, tuple[str, str]]:
-    """Of each operation that simplification takes away, what became of it."""
-    found: dict[str, tuple[str, str]] = {}
-    first: dict[Expr, str] = {}
-    for node in order:
-        if node.primitive.family == "leaf":
-            continue
-        name, image = identity(node, names), new[id(node)]
-        if image not in kept:
-            found[name] = ("unused", "needed no more")
-        elif image.primitive is p.constant:
-            found[name] = ("folded", f"folded to {constant_text(image)}")
-        elif image.primitive is not node.primitive:
-            if image in first or image.primitive.family == "leaf" or any(new[id(o)] is image for o in node.operands):
-                found[name] = ("folded", f"the same as {then.get(image, 'its operand')}")
-        elif image in first:
-            found[name] = ("merged", f"equal to {first[image]}: merged into {then[image]}")
-        first.setdefault(image, name)
-    return found
+class _Changes:
+    """What simplification does to a graph and to the parts of its loops and choices.
 
+    Attributes
+    ----------
+    gone : dict
+        Of each operation that is taken away, by its name before, what became of it.
+    made : dict
+        Of each operation that is not as it was, by its name afterwards, what it came from.
+    fates : list of str
+        A word for each that is gone.
+    """
 
-def _made(order: list[Expr], after: Graph, then: dict[Expr, str], new: dict[int, Expr]) -> Changes:
-    """Of each node of the simplified graph that is not as it was, what it came from."""
-    sources: dict[Expr, list[Expr]] = {}
-    for node in order:
-        if node.primitive.family != "leaf":
-            sources.setdefault(new[id(node)], []).append(node)
-    found: Changes = {}
-    for node in post_order(after.outputs):
-        if node.primitive.family == "leaf":
-            continue
-        equal = [source for source in sources.get(node, ()) if source.primitive is node.primitive]
-        if not equal:
-            was = ", ".join(dict.fromkeys(source.primitive.name for source in sources.get(node, ())))
-            found[then[node]] = ("new", f"written in place of {was}" if was else "a part of what was rewritten")
-        elif len(equal) > 1:
-            found[then[node]] = ("merged", f"{len(equal)} equal nodes became this one")
-    return found
+    def __init__(self) -> None:
+        self.gone: Changes = {}
+        self.made: Changes = {}
+        self.fates: list[str] = []
+
+    def compare(self, graph: Graph, before: str, afterwards: str) -> Graph:
+        """Look at a graph, whose names begin as given before and afterwards; gives what it becomes."""
+        order = post_order([*graph.outputs, *graph.parameters])
+        new = simplified([*graph.outputs, *graph.parameters])
+        after = Graph(graph.name, graph.parameters, [new[id(output)] for output in graph.outputs], graph.rebuild)
+        names, then = names_of(graph), names_of(after)
+        self._fates(order, names, then, new, set(post_order(after.outputs)), before)
+        self._made(order, after, then, new, afterwards)
+        for node in order:
+            image = new[id(node)]
+            if image in then and image.primitive is node.primitive:
+                for part, inner in _graphs(node):
+                    self.compare(inner, f"{before}{names[node]}.{part}.", f"{afterwards}{then[image]}.{part}.")
+        return after
+
+    def _fates(
+        self,
+        order: list[Expr],
+        names: dict[Expr, str],
+        then: dict[Expr, str],
+        new: dict[int, Expr],
+        kept: set[Expr],
+        before: str,
+    ) -> None:
+        first: dict[Expr, str] = {}
+
+        def goes(node: Expr, word: str, line: str) -> None:
+            self.gone[before + names[node]] = ("gone", line)
+            self.fates.append(word)
+
+        for node in order:
+            if node.primitive.family == "leaf":
+                continue
+            image = new[id(node)]
+            if image not in kept:
+                goes(node, "unused", "needed no more")
+            elif image.primitive is p.constant:
+                goes(node, "folded", f"folded to {constant_text(image)}")
+            elif image.primitive is not node.primitive:
+                if (
+                    image in first
+                    or image.primitive.family == "leaf"
+                    or any(new[id(o)] is image for o in node.operands)
+                ):
+                    goes(node, "folded", f"the same as {then.get(image, 'its operand')}")
+            elif image in first:
+                goes(node, "merged", f"equal to {first[image]}: merged into {then[image]}")
+            first.setdefault(image, names[node])
+
+    def _made(
+        self, order: list[Expr], after: Graph, then: dict[Expr, str], new: dict[int, Expr], afterwards: str
+    ) -> None:
+        sources: dict[Expr, list[Expr]] = {}
+        for node in order:
+            if node.primitive.family != "leaf":
+                sources.setdefault(new[id(node)], []).append(node)
+        for node in post_order(after.outputs):
+            if node.primitive.family == "leaf":
+                continue
+            equal = [source for source in sources.get(node, ()) if source.primitive is node.primitive]
+            if not equal:
+                was = ", ".join(dict.fromkeys(source.primitive.name for source in sources.get(node, ())))
+                line = f"written in place of {was}" if was else "a part of what was rewritten"
+                self.made[afterwards + then[node]] = ("new", line)
+            elif len(equal) > 1:
+                self.made[afterwards + then[node]] = ("merged", f"{len(equal)} equal nodes became this one")

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from nxkernel.defn.events import Event, stream
-from nxkernel.defn.report import KernelView
+from nxkernel.defn.report import KernelTime, KernelView, Measurement, SourceView, StepView
 from nxkernel_lab import Inspector, inspect
 from nxkernel_lab.inspector import kernel_text
 
@@ -35,13 +35,13 @@ def test_it_shows_the_latest_compilation(inspector):
 
 
 def test_folding_lays_out_anew(inspector):
-    ask(inspector, "fold", kernels=[1, 5])
-    assert inspector.geometry["folded"] == [1]
+    ask(inspector, "fold", side=0, groups=["kernel 2", "kernel 6"])
+    assert inspector.geometry["folded"] == ["kernel 2"]
     assert [frame["kernel"] for frame in inspector.geometry["frames"]] == [0]
 
 
 def test_code_is_sent_when_asked_for(inspector, sent):
-    ask(inspector, "read", kernel=1, form="LLVM")
+    ask(inspector, "read", side=0, kernel=1, form="LLVM")
     assert sent == [
         {"kind": "text", "view": "v1", "kernel": 1, "form": "LLVM", "text": "define void @kernel()"},
     ]
@@ -50,12 +50,17 @@ def test_code_is_sent_when_asked_for(inspector, sent):
 @pytest.mark.parametrize(
     "content",
     [
-        {"kind": "read", "kernel": 9, "form": "LLVM"},
-        {"kind": "read", "kernel": 0, "form": "__class__"},
+        {"kind": "read", "side": 0, "kernel": 9, "form": "LLVM"},
+        {"kind": "read", "side": 0, "kernel": 0, "form": "__class__"},
         {"kind": "choose", "index": 5},
         {"kind": "choose", "index": -1},
         {"kind": "export", "format": "exe"},
-        {"kind": "fold", "kernels": [[]]},
+        {"kind": "fold", "side": 0, "groups": [[]]},
+        {"kind": "fold", "side": 1, "groups": ["kernel 1"]},
+        {"kind": "step", "name": "unheard of"},
+        {"kind": "together", "way": "modules"},
+        {"kind": "compare", "index": 7},
+        {"kind": "measure"},
         {"kind": "unheard of"},
     ],
 )
@@ -104,7 +109,7 @@ def test_a_new_compilation_can_be_chosen(inspector, definition, softmax):
     inspector.refresh()
     assert len(inspector.choices) == 2
     assert inspector.chosen == 0
-    assert inspector.feed["rows"][-1]["why"] == "argument t: f32[4][10] → f64[4][10]"
+    assert inspector.feed["rows"][-1]["why"] == "argument t: f32[4][10] → f64[4][10]; 1 kernel compiled"
     ask(inspector, "choose", index=1)
     assert inspector.graph["signature"] == "softmax(t: f64[4][10], axis=-1)"
 
@@ -116,7 +121,7 @@ def test_a_definition_that_was_never_called_appears_when_it_is(defined, view, se
     never = "ot compiled yet: call it once, and its graph appears here."
     assert widget.empty == f"N{never}"
     assert widget._repr_mimebundle_()[0]["text/plain"] == f"softmax: n{never}"
-    ask(widget, "fold", kernels=[0])
+    ask(widget, "fold", side=0, groups=["kernel 1"])
     definition.views.append(view)
     widget.refresh()
     assert widget.chosen == 0
@@ -167,6 +172,100 @@ def test_only_definitions_can_be_inspected():
 
 def test_tall_graphs_open_folded_but_their_picture_whole(long, defined, sent):
     widget = inspect(defined("chain", [long(60)]))
-    assert widget.geometry["folded"] == [0, 1, 2, 3]
+    assert widget.geometry["folded"] == ["kernel 1", "kernel 2", "kernel 3", "kernel 4"]
     assert widget._repr_mimebundle_()[0]["image/svg+xml"].count(">add</text>") == 60
     widget.close()
+
+
+class Steps:
+    """A compilation that knows its steps, its text and its time."""
+
+    def __init__(self, view):
+        nodes = view.nodes[:5]
+        step = StepView("traced", "5", "five nodes", nodes, {"e": ("gone", "equal to d")})
+        self.runs = 0
+        self.view = replace(
+            view,
+            key={"argument t": (1, "f32[4][10]"), "compiler": (0, "numba_cpu")},
+            steps=lambda: (step,),
+            sources=lambda: (SourceView("softmax", "cell 4", 3, ("m = ...", "e = nx.exp(t - m) * 2.0")),),
+            measure=self.measure,
+        )
+
+    def measure(self):
+        self.runs += 1
+        return Measurement(0.001, {0: KernelTime(0.00075, 1), 1: KernelTime(0.00025, 1)}, "one run", 1e10, 1e11)
+
+
+@pytest.fixture
+def stepping(view, defined, sent):
+    stream.clear()
+    steps = Steps(view)
+    widget = inspect(defined(views=[steps.view]))
+    yield widget, steps
+    widget.close()
+
+
+def test_steps_and_sources_are_found_out_when_a_page_is_there(stepping):
+    widget, _ = stepping
+    assert (widget.steps, widget.sources) == ([], [])
+    ask(widget, "open")
+    assert widget.steps == [
+        {"name": "traced", "count": "5", "about": "five nodes"},
+        {"name": "fused", "count": "2", "about": "2 kernels"},
+    ]
+    assert widget.sources == [
+        {"name": "softmax", "cell": "cell 4", "first": 3, "lines": ["m = ...", "e = nx.exp(t - m) * 2.0"]}
+    ]
+
+
+def test_an_earlier_step_is_a_graph_without_kernels(stepping):
+    widget, _ = stepping
+    ask(widget, "open")
+    ask(widget, "step", name="traced")
+    assert (widget.step, widget.way, widget.ways) == ("traced", "nothing", ["nothing"])
+    assert widget.graph["about"] == ["five nodes"]
+    assert widget.graph["nodes"]["e"]["change"] == ["gone", "equal to d"]
+    assert (widget.graph["kernels"], widget.geometry["frames"]) == ({}, [])
+    ask(widget, "step", name="fused")
+    assert [frame["id"] for frame in widget.geometry["frames"]] == ["kernel 1", "kernel 2"]
+
+
+def test_what_was_measured_stands_with_the_kernels(stepping):
+    widget, steps = stepping
+    ask(widget, "measure")
+    assert steps.runs == 1
+    assert widget.measured == {
+        "text": "One run takes 1.0 ms: one run; this machine reaches 10.0 GB/s from memory, 100.0 Gflop/s in products "
+        "of f32; functions such as exp count as one operation.",
+        "failed": False,
+    }
+    assert [kernel["share"] for kernel in widget.graph["kernels"].values()] == [0.75, 0.25]
+    ask(widget, "together", way="nothing")
+    assert widget.graph["kernels"]["0"]["time"].startswith("75 % of the time, 750 µs, ")
+
+
+def test_what_cannot_be_measured_says_why(view, defined, sent):
+    def refuse():
+        raise ValueError("Its inputs are 3.0 GB.")
+
+    widget = inspect(defined(views=[replace(view, measure=refuse)]))
+    ask(widget, "measure")
+    assert widget.measured == {"text": "Its inputs are 3.0 GB.", "failed": True}
+    widget.close()
+
+
+def test_two_compilations_stand_side_by_side_under_what_differs(stepping, softmax):
+    widget, _ = stepping
+    other = replace(softmax(), signature="softmax(t: f64[4][10], axis=-1)", key={"argument t": (2, "f64[4][10]")})
+    widget._definition.views.append(other)
+    widget.refresh()
+    ask(widget, "compare", index=1)
+    assert widget.beside["index"] == 1
+    assert widget.beside["difference"] == ["argument t: f32[4][10] → f64[4][10]", "compiler: numba_cpu → none"]
+    assert widget.beside["graph"]["signature"] == "softmax(t: f64[4][10], axis=-1)"
+    ask(widget, "fold", side=1, groups=["kernel 1"])
+    assert widget.beside_geometry["folded"] == ["kernel 1"]
+    assert widget.geometry["folded"] == []
+    ask(widget, "choose", index=1)
+    assert (widget.chosen, widget.beside, widget.beside_geometry) == (1, {"index": -1}, {})

@@ -1,6 +1,18 @@
 import pytest
 
-from nxkernel_lab.messages import Choose, Close, Export, Fold, Open, Read, read_message
+from nxkernel_lab.messages import (
+    Choose,
+    Close,
+    Compare,
+    Export,
+    Fold,
+    Measure,
+    Open,
+    Read,
+    Step,
+    Together,
+    read_message,
+)
 
 
 @pytest.mark.parametrize(
@@ -9,8 +21,12 @@ from nxkernel_lab.messages import Choose, Close, Export, Fold, Open, Read, read_
         ({"kind": "open", "view": "v"}, Open("v")),
         ({"kind": "close", "view": "v"}, Close("v")),
         ({"kind": "choose", "view": "v", "index": 1}, Choose("v", 1)),
-        ({"kind": "fold", "view": "v", "kernels": []}, Fold("v", ())),
-        ({"kind": "read", "view": "v", "kernel": 0, "form": "LLVM"}, Read("v", 0, "LLVM")),
+        ({"kind": "fold", "view": "v", "side": 0, "groups": []}, Fold("v", 0, ())),
+        ({"kind": "compare", "view": "v", "index": -1}, Compare("v", -1)),
+        ({"kind": "step", "view": "v", "name": "traced"}, Step("v", "traced")),
+        ({"kind": "together", "view": "v", "way": "modules"}, Together("v", "modules")),
+        ({"kind": "measure", "view": "v"}, Measure("v")),
+        ({"kind": "read", "view": "v", "side": 1, "kernel": 0, "form": "LLVM"}, Read("v", 1, 0, "LLVM")),
         ({"kind": "export", "view": "v", "format": "dot"}, Export("v", "dot")),
     ],
 )
@@ -29,11 +45,14 @@ def test_what_a_page_may_ask(content, message):
         {"kind": "open", "view": 1},
         {"kind": "choose", "view": "v", "index": "1"},
         {"kind": "choose", "view": "v", "index": 1.5},
-        {"kind": "fold", "view": "v", "kernels": "12"},
-        {"kind": "fold", "view": "v", "kernels": [1, "2"]},
-        {"kind": "fold", "view": "v", "kernels": [True]},
-        {"kind": "fold", "view": "v", "kernels": {"0": 1}},
-        {"kind": "read", "view": "v", "kernel": 0},
+        {"kind": "fold", "view": "v", "side": 0, "groups": "12"},
+        {"kind": "fold", "view": "v", "side": 0, "groups": [1, "2"]},
+        {"kind": "fold", "view": "v", "side": 2, "groups": ["kernel 1"]},
+        {"kind": "fold", "view": "v", "side": 0, "groups": {"0": 1}},
+        {"kind": "read", "view": "v", "side": 0, "kernel": 0},
+        {"kind": "together", "view": "v", "way": "__class__"},
+        {"kind": "step", "view": "v", "name": 3},
+        {"kind": "compare", "view": "v", "index": "0"},
         {"kind": "export", "view": "v", "format": "exe"},
         {"kind": "run", "view": "v", "code": "1/0"},
     ],

@@ -8,15 +8,14 @@ def test_nodes_know_their_operands_readers_and_lines(view):
     assert nodes["e"] == {
         "label": "exp",
         "expression": "e = exp d",
-        "body": [],
         "spec": "f32[4][10]",
         "role": "operation",
         "operands": ["d"],
         "readers": ["f"],
         "kernels": [0, 1],
-        "output": False,
         "place": "cell 4, line 4",
         "code": "e = nx.exp(t - m) * 2.0",
+        "at": ["cell 4", 4],
     }
     assert nodes["a"]["readers"] == ["c", "d"]
     assert nodes["a"]["place"] == ""
@@ -27,6 +26,8 @@ def test_kernels_name_their_forms_but_carry_no_text(view):
         "name": "kernel 2",
         "title": "map · 3 reads 1 write · 4 × 10",
         "about": ["loaded from disk in 1.5 ms", "480 B moved", "160 flop"],
+        "time": "",
+        "share": 0.0,
         "forms": ["Numba source", "LLVM", "assembly"],
     }
 
@@ -39,10 +40,10 @@ def test_the_summary_comes_first(view):
 
 
 def test_shapes_frames_and_lines(view):
-    drawn = geometry(view, {0})
-    assert drawn["folded"] == [0]
+    drawn = geometry(view, {"kernel 1"})
+    assert drawn["folded"] == ["kernel 1"]
     assert [(shape["id"], shape["look"]) for shape in drawn["shapes"]][:2] == [
-        ("kernel 1", "kernel reduce"),
+        ("kernel 1", "group reduce"),
         ("a", "argument"),
     ]
     assert [(frame["kernel"], frame["look"]) for frame in drawn["frames"]] == [(1, "map")]

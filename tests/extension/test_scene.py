@@ -1,6 +1,8 @@
 from dataclasses import replace
 
-from nxkernel_lab.scene import ROOM, WHOLE, all_kernels, first_folded, readable_folded, scene_of
+from nxkernel_lab.scene import ROOM, WHOLE, first_folded, readable_folded, scene_of
+
+FOUR = frozenset({"kernel 1", "kernel 2", "kernel 3", "kernel 4"})
 
 
 def by_id(scene):
@@ -29,7 +31,7 @@ def test_frames_say_what_their_kernels_are(view):
 
 
 def test_a_folded_kernel_is_one_box(view):
-    scene = scene_of(view, folded={0})
+    scene = scene_of(view, folded={"kernel 1"})
     shapes = by_id(scene)
     assert [frame.kernel for frame in scene.frames] == [1]
     assert (shapes["kernel 1"].label, shapes["kernel 1"].sub) == ("kernel 1 · rows", "5 nodes")
@@ -38,18 +40,18 @@ def test_a_folded_kernel_is_one_box(view):
 
 
 def test_a_folded_kernel_tells_that_it_computes_an_output(view):
-    assert by_id(scene_of(view, folded={0, 1}))["kernel 2"].output
+    assert by_id(scene_of(view, folded={"kernel 1", "kernel 2"}))["kernel 2"].output
 
 
 def test_small_graphs_open_whole_and_large_ones_folded(view, chain):
     assert len(view.nodes) <= WHOLE < len(chain.nodes)
     assert first_folded(view) == frozenset()
-    assert first_folded(chain) == all_kernels(chain) == frozenset({0, 1, 2, 3})
+    assert first_folded(chain) == FOUR
     assert len(scene_of(chain).shapes) == 5
 
 
 def test_kernels_that_there_are_not_fold_nothing(view):
-    assert scene_of(view, folded={7}).folded == frozenset()
+    assert scene_of(view, folded={"kernel 8"}).folded == frozenset()
 
 
 def test_without_kernels_the_nodes_stand_free(plain):
@@ -83,7 +85,7 @@ def test_graphs_that_could_not_be_read_at_once_open_folded_where_room_is_limited
     tall = long(60)
     assert scene_of(tall).height > ROOM[0]
     assert first_folded(tall) == frozenset()
-    assert readable_folded(tall) == all_kernels(tall)
+    assert readable_folded(tall) == FOUR
     assert scene_of(tall, readable_folded(tall)).height < ROOM[0] / 2
     assert readable_folded(long(60, kernels=1)) == frozenset()
-    assert readable_folded(long(300)) == all_kernels(tall)
+    assert readable_folded(long(300)) == FOUR

@@ -1,0 +1,117 @@
+// Beside the picture: what is known about the selected box, and the text of the function with the lines that made nodes.
+
+/** What is known about the selected box: type, line, work, kernel and its time, and the kernel's code on demand. */
+class Pane {
+  constructor({ read, select }) {
+    Object.assign(this, { onRead: read, onSelect: select, open: null });
+    this.element = html("section", { class: "nx-pane", "aria-label": "Details", tabindex: 0 });
+  }
+
+  show(graph, shape, empty) {
+    this.open = null;
+    if (!graph.nodes) return this.element.replaceChildren(html("p", { class: "nx-muted", role: "status", text: empty }));
+    const node = shape && graph.nodes[shape.node], kernel = shape && graph.kernels[shape.kernel];
+    if (node) this.element.replaceChildren(...this.node(graph, node), ...(kernel ? this.kernel(kernel, shape.kernel) : []));
+    else if (kernel) this.element.replaceChildren(...this.kernel(kernel, shape.kernel));
+    else this.element.replaceChildren(...this.overview(graph));
+    this.element.scrollTop = 0;
+  }
+
+  overview(graph) {
+    const keys = [["↑ ↓ ← →", "walk along the edges"], ["Enter, g", "open or fold a group"], ["[ ]", "step back and forth"], ["/", "search"], ["+ − 0", "zoom, fit"]];
+    return [
+      html("h3", { text: graph.signature }),
+      ...graph.about.map((line) => html("p", { text: line })),
+      html("dl", { class: "nx-keys" }, ...keys.flatMap(([key, what]) => [html("dt", { text: key }), html("dd", { text: what })])),
+    ];
+  }
+
+  node(graph, node) {
+    const links = (title, ids) => ids.length > 0 && html("p", { class: "nx-links" }, html("span", { class: "nx-muted", text: title }),
+      ...ids.slice(0, 24).map((id) => button(`${id.split(".").pop()} ${graph.nodes[id].label}`, `Select ${id}`, () => this.onSelect(id))),
+      ids.length > 24 && html("span", { class: "nx-muted", text: `and ${ids.length - 24} more` }));
+    const role = { argument: "argument", captured: "captured value", constant: "constant" }[node.role];
+    const facts = [role, node.gradient && "made by differentiation", node.module && `module ${node.module}`, node.output && "returned by the function"];
+    return [
+      html("h3", { class: "nx-head" }, html("span", { text: node.label }), html("span", { class: "nx-spec", text: node.spec })),
+      html("p", { class: "nx-expression", text: node.expression }),
+      node.change && html("p", { class: `nx-change nx-${node.change[0]}`, text: node.change[1] }),
+      node.body && html("pre", { class: "nx-body", tabindex: 0, "aria-label": "Its function" }, html("code", { text: node.body.join("\n") })),
+      facts.some(Boolean) && html("p", { class: "nx-muted", text: facts.filter(Boolean).join(", ") }),
+      node.work && html("p", { class: "nx-work", text: `by itself: ${node.work}` }),
+      node.place && html("p", { class: "nx-place", text: node.place }),
+      node.code && html("pre", { class: "nx-code" }, html("code", { text: node.code })),
+      links("reads ", node.operands),
+      links("read by ", node.readers),
+    ].filter(Boolean);
+  }
+
+  kernel(kernel, index) {
+    this.text = html("div", { class: "nx-text" });
+    this.forms = new Map(kernel.forms.map((form) => [form, button(form, `Show the ${form} of ${kernel.name}`, () => this.toggle(index, form), { "aria-expanded": "false" })]));
+    return [
+      html("h4", { text: `${kernel.name} · ${kernel.title}` }),
+      html("p", { class: "nx-muted", text: kernel.about.join(" · ") }),
+      kernel.time && html("p", { class: "nx-time", text: kernel.time }),
+      html("p", { class: "nx-forms" }, ...this.forms.values()),
+      this.text,
+    ].filter(Boolean);
+  }
+
+  toggle(kernel, form) {
+    const same = this.open?.form === form;
+    for (const [name, each] of this.forms) each.setAttribute("aria-expanded", String(name === form && !same));
+    this.open = same ? null : { kernel, form };
+    this.text.replaceChildren(...(same ? [] : [html("p", { class: "nx-muted", role: "status", text: "Waiting for the kernel…" })]));
+    if (!same) this.onRead(kernel, form);
+  }
+
+  receive({ kernel, form, text }) {
+    if (this.open?.kernel !== kernel || this.open?.form !== form) return;
+    const copy = button("Copy", `Copy the ${form}`, async () => {
+      await navigator.clipboard?.writeText(text);
+      copy.textContent = "Copied";
+    });
+    this.text.replaceChildren(copy, html("pre", { tabindex: 0, "aria-label": form, role: "region" }, html("code", { text })));
+  }
+}
+
+/** The functions whose lines made nodes: a line lights its nodes, a node its line. */
+class Source {
+  constructor({ point, select }) {
+    Object.assign(this, { onPoint: point, onSelect: select, lines: new Map() });
+    this.element = html("section", { class: "nx-source", "aria-label": "Source", tabindex: 0, hidden: true });
+  }
+
+  show(sources, graph) {
+    const nodes = new Map(), key = (cell, line) => `${cell}\n${line}`;
+    for (const [id, { at }] of Object.entries(graph.nodes ?? {})) if (at[1]) nodes.set(key(...at), [...(nodes.get(key(...at)) ?? []), id]);
+    this.lines.clear();
+    this.element.hidden = !sources.length;
+    this.element.replaceChildren(...sources.flatMap(({ name, cell, first, lines }) => [
+      html("h4", { text: `${name} · ${cell}` }),
+      html("ol", { start: first, style: `--digits: ${String(first + lines.length).length}` }, ...lines.map((text, index) => {
+        const found = nodes.get(key(cell, first + index)), item = html("li", { value: first + index });
+        if (!found) return fill(item, {}, [html("code", { text: text || " " })]);
+        const what = `Line ${first + index}, ${found.length} node${found.length === 1 ? "" : "s"}: ${text.trim()}`;
+        const enter = () => this.onPoint(found, cell, first + index), leave = () => this.onPoint([], cell, first + index);
+        this.lines.set(key(cell, first + index), item);
+        let turn = 0;
+        return fill(item, {}, [html("button", { type: "button", "aria-label": what, title: what.split(":")[0],
+          onpointerenter: enter, onpointerleave: leave, onfocus: enter, onblur: leave, onclick: () => this.onSelect(found[turn++ % found.length]) }, html("code", { text }))]);
+      })),
+    ]));
+  }
+
+  /** Light the line of a node, and bring it into sight without moving the page. */
+  light(at, scroll = false) {
+    const item = at && this.lines.get(at.join("\n"));
+    if (item === this.lit) return;
+    this.lit?.classList.remove("nx-lit");
+    this.lit = item;
+    item?.classList.add("nx-lit");
+    if (!item || !scroll) return;
+    const box = this.element.getBoundingClientRect(), { top, bottom } = item.getBoundingClientRect();
+    if (top < box.top || bottom > box.bottom) this.element.scrollTop += (top + bottom - box.top - box.bottom) / 2;
+  }
+}

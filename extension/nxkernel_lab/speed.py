@@ -1,0 +1,75 @@
+"""How fast a kernel is, in words: its time, its share, what it reaches, and what holds it back."""
+
+from __future__ import annotations
+
+from nxkernel.defn.report import KernelView, Measurement
+from nxkernel_lab.wording import amount, duration
+
+#: From this part of what the machine reaches on, that is what a kernel waits for.
+_HELD_BACK = 0.5
+#: Shorter runs are mostly their own beginning and end.
+_SHORT = 5e-6
+
+
+def share(kernel: KernelView, measured: Measurement | None) -> float:
+    """The part of the measured time that a kernel takes, from 0 to 1; 0 where it was not measured."""
+    if measured is None or kernel.index not in measured.kernels:
+        return 0.0
+    total = sum(each.seconds for each in measured.kernels.values())
+    return measured.kernels[kernel.index].seconds / max(total, measured.seconds)
+
+
+def pace(kernel: KernelView, measured: Measurement | None) -> str:
+    """What a kernel took and reached, in a line; empty where it was not measured.
+
+    Parameters
+    ----------
+    kernel : KernelView
+    measured : Measurement, optional
+
+    Returns
+    -------
+    str
+        Such as ``"97 % of the time, 100 runs of 100 µs: 41 GB/s, 10 Gflop/s, memory bound"``.
+    """
+    if measured is None or kernel.index not in measured.kernels:
+        return ""
+    found = measured.kernels[kernel.index]
+    seconds = max(found.seconds / found.runs, 1e-9)
+    runs = f"{found.runs} runs of " if found.runs > 1 else ""
+    parts = [f"{100 * share(kernel, measured):.0f} % of the time", f"{runs}{duration(1e3 * seconds)}"]
+    moved, done = kernel.moved / seconds, kernel.operations / seconds
+    parts += [f"{amount(moved)}B/s"] * bool(moved) + [f"{amount(done)}flop/s"] * bool(done)
+    return ", ".join([*parts, bound(seconds, moved, done, measured)])
+
+
+def bound(seconds: float, moved: float, done: float, measured: Measurement) -> str:
+    """What holds a kernel back, by what this machine reaches.
+
+    Parameters
+    ----------
+    seconds : float
+        One run.
+    moved, done : float
+        Bytes and operations a second.
+    measured : Measurement
+
+    Returns
+    -------
+    str
+    """
+    if seconds < _SHORT:
+        return "too short to tell what holds it back"
+    if done >= _HELD_BACK * measured.arithmetic:
+        return "compute bound"
+    if moved > 1.3 * measured.bandwidth:
+        return "out of the cache"
+    if moved >= _HELD_BACK * measured.bandwidth:
+        return "memory bound"
+    return "below what memory and arithmetic allow"
+
+
+def machine(measured: Measurement) -> str:
+    """What the machine reaches, in a line."""
+    reached = f"{amount(measured.bandwidth)}B/s from memory, {amount(measured.arithmetic)}flop/s in products of f32"
+    return f"this machine reaches {reached}; functions such as exp count as one operation"
