@@ -10,10 +10,13 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+#: What `pip install` builds.
+BUILT = ROOT / "extension" / "lab" / "labextension"
 PAGE = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 CELLS = "window.jupyterapp.shell.currentWidget.content.model.cells"
 #: The page calls itself idle before its kernel is connected, and loses a Shift+Enter pressed then: ask the application.
@@ -72,7 +75,9 @@ def lab(tmp_path_factory, browser):
         "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
         "JUPYTERLAB_SETTINGS_DIR": "settings",
         "NXKERNEL_CACHE_DIR": "cache",
+        "JUPYTER_PATH": "share",
     }
+    share_extension(home / "share")
     path = os.pathsep.join(
         [*(str(ROOT / room) for room in ("", "magics", "extension")), os.environ.get("PYTHONPATH", "")]
     )
@@ -93,6 +98,15 @@ def lab(tmp_path_factory, browser):
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+def share_extension(share):
+    """Let JupyterLab find the kernel's spec, and the extension where it was built in this tree."""
+    found = {"kernels/nxkernel": ROOT / "extension/kernelspec", "labextensions/nxkernel-lab": BUILT}
+    for place, folder in found.items():
+        if folder.exists():
+            (share / place).parent.mkdir(parents=True)
+            (share / place).symlink_to(folder, target_is_directory=True)
 
 
 def wait_for(address, server, log, seconds=60):
@@ -122,6 +136,14 @@ class Notebook:
         self.page.locator(f"{PAGE} .jp-Notebook").wait_for(timeout=60_000)
         self.wait_idle()
 
+    def launch(self, address, kernel):
+        """Begin a notebook from the launcher."""
+        self.page.goto(f"{address}/lab/workspaces/auto-{uuid4().hex}?reset", wait_until="domcontentloaded")
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
+        self.page.locator(f".jp-LauncherCard[data-category='Notebook'][title^='{kernel}']").click()
+        self.page.locator(f"{PAGE} .jp-Notebook").wait_for(timeout=60_000)
+        self.wait_idle()
+
     def wait_idle(self):
         self.page.wait_for_function(IDLE, timeout=60_000)
 
@@ -140,18 +162,30 @@ class Notebook:
         self.wait_idle()
         return cell.locator(".jp-OutputArea").first
 
-    def theme(self, name):
+    def write(self, index, text):
+        """Write into a cell and run it."""
+        self.page.evaluate(f"([index, text]) => {{ {CELLS}.get(index).sharedModel.setSource(text); }}", [index, text])
+        return self.run(index)
+
+    def restart(self):
+        self.command("notebook:restart-kernel")
+        self.page.locator(".jp-Dialog button.jp-mod-warn").click()
+        self.page.locator(".jp-Dialog").wait_for(state="detached")
+
+    def command(self, name, **arguments):
         # Not awaited: a command's promise may be a dialog's, and evaluate() would wait for it without end.
-        change = "name => { void window.jupyterapp.commands.execute('apputils:change-theme', { theme: name }); }"
-        self.page.evaluate(change, f"JupyterLab {name}")
+        execute = "([name, given]) => { void window.jupyterapp.commands.execute(name, given); }"
+        self.page.evaluate(execute, [name, arguments])
+
+    def theme(self, name):
+        self.command("apputils:change-theme", theme=f"JupyterLab {name}")
         light = "true" if name == "Light" else "false"
         self.page.wait_for_function(f"() => document.body.dataset.jpThemeLight === '{light}'")
 
 
 @pytest.fixture
-def notebook(lab, browser, request):
-    """Opens a notebook with the given cells; fails when the page asked for anything beyond this machine."""
-    address, folder = lab
+def opened(browser):
+    """A notebook to be; fails when its page asked for anything beyond this machine, or complained."""
     context = browser.new_context(viewport={"width": 1400, "height": 1000}, accept_downloads=True)
     opened = Notebook(context.new_page())
 
@@ -169,6 +203,16 @@ def notebook(lab, browser, request):
     context.route("**/*", guard)
     opened.page.on("console", heard)
     opened.page.on("pageerror", lambda error: opened.complaints.append(f"page: {error}"))
+
+    yield opened
+    context.close()
+    assert opened.complaints == []
+
+
+@pytest.fixture
+def notebook(lab, opened, request):
+    """Opens a notebook with the given cells."""
+    address, folder = lab
 
     def open_with(*sources):
         cells = [
@@ -189,6 +233,4 @@ def notebook(lab, browser, request):
         opened.open(address, name)
         return opened
 
-    yield open_with
-    context.close()
-    assert opened.complaints == []
+    return open_with

@@ -1,4 +1,4 @@
-/** Lights the line of a cell that the inspector points at. */
+/** Lines of cells and boxes of the inspector: what is pointed at in one lights up in the other. */
 
 import { CodeCell } from '@jupyterlab/cells';
 import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
@@ -6,12 +6,24 @@ import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { element } from './dom';
 
 /** What the inspector emits, from its own element: a cell's name and a line of it from 1, or no line for none. */
-const EVENT = 'nxkernel:line';
+const FROM_INSPECTOR = 'nxkernel:line';
+/** The same the other way round, on the document. */
+const TO_INSPECTOR = 'nxkernel:point';
 const LIGHT = 'nx-lab-line';
 
 /** Follow the events of all inspectors on the page. */
 export function followLines(tracker: INotebookTracker): void {
-  document.addEventListener(EVENT, event => {
+  let told = '';
+  document.addEventListener('mouseover', event => {
+    const place = document.querySelector('.nx-inspector') ? pointed(tracker, event.target as Element) : null;
+    const detail = place ?? { cell: '', line: 0 };
+    const now = `${detail.cell} ${detail.line}`;
+    if (now !== told && (place || told !== '')) {
+      told = place ? now : '';
+      document.dispatchEvent(new CustomEvent(TO_INSPECTOR, { detail }));
+    }
+  });
+  document.addEventListener(FROM_INSPECTOR, event => {
     const detail: unknown = (event as CustomEvent).detail;
     dim();
     if (typeof detail !== 'object' || detail === null) {
@@ -27,6 +39,18 @@ export function followLines(tracker: INotebookTracker): void {
       light(found, line);
     }
   });
+}
+
+/** The line of a cell that has run, by what is under the mouse. */
+function pointed(tracker: INotebookTracker, target: Element): { cell: string; line: number } | null {
+  const row = target.closest?.('.cm-line');
+  const panel = row && tracker.find(each => each.content.node.contains(row));
+  const cell = panel?.content.widgets.find(each => each.node.contains(row));
+  if (!row || !(cell instanceof CodeCell) || cell.model.executionCount === null) {
+    return null;
+  }
+  const rows = [...cell.node.querySelectorAll('.cm-line')];
+  return { cell: `cell ${cell.model.executionCount}`, line: rows.indexOf(row) + 1 };
 }
 
 /** The cell of a name such as "cell 4" that has that line: after a restart, two cells may have the same number. */
@@ -52,7 +76,7 @@ function light(cell: CodeCell, line: number): void {
   }
   const [inside, outside] = [row.getBoundingClientRect(), shown.getBoundingClientRect()];
   const made = element('div', { class: LIGHT, 'aria-hidden': 'true' });
-  made.style.top = `${inside.top - outside.top}px`;
+  made.style.top = `${inside.top - outside.top - shown.clientTop}px`;
   made.style.height = `${inside.height}px`;
   shown.append(made);
 }

@@ -122,12 +122,12 @@ function row(event: IEvent): HTMLElement {
       'p',
       {},
       element('span', { class: 'nx-lab-badge' }, event.what),
-      total > 0 ? element('span', { class: 'nx-lab-ms', title: parts }, ` ${duration(total)}`) : null,
-      origins.length > 0 ? element('span', { class: 'nx-lab-note' }, ` ${origins.join(', ')}`) : null
+      total > 0 ? element('span', { class: 'nx-lab-ms', title: parts }, ` ${duration(total)}`) : null
     ),
     ...reasons.map(line => element('p', { class: 'nx-lab-reason' }, line)),
     event.advice ? element('p', { class: 'nx-lab-advice' }, event.advice) : null,
     ...event.notes.map(line => element('p', { class: 'nx-lab-note' }, line)),
+    origins.length > 0 ? element('p', { class: 'nx-lab-note' }, origins.join(', ')) : null,
     event.where && event.where !== event.cell ? element('p', { class: 'nx-lab-note' }, `called by ${event.where}`) : null
   );
 }

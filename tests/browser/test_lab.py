@@ -1,0 +1,221 @@
+"""The panel, the status item and the marks in a real JupyterLab, from the launcher to a kernel that finds its files."""
+
+import os
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+IMPORT = "import numpy as np, nxkernel as nx"
+SOFTMAX = """\
+%%defn
+def softmax(t, *, axis=-1):
+    e = nx.exp(t - nx.reduce_max(t, axes=[axis], keep_axes=True))
+    return e / nx.sum(e, axes=[axis], keep_axes=True)"""
+ROWS, COLUMNS = "softmax(np.ones((4, 10), 'f4'));", "softmax(np.ones((4, 10), 'f4'), axis=0);"
+REASON = "option axis: -1 → 0"
+FIND = "() => window.jupyterapp.hasPlugin('nxkernel-lab:plugin')"
+
+
+@pytest.fixture
+def launched(lab, opened):
+    """A notebook that was begun with the kernel of nxkernel."""
+    address, _ = lab
+    opened.launch(address, "Nx (Python 3)")
+    if not opened.page.evaluate(FIND):
+        pytest.skip("the JupyterLab extension is not built here: `pip install .` builds it")
+    return opened
+
+
+def panel(opened):
+    return opened.page.locator("#nxkernel-panel")
+
+
+def status(opened):
+    return opened.page.locator(".nx-lab-status button")
+
+
+def event(opened, *texts):
+    """The rows of the timeline that have all these texts, once there is one."""
+    rows = panel(opened).locator(".nx-lab-event")
+    for text in texts:
+        rows = rows.filter(has_text=text)
+    rows.first.wait_for(timeout=20_000)
+    return rows
+
+
+def contrast(locator):
+    """How the text of an element stands out from what is behind it, as accessibility counts it."""
+    return locator.evaluate(
+        """element => {
+            const numbers = text => (text.match(/[\\d.]+/g) ?? []).map(Number);
+            const linear = c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+            const light = text => {
+                const [r, g, b] = numbers(text).map(c => linear(c / 255));
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+            };
+            let behind = element;
+            while (numbers(getComputedStyle(behind).backgroundColor)[3] === 0) behind = behind.parentElement;
+            const pair = [light(getComputedStyle(element).color), light(getComputedStyle(behind).backgroundColor)];
+            return Math.max(...pair) / Math.min(...pair);
+        }"""
+    )
+
+
+def shoot(opened, name):
+    if folder := os.environ.get("NXKERNEL_SCREENSHOTS"):
+        opened.page.screenshot(path=f"{folder}/{name}.png")
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_from_the_launcher_to_kernels_on_disk(launched, theme):
+    launched.theme(theme)
+    # Kernels of other types are others: nothing is on disk yet.
+    rows, columns = (ROWS, COLUMNS) if theme == "Light" else (ROWS.replace("f4", "f8"), COLUMNS.replace("f4", "f8"))
+    for index, text in enumerate([IMPORT, SOFTMAX, rows, "%nx inspect softmax"]):
+        launched.write(index, text)
+    launched.cell(3).locator(".nx-shape").first.wait_for()
+    status(launched).filter(has_text="1 compiled").wait_for()
+    status(launched).click()
+    event(launched, "softmax", "compiled")
+
+    launched.write(4, columns)
+    again = event(launched, "compiled again", REASON)
+    assert again.count() == 1
+    mark = launched.cell(4).locator(".nx-lab-mark")
+    assert mark.get_attribute("title") == f"another program of softmax\n  {REASON}"
+    assert launched.page.locator(".nx-lab-mark").count() == 1
+    shoot(launched, f"again-{theme}")
+    for quiet in (".nx-lab-reason", "time", ".nx-lab-badge", ".nx-lab-kernel"):
+        assert contrast(panel(launched).locator(quiet).first) >= 4.5
+
+    launched.run(4)
+    event(launched, "softmax", "1 hit")
+    mark.wait_for(state="detached")
+    status(launched).filter(has_text="2 compiled · 0 from disk · 1 hits").wait_for()
+
+    launched.restart()
+    status(launched).filter(has_text="0 compiled").wait_for(timeout=30_000)
+    launched.wait_idle()
+    for index in (0, 1, 2, 4):
+        launched.run(index)
+    event(launched, "softmax", "loaded from disk")
+    status(launched).filter(has_text="0 compiled · 2 from disk").wait_for()
+    shoot(launched, f"disk-{theme}")
+
+
+def test_caches_are_cleared_and_put_back(launched):
+    for index, text in enumerate([IMPORT, SOFTMAX, ROWS, COLUMNS]):
+        launched.write(index, text)
+    launched.command("nxkernel:open-panel")
+    event(launched, "compiled again", REASON)
+    tabs, press = panel(launched).get_by_role("tab"), launched.page.keyboard.press
+    assert tabs.all_inner_texts() == ["Timeline", "Totals", "Caches", "Device"]
+
+    tabs.first.focus()
+    press("ArrowRight")
+    totals = panel(launched).locator("table", has_text="Functions").locator("tbody tr")
+    assert totals.locator("th").all_inner_texts() == ["softmax"]
+    assert totals.locator("td").all_inner_texts()[1:] == ["2", "1", "0"]
+    shoot(launched, "totals")
+
+    press("ArrowRight")
+    assert panel(launched).get_by_role("tab", selected=True).inner_text() == "Caches"
+    shoot(launched, "caches")
+    cached = panel(launched).locator(".nx-lab-cached")
+    assert "2 of 256 programs" in cached.inner_text()
+    assert cached.locator(".nx-lab-signature").all_inner_texts() == [
+        "softmax(t: f32[4][10], axis=0)",
+        "softmax(t: f32[4][10], axis=-1)",
+    ]
+    panel(launched).get_by_role("button", name="Clear the programs of softmax").click()
+    said = panel(launched).locator(".nx-lab-done")
+    said.filter(has_text="Forgot 2 programs of softmax.").wait_for()
+    cached.wait_for(state="detached")
+    said.get_by_role("button", name="Undo").click()
+    said.filter(has_text="Put back 2 programs.").wait_for()
+    cached.wait_for()
+    panel(launched).get_by_role("button", name="Clear the cache on disk").click()
+    launched.page.locator(".jp-Dialog button.jp-mod-warn").click()
+    said.filter(has_text="from disk").wait_for()
+
+    press("End")
+    panel(launched).get_by_role("tab", name="Device").click()
+    assert "numba_cpu" in panel(launched).locator("dl").inner_text()
+    shoot(launched, "device")
+
+
+def test_a_reload_and_several_kernels(launched):
+    texts = "def tell(x, *, how='<img src=x onerror=alert(1)>'):\n    return x * len(how)"
+    for index, text in enumerate([IMPORT, f"%%defn\n{texts}", "tell(1.0);", "tell(1.0, how='<b>other</b>');"]):
+        launched.write(index, text)
+    launched.command("nxkernel:open-panel")
+    reason = event(launched, "option how").locator(".nx-lab-reason")
+    assert reason.inner_text() == "option how: '<img src=x onerror=alert(1)>' → '<b>other</b>'"
+    assert panel(launched).locator("img, b").count() == 0
+    assert "<b>other</b>" in launched.cell(3).locator(".nx-lab-mark").get_attribute("title")
+
+    launched.page.evaluate("async () => { await window.jupyterapp.shell.currentWidget.context.save(); }")
+    # The layout is saved a little later.
+    launched.page.wait_for_timeout(1500)
+    launched.page.reload(wait_until="domcontentloaded")
+    launched.page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
+    launched.wait_idle()
+    event(launched, "option how")
+    assert panel(launched).locator(".nx-lab-event").count() == 2
+    launched.cell(3).locator(".nx-lab-mark").wait_for()
+
+    first = launched.page.evaluate("window.jupyterapp.shell.currentWidget.id")
+    launched.command("notebook:create-new", kernelName="python3")
+    tabs = launched.page.locator("#jp-main-dock-panel .lm-TabBar-tab")
+    tabs.nth(1).click()
+    launched.page.wait_for_function("id => window.jupyterapp.shell.currentWidget.id !== id", arg=first)
+    launched.wait_idle()
+    panel(launched).get_by_text("nxkernel is not loaded in this kernel.").wait_for()
+    assert not status(launched).is_visible()
+    launched.write(0, "%load_ext nxkernel")
+    panel(launched).get_by_text("Nothing yet").wait_for()
+    launched.write(1, f"{IMPORT}\nnx.jit(lambda x: x * 3 + 1.0)(1.0)")
+    event(launched, "lambda")
+    assert panel(launched).locator(".nx-lab-event").count() == 1
+    tabs.first.click()
+    event(launched, "option how")
+
+
+def test_options_are_completed_and_lines_are_lit(launched):
+    for index, text in enumerate([IMPORT, SOFTMAX, ROWS, "%nx inspect softmax"]):
+        launched.write(index, text)
+    keys, offered = launched.page.keyboard, launched.page.locator(".jp-Completer-item")
+    launched.cell(4).locator(".jp-InputArea-editor").click()
+    keys.type("%%defn --co")
+    keys.press("Tab")
+    offered.filter(has_text="--compiler").wait_for()
+    keys.press("Enter")
+    offered.wait_for(state="hidden")
+    keys.type(" ")
+    keys.press("Tab")
+    offered.filter(has_text="evaluator").wait_for()
+    shoot(launched, "completion")
+    keys.press("Escape")
+
+    tell = """(element, detail) => {
+        element.dispatchEvent(new CustomEvent('nxkernel:line', { bubbles: true, composed: true, detail }));
+    }"""
+    inspector, light = launched.page.locator(".nx-inspector"), launched.page.locator(".nx-lab-line")
+    inspector.evaluate(tell, {"cell": "cell 2", "line": 3})
+    light.wait_for(state="attached")
+    line = launched.cell(1).locator(".cm-line").nth(2).bounding_box()
+    lit = light.bounding_box()
+    assert abs(lit["y"] - line["y"]) < 1
+    assert abs(lit["height"] - line["height"]) < 1
+    for nothing in (None, {"cell": "cell 2", "line": "3"}, {"cell": "cell 99", "line": 1}):
+        inspector.evaluate(tell, {"cell": "cell 2", "line": 3})
+        light.wait_for(state="attached")
+        inspector.evaluate(tell, nothing)
+        light.wait_for(state="detached")
+
+    launched.page.evaluate(
+        "() => { document.addEventListener('nxkernel:point', event => { window.pointed = event.detail; }); }"
+    )
+    launched.cell(1).locator(".cm-line").nth(3).hover()
+    assert launched.page.evaluate("window.pointed") == {"cell": "cell 2", "line": 4}
