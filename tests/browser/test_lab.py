@@ -214,6 +214,10 @@ def test_options_are_completed_and_lines_are_lit(launched):
         inspector.evaluate(tell, nothing)
         light.wait_for(state="detached")
 
+    box = launched.page.locator(".nx-inspector .nx-shape", has_text="exp").first
+    box.hover()
+    light.wait_for(state="attached")
+    assert abs(light.bounding_box()["y"] - launched.cell(1).locator(".cm-line").nth(2).bounding_box()["y"]) < 1
     launched.page.evaluate(
         "() => { document.addEventListener('nxkernel:point', event => { window.pointed = event.detail; }); }"
     )
