@@ -76,7 +76,7 @@ class Timeline {
     // JupyterLab's one-key commands (0 0 restarts the kernel) must not fire from here.
     this.root.dataset.lmSuppressShortcuts = "true";
     fill(this.root, { onkeydown: (event) => this.key(event) }, [
-      html("header", { class: "nx-top" }, html("span", { class: "nx-tabs", role: "tablist", "aria-label": "Views" }, ...this.tabs), this.line,
+      html("div", { class: "nx-top" }, html("span", { class: "nx-tabs", role: "tablist", "aria-label": "Views" }, ...this.tabs), this.line,
         button("◐", "Light or dark", () => this.theme.turn())),
       this.filters, this.body, this.message]);
   }
@@ -243,7 +243,7 @@ class Timeline {
   caches() {
     const { caches: held, time } = this.data, { memory, disk } = held, wanted = this.model.get("function");
     const rows = [...held.functions].reverse().filter((row) => !wanted || row.name === wanted);
-    const programs = html("table", {}, html("caption", { text: "Programs in memory" }), html("thead", {}, html("tr", {}, ...["Function", "Programs", "Calls answered", "Arrays held", "Made", ""].map((text) => html("th", { scope: "col", text })))),
+    const programs = html("table", {}, html("caption", { text: "Programs in memory" }), html("thead", {}, html("tr", {}, ...["Function", "Programs", "Calls answered", "Arrays held", "Made"].map((text) => html("th", { scope: "col", text })), html("td"))),
       html("tbody", {}, ...rows.map((row) => html("tr", {},
         html("th", { scope: "row" }, html("details", {}, html("summary", { text: row.name, "data-nx-key": `calls of ${row.name}` }), html("ul", {}, ...row.signatures.map((text) => html("li", { text }))))),
         html("td", { text: `${row.programs} of ${row.limit}` }), html("td", { text: row.hits }), html("td", { text: bytes(row.bytes) }),

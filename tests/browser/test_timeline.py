@@ -1,6 +1,7 @@
 """The timeline in a real JupyterLab: what a person does with it, in light and in dark."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -143,6 +144,23 @@ def test_caches_are_cleared_and_put_back(opened):
     text_of(widget.locator(".nx-message"), re.compile(r"Removed \d+ files from disk."))
     widget.get_by_role("tab", name="Timeline").click()
     text_of(widget.locator(".nx-rows li"), "cleared")
+
+
+FAULTS = """async () => (await axe.run(".nx-timeline")).violations.map(
+    (each) => `${each.id} (${each.impact}): ${each.nodes[0].html}`)"""
+
+
+def test_axe_finds_no_fault(opened):
+    axe = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    found, widget = opened()
+    found.page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text("utf-8"))
+    for theme in ("Light", "Dark"):
+        found.theme(theme)
+        for page in ("Functions", "Cells", "Caches", "Timeline"):
+            widget.get_by_role("tab", name=page).click()
+            if page == "Caches":
+                widget.get_by_role("button", name="Remove the files from disk").click()
+            assert found.page.evaluate(FAULTS) == [], (theme, page)
 
 
 def test_names_with_markup_stay_text(opened):
