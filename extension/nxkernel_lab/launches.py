@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from nxkernel.defn.report import CompilationView, KernelTime, KernelView, Measurement, NodeView
+from nxkernel.wording import shared
 from nxkernel_lab.subject import all_nodes
 
 
@@ -72,7 +73,7 @@ def _one(index: int, group: Sequence[KernelView]) -> KernelView:
     if len(group) == 1:
         return replace(group[0], index=index)
     most = max(group, key=lambda kernel: (kernel.operations, kernel.index))
-    title = _shared([kernel.title for kernel in group]) or most.title or most.kind
+    title = shared([kernel.title for kernel in group]) or most.title or most.kind
     forms = dict.fromkeys(form for kernel in group for form in kernel.texts)
     origins = {kernel.origin for kernel in group}
     return replace(
@@ -85,13 +86,6 @@ def _one(index: int, group: Sequence[KernelView]) -> KernelView:
         operations=sum(kernel.operations for kernel in group),
         texts={form: _texts([kernel.texts[form] for kernel in group if form in kernel.texts]) for form in forms},
     )
-
-
-def _shared(titles: Sequence[str]) -> str:
-    """What titles begin with in common, up to a colon or comma."""
-    pairs = zip(min(titles), max(titles), strict=False)
-    shared = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return shared[: max(shared.rfind(": "), shared.rfind(", "), 0)]
 
 
 def _texts(parts: Sequence[Callable[[], str]]) -> Callable[[], str]:

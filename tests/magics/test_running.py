@@ -1,8 +1,11 @@
 """What happened is known by the cell that was running."""
 
+from types import SimpleNamespace
+
 import nxkernel
 from nxkernel.defn.events import NO_CELL, Cell, stream
 from nxkernel.defn.history import history
+from nxkernel_magics.running import Marks
 
 DEFINE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
 
@@ -51,6 +54,29 @@ def test_the_cell_of_a_document_keeps_its_identity(shell):
     assert [list(run.again) for run in history.last_runs() if run.cell.id == "ab-c"] == [["scale"]]
     shell.ip.run_cell("scale(1.0, k=2.5)", store_history=True, cell_id="ab-c")
     assert [list(run.again) for run in history.last_runs() if run.cell.id == "ab-c"] == [[]]
+
+
+class Counting:
+    """A shell that counts a cell after it has run, as older versions of IPython do."""
+
+    execution_count = 4
+
+    def run(self, marks, identity="x"):
+        marks.begin(SimpleNamespace(cell_id=identity, store_history=True))
+        seen = stream.cell
+        number = self.execution_count
+        self.execution_count += 1
+        marks.end(SimpleNamespace(execution_count=number))
+        return seen
+
+
+def test_cells_that_are_counted_after_they_have_run_have_their_number_too():
+    shell = Counting()
+    marks = Marks(shell)
+    shell.execution_count = 5
+    marks.end(SimpleNamespace(execution_count=4))
+    assert [shell.run(marks) for _ in range(2)] == [Cell("cell 5", "x"), Cell("cell 6", "x")]
+    assert stream.cell == NO_CELL
 
 
 def test_it_ends_with_the_magics(shell):
