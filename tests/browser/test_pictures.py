@@ -18,8 +18,9 @@ SOFTMAX = """\
 def softmax(t, *, axis=-1):
     e = nx.exp(t - nx.reduce_max(t, axes=[axis], keep_axes=True))
     return e / nx.sum(e, axes=[axis], keep_axes=True)"""
-WAVES = "x = np.sin(np.add.outer(np.arange(20.0), np.arange(48.0)) / 4) * 3\nsoftmax(x);"
-CALLED_FOR = "x = np.sin(np.add.outer(np.arange(20.0), np.arange(48.0)) / 4) * 3"
+# Of another type than in the other picture, whose kernels would be found on disk.
+SCORES = "x = np.float32(np.sin(np.add.outer(np.arange(2000.0), np.arange(480.0)) / 4) * 3)\nsoftmax(x);"
+WAVES = "x = np.sin(np.add.outer(np.arange(20.0), np.arange(48.0)) / 4) * 3"
 CALL = "softmax(x, axis=-1)"
 PANEL = "nxkernel:open-panel"
 LARGEST = 300_000
@@ -59,22 +60,24 @@ def shot(opened, caret="hide"):
 
 
 def test_a_notebook_with_the_inspector(lesson, folder):
-    opened = lesson("softmax", (1360, 940), LOAD, SOFTMAX, WAVES, "%nx inspect softmax")
+    opened = lesson("softmax", (1400, 1140), LOAD, SOFTMAX, SCORES, "%nx inspect softmax")
     for index in range(4):
         opened.run(index)
     widget = opened.cell(3).locator(".nx-inspector")
+    widget.get_by_role("button", name="Measure what each kernel takes").click()
+    widget.locator(".nx-measured", has_text="One run takes").wait_for()
     widget.locator(".nx-shape", has_text="exp").first.click()
     widget.locator(".nx-pane .nx-place").wait_for()
     assert widget.locator(".nx-pane .nx-place").inner_text() == "cell 2, line 3"
     opened.page.mouse.move(0, 0)
-    widget.evaluate("element => element.closest('.jp-Cell').scrollIntoView({ block: 'start' })")
+    opened.cell(1).evaluate("cell => cell.scrollIntoView({ block: 'start' })")
     picture, path = shot(opened), folder / "notebook.png"
     picture.quantize(160, dither=Image.Dither.NONE).save(path, optimize=True)
     assert path.stat().st_size < LARGEST
 
 
 def test_a_recompilation_that_is_explained(lesson, folder):
-    opened = lesson("options", (1200, 640), LOAD, SOFTMAX, CALLED_FOR, CALL)
+    opened = lesson("options", (1200, 640), LOAD, SOFTMAX, WAVES, CALL)
     page, panel = opened.page, opened.page.locator(".nx-lab-panel")
     for index in range(4):
         opened.run(index)
