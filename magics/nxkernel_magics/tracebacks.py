@@ -1,4 +1,4 @@
-"""Tracebacks of nxkernel's errors without nxkernel's own frames: what remains are the lines of the person."""
+"""Tracebacks without nxkernel's own frames: what remains are the lines of the person."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ _OWN = tuple(
     os.path.join(os.path.dirname(os.path.abspath(package.__file__)), "")
     for package in (nxkernel, nxkernel_lab, nxkernel_magics)
 )
+
+#: Errors that are shown without nxkernel's frames wherever they come from.
+_OURS = (NxError, KeyboardInterrupt)
 
 _NAMES = frozenset(package.__name__ for package in (nxkernel, nxkernel_lab, nxkernel_magics))
 
@@ -71,20 +74,38 @@ def _concerns_us(error: BaseException) -> bool:
     return traceback is not None
 
 
+def _raised_in_definition(error: BaseException) -> bool:
+    """Whether code of the person's raised an error that nxkernel's frames were on the way to.
+
+    One that came out of nxkernel itself is a mistake of ours, of which every frame counts.
+    """
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or _is_own(traceback):
+        return False
+    return places.is_users(traceback.tb_frame.f_code.co_filename) and _concerns_us(error)
+
+
 def show(
     shell: InteractiveShell, kind: type, error: BaseException, traceback: Any, tb_offset: int | None = None
 ) -> None:
-    """Show an error of nxkernel's, or an interrupt; ``%tb`` and ``%xmode Verbose`` show every frame.
+    """Show an error of nxkernel's, one that a person's code raised in a definition, or an interrupt.
+
+    Other errors are shown as IPython shows them. ``%tb`` and ``%xmode Verbose`` show every frame.
 
     Parameters
     ----------
     shell : InteractiveShell
     kind : type
-    error : NxError or KeyboardInterrupt
+    error : BaseException
     traceback : traceback
     tb_offset : int, optional
         How many frames at the start are IPython's.
     """
+    if not isinstance(error, _OURS) and not _raised_in_definition(error):
+        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset, running_compiled_code=True)
+        return
     # Where %tb and %debug look, which show every frame.
     shell._get_exc_info((kind, error, traceback))
     cause, context, suppressed = error.__cause__, error.__context__, error.__suppress_context__
@@ -122,7 +143,7 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     """
     if shell.custom_exceptions:
         return lambda: None
-    shell.set_custom_exc((NxError, KeyboardInterrupt), show)
+    shell.set_custom_exc((Exception, KeyboardInterrupt), show)
     ours = shell.CustomTB
 
     def remove() -> None:

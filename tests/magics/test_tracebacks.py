@@ -91,8 +91,48 @@ def test_other_errors_are_shown_as_ever(shell):
     assert "Custom TB" not in out
 
 
+def test_an_error_that_a_definition_raises_shows_the_persons_lines(shell):
+    out = shell.run(
+        "%%defn\n"
+        "def wave(x, *, mode):\n"
+        "    if mode == 'sin':\n"
+        "        y = nx.sin(x)\n"
+        "    else:\n"
+        "        raise ValueError(f'no mode {mode}')\n"
+        "    return y\n"
+        "wave(1.0, mode='saw')"
+    ).out
+    assert "nxkernel/" not in out
+    assert [line for line in out.splitlines() if line.startswith("Cell ")] == [
+        "Cell In[1], line 8", "Cell In[1], line 6, in wave(x, mode)",
+    ]  # fmt: skip
+    assert out.splitlines()[-1] == "ValueError: no mode saw"
+
+
+def test_a_mistake_of_ours_shows_every_frame(shell, monkeypatch):
+    monkeypatch.setattr(nxkernel.Definition, "_trace", None)
+    out = shell.run("nx.jit(lambda x: x)(1.0)").out
+    assert "definition.py" in out
+    assert out.splitlines()[-1] == "TypeError: 'NoneType' object is not callable"
+
+
+@pytest.mark.parametrize(
+    ("code", "last"),
+    [
+        ("eval('1 +')", "SyntaxError: invalid syntax"),
+        ("%nx inspect nobody", "UsageError: "),
+        ("raise ExceptionGroup('two', [ValueError(1), ValueError(2)])", "+------------------------------------"),
+    ],
+)
+def test_what_ipython_shows_in_its_own_way_stays_so(shell, code, last):
+    ran = shell.run(code)
+    lines = (ran.out + ran.err).strip().splitlines()
+    assert any(line.strip().startswith(last) for line in lines)
+    assert not any("Custom TB" in line for line in lines)
+
+
 def test_unload_takes_it_out_again(shell):
-    assert shell.ip.custom_exceptions == (nxkernel.errors.NxError, KeyboardInterrupt)
+    assert shell.ip.custom_exceptions == (Exception, KeyboardInterrupt)
     nxkernel.unload_ipython_extension(shell.ip)
     assert shell.ip.custom_exceptions == ()
 
