@@ -21,17 +21,20 @@ class Canvas {
     this.element.setAttribute("aria-label", `Graph of ${name}. Arrow keys walk along edges, g folds a group.`);
     this.shapes.clear();
     Object.assign(this, { boxes: new Map(), operands: new Map(), readers: new Map() });
-    const link = (map, from, to) => map.set(from, [...(map.get(from) ?? []), to]);
-    this.lines = geometry.lines.map(([tail, head, previous, d]) => {
-      if (head) link(this.readers, tail, head), link(this.operands, head, tail);
-      return { tail, head, previous, path: svg("path", { d }) };
+    Object.assign(this, { from: new Map(), into: new Map(), paths: new Map(), marked: new Map(), hot: new Set() });
+    const link = (map, from, to) => (map.has(from) ? map.get(from).push(to) : map.set(from, [to]));
+    this.lines = geometry.lines.map(([tail, head, previous, d], index) => {
+      if (head) link(this.readers, tail, head), link(this.operands, head, tail), link(this.into, head, index);
+      link(this.from, tail, index);
+      this.paths.set(index, svg("path", { d }));
+      return { tail, head, previous };
     });
     const frames = geometry.frames.map((frame) => this.frame(frame));
     const shapes = geometry.shapes.map((shape) => this.shape(shape));
     this.cells = null;
     this.world.replaceChildren(
       ...frames.map(([area]) => area),
-      svg("g", { class: "nx-lines", "aria-hidden": "true" }, ...this.lines.map((line) => line.path)),
+      svg("g", { class: "nx-lines", "aria-hidden": "true" }, ...this.paths.values()),
       ...frames.map(([, title]) => title),
       ...shapes,
     );
@@ -100,12 +103,13 @@ class Canvas {
 
   /** Of a large graph, draw only what is in sight and around it: the rest is left out by squares of the picture. */
   cull() {
-    const size = 1200, { x, y, k } = this.at, { width, height } = this.seen ?? this.element.getBoundingClientRect();
+    const size = 1200, { x, y, k } = this.at, { width, height } = this.room();
     if (!this.cells) {
       this.cells = new Map();
       for (const [id, [bx, by]] of this.boxes) {
         const shape = this.shapes.get(id), cell = `${Math.floor(bx / size)} ${Math.floor(by / size)}`;
-        if (!shape.classList.contains("nx-title")) this.cells.set(cell, [...(this.cells.get(cell) ?? []), shape]);
+        if (shape.classList.contains("nx-title")) continue;
+        this.cells.has(cell) ? this.cells.get(cell).push(shape) : this.cells.set(cell, [shape]);
       }
       this.hiddenCells = new Set();
     }
@@ -118,6 +122,11 @@ class Canvas {
     }
   }
 
+  /** Its size, which is asked for once: it costs a layout of all that was just drawn. */
+  room() {
+    return (this.seen ??= this.element.getBoundingClientRect());
+  }
+
   resized() {
     this.seen = null;
     if (this.moved) this.move();
@@ -126,7 +135,7 @@ class Canvas {
 
   /** Show all of it; a view that nobody has moved stays so when the widget changes its size. */
   fit() {
-    const { width, height } = this.element.getBoundingClientRect(), all = this.geometry;
+    const { width, height } = this.room(), all = this.geometry;
     if (!width || !all?.width) return;
     const k = Math.max(0.03, Math.min((width - 24) / all.width, (height - 24) / all.height, 1.15));
     this.at = { k, x: (width - all.width * k) / 2, y: Math.max(12, (height - all.height * k) / 2) };
@@ -135,7 +144,7 @@ class Canvas {
   }
 
   zoom(factor, x, y) {
-    const { width, height } = this.element.getBoundingClientRect(), at = this.at;
+    const { width, height } = this.room(), at = this.at;
     const k = Math.min(6, Math.max(0.02, at.k * factor)), cx = x ?? width / 2, cy = y ?? height / 2;
     this.at = { k, x: cx - ((cx - at.x) * k) / at.k, y: cy - ((cy - at.y) * k) / at.k };
     this.move();
@@ -143,7 +152,7 @@ class Canvas {
 
   reveal(id) {
     if (this.at.k < READABLE) this.zoom(0.8 / this.at.k);
-    const { width, height } = this.element.getBoundingClientRect(), [x, y, w, h] = this.boxes.get(id), { k } = this.at;
+    const { width, height } = this.room(), [x, y, w, h] = this.boxes.get(id), { k } = this.at;
     const left = x * k + this.at.x, top = y * k + this.at.y, edge = 20;
     if (left < edge || left + w * k > width - edge) this.at.x += Math.min(width / 2, Math.max(edge, (width - w * k) / 2)) - left;
     if (top < edge || top + Math.min(h, 40) * k > height - edge) this.at.y += (height - Math.min(h, 40) * k) / 2 - top;
@@ -159,9 +168,8 @@ class Canvas {
 
   /** Light the boxes of some nodes, as of those that a line made. */
   light(nodes) {
-    for (const id of this.hot) this.shapes.get(id)?.classList.remove("nx-hot");
     this.hot = new Set(nodes.length ? this.geometry.shapes.filter((shape) => nodes.includes(shape.node)).map((shape) => shape.id) : []);
-    for (const id of this.hot) this.shapes.get(id)?.classList.add("nx-hot");
+    this.among("nx-hot", this.hot, this.shapes);
   }
 
   show(ids) {
@@ -170,22 +178,25 @@ class Canvas {
   }
 
   mark() {
-    const found = new Set(this.found), near = new Set([...(this.operands.get(this.selected) ?? []), ...(this.readers.get(this.selected) ?? [])]);
-    this.element.classList.toggle("nx-searching", found.size > 0);
-    for (const [id, shape] of this.shapes) {
-      shape.classList.toggle("nx-selected", id === this.selected);
-      shape.classList.toggle("nx-near", near.has(id));
-      shape.classList.toggle("nx-found", found.has(id));
-      shape.setAttribute("aria-selected", String(id === this.selected));
-    }
-    const lit = new Set();
-    this.lines.forEach(({ tail, head }, index) => {
-      if (tail === this.selected) lit.add(index);
-      else if (this.selected && head === this.selected) for (let i = index; i >= 0 && !lit.has(i); i = this.lines[i].previous) lit.add(i);
-    });
-    this.lines.forEach(({ path }, index) => lit.has(index) !== path.classList.contains("nx-lit") && path.classList.toggle("nx-lit", lit.has(index)));
+    const near = new Set([...(this.operands.get(this.selected) ?? []), ...(this.readers.get(this.selected) ?? [])]), lit = new Set();
+    for (const index of this.from.get(this.selected) ?? []) lit.add(index);
+    for (const index of this.into.get(this.selected) ?? []) for (let i = index; i >= 0 && !lit.has(i); i = this.lines[i].previous) lit.add(i);
+    this.element.classList.toggle("nx-searching", this.found.length > 0);
+    this.among("nx-selected", new Set(this.selected ? [this.selected] : []), this.shapes);
+    this.among("nx-near", near, this.shapes);
+    this.among("nx-found", new Set(this.found), this.shapes);
+    this.among("nx-hot", this.hot, this.shapes);
+    this.among("nx-lit", lit, this.paths);
     if (this.selected) this.element.setAttribute("aria-activedescendant", this.domId(this.selected));
     else this.element.removeAttribute("aria-activedescendant");
+  }
+
+  /** Give a class to some elements, and take it from those that had it: a large graph has few of either. */
+  among(name, wanted, elements) {
+    const before = this.marked.get(name) ?? new Set();
+    for (const id of before) if (!wanted.has(id)) elements.get(id)?.classList.remove(name), name === "nx-selected" && elements.get(id)?.setAttribute("aria-selected", "false");
+    for (const id of wanted) if (!before.has(id)) elements.get(id)?.classList.add(name), name === "nx-selected" && elements.get(id)?.setAttribute("aria-selected", "true");
+    this.marked.set(name, wanted);
   }
 
   walk(key) {

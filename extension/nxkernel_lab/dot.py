@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nxkernel_lab.grouping import grouped
 from nxkernel_lab.scene import scene_of
 from nxkernel_lab.subject import view_of
 
@@ -34,7 +33,7 @@ def to_dot(subject: Any) -> graphviz.Digraph:
     graph = graphviz.Digraph(graphviz.escape(view.function), comment=view.signature.replace("\n", " "))
     graph.attr("graph", label=graphviz.escape(view.signature), labelloc="t", fontname="Helvetica")
     graph.attr("node", fontname="Helvetica", fontsize="11")
-    around = {group.id: group.around for group in grouped(view).groups.values()}
+    around = {group.id: group.around for group in scene.grouping.groups.values()}
     names = {shape.id: f"n{index}" for index, shape in enumerate(scene.shapes)}
 
     def add(to: graphviz.Digraph, group: str) -> None:

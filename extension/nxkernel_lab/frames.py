@@ -248,7 +248,7 @@ class _Pen:
 
     def __init__(self, rooms: dict[str, _Room], drawing: Drawing) -> None:
         self.rooms, self.drawing = rooms, drawing
-        self.left_by: dict[tuple[str, str], int] = {}
+        self.left_by: dict[str, int] = {}
         self.entered_by: dict[tuple[str, str], int] = {}
 
     def leaving(self, room: _Room) -> None:
@@ -274,20 +274,18 @@ class _Pen:
             if (wire.value in room.entries) != from_border:
                 continue
             x0, y0, x1, y1, y2 = wire.points
-            before = lines.get(wire.before, -1)
-            if wire.before < 0:
-                before = self._origin(room, wire.value, from_border)
+            if wire.before >= 0:
+                before = lines[wire.before]
+            elif from_border:
+                before = self.entered_by[wire.value, room.name]
+            else:
+                # What leaves a room in this one has come to its border by now, and no further.
+                before = self.left_by.get(wire.value, -1)
             lines[number] = len(self.drawing.lines)
             end = room.children[wire.head] if 0 <= wire.head < len(room.children) else ""
             if wire.head in ends:
-                self.left_by[wire.value, room.name] = lines[number]
+                self.left_by[wire.value] = lines[number]
             if end in self.rooms and end:
                 self.entered_by[wire.value, end] = lines[number]
                 y2, end = y2 + self.rooms[end].top, ""
             self.drawing.lines.append(Line(wire.value, end, before, (x0 + dx, y0 + dy, x1 + dx, y1 + dy, y2 + dy)))
-
-    def _origin(self, room: _Room, value: str, from_border: bool) -> int:
-        """The piece that brings a value into a room, or to the border of a room in it; -1 where it begins there."""
-        if from_border:
-            return self.entered_by.get((value, room.name), -1)
-        return next((self.left_by[value, name] for name in room.children if (value, name) in self.left_by), -1)

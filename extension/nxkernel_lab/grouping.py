@@ -184,7 +184,7 @@ class _Builder:
     def _link(self, operand: str, kernel: int, name: str) -> None:
         ends = self._ends.get(operand)
         if ends:
-            earlier = [end for other, end in ends if other <= kernel]
+            earlier = [end for other, end in ends if other <= kernel] if len(ends) > 1 else ()
             self.made.links.append((earlier[-1] if earlier else ends[0][1], name))
 
     def group(self, home: _Home, around: str) -> str:

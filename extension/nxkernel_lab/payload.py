@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from nxkernel.defn.report import CompilationView, Measurement, NodeView
-from nxkernel_lab.grouping import grouped
 from nxkernel_lab.scene import scene_of
 from nxkernel_lab.speed import pace, share
 from nxkernel_lab.subject import all_nodes, constants_of, name_of
@@ -121,8 +120,8 @@ def geometry(view: CompilationView, folded: Collection[str], way: str = "kernels
         ``width``, ``height``, ``folded``, ``groups`` (all that there are), ``homes`` (the groups around each node,
         the outermost first, where there are any), and the lists ``shapes``, ``frames`` and ``lines``.
     """
-    grouping = grouped(view, way)
     scene = scene_of(view, folded, way)
+    grouping = scene.grouping
     homes: dict[str, list[str]] = {}
     for member in grouping.members:
         if member.group:
@@ -156,7 +155,7 @@ def geometry(view: CompilationView, folded: Collection[str], way: str = "kernels
         "width": round(scene.width, 1),
         "height": round(scene.height, 1),
         "folded": sorted(scene.folded),
-        "groups": list(scene.groups),
+        "groups": list(grouping.groups),
         "homes": homes,
         "shapes": shapes,
         "frames": frames,

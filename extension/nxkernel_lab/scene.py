@@ -90,8 +90,8 @@ class Scene:
         Of the whole, in pixels.
     folded : frozenset of str
         The groups that are shown as one box, whether they are in another one or not.
-    groups : tuple of str
-        All groups that there are.
+    grouping : Grouping
+        All groups and members that there are.
     """
 
     shapes: list[Shape]
@@ -100,7 +100,7 @@ class Scene:
     width: float
     height: float
     folded: frozenset[str]
-    groups: tuple[str, ...]
+    grouping: Grouping
 
 
 def first_folded(view: CompilationView, way: str = "kernels") -> frozenset[str]:
@@ -185,7 +185,7 @@ def scene_of(view: CompilationView, folded: Collection[str] | None = None, way: 
         drawing.width,
         drawing.height,
         folded,
-        tuple(grouping.groups),
+        grouping,
     )
 
 

@@ -78,7 +78,7 @@ def side_of(view: CompilationView, step: str = FUSED, way: str = "") -> Side:
     about = ""
     for each in view.steps() if step != FUSED else ():
         if each.name == step:
-            view = replace(view, nodes=each.nodes, kernels=())
+            view = replace(view, nodes=each.nodes(), kernels=())
             changes, about = each.changes, each.about
     side = Side(view, step, way, frozenset(), changes, about)
     possible = side.ways()

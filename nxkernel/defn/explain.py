@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import time
 from collections.abc import Iterable
@@ -206,7 +207,7 @@ def view(name: str, program: Program) -> CompilationView:
         native_ms=executable.native_ms,
         baked=tuple(_baked(program)),
         key=program.parts,
-        steps=lambda: steps.views(graph),
+        steps=functools.cache(lambda: steps.views(graph)),
         sources=lambda: sources.views(graph),
         measure=lambda: measuring.measured(executable),
     )

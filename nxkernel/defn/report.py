@@ -106,8 +106,8 @@ class StepView:
         How many nodes the step added or took away, such as ``"−14"``; of the first, how many there are.
     about : str
         What the step did, in a line.
-    nodes : tuple of NodeView
-        As in a compilation, without kernels.
+    nodes : callable
+        Gives its nodes, a tuple of NodeView as in a compilation, without kernels.
     changes : mapping
         Of nodes that this step made, or that the next one takes away, what happened to them: a word (``"new"``,
         ``"merged"``, ``"gone"``) and a line.
@@ -116,7 +116,7 @@ class StepView:
     name: str
     count: str
     about: str
-    nodes: tuple[NodeView, ...]
+    nodes: Callable[[], tuple[NodeView, ...]]
     changes: Mapping[str, tuple[str, str]]
 
 

@@ -5,11 +5,12 @@ Nothing is traced again for it: a program keeps the graph that the trace gave, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+from collections.abc import Callable, Iterable
 
 from nxkernel import primitives as p
 from nxkernel.defn.nodes import PARTS, names_of, node_views
-from nxkernel.defn.report import StepView
+from nxkernel.defn.report import NodeView, StepView
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.printing import constant_text
 from nxkernel.graph.traverse import post_order
@@ -53,28 +54,31 @@ def views(graph: Graph) -> tuple[StepView, ...]:
         same = {whole[node]: names[node] for node in before if node in names}
         left = {same[name]: change for name, change in gone.items() if name in same}
         about = f"{counted(_count(before), 'node')} of the function itself, before it is differentiated"
-        found.append(StepView("traced", str(_count(before)), about, node_views(part), left))
+        found.append(StepView("traced", str(_count(before)), about, _nodes(part), left))
         lit = {
             whole[node]: ("new", "made by differentiation" if _of_gradient(node) else "computed of gradients")
             for node in order
             if node not in forward and node.primitive.family != "leaf"
         }
         about = f"differentiation added {counted(len(lit), 'node')}"
-        found.append(
-            StepView("differentiated", _signed(here - _count(before)), about, node_views(traced), {**gone, **lit})
-        )
+        found.append(StepView("differentiated", _signed(here - _count(before)), about, _nodes(traced), {**gone, **lit}))
     else:
         about = f"{counted(here, 'node')} as the function's lines made them"
-        found.append(StepView("traced", str(here), about, node_views(traced), gone))
+        found.append(StepView("traced", str(here), about, _nodes(traced), gone))
     done = [f"{counts[word]} {text}" for word, text in _DONE.items() if counts[word]]
     rewritten = sum(word == "new" for word, _ in made.values())
     lines = ", ".join([*done, *([f"{counted(rewritten, 'node')} rewritten"] if rewritten else [])])
     about = f"{counted(there, 'node')} left of {here}: {lines}" if lines else "nothing to simplify"
-    found.append(StepView("simplified", _signed(there - here), about, node_views(after), made))
+    found.append(StepView("simplified", _signed(there - here), about, _nodes(after), made))
     return tuple(found)
 
 
 _DONE = {"folded": "folded or left out", "merged": "merged with equal ones", "unused": "needed no more"}
+
+
+def _nodes(graph: Graph) -> Callable[[], tuple[NodeView, ...]]:
+    """The nodes of a graph, made when they are looked at."""
+    return functools.cache(lambda: node_views(graph))
 
 
 def _signed(number: int) -> str:

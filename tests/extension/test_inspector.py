@@ -182,7 +182,7 @@ class Steps:
 
     def __init__(self, view):
         nodes = view.nodes[:5]
-        step = StepView("traced", "5", "five nodes", nodes, {"e": ("gone", "equal to d")})
+        step = StepView("traced", "5", "five nodes", lambda: nodes, {"e": ("gone", "equal to d")})
         self.runs = 0
         self.view = replace(
             view,
