@@ -86,6 +86,12 @@ def test_links_lead_to_files(path):
     assert [link for link in links if not (FOLDER / link).exists()] == []
 
 
+def test_the_index_leads_to_every_tutorial():
+    texts = [cell.source for cell in read(FOLDER / "index.ipynb").cells if cell.cell_type == "markdown"]
+    for path in NOTEBOOKS:
+        assert path.stem == "index" or f"]({path.name})" in "\n".join(texts), path.name
+
+
 @pytest.fixture
 def stale(tmp_path):
     """Makes a notebook whose cells are said to have printed what is given."""
