@@ -116,7 +116,8 @@ class Timeline {
     this.options(this.cell, "all cells", [...new Set(this.events.map((event) => event.cell).filter(Boolean))]);
     const focused = this.body.contains(document.activeElement) ? document.activeElement.dataset.nxKey : undefined;
     // What is new stands at the end, which is shown as long as nobody scrolls away from it.
-    const { scrollTop } = this.body, end = this.drawn !== this.page || scrollTop + this.body.clientHeight > this.body.scrollHeight - 8;
+    const turned = this.drawn !== this.page, scrollTop = turned ? 0 : this.body.scrollTop;
+    const end = turned || scrollTop + this.body.clientHeight > this.body.scrollHeight - 8;
     this.body.replaceChildren(...this[this.page]());
     this.body.scrollTop = this.page === "timeline" && end ? this.body.scrollHeight : scrollTop;
     this.drawn = this.page;
@@ -229,15 +230,17 @@ class Timeline {
 
   sums(what, rows) {
     if (!rows.length) return [html("p", { class: "nx-empty", text: what === "Cell" ? "Nothing happened in a cell yet." : "Nothing has been compiled yet." })];
-    const longest = Math.max(...rows.map((row) => row.ms.total)), counts = { compiled: "compiled", loaded: "from disk", traced: "traced", again: "again", hits: "hits", errors: "errors" };
-    const heads = [what, ...Object.values(counts), "Time", what === "Cell" ? "Last run" : "Programs"];
+    const longest = Math.max(...rows.map((row) => row.ms.total)), all = { compiled: "compiled", loaded: "from disk", traced: "traced", again: "again", hits: "hits", errors: "errors" };
+    const counts = Object.fromEntries(Object.entries(all).filter(([key]) => key === "hits" || rows.some((row) => row[key])));
+    const heads = [what, ...Object.values(counts), "Time", ...(what === "Cell" ? [] : ["Programs"])];
     return [html("table", {}, html("caption", { text: `What happened by ${what.toLowerCase()}, the most expensive first. Time: trace, lowering and native code.` }),
       html("thead", {}, html("tr", {}, ...heads.map((text) => html("th", { scope: "col", text })))),
-      html("tbody", {}, ...rows.sort((a, b) => b.ms.total - a.ms.total).map((row) => html("tr", {},
+      html("tbody", {}, ...rows.sort((a, b) => b.ms.total - a.ms.total).flatMap((row) => [html("tr", {},
         html("th", { scope: "row" }, button(row.title, `Show the events of ${row.title}`, row.open, { "data-nx-key": row.title })),
         ...Object.keys(counts).map((key) => html("td", { class: row[key] ? "" : "nx-none", text: row[key] })), html("td", {}, cost(row.ms, longest)),
-        what === "Cell" ? html("td", { class: "nx-why" }, ...row.again_last.flatMap((each) => [html("span", { text: `${each.function} again: ${each.reason.join("; ")}` }), each.advice && html("em", { text: each.advice })]))
-          : html("td", { text: row.programs })))))];
+        what === "Function" && html("td", { text: row.programs })),
+      row.again_last?.length > 0 && html("tr", {}, html("td", { class: "nx-why", colspan: heads.length }, html("span", { class: "nx-muted", text: "in its last run" }),
+        ...row.again_last.flatMap((each) => [html("span", { text: `${each.function} again: ${each.reason.join("; ")}` }), each.advice && html("em", { class: "nx-advice", text: each.advice })])))].filter(Boolean))))];
   }
 
   caches() {
@@ -247,7 +250,7 @@ class Timeline {
       html("tbody", {}, ...rows.map((row) => html("tr", {},
         html("th", { scope: "row" }, html("details", {}, html("summary", { text: row.name, "data-nx-key": `calls of ${row.name}` }), html("ul", {}, ...row.signatures.map((text) => html("li", { text }))))),
         html("td", { text: `${row.programs} of ${row.limit}` }), html("td", { text: row.hits }), html("td", { text: bytes(row.bytes) }),
-        html("td", { text: row.oldest === row.latest ? ago(time - row.latest) : `${ago(time - row.oldest)}, last ${ago(time - row.latest)}` }),
+        html("td", { class: "nx-age", text: row.oldest === row.latest ? ago(time - row.latest) : `${ago(time - row.oldest)}, last ${ago(time - row.latest)}` }),
         html("td", {}, button("Forget", `Forget the programs of ${row.name}`, () => this.send("forget", { what: "programs", function: row.name })))))));
     return [
       rows.length ? programs : html("p", { class: "nx-empty", text: "There are no programs in memory." }),

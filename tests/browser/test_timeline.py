@@ -66,7 +66,7 @@ def test_a_recompilation_is_explained_while_the_widget_is_open(opened, theme, tm
     assert set(names) == {"decay", "spread", "step"}
     widget.screenshot(path=str(tmp_path / "functions.png"))
     widget.get_by_role("tab", name="Cells").click()
-    assert widget.locator("tbody tr", has_text="cell 4").locator("td.nx-why span").count() == 1
+    assert widget.locator("tbody tr:has-text('cell 4') + tr .nx-why .nx-advice").count() == 1
     widget.locator("tbody th button", has_text="cell 6").click()
     assert widget.locator("h3").all_inner_texts() == ["cell 6"]
 
