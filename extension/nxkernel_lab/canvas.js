@@ -129,6 +129,7 @@ class Canvas {
 
   resized() {
     this.seen = null;
+    if (!this.geometry) return;
     if (this.moved) this.move();
     else this.fit();
   }

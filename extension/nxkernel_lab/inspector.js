@@ -58,14 +58,14 @@ class Inspector {
       button("◐", "Light or dark", () => this.theme.turn()),
       html("span", { class: "nx-set" }, ...["SVG", "PNG", "DOT"].map((kind) => button(kind, `Save as ${kind}`, () => this.save(kind)))));
     this.names = [0, 1].map(() => html("p", { class: "nx-side-name", hidden: true }));
-    this.panels = this.canvases.map((canvas, side) => html("div", { class: "nx-side", hidden: side === 1 }, this.names[side], canvas.element));
+    this.panels = this.canvases.map((canvas, side) => html("div", { class: "nx-side" }, this.names[side], canvas.element));
     fill(this.panels[0], { id: `${this.id}-panel` }, []);
     this.root.classList.add("nx-inspector");
     // JupyterLab's one-key commands (0 0 restarts the kernel) must not fire from here.
     this.root.dataset.lmSuppressShortcuts = "true";
     fill(this.root, { onkeydown: (event) => this.key(event) }, [
       html("div", { class: "nx-top" }, this.title, this.select, this.number, this.other, html("span", { class: "nx-gap" }), this.stepTabs), tools, this.measured, this.difference,
-      (this.main = html("div", { class: "nx-main" }, ...this.panels, html("div", { class: "nx-beside" }, this.pane.element, this.source.element))),
+      (this.main = html("div", { class: "nx-main" }, this.panels[0], html("div", { class: "nx-beside" }, this.pane.element, this.source.element))),
       html("div", { class: "nx-bottom" }, this.list, this.counts), this.spoken]);
   }
 
@@ -108,7 +108,9 @@ class Inspector {
 
   beside() {
     const { index = -1, difference = [] } = this.model.get("beside"), two = index >= 0, choices = this.model.get("choices");
-    this.panels[1].hidden = this.difference.hidden = !two;
+    this.difference.hidden = !two;
+    this.seconds !== two && (two ? this.panels[0].after(this.panels[1]) : this.panels[1].remove());
+    this.seconds = two;
     this.difference.replaceChildren(...difference.map((text) => html("li", { text })));
     this.names.forEach((name, side) => { name.hidden = !two; name.textContent = choices[side ? index : this.model.get("chosen")] ?? ""; });
     if (!two) this.active = 0;
@@ -190,7 +192,7 @@ class Inspector {
   }
 
   toggleAll() {
-    for (const side of this.panels[1].hidden ? [0] : [0, 1]) this.send("fold", { side, groups: this.geometry(0).folded.length ? [] : this.geometry(side).groups });
+    for (const side of this.seconds ? [0, 1] : [0]) this.send("fold", { side, groups: this.geometry(0).folded.length ? [] : this.geometry(side).groups });
   }
 
   /** Select a node, opening the groups around it first where they are folded. */
