@@ -2,11 +2,13 @@ import json
 import threading
 from types import SimpleNamespace
 
+import comm
 import pytest
+from comm.base_comm import BaseComm, CommManager
 
 from nxkernel.defn.events import Event, stream
 from nxkernel_lab import clearing
-from nxkernel_lab.comm import PAUSE, UNANSWERED, Desk, More, install, read_request
+from nxkernel_lab.comm import PAUSE, TARGET, UNANSWERED, Desk, More, install, read_request
 
 
 class Comm:
@@ -215,3 +217,21 @@ def test_requests_are_read():
 
 def test_a_shell_that_is_no_kernel_has_no_pages():
     install(SimpleNamespace(kernel=None))()
+
+
+def test_pages_find_the_kernel_without_a_message(monkeypatch):
+    class Silent(BaseComm):
+        def publish_msg(self, msg_type, **rest):
+            messages.append(msg_type)
+
+    messages, manager, waiting = [], CommManager(), []
+    monkeypatch.setattr(comm, "create_comm", Silent)
+    monkeypatch.setattr(comm, "get_comm_manager", lambda: manager)
+    events = SimpleNamespace(register=lambda _, f: waiting.append(f), unregister=lambda _, f: waiting.remove(f))
+    remove = install(SimpleNamespace(kernel=object(), events=events))
+    assert [each.target_name for each in manager.comms.values()] == [TARGET]
+    assert list(manager.targets) == [TARGET]
+    assert messages == []
+    assert len(waiting) == 1
+    remove()
+    assert (manager.comms, manager.targets, waiting) == ({}, {}, [])
