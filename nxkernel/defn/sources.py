@@ -39,7 +39,7 @@ def views(graph: Graph) -> tuple[SourceView, ...]:
             continue
         if file not in trees:
             trees[file] = _functions("".join(text))
-        first, last = _extent(trees[file], min(own), max(own))
+        first, last = _extent(trees[file], function, min(own), max(own))
         first, last = (min(own), max(own)) if last - first > _MOST else (first, last)
         shown = tuple(line.rstrip("\n") for line in text[first - 1 : last])
         found.append(SourceView(function, places.name_of(file), first, shown))
@@ -70,11 +70,11 @@ def _functions(text: str) -> list[ast.AST]:
     return [node for node in ast.walk(tree) if isinstance(node, kinds)]
 
 
-def _extent(functions: list[ast.AST], low: int, high: int) -> tuple[int, int]:
-    """The lines of the smallest function around some lines, with its decorators; those lines if there is none."""
+def _extent(functions: list[ast.AST], name: str, low: int, high: int) -> tuple[int, int]:
+    """The lines of the smallest function of a name around some lines, with its decorators; else those lines."""
     around = []
     for node in functions:
         first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))])
-        if first <= low and high <= node.end_lineno:
+        if getattr(node, "name", "<lambda>") == name and first <= low and high <= node.end_lineno:
             around.append((first, node.end_lineno))
     return min(around, key=lambda pair: pair[1] - pair[0], default=(low, high))

@@ -157,3 +157,13 @@ def test_loops_that_wait_for_values_are_not_run_on_made_up_ones():
     until(64.0)
     with pytest.raises(ValueError, match="How often its loop runs depends on values"):
         until.compilations()[0].measure()
+
+
+def test_a_function_is_shown_whole_where_its_only_line_has_another_one_in_it():
+    view, _ = steps(step, W, X)
+    (found,) = [source for source in view.sources() if source.name == "step"]
+    assert [line.strip() for line in found.lines] == [
+        "@nx.defn",
+        "def step(w, x):",
+        "return w - 0.1 * nx.grad(w, lambda w: loss(w, x))",
+    ]
