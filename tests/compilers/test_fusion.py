@@ -60,7 +60,7 @@ PROGRAMS = {
     "a slice backwards": (lambda x: x[::-2, 3:50] + 1, [("map", 1)]),
     "turned and reduced": (lambda x: nx.sum(nx.transpose(x), axes=[0]), [("rows", 1)]),
     "joined": (lambda x: nx.concatenate([x, x * 2], axis=0), [("map", 1), ("map", 1)]),
-    "padded": (lambda x: nx.pad(x, 0, [(1, 1, 0), (2, 2, 0)]), [("map", 1), ("map", 1)]),
+    "padded": (lambda x: nx.pad(x, 0, [(1, 1, 0), (2, 2, 0)]), [("map", 1)] * 5),
     "one place of a table": (lambda x: x[nx.argmax(x[:, 0])], [("rows", 1), ("map", 1)]),
 }  # fmt: skip
 

@@ -10,7 +10,8 @@ import nxkernel as nx
 _OTHERS = frozenset([
     "assert_compiles", "checkpoint", "clear_cache", "compile", "cond", "custom_grad", "debug_expr", "debug_expr_apply",
     "default_options", "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options",
-    "grad", "hessian", "hook", "jacobian", "jit", "jit_apply", "jvp", "keyword", "load", "load_ipython_extension",
+    "grad", "hessian", "hook", "jacobian", "jit", "jit_apply", "jvp", "keyword", "leaves", "load",
+    "load_ipython_extension", "map_leaves",
     "load_numpy", "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "njit_call", "njit_map",
     "no_compile", "print_expr", "print_value", "save", "save_numpy", "save_numpy_archive", "save_safetensors", "scan",
     "serialize", "debug_nans", "set_threads", "stream", "template", "unload_ipython_extension", "unroll",
