@@ -3,6 +3,8 @@ import re
 import numpy as np
 import pytest
 
+from nxkernel_magics.subcommands import COMMANDS
+
 SCALE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
 
 
@@ -55,13 +57,14 @@ def test_nx_alone_lists_its_commands(shell):
     lines = shell.run("%nx").out.splitlines()
     assert lines[0] == "Commands of %nx; `%nx help COMMAND` tells more:"
     assert lines[1] == "  inspect  Show a definition's graph, kernels, code and events, live."
-    assert [line.split()[0] for line in lines[1:]] == ["inspect", "cache", "events", "options", "source", "why", "help"]
+    assert [line.split()[0] for line in lines[1:]] == list(COMMANDS)
+    assert list(COMMANDS) == ["inspect", "timeline", "cache", "events", "options", "source", "why", "help"]
 
 
 def test_an_unknown_command_names_the_nearest(shell):
     assert shell.run("%nx insepct f").err == (
-        "UsageError: %nx has no command 'insepct'; it has inspect, cache, events, options, source, why, help. "
-        "Did you mean `%nx inspect`?\n"
+        "UsageError: %nx has no command 'insepct'; it has inspect, timeline, cache, events, options, source, why, "
+        "help. Did you mean `%nx inspect`?\n"
     )
 
 

@@ -159,14 +159,15 @@ def test_cells_show_up_where_definitions_do(heat):
     heat.run("%%defn\ndef double(x):\n    return x * 2")
     heat.run(HEAT)
     heat.run("%%jit\ny = np.sin(u)\n")
-    rows = heat.run("%nx cache").out.splitlines()
+    rows = heat.run("%nx cache").out.partition("\n\n")[0].splitlines()
     assert [row.split()[:4] for row in rows[1:]] == [
         ["double", "0", "0", "0"],
         ["%%jit[2]", "1", "0", "1"],
         ["%%jit[3]", "1", "0", "1"],
     ]
     heat.run(HEAT)
-    assert [row.split()[:3] for row in heat.run("%nx cache").out.splitlines()[2:]] == [
+    rows = heat.run("%nx cache").out.partition("\n\n")[0].splitlines()
+    assert [row.split()[:3] for row in rows[2:]] == [
         ["%%jit[3]", "1", "0"],
         ["%%jit[5]", "1", "1"],
     ]
