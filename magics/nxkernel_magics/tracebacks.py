@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from traceback import walk_tb
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -104,7 +105,9 @@ def show(
         How many frames at the start are IPython's.
     """
     if not isinstance(error, _OURS) and not _raised_in_definition(error):
-        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset, running_compiled_code=True)
+        # A cell that cannot be read has not run: its error has no frames but IPython's.
+        ran = any(shell.compile.format_code_name(frame.f_code.co_filename) for frame, _ in walk_tb(traceback))
+        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset, running_compiled_code=ran)
         return
     # Where %tb and %debug look, which show every frame.
     shell._get_exc_info((kind, error, traceback))
