@@ -82,7 +82,8 @@ def report(outcomes: list, described: dict[str, str]) -> str:
 
 def quoted(page: str, name: str, rows: str) -> str:
     """A page with a result's rows put between the comments that ask for them: of the works that are there already."""
-    place = re.compile(rf"(<!-- table: benchmarks/results/{re.escape(name)}\.md -->\n)(.*?)(<!-- end of table -->)", re.S)
+    begin = rf"(<!-- table: benchmarks/results/{re.escape(name)}\.md -->\n)"
+    place = re.compile(begin + r"(.*?)(<!-- end of table -->)", re.DOTALL)
 
     def chosen(found: re.Match[str]) -> str:
         works = {line.split(" | ")[0] for line in found[2].splitlines()}
