@@ -21,8 +21,9 @@ VECTOR = 64
 ROWS = (8, 4, 2)
 #: What reading every second element, and elements further apart, is worth beside reading consecutive ones.
 SECOND, STRIDED = 0.6, 0.1
-#: Bytes that a kernel reads up to which they are near enough that it need not go through them in order.
-NEAR = 1 << 19
+#: Columns up to which a kernel may take some of them from row to row: rows are then so short that the processor reads
+#: ahead all the same. The number of rows must not count: batches of other sizes are to find the same kernel.
+NARROW = 256
 #: Vectors of a tile with one row, and how many instructions it has at most for that.
 ABREAST = {4: 12, 2: 40, 1: math.inf}
 #: How much less a vector costs where a tile's rows share it.
@@ -75,8 +76,7 @@ def walk(kernel: Kernel, fusion: Fusion) -> Walk:
     if chosen is inner:
         return Walk("inner", outer, inner, sizes)
     lanes = _lanes(kernel)
-    near = sum(node.type.size * shapes.size(node.shape) for node, _ in reads) <= NEAR
-    if kernel.block or not near or 0 in sizes.values():
+    if kernel.block or sizes[best] > NARROW or 0 in sizes.values():
         return Walk("outer", outer, inner, sizes)
     vectors = _abreast(kernel, fusion) if sizes[best] > lanes else 1
     return Walk("tile", outer, inner, sizes, (1, vectors, lanes))

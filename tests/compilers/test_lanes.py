@@ -50,6 +50,7 @@ WALKS = {
     "rows": (lambda x: nx.sum(x, axes=[1]), ["f32 30 40"], ("inner", ())),
     "columns": (lambda x: nx.sum(x, axes=[0]), ["f32 30 40"], ("tile", (1, 4, 16))),
     "columns of doubles": (lambda x: nx.sum(x, axes=[0]), ["f64 30 40"], ("tile", (1, 4, 8))),
+    "many columns": (lambda x: nx.sum(x, axes=[0]), ["f32 30 257"], ("outer", ())),
     "few columns": (lambda x: nx.sum(x, axes=[0]), ["f32 30 16"], ("tile", (1, 1, 16))),
     "columns of long terms": (lambda x: nx.sum(terms(x), axes=[0]), ["f32 30 40"], ("tile", (1, 2, 16))),
     "a vector and a matrix": (lambda x, v: nx.dot(v, x), ["f32 30 40", "f32 30"], ("tile", (1, 4, 16))),
@@ -155,3 +156,11 @@ def test_convolutions(name):
     t, kernel = (rng.integers(-4, 5, shape).astype("f4") for shape in ((2, 6, 9, 19), shape))
     for strides in itertools.islice(itertools.product((1, 2), repeat=2), 0, 4, 3):
         agree(lambda t, k, strides=strides: nx.max(conv(t, k, strides, groups) + 1, 0), t, kernel)
+
+
+def test_the_number_of_rows_is_no_part_of_a_kernel():
+    def standardized(x):
+        return (x - nx.mean(x, axes=[0])) / (nx.standard_deviation(x, axes=[0]) + 1.0)
+
+    keys = {tuple(nest.key for nest in nests(standardized, spec("f32", rows, 64))) for rows in (10, 100, 1797)}
+    assert len(keys) == 1

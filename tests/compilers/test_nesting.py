@@ -25,7 +25,8 @@ SAME = {
     "ranks of contiguous arrays": (lambda x: nx.exp(x) + 1, [(1000,), (100, 70), (40, 50, 60)]),
     "sizes of rows": (softmax, [(30, 40), (1000, 300), (5, 9)]),
     "sizes of columns": (lambda x: nx.sum(x, axes=[0]), [(300, 400), (50, 1000)]),
-    "middle axes": (lambda x: nx.sum(x, axes=[1]), [(3, 40, 50), (30, 4, 500)]),
+    "middle axes": (lambda x: nx.sum(x, axes=[1]), [(3, 40, 50), (30, 4, 200)]),
+    "many middle axes": (lambda x: nx.sum(x, axes=[1]), [(3, 40, 500), (30, 4, 300)]),
     "transposed": (nx.transpose, [(40, 50), (300, 200)]),
     "slices": (lambda x: x[1:5, 2:40] * 2, [(40, 50), (300, 200)]),
     "long reductions": (lambda x: nx.sum(x), [(1_000_000,), (3_000_000,)]),
@@ -103,12 +104,13 @@ SHAPES = {
     "a scalar has no axes": (lambda x: x + 1, (), (0, 0, "inner")),
     "rows": (lambda x: nx.sum(x, axes=[2]), (20, 30, 40), (1, 1, "inner")),
     "last two axes": (lambda x: nx.sum(x, axes=[1, 2]), (20, 30, 40), (1, 1, "inner")),
-    "columns": (lambda x: nx.sum(x, axes=[0]), (20, 30, 40), (1, 1, "tile")),
+    "columns": (lambda x: nx.sum(x, axes=[0]), (20, 6, 40), (1, 1, "tile")),
+    "many columns": (lambda x: nx.sum(x, axes=[0]), (20, 1200), (1, 1, "outer")),
     "the middle": (lambda x: nx.sum(x, axes=[1]), (20, 30, 40), (2, 1, "tile")),
     "a row added to rows": (lambda x: x + x[0], (300, 400), (1, 1, "inner")),
     "turned": (lambda x: nx.transpose(x) + 0.5, (300, 400), (1, 1, "inner")),
     "short rows": (lambda x: nx.transpose(x, axes=[1, 0, 2]) + 0.5, (30, 40, SHORT_LANES - 1), (1, 2, "inner")),
-    "short rows of many": (lambda x: nx.sum(x, axes=[1]), (10_000, 3), (1, 1, "tile")),
+    "short rows of many": (lambda x: nx.sum(x, axes=[1]), (10_000, 3), (1, 1, "outer")),
 }
 
 
