@@ -170,6 +170,10 @@ def test_a_reload_and_several_kernels(launched):
     tabs.nth(1).click()
     launched.page.wait_for_function("id => window.jupyterapp.shell.currentWidget.id !== id", arg=first)
     launched.wait_idle()
+    # The page that was restored may come to the front once more when the other one is there.
+    launched.page.wait_for_timeout(1500)
+    tabs.nth(1).click()
+    launched.cell(1).wait_for(state="detached")
     panel(launched).get_by_text("nxkernel is not loaded in this kernel.").wait_for()
     assert not status(launched).is_visible()
     launched.write(0, "%load_ext nxkernel")
