@@ -1,10 +1,16 @@
 """What several tests need."""
 
+import signal
+
 import pytest
 
 from nxkernel.graph.expr import node_with, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.operand import whole_spec
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So it is in what a shell runs in the background; tests of interrupts would wait for theirs without end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
