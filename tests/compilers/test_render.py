@@ -181,7 +181,7 @@ def test_a_fold_starts_with_its_first_value():
     (nest,) = nests(lambda x: nx.reduce(x, 1.0, halved, axes=[1]), spec("f32", 30, 40))
     assert render(nest).splitlines()[3:] == [
         "@numba.njit(parallel=True)",
-        "def tiles(a, b, n0, n1, a_0, a_1, c0, c1):",
+        "def columns(a, b, n0, n1, a_0, a_1, c0, c1):",
         "    # a: f32, b: f32; 2 vectors of 16 along i0 stay in registers",
         "    for i0 in numba.prange(n0):",
         "        s0 = c1",
