@@ -12,7 +12,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.defn import containers, faces, places
 from nxkernel.defn.captures import Survey, Walk
-from nxkernel.defn.leaves import Leaf, array_of, kind_of, spec_of
+from nxkernel.defn.leaf import Leaf, array_of, kind_of, spec_of
 from nxkernel.defn.states import constant, describe
 from nxkernel.defn.trace import Known, Traced, trace
 from nxkernel.errors import NxTypeError, message

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.defn import fingerprint, reads, subjects
-from nxkernel.defn.leaves import is_array, spec_of
+from nxkernel.defn.leaf import is_array, spec_of
 from nxkernel.defn.stand_ins import replaceable, slots
 from nxkernel.defn.states import (
     CONTAINERS,

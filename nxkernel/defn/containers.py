@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from nxkernel.defn.leaves import is_leaf
+from nxkernel.defn.leaf import is_leaf
 from nxkernel.errors import NxTypeError, message
 from nxkernel.wording import a
 

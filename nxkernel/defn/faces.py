@@ -20,7 +20,7 @@ from nxkernel import types
 from nxkernel.defn import containers, places, reads
 from nxkernel.defn.flow import given
 from nxkernel.defn.flow.given import Given
-from nxkernel.defn.leaves import Leaf
+from nxkernel.defn.leaf import Leaf
 from nxkernel.defn.states import CONTAINERS, installed
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, TracedValue

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.defn import fingerprint
-from nxkernel.defn.leaves import is_array, spec_of
+from nxkernel.defn.leaf import is_array, spec_of
 from nxkernel.wording import a
 
 #: Stands for the value of a name that has none.

@@ -13,7 +13,7 @@ from nxkernel.defn import containers, faces
 from nxkernel.defn.channel import Channel
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.jit import Compiled, Hooks, compile
-from nxkernel.defn.leaves import array_of, spec_of
+from nxkernel.defn.leaf import array_of, spec_of
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.operand import VectorizedSpec

@@ -15,7 +15,7 @@ from nxkernel.defn.delivery import Hook
 from nxkernel.defn.flow.unrolling import notes
 from nxkernel.defn.flow.variables import has_traced_length
 from nxkernel.defn.flow.watching import Watch
-from nxkernel.defn.leaves import Leaf, spec_of
+from nxkernel.defn.leaf import Leaf, spec_of
 from nxkernel.defn.stand_ins import StandIns
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nxkernel.defn import containers
-from nxkernel.defn.leaves import is_leaf, spec_of
+from nxkernel.defn.leaf import is_leaf, spec_of
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, VectorizedExpr, node_with, parameter
 from nxkernel.graph.traverse import post_order

@@ -10,7 +10,7 @@ import numpy as np
 
 from nxkernel import checks
 from nxkernel.defn import containers
-from nxkernel.defn.leaves import is_leaf
+from nxkernel.defn.leaf import is_leaf
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor

@@ -11,7 +11,7 @@ from typing import Any
 from nxkernel import checks
 from nxkernel.defn import containers
 from nxkernel.defn.definition import Definition
-from nxkernel.defn.leaves import is_leaf
+from nxkernel.defn.leaf import is_leaf
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.ops.dispatch import operand
 from nxkernel.optim import Transformation

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn import leaves
+from nxkernel.defn import leaf
 from nxkernel.errors import NxTypeError, NxValueError
 
 
@@ -31,13 +31,13 @@ class Wrapped:
     ],
 )
 def test_what_a_leaf_is(value, spec):
-    assert leaves.is_leaf(value)
-    assert str(leaves.spec_of(value)) == spec
+    assert leaf.is_leaf(value)
+    assert str(leaf.spec_of(value)) == spec
 
 
 @pytest.mark.parametrize("value", [None, "x", [1], object(), Wrapped])
 def test_what_is_no_leaf(value):
-    assert not leaves.is_leaf(value)
+    assert not leaf.is_leaf(value)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_is_no_leaf(value):
     ],
 )
 def test_the_array_of_a_leaf(value, expected):
-    made = leaves.array_of(value, leaves.spec_of(value))
+    made = leaf.array_of(value, leaf.spec_of(value))
     assert made.dtype == expected.dtype
     assert made.dtype.isnative
     assert made.flags.c_contiguous
@@ -68,25 +68,25 @@ def test_the_array_of_a_leaf(value, expected):
 
 def test_arrays_are_not_copied_without_need():
     array, tensor = np.ones(3), nx.tensor([1.0])
-    assert leaves.array_of(array, leaves.spec_of(array)).base is array
-    assert leaves.array_of(tensor, tensor.spec) is tensor.data
+    assert leaf.array_of(array, leaf.spec_of(array)).base is array
+    assert leaf.array_of(tensor, tensor.spec) is tensor.data
 
 
 def test_what_is_read_at_every_call():
-    assert leaves.is_array(np.ones(3))
-    assert leaves.is_array(nx.tensor(1))
-    assert not any(map(leaves.is_array, [1.0, np.float64(1), np.array(["a"]), [1], nx.template((2,), "f32")]))
+    assert leaf.is_array(np.ones(3))
+    assert leaf.is_array(nx.tensor(1))
+    assert not any(map(leaf.is_array, [1.0, np.float64(1), np.array(["a"]), [1], nx.template((2,), "f32")]))
 
 
 def test_errors():
     with pytest.raises(NxTypeError) as raised:
-        leaves.spec_of(np.array(["a"]), "names")
+        leaf.spec_of(np.array(["a"]), "names")
     assert str(raised.value) == (
         'an array of dtype <U1 is no tensor (argument names).\n  x.astype("float64") reads numbers out of text.'
     )
     with pytest.raises(NxValueError) as raised:
-        leaves.spec_of(2**63)
+        leaf.spec_of(2**63)
     assert str(raised.value) == "the integer 9223372036854775808 does not fit into 64 bits.\n  Write it as a float."
     with pytest.raises(NxTypeError) as raised:
-        leaves.array_of(nx.template((2,), "f32"), nx.template((2,), "f32").spec)
+        leaf.array_of(nx.template((2,), "f32"), nx.template((2,), "f32").spec)
     assert str(raised.value) == "a template of type f32[2] has no data.\n  Templates are for nx.compile and f.why."
