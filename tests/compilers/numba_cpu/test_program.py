@@ -26,7 +26,7 @@ def softmax(x):
 SAME = {
     "element by element": (lambda x: nx.exp(x) + 1, [(100,), (7,), (1_000_000,)]),
     "softmax": (softmax, [(30, 41), (1000, 303)]),
-    "several steps": (lambda x: (nx.sum(x, axes=[0]), nx.sum(x, axes=[1])), [(100, 211), (207, 307)]),
+    "several steps": (lambda x: (nx.sum(x, axes=[0]), nx.sum(x, axes=[1])), [(100, 211), (207, 251)]),
     "products": (lambda x: nx.dot(x, nx.transpose(x)) + 1, [(101, 203), (307, 503)]),
     "joined": (lambda x: nx.concatenate([x, x * 2], axis=0), [(13, 17), (103, 107)]),
 }
