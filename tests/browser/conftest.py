@@ -167,6 +167,15 @@ class Notebook:
         self.page.evaluate(f"([index, text]) => {{ {CELLS}.get(index).sharedModel.setSource(text); }}", [index, text])
         return self.run(index)
 
+    def focus(self, locator):
+        """Give it the focus, and again where JupyterLab, which looks after a cell that has run, has taken it back."""
+        for _ in range(20):
+            locator.focus()
+            self.page.wait_for_timeout(100)
+            if locator.evaluate("each => each === document.activeElement"):
+                return
+        raise AssertionError("the focus does not stay")
+
     def restart(self):
         self.command("notebook:restart-kernel")
         self.page.locator(".jp-Dialog button.jp-mod-warn").click()

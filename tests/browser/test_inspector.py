@@ -72,7 +72,7 @@ def test_the_keyboard_is_enough(notebook):
     opened, widget = inspect(notebook, "softmax", SOFTMAX, CALL)
     canvas, press = widget.locator(".nx-canvas"), opened.page.keyboard.press
     selected = widget.locator(".nx-selected")
-    canvas.focus()
+    opened.focus(canvas)
     press("ArrowDown")
     assert selected.get_attribute("aria-label") == "t, f32[4][10]"
     press("ArrowDown")
@@ -100,7 +100,7 @@ def test_the_keyboard_is_enough(notebook):
     theme = widget.get_attribute("data-nx-theme")
     widget.get_by_role("button", name="Light or dark").click()
     assert {theme, widget.get_attribute("data-nx-theme")} == {"light", "dark"}
-    canvas.focus()
+    opened.focus(canvas)
     world = canvas.locator("> g")
     before = world.get_attribute("transform")
     press("+")

@@ -111,7 +111,7 @@ def test_caches_are_cleared_and_put_back(launched):
     tabs, press = panel(launched).get_by_role("tab"), launched.page.keyboard.press
     assert tabs.all_inner_texts() == ["Timeline", "Totals", "Caches", "Device"]
 
-    tabs.first.focus()
+    launched.focus(tabs.first)
     press("ArrowRight")
     totals = panel(launched).locator("table", has_text="Functions").locator("tbody tr")
     assert totals.locator("th").all_inner_texts() == ["softmax"]

@@ -103,12 +103,12 @@ def test_a_function_can_be_asked_for(opened):
 def test_the_keyboard_is_enough(opened):
     found, widget = opened()
     press, focused = found.page.keyboard.press, widget.locator(":focus")
-    widget.get_by_role("tab", name="Timeline").focus()
+    found.focus(widget.get_by_role("tab", name="Timeline"))
     press("ArrowRight")
     assert focused.inner_text() == "Functions"
     assert focused.get_attribute("aria-selected") == "true"
     press("ArrowLeft")
-    widget.locator(".nx-rows li[tabindex='0']").focus()
+    found.focus(widget.locator(".nx-rows li[tabindex='0']"))
     for key, text in (("Home", "decay"), ("ArrowDown", "spread"), ("ArrowDown", "0.5 → 0.25")):
         press(key)
         widget.locator(":focus", has_text=text).wait_for()
