@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nxkernel import primitives as p
+from nxkernel import shapes
 from nxkernel.compilers import maps
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -99,10 +100,7 @@ def matrix(
 
 
 def _size(operand: Expr, axes: Sequence[int]) -> int:
-    size = 1
-    for axis in axes:
-        size *= operand.shape[axis]
-    return size
+    return shapes.size([operand.shape[axis] for axis in axes])
 
 
 def axes_of(node: Expr) -> tuple[tuple[list[int], list[int], list[int]], tuple[list[int], list[int], list[int]]]:

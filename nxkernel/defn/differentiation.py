@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import containers, variables
+from nxkernel.defn import containers, subjects, variables
 from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
@@ -169,7 +169,7 @@ def _check_variables(transform: Any, argnums: Places, has_aux: bool, name: str) 
 
 def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with_value: bool) -> Definition:
     several = not isinstance(argnums, int)
-    places, name = variables.places(argnums), variables.called(function)
+    places, name = variables.places(argnums), subjects.name(function)
     function = variables.inlined(function)
 
     @variables.transform(f"grad({name})")
@@ -195,7 +195,7 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
 def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
     if tracing.current() is None:
 
-        @variables.transform(f"grad({variables.called(function)})")
+        @variables.transform(f"grad({subjects.name(function)})")
         def of_variables(given: Any) -> Any:
             return _of_variables(given, function, transform)
 
@@ -206,7 +206,7 @@ def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[
         kept[:] = [function(values)]
         return (transform(kept[0]) if transform is not None else kept[0]), kept[0]
 
-    name = variables.called(function)
+    name = subjects.name(function)
     value, result, (slope,) = differentiate(of, [given], True, f"grad of {name}")
     return (value if transform is None else result), slope
 

@@ -133,7 +133,7 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
     True
     """
     variables.checked(fun, "checkpoint")
-    name, fun = f"checkpoint({variables.called(fun)})", variables.inlined(fun)
+    name, fun = f"checkpoint({subjects.name(fun)})", variables.inlined(fun)
 
     @variables.transform(name)
     @functools.wraps(fun, updated=())

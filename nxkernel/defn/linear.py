@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.defn import containers, entries, variables
+from nxkernel.defn import containers, entries, subjects, variables
 from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
@@ -89,11 +89,11 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     ([3.0, 8.0], [[3.0, 40.0], [1.0, 20.0]])
     """
     variables.checked(fun, "vjp")
-    name, fun = f"vjp of {variables.called(fun)}", variables.inlined(fun)
+    name, fun = f"vjp of {subjects.name(fun)}", variables.inlined(fun)
     _check_arguments(primals, name)
     if tracing.current() is None:
         # Arguments are not changed, also where the function assigns into them.
-        @variables.transform(variables.called(fun))
+        @variables.transform(subjects.name(fun))
         def value(*values: Any) -> Any:
             return fun(*values)
 
@@ -164,7 +164,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
                 "Each argument has one; that of one which does not change is zero.",
             )
         )
-    name, fun = f"jvp of {variables.called(fun)}", variables.inlined(fun)
+    name, fun = f"jvp of {subjects.name(fun)}", variables.inlined(fun)
     _check_arguments((*primals, *tangents), name)
     if tracing.current() is None:
 
@@ -205,7 +205,7 @@ def jacobian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Defin
     [[3.0, 0.0], [1.0, 4.0]]
     """
     variables.checked(fun, "jacobian")
-    return _jacobian(fun, argnums, f"jacobian of {variables.called(fun)}")
+    return _jacobian(fun, argnums, f"jacobian of {subjects.name(fun)}")
 
 
 def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Definition:
@@ -228,7 +228,7 @@ def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Defini
     [[0.0, 5.0, 3.0], [5.0, 0.0, 2.0], [3.0, 2.0, 0.0]]
     """
     variables.checked(fun, "hessian")
-    name = f"hessian of {variables.called(fun)}"
+    name = f"hessian of {subjects.name(fun)}"
     return _jacobian(_jacobian(fun, argnums, name), argnums, name)
 
 

@@ -55,7 +55,7 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
     [[10, 30], [20, 40]]
     """
     variables.checked(function, "vmap")
-    name, function = f"vmap of {variables.called(function)}", variables.inlined(function)
+    name, function = f"vmap of {subjects.name(function)}", variables.inlined(function)
 
     @variables.transform(name)
     @functools.wraps(function, updated=())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import math
 import statistics
 import time
 from typing import Any
 
 import numpy as np
 
+from nxkernel.compilers.memory import bytes_of
 from nxkernel.defn import places
 from nxkernel.defn.report import KernelTime, Measurement
 from nxkernel.graph.expr import Graph
@@ -50,7 +50,7 @@ def measured(executable: Any) -> Measurement:
             "How often its loop runs depends on values, so numbers made for a measurement would say nothing. "
             f"Time a call of it, %timeit f(...), instead. {where}".rstrip()
         )
-    size = sum(math.prod(node.shape) * node.type.size for node in graph.parameters)
+    size = sum(map(bytes_of, graph.parameters))
     if size > MOST:
         raise ValueError(f"Its inputs are {size / 1e9:.1f} GB: no others are made beside them for a measurement.")
     inputs = [_made(node) for node in graph.parameters]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nxkernel import types
-from nxkernel.defn import containers, faces
+from nxkernel.defn import containers, faces, subjects
 from nxkernel.defn.channel import Channel
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.jit import Compiled, Hooks, compile
@@ -226,7 +226,7 @@ def stream(
     >>> [float(mean) for mean in means]
     [6.0]
     """
-    name = getattr(function, "__name__", type(function).__name__)
+    name = subjects.name(function)
     if tracing.current() is not None:
         raise NxTypeError(
             message(

@@ -112,11 +112,6 @@ def places(argnums: Any) -> tuple[int, ...]:
     return found
 
 
-def called(function: Any) -> str:
-    """What people call a function."""
-    return getattr(function, "__name__", type(function).__name__)
-
-
 def checked(function: Any, name: str) -> None:
     """Refuse what is no function that traced values can be given to.
 

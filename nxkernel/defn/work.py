@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.compilers.memory import bytes_of
 from nxkernel.graph.expr import Expr
-from nxkernel.primitives import Spec
 
 
 def moved(node: Expr) -> int:
@@ -40,9 +41,9 @@ def operations(node: Expr) -> int:
     """
     family = node.primitive.family
     if family == "elementwise":
-        return _size(node.spec)
+        return shapes.size(node.shape)
     if family in ("reduction", "cumulative"):
-        return _size(node.operands[0].spec)
+        return shapes.size(node.operands[0].shape)
     if node.primitive is p.dot:
         depth = math.prod(node.operands[0].shape[axis] for axis in node.params["contract"][0])
         return _multiplications(node) * depth
@@ -53,13 +54,9 @@ def operations(node: Expr) -> int:
 
 def _multiplications(node: Expr) -> int:
     """Operations for one product and its addition, for each element of a result."""
-    return (8 if node.type.is_complex else 2) * _size(node.spec)
-
-
-def _size(spec: Spec) -> int:
-    return math.prod(spec.shape)
+    return (8 if node.type.is_complex else 2) * shapes.size(node.shape)
 
 
 def _bytes(node: Expr) -> int:
     specs = node.spec if type(node.spec) is tuple else (node.spec,)
-    return sum(_size(spec) * spec.type.size for spec in specs)
+    return sum(map(bytes_of, specs))

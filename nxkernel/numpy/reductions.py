@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel import types
+from nxkernel import shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
@@ -291,7 +291,7 @@ def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
             place = axes[0]
             if axis is None:
                 shape = data.shape
-                data, place = apply(p.reshape, data, shape=(value_size(shape),), names=(None,)), 0
+                data, place = apply(p.reshape, data, shape=(shapes.size(shape),), names=(None,)), 0
             found = apply(primitive, data, axis=place, keep_axis=keep and axis is not None, tie_break="low", type=s64)
             if keep and axis is None:
                 found = apply(p.reshape, found, shape=(1,) * len(shape), names=(None,) * len(shape))
@@ -305,14 +305,6 @@ def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
         return finished(found, out, True, name)
 
     return place_of
-
-
-def value_size(shape: Shape) -> int:
-    """How many elements a shape has."""
-    size = 1
-    for length in shape:
-        size *= length
-    return size
 
 
 _argmax_of, _argmin_of = _place_of(p.argmax, types.least), _place_of(p.argmin, types.greatest)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from nxkernel import primitives as p
+from nxkernel import shapes
 from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy import bounds, parts, picking
 from nxkernel.numpy.array import Array, Value, as_value, fitted, wrap
@@ -150,7 +151,7 @@ class Selected(Value):
             return value if value.ndim <= after else value[(*[slice(None)] * (value.ndim - after - 1), 0)]
         if value.ndim > after + 1 or self.axis:
             self._refuse("assigning an array of this shape")
-        flat = convert(reshaped(self.mask, (_size(self.mask.shape),)), s64)
+        flat = convert(reshaped(self.mask, (shapes.size(self.mask.shape),)), s64)
         order = apply(p.cumulative_sum, flat, axis=0, reverse=False)
         order = apply(p.subtract, order, filled(1, s64, order.shape))
         order = apply(p.maximum, order, filled(0, s64, order.shape))
@@ -170,13 +171,6 @@ class Selected(Value):
                     "Masked, the shape stays: np.where(mask, x, 0).",
                 )
             )
-
-
-def _size(shape: Shape) -> int:
-    size = 1
-    for length in shape:
-        size *= length
-    return size
 
 
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:

@@ -37,3 +37,11 @@ def test_a_value_that_a_partial_has_by_keyword_is_never_stale():
     assert float(apply(1.0)) == 2.0
     scale.keywords["factor"] = 5.0
     assert float(apply(1.0)) == 5.0
+
+
+def test_what_is_made_of_a_partial_is_called_by_its_function():
+    def loss(x, *, factor):
+        return factor * x * x
+
+    assert nx.grad(functools.partial(loss, factor=3.0)).__name__ == "grad(loss)"
+    assert nx.vmap(functools.partial(loss, factor=3.0)).__name__ == "vmap of loss"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-import math
 import threading
 import weakref
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import loader
 from nxkernel.primitives import Spec
 
@@ -70,8 +70,7 @@ class Call:
 
 
 def _array(address: int, spec: Spec) -> np.ndarray:
-    size = math.prod(spec.shape) * spec.type.size
-    memory = (ctypes.c_char * size).from_address(address)
+    memory = (ctypes.c_char * bytes_of(spec)).from_address(address)
     return np.ndarray(spec.shape, spec.type.dtype, memory)
 
 

@@ -13,6 +13,7 @@ from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.layouts import turned
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
+from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import libraries, program, store
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
@@ -138,9 +139,7 @@ def _kernels(step: Step, plan: Plan) -> list[KernelRecord]:
 def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr]) -> KernelRecord:
     node = step.work.node
     shown = origin.get(node, node)
-    moved = sum(
-        owner.type.size * _size(owner) for owner in {*step.reads, *step.writes} if owner is not step.work.scratch
-    )
+    moved = sum(bytes_of(owner) for owner in {*step.reads, *step.writes} if owner is not step.work.scratch)
     kind = node.primitive.name
     if isinstance(launch, HostCall):
         return KernelRecord(kind, launch.title, kind, "memory", 0.0, [shown], moved)
@@ -164,7 +163,7 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool) -> KernelR
     inner = [node for node in bound.nodes if node in origin and node.primitive.family != "leaf"]
     # A kernel that only fills a part of a value, such as the margin of a padded one, is for that value.
     nodes = list(dict.fromkeys(origin.get(node, node) for node in inner or step.writes))
-    moved = sum(owner.type.size * _size(owner) for owner in {*step.reads, *step.writes})
+    moved = sum(map(bytes_of, {*step.reads, *step.writes}))
     count = sum(
         op.name not in ("load", "gather", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code
     )
@@ -225,13 +224,6 @@ def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
     flops = (8 if product.type.is_complex else 2) * product.batch * product.rows * product.columns * product.depth
     symbol = libraries.GEMM[product.type]
     return KernelRecord("matrix product", title, symbol, "memory", 0.0, [node], elements * product.type.size, flops)
-
-
-def _size(node: Expr) -> int:
-    size = 1
-    for n in node.shape:
-        size *= n
-    return size
 
 
 def records(laid: Plan, symbol: str) -> list[KernelRecord]:
