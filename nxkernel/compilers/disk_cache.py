@@ -26,8 +26,9 @@ from pathlib import Path
 
 from nxkernel.errors import CacheWarning, message
 
-#: Bytes that the cache may take; the files unused for longest go first.
-LIMIT = 512 << 20
+#: Bytes and files that the cache may take; the files unused for longest go first. Small kernels come to the second one
+#: long before the first: looking at them all must not take longer than compiling what is written.
+LIMIT, MOST = 512 << 20, 1 << 15
 
 _MAGIC = b"nxk1"
 _HEAD = struct.Struct("<4s32sQ")
@@ -103,21 +104,25 @@ def write(name: str, code: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         return
-    # Looking at all files takes long where there are many; digests are random, so this is one write in 64.
-    if digest[0] % 64 == 0:
+    # Looking at all files takes long where there are many; digests are random, so this is one write in 256.
+    if digest[0] == 0:
         trim()
 
 
-def files() -> Iterator[tuple[Path, os.stat_result]]:
-    """The files of the cache, of every version, with their sizes and times."""
-    root = _root()
-    if root is None or not root.is_dir():
-        return
+def files() -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+    """The files of the cache with their sizes and times: those of this version and processor, then all others."""
+    root, own = _root(), directory()
+    folders: list[Path] = []
+    with contextlib.suppress(OSError):
+        folders = sorted(root.iterdir(), key=lambda path: path != own) if root is not None else []
     # The folder may be one that somebody keeps other things in: only what this module wrote is its to remove.
-    for path in root.glob("*/*"):
-        if _OWN_FOLDER.fullmatch(path.parent.name) and _OWN_FILE.fullmatch(path.name):
-            with contextlib.suppress(OSError):
-                yield path, path.stat()
+    for folder in folders:
+        if _OWN_FOLDER.fullmatch(folder.name):
+            with contextlib.suppress(OSError), os.scandir(folder) as found:
+                for entry in found:
+                    if _OWN_FILE.fullmatch(entry.name):
+                        with contextlib.suppress(OSError):
+                            yield entry, entry.stat()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,53 +160,44 @@ def survey(seconds: float = 60.0) -> Kept:
     seconds : float, optional
         How long to look at the most.
     """
-    folder, root = directory(), _root()
+    own = directory()
     sizes: dict[str, list[int]] = {"kernel": [], "record": [], "other": []}
     times, whole, end = [], True, time.monotonic() + seconds
-    folders = [path for path in root.iterdir() if path != folder and path.is_dir()] if folder and root.is_dir() else []
-    for place in [folder, *folders] if folder else []:
-        if not _OWN_FOLDER.fullmatch(place.name):
+    for entry, info in files() if own is not None else ():
+        if entry.name.startswith(_TEMPORARY):
             continue
-        with contextlib.suppress(OSError), os.scandir(place) as found:
-            for entry in found:
-                if not _OWN_FILE.fullmatch(entry.name) or entry.name.startswith(_TEMPORARY):
-                    continue
-                if time.monotonic() > end:
-                    whole = False
-                    break
-                with contextlib.suppress(OSError):
-                    info = entry.stat()
-                    kind = "other" if place != folder else "record" if entry.name.startswith("nxg_") else "kernel"
-                    sizes[kind].append(info.st_size)
-                    times.append(info.st_mtime)
+        if time.monotonic() > end:
+            whole = False
+            break
+        is_own = os.path.dirname(entry.path) == str(own)
+        sizes["other" if not is_own else "record" if entry.name.startswith("nxg_") else "kernel"].append(info.st_size)
+        times.append(info.st_mtime)
     counts = {f"{kind}s": len(each) for kind, each in sizes.items()}
     totals = {f"{kind}_bytes": sum(each) for kind, each in sizes.items()}
     return Kept(**counts, **totals, oldest=min(times, default=0.0), latest=max(times, default=0.0), whole=whole)
 
 
-def trim(limit: int | None = None) -> int:
+def trim(limit: int | None = None, most: int | None = None) -> int:
     """Remove the files unused for longest until the cache fits; how many went. Temporary files of the dead go too."""
-    removed = 0
-    limit = LIMIT if limit is None else limit
+    limit, most = LIMIT if limit is None else limit, MOST if most is None else most
     found = sorted(files(), key=lambda item: item[1].st_mtime)
-    total = sum(info.st_size for _, info in found)
-    for path, info in found:
-        stale = path.name.startswith(_TEMPORARY) and time.time() - info.st_mtime > 3600
-        if total <= limit and not stale:
+    total, count = sum(info.st_size for _, info in found), len(found)
+    for entry, info in found:
+        stale = entry.name.startswith(_TEMPORARY) and time.time() - info.st_mtime > 3600
+        if total <= limit and count <= most and not stale:
             continue
         with contextlib.suppress(OSError):
-            path.unlink()
-            total -= info.st_size
-            removed += 1
-    return removed
+            os.unlink(entry)
+            total, count = total - info.st_size, count - 1
+    return len(found) - count
 
 
 def clear() -> int:
     """Remove every file; how many there were."""
     removed = 0
-    for path, _ in list(files()):
+    for entry, _ in list(files()):
         with contextlib.suppress(OSError):
-            path.unlink()
+            os.unlink(entry)
             removed += 1
     return removed
 

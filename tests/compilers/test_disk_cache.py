@@ -103,6 +103,15 @@ def test_trim_removes_what_was_unused_for_longest(folder):
         os.utime(disk_cache.directory() / name, (1e9 - age, 1e9 - age))
     assert disk_cache.trim(limit=2 * len(CODE) + 200) == 1
     assert [disk_cache.has(name) for name in ("nxk_new", "nxk_middle", "nxk_old")] == [True, True, False]
+    assert disk_cache.trim(most=1) == 1
+    assert [disk_cache.has(name) for name in ("nxk_new", "nxk_middle", "nxk_old")] == [True, False, False]
+
+
+def test_what_is_written_keeps_files_few(folder, monkeypatch):
+    monkeypatch.setattr(disk_cache, "MOST", 8)
+    for number in range(1000):
+        disk_cache.write(f"nxk_{number}", CODE)
+    assert len(list(disk_cache.files())) < 900
 
 
 def test_only_files_of_its_own_are_ever_removed(folder):
