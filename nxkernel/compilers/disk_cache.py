@@ -181,15 +181,21 @@ def trim(limit: int | None = None, most: int | None = None) -> int:
     """Remove the files unused for longest until the cache fits; how many went. Temporary files of the dead go too."""
     limit, most = LIMIT if limit is None else limit, MOST if most is None else most
     found = sorted(files(), key=lambda item: item[1].st_mtime)
-    total, count = sum(info.st_size for _, info in found), len(found)
+    total, count, removed = sum(info.st_size for _, info in found), len(found), 0
     for entry, info in found:
         stale = entry.name.startswith(_TEMPORARY) and time.time() - info.st_mtime > 3600
         if total <= limit and count <= most and not stale:
             continue
-        with contextlib.suppress(OSError):
+        try:
             os.unlink(entry)
-            total, count = total - info.st_size, count - 1
-    return len(found) - count
+            removed += 1
+        except FileNotFoundError:
+            # Another process makes room, too.
+            pass
+        except OSError:
+            continue
+        total, count = total - info.st_size, count - 1
+    return removed
 
 
 def clear() -> int:

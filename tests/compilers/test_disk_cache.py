@@ -107,6 +107,17 @@ def test_trim_removes_what_was_unused_for_longest(folder):
     assert [disk_cache.has(name) for name in ("nxk_new", "nxk_middle", "nxk_old")] == [True, False, False]
 
 
+def test_what_another_process_removed_meanwhile_makes_room(folder, monkeypatch):
+    for age, name in enumerate(("nxk_new", "nxk_middle", "nxk_old")):
+        disk_cache.write(name, CODE)
+        os.utime(disk_cache.directory() / name, (1e9 - age, 1e9 - age))
+    found = list(disk_cache.files())
+    (disk_cache.directory() / "nxk_old").unlink()
+    monkeypatch.setattr(disk_cache, "files", lambda: found)
+    assert disk_cache.trim(most=2) == 0
+    assert [disk_cache.has(name) for name in ("nxk_new", "nxk_middle")] == [True, True]
+
+
 def test_what_is_written_keeps_files_few(folder, monkeypatch):
     monkeypatch.setattr(disk_cache, "MOST", 8)
     for number in range(1000):
