@@ -13,7 +13,6 @@ from nxkernel.defn.explain import compared
 from nxkernel.defn.report import CompilationView, Measurement
 from nxkernel_lab.dot import to_dot
 from nxkernel_lab.feed import Feed
-from nxkernel_lab.launches import joined
 from nxkernel_lab.messages import (
     Choose,
     Close,
@@ -89,7 +88,7 @@ class Inspector(anywidget.AnyWidget):
     def refresh(self) -> None:
         """Read the definition's compilations, events and counts anew."""
         shown = self._compiled[self.chosen] if self._compiled else None
-        self._compiled = [joined(view) for view in self._definition.compilations()]
+        self._compiled = self._definition.compilations()
         same = [k for k, view in enumerate(self._compiled) if shown is not None and _origin(view) == _origin(shown)]
         with self.hold_sync():
             self.choices = [_choice(view) for view in self._compiled]

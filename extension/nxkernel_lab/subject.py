@@ -19,7 +19,6 @@ def view_of(subject: Any) -> CompilationView:
     Returns
     -------
     CompilationView
-        With one kernel for each whole operation, see `joined`.
 
     Raises
     ------
@@ -28,10 +27,8 @@ def view_of(subject: Any) -> CompilationView:
     ValueError
         Where the definition has not been compiled yet.
     """
-    from nxkernel_lab.launches import joined
-
     if isinstance(subject, CompilationView):
-        return joined(subject)
+        return subject
     if not hasattr(subject, "compilations"):
         raise TypeError(
             f"expected a numerical definition or one of its compilations(), got a {type(subject).__name__}.\n"
@@ -40,7 +37,7 @@ def view_of(subject: Any) -> CompilationView:
     views = subject.compilations()
     if not views:
         raise ValueError(f"{subject.__name__} has not been compiled yet.\n  Call it once, then look again.")
-    return joined(views[-1])
+    return views[-1]
 
 
 def constants_of(nodes: Iterable[NodeView]) -> dict[str, str]:

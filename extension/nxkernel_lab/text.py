@@ -116,12 +116,14 @@ def kernel_lines(subject: Any, times: bool = True) -> list[str]:
 
 def origin(kernel: KernelView) -> str:
     """Where a kernel's native code came from, and what getting it took."""
-    if "LLVM" not in kernel.texts and kernel.origin == "memory":
-        return "library code"
-    if kernel.origin == "program":
-        return "part of the loop around it"
-    where = {"compiled": "compiled", "memory": "reused from memory", "disk": "loaded from disk"}
-    return f"{where.get(kernel.origin, kernel.origin)} in {duration(kernel.milliseconds)}"
+    spent = duration(kernel.milliseconds)
+    return {
+        "compiled": f"compiled in {spent}",
+        "memory": f"reused from memory in {spent}",
+        "disk": f"loaded from disk in {spent}",
+        "program": "part of the loop around it",
+        "library": "library code",
+    }[kernel.origin]
 
 
 def work(kernel: KernelView) -> list[str]:

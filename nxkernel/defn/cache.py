@@ -13,6 +13,7 @@ from nxkernel.compilers.interface import Executable
 from nxkernel.defn.arguments import Parts
 from nxkernel.defn.delivery import Hook
 from nxkernel.defn.events import Event, stream
+from nxkernel.defn.states import is_code
 from nxkernel.graph.expr import Source
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
@@ -23,14 +24,20 @@ Difference = list[tuple[str, str, str]]
 
 
 def difference(there: Parts, here: Parts) -> Difference:
-    """Each part in which two keys differ, in the order of the call."""
+    """Each part in which two keys differ, in the order of the call.
+
+    Functions, classes and modules that only one of them has are left out beside others: the code that names them came
+    or went with them, and is what differs.
+    """
     none = (None, "none")
-    found = []
+    found, named = [], []
     for label in dict.fromkeys([*here, *there]):
         (state, text), (other, other_text) = here.get(label, none), there.get(label, none)
         if state != other:
-            found.append((label, other_text, f"another {text}" if text == other_text else text))
-    return found
+            one_sided = label.startswith("captured ") and (label not in here or label not in there)
+            told = named if one_sided and is_code(state or other) else found
+            told.append((label, other_text, f"another {text}" if text == other_text else text))
+    return found or named
 
 
 @dataclass(eq=False)

@@ -13,11 +13,12 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel.compilers import wholes
 from nxkernel.compilers.interface import KernelRecord
-from nxkernel.defn import measuring, sources, steps
+from nxkernel.defn import launches, measuring, sources, steps
 from nxkernel.defn.arguments import Arguments, Parts
 from nxkernel.defn.cache import Difference, Program, difference
 from nxkernel.defn.nodes import names_of, node_views
 from nxkernel.defn.report import CompilationView, KernelView
+from nxkernel.defn.states import is_code
 from nxkernel.graph.expr import Expr, Graph, node_with
 from nxkernel.graph.printing import constant_text, print_graph
 from nxkernel.operand import VectorizedSpec
@@ -116,6 +117,16 @@ def _is_float(text: str) -> bool:
     return not text.lstrip("-").isdigit()
 
 
+#: Where the code of a kernel would come from, in words.
+_WHERE = {
+    "compiled": "new",
+    "memory": "from memory",
+    "disk": "from disk",
+    "program": "part of the loop around it",
+    "library": "library code",
+}
+
+
 @dataclass(frozen=True)
 class Explanation:
     """What a call would do.
@@ -128,8 +139,8 @@ class Explanation:
     difference : tuple of str
         From the closest program before; ``("first call",)`` when there is none.
     kernels : tuple of (str, str)
-        For a call that would be traced: each kernel, and whether it would be ``"compiled"`` or come from ``"memory"``
-        or ``"disk"``.
+        For a call that would be traced: each kernel, and whether it would be ``"compiled"``, come from ``"memory"`` or
+        ``"disk"``, be part of the ``"program"`` of a loop, or that of a ``"library"``.
     closest : str
         Where and when the closest program was made, and how many calls it answered.
     """
@@ -143,11 +154,11 @@ class Explanation:
     def __str__(self) -> str:
         if self.hit:
             return f"{self.function}: answered from the cache\n  {self.closest}"
-        new = sum(where == "compiled" for _, where in self.kernels)
+        new = any(where in ("compiled", "program") for _, where in self.kernels)
         verb = "would compile" if new or not self.kernels else "would be traced, and reuse every kernel"
         lines = [f"{self.function} {verb}: {'; '.join(self.difference)}"]
         for number, (title, where) in enumerate(self.kernels, start=1):
-            lines.append(f"kernel {number} ({title}): {'new' if where == 'compiled' else f'from {where}'}")
+            lines.append(f"kernel {number} ({title}): {_WHERE[where]}")
         if self.closest:
             lines.append(f"closest: {self.closest}")
         return "\n  ".join(lines)
@@ -175,7 +186,7 @@ def miss(function: str, closest: Closest, edited: bool, graph: Graph | None) -> 
     if graph is not None:
         from nxkernel.compilers.numba_cpu.planning import foresee
 
-        kernels = tuple(foresee(graph))
+        kernels = tuple((kernel.title, kernel.origin) for kernel in launches.joined(foresee(graph))[0])
     return Explanation(function, False, reason(closest, edited), kernels, _history(closest[0]) if closest else "")
 
 
@@ -192,13 +203,14 @@ def view(name: str, program: Program) -> CompilationView:
     graph = executable.graph
     values = list(map(node_with, graph.outputs, program.specs))
     names = names_of(graph)
+    kernels, places = launches.joined(executable.kernels)
     return CompilationView(
         function=name,
         signature=program.signature,
         compiler=program.compiler,
         reason=program.reason,
-        nodes=node_views(graph, _vectorized(program, graph), executable.kernels),
-        kernels=tuple(_kernel(number, kernel, names) for number, kernel in enumerate(executable.kernels)),
+        nodes=node_views(graph, _vectorized(program, graph), kernels),
+        kernels=tuple(_kernel(number, kernel, names) for number, kernel in enumerate(kernels)),
         calls=program.calls,
         cell=program.where,
         text=print_graph(values, graph.parameters),
@@ -209,7 +221,7 @@ def view(name: str, program: Program) -> CompilationView:
         key=program.parts,
         steps=functools.cache(lambda: steps.views(graph)),
         sources=lambda: sources.views(graph),
-        measure=lambda: measuring.measured(executable),
+        measure=lambda: launches.measured(measuring.measured(executable), places),
     )
 
 
@@ -220,8 +232,9 @@ def compared(one: CompilationView, other: CompilationView) -> tuple[str, ...]:
 
 def _baked(program: Program) -> Iterable[str]:
     """What of a key is a value, and neither an array, whose values are read, nor code."""
-    for what, (_, text) in program.parts.items():
-        if what != "compiler" and not is_type(text) and not text.startswith(_NAMED):
+    for what, (state, text) in program.parts.items():
+        named = text.startswith(_NAMED) or (what.startswith("captured ") and is_code(state))
+        if what != "compiler" and not is_type(text) and not named:
             yield f"{what} = {text}"
 
 

@@ -197,7 +197,8 @@ class KernelView:
     symbol : str
         The name of its native code.
     origin : str
-        ``"compiled"``, ``"memory"`` or ``"disk"``.
+        ``"compiled"``, ``"memory"`` or ``"disk"``; ``"program"`` of what is part of the loop around it, ``"library"``
+        of a library's routine.
     milliseconds : float
         What getting its native code took.
     moved : int

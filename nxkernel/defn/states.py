@@ -82,6 +82,19 @@ def by_value(value: Any) -> Any:
     return (type(value), value)
 
 
+def is_code(state: Any) -> bool:
+    """Whether a state is that of a function, a class or a module, and not of a value.
+
+    Examples
+    --------
+    >>> is_code(by_value(np)), is_code(by_value(np.sin)), is_code(by_value(0.5))
+    (True, True, False)
+    """
+    if isinstance(state, Same):
+        return callable(state.value) or isinstance(state.value, types.ModuleType)
+    return isinstance(state, tuple) and state[:1] == ("function",)
+
+
 def members(values: Iterable[Any]) -> frozenset:
     """The members of a set as part of a key."""
     return frozenset(map(by_value, values))

@@ -179,6 +179,51 @@ def test_something_that_was_made_anew():
     assert f.why(1.0).difference == ("something that it captures was made anew",)
 
 
+def helped(body):
+    """A function whose helper is what `body` says, and what is around both."""
+    around = {"nx": nx, "np": np, "sin": np.sin, "rate": 0.5}
+    exec(f"def more(x):\n    return x\ndef helper(x):\n    return {body}\ndef f(x):\n    return helper(x) * 2", around)
+    return nx.jit(around["f"]), around
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("nx.sin(x)", "np.sin(x)"), ("x + 1", "more(x)"), ("sin(x)", "nx.sin(x)"), ("x", "sin(x)")]
+)
+def test_modules_and_functions_that_other_code_names_are_no_reason(before, after):
+    f, around = helped(before)
+    f(ONE)
+    exec(f"def helper(x):\n    return {after}", around)
+    assert f.why(ONE).difference == ("captured helper: its code has changed",)
+    f(ONE)
+    assert f.compilations()[-1].reason == ("captured helper: its code has changed",)
+
+
+def test_values_that_other_code_names_and_another_module_of_the_same_name_are_told():
+    f, around = helped("np.sin(x)")
+    f(ONE)
+    exec("def helper(x):\n    return np.sin(x) * rate", around)
+    assert f.why(ONE).difference == ("captured helper: its code has changed", "captured rate: none → 0.5")
+    f(ONE)
+    around["np"] = nx.numpy
+    assert f.why(ONE).difference == ("captured np: module numpy → module nxkernel.numpy",)
+
+
+def test_a_function_that_a_container_got_is_told():
+    table = {"sin": nx.sin}
+    f = nx.jit(lambda x: sum(each(x) for each in table.values()))
+    f(ONE)
+    table["tanh"] = nx.tanh
+    assert f.why(ONE).difference == ("captured table['tanh']: none → tanh",)
+
+
+def test_functions_of_packages_are_not_baked_in():
+    around = {"sin": np.sin, "nx": nx}
+    exec("def f(x, *, by):\n    return by(sin(x))", around)
+    f = nx.jit(around["f"])
+    f(ONE, by=nx.tanh)
+    assert f.compilations()[0].baked == ("option by = tanh",)
+
+
 def test_views(f):
     f(ONE)
     (view,) = f.compilations()

@@ -34,8 +34,3 @@ def test_names_say_which_part_and_which_way(library, view):
     assert (names["c"], names["d"], names["e"]) == ("sort", "svd", "elem 1")
     transforms = [replace(view.nodes[4], label="fft", detail=f"axes=[1], inverse={back}") for back in (True, False)]
     assert list(map(name_of, transforms)) == ["inverse fft", "fft"]
-
-
-def test_the_passes_of_a_sort_are_looked_at_as_one(library, defined):
-    assert [kernel.kind for kernel in view_of(library).kernels] == ["rows", "sort", "svd"]
-    assert [kernel.kind for kernel in view_of(defined("f", [library])).kernels] == ["rows", "sort", "svd"]

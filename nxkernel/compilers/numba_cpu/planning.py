@@ -24,32 +24,15 @@ from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
 from nxkernel.types import Type
-from nxkernel.wording import counted, shared
+from nxkernel.wording import counted
 
 _BLAS: frozenset[Type] = frozenset(libraries.GEMM)
 
 
-def foresee(graph: Graph) -> list[tuple[str, str]]:
-    """The kernels that compiling a graph would need: what each is, and where its code would come from."""
+def foresee(graph: Graph) -> list[KernelRecord]:
+    """The kernels that compiling a graph would need; their origin is where their code would come from."""
     check(graph)
-    found = []
-    for step in [step for plan in all_plans(plan_of(graph)) for step in plan.steps]:
-        if isinstance(step.work, Bound):
-            found.append((_title(step, step.work), store.whereabouts(step.work.nest.key)))
-        elif isinstance(step.work, Whole):
-            found += _foreseen([launch for launch in step.work.routine.launches if isinstance(launch, Launch)])
-    return found
-
-
-def _foreseen(launches: Sequence[Launch]) -> list[tuple[str, str]]:
-    """The launches of one operation, which people look at as one kernel."""
-    if not launches:
-        return []
-    origins = {store.whereabouts(launch.symbol) for launch in launches}
-    title = launches[0].title
-    if len(launches) > 1:
-        title = f"{shared([launch.title for launch in launches]) or title}, {len(launches)} steps"
-    return [(title, next(origin for origin in ("compiled", "disk", "memory") if origin in origins))]
+    return _records(plan_of(graph), "", lambda symbol, _text: (0, store.whereabouts(symbol)))
 
 
 def plan_of(graph: Graph) -> Plan:
@@ -125,26 +108,30 @@ def _refuse(node: Expr) -> NoReturn:
     )
 
 
-def _kernels(step: Step, plan: Plan) -> list[KernelRecord]:
+#: Gets native code by its name and its text: its address, and where it came from.
+_Get = Callable[[str, Callable[[], str]], tuple[int, str]]
+
+
+def _kernels(step: Step, plan: Plan, get: _Get) -> list[KernelRecord]:
     """Get the native code of a step, and say what it is."""
     if isinstance(step.work, Product):
         return [_library_record(step.work, plan.origin)]
     if isinstance(step.work, Scalar | ElementStore | Control):
         return []
     if isinstance(step.work, Whole):
-        return [_whole_record(step, launch, plan.origin) for launch in step.work.routine.launches]
-    return [_nest_record(step, plan.origin, program.is_inlined(plan, step.work))]
+        return [_whole_record(step, launch, plan.origin, get) for launch in step.work.routine.launches]
+    return [_nest_record(step, plan.origin, program.is_inlined(plan, step.work), get)]
 
 
-def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr]) -> KernelRecord:
+def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr], get: _Get) -> KernelRecord:
     node = step.work.node
     shown = origin.get(node, node)
     moved = sum(bytes_of(owner) for owner in {*step.reads, *step.writes} if owner is not step.work.scratch)
     kind = node.primitive.name
     if isinstance(launch, HostCall):
-        return KernelRecord(kind, launch.title, kind, "memory", 0.0, [shown], moved)
+        return KernelRecord(kind, launch.title, kind, "library", 0.0, [shown], moved)
     begin = time.perf_counter()
-    _, where = store.native(launch.symbol, launch.text)
+    _, where = get(launch.symbol, launch.text)
     spent = 1e3 * (time.perf_counter() - begin)
     texts: dict[str, Callable[[], str]] = {"LLVM": launch.text, "assembly": lambda: _assembly(launch.text())}
     if launch.source:
@@ -152,12 +139,12 @@ def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr
     return KernelRecord(kind, launch.title, launch.symbol, where, spent, [shown], moved, texts=texts)
 
 
-def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool) -> KernelRecord:
+def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool, get: _Get) -> KernelRecord:
     bound = step.work
     begin = time.perf_counter()
     where = "program"
     if not inlined:
-        _, where = store.native(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
+        _, where = get(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
     spent = 1e3 * (time.perf_counter() - begin)
     nest = bound.nest
     inner = [node for node in bound.nodes if node in origin and node.primitive.family != "leaf"]
@@ -223,10 +210,14 @@ def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
     )
     flops = (8 if product.type.is_complex else 2) * product.batch * product.rows * product.columns * product.depth
     symbol = libraries.GEMM[product.type]
-    return KernelRecord("matrix product", title, symbol, "memory", 0.0, [node], elements * product.type.size, flops)
+    return KernelRecord("matrix product", title, symbol, "library", 0.0, [node], elements * product.type.size, flops)
 
 
 def records(laid: Plan, symbol: str) -> list[KernelRecord]:
     """The kernels of a plan, with their native code."""
-    kernels = [record for plan in all_plans(laid) for step in plan.steps for record in _kernels(step, plan)]
+    return _records(laid, symbol, store.native)
+
+
+def _records(laid: Plan, symbol: str, get: _Get) -> list[KernelRecord]:
+    kernels = [record for plan in all_plans(laid) for step in plan.steps for record in _kernels(step, plan, get)]
     return kernels + [_loop_record(loop, symbol, laid.origin) for loop in spread_loops(laid)]

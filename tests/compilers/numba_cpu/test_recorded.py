@@ -60,7 +60,7 @@ def test_a_record_runs_as_the_program_does(folder, monkeypatch):
         for one, other in zip(again.run(values()), expected, strict=True):
             np.testing.assert_array_equal(one, other)
     assert [kernel.symbol for kernel in again.kernels] == [kernel.symbol for kernel in first.kernels]
-    assert {kernel.origin for kernel in again.kernels} == {"memory"}
+    assert {kernel.origin for kernel in again.kernels} <= {"memory", "library"}
 
 
 def test_its_kernels_tell_what_the_plan_knows(folder):
