@@ -84,10 +84,16 @@ def walk(kernel: Kernel, fusion: Fusion) -> Walk:
 
 def _abreast(kernel: Kernel, fusion: Fusion) -> int:
     """Vectors of a tile with one row: as many as hide how long an addition takes, and stay in registers."""
-    inside: set = set()
-    for anchor in kernel.anchors:
-        fusion.reach(anchor, fusion.start(anchor, kernel), inside)
+    inside = _inside(kernel, fusion)
     return next(count for count, nodes in ABREAST.items() if len(inside) <= nodes)
+
+
+def _inside(kernel: Kernel, fusion: Fusion) -> set[tuple[Expr, Map]]:
+    """What a kernel computes, each value at the places where it does."""
+    found: set[tuple[Expr, Map]] = set()
+    for anchor in kernel.anchors:
+        fusion.reach(anchor, fusion.start(anchor, kernel), found)
+    return found
 
 
 def _reads(kernel: Kernel, fusion: Fusion) -> list[tuple[Expr, dict[int, int]]]:
@@ -148,7 +154,7 @@ def _tiled(
             if steps.get(axis)
         )
 
-    over_windows = _over_windows(kernel, fusion)
+    over_windows = any(node.primitive is p.windows for node, _ in _inside(kernel, fusion))
     clean = [axis for axis in outer if over_windows and _is_clean(axis, reads, outer, sizes, lanes)]
     lane = max(clean or outer, key=lambda axis: (worth(axis), axis))
     row = _shared(reads, outer, lane, sizes)
@@ -181,13 +187,6 @@ def _is_clean(
     steps = {each.get(axis, 0) for _, each in reads}
     full = 2 * sizes[axis] >= lanes * shapes.ceil_div(sizes[axis], lanes)
     return steps == {0, 1} and full and _shared(reads, outer, axis, sizes) is not None
-
-
-def _over_windows(kernel: Kernel, fusion: Fusion) -> bool:
-    inside: set = set()
-    for anchor in kernel.anchors:
-        fusion.reach(anchor, fusion.start(anchor, kernel), inside)
-    return any(node.primitive is p.windows for node, _ in inside)
 
 
 def _shared(reads: list[tuple[Expr, dict[int, int]]], outer: list[int], lane: int, sizes: dict[int, int]) -> int | None:
