@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nxkernel.defn import containers
+from nxkernel.defn import alike, containers
 from nxkernel.errors import NxTypeError, message
 from nxkernel.wording import a
 
@@ -38,7 +38,9 @@ def leaves(container: Any) -> list[Any]:
     >>> sum(nx.sum(leaf * leaf) for leaf in nx.leaves(params)).to_number()
     14.0
     """
-    return [leaf for _, leaf in _flat(container, "container")[1]]
+    found: list[tuple[str, Any]] = []
+    containers.flatten(container, "container", found, _refuse)
+    return [leaf for _, leaf in found]
 
 
 def map_leaves(function: Callable[..., Any], container: Any, *others: Any) -> Any:
@@ -66,24 +68,9 @@ def map_leaves(function: Callable[..., Any], container: Any, *others: Any) -> An
     >>> nx.map_leaves(lambda old, new: 0.9 * old + 0.1 * new, {"w": [1.0, 2.0]}, {"w": [11.0, 12.0]})
     {'w': [2.0, 3.0]}
     """
-    structure, columns = _flat(container, "container")
-    rows = [(leaf,) for _, leaf in columns]
-    for place, other in enumerate(others, start=1):
-        found, values = _flat(other, f"others[{place - 1}]")
-        if found != structure:
-            raise NxTypeError(
-                message(
-                    f"map_leaves: container {place + 1} is not built as the first one.",
-                    f"The first is {containers.describe(structure)}, the other {containers.describe(found)}.",
-                )
-            )
-        rows = [(*row, leaf) for row, (_, leaf) in zip(rows, values, strict=True)]
-    return containers.rebuild(structure, iter([function(*row) for row in rows]))
-
-
-def _flat(container: Any, name: str) -> tuple[Any, list[tuple[str, Any]]]:
-    found: list[tuple[str, Any]] = []
-    return containers.flatten(container, name, found, _refuse), found
+    named = {"container": container, **{f"others[{place}]": other for place, other in enumerate(others)}}
+    structure, rows = alike.rows(named, _refuse)
+    return containers.rebuild(structure, iter([function(*[leaf for _, leaf in row]) for row in rows]))
 
 
 def _refuse(path: str, value: Any) -> Exception:

@@ -39,8 +39,7 @@ def test_what_does_not_fit_is_told():
     with pytest.raises(NxTypeError) as caught:
         nx.map_leaves(lambda a, b: a, {"w": 1, "v": (2, 3)}, {"w": 1, "v": 2})
     assert str(caught.value) == (
-        "map_leaves: container 2 is not built as the first one.\n"
-        "  The first is {'v': (·, ·), 'w': ·}, the other {'v': ·, 'w': ·}."
+        "container and others[0] are not built alike.\n  container['v'] is a tuple, others[0]['v'] is a number."
     )
     with pytest.raises(NxTypeError) as caught:
         nx.leaves({"w": [1, "two"]})
