@@ -373,11 +373,7 @@ put_strided = primitive("put_strided", "indexing", _put_strided)
 # Cumulative and sorting ------------------------------------------------------------------------------------------
 
 
-def _along(operand: Spec, *, axis: int, reverse: bool) -> Spec:
-    return operand
-
-
-def _sort(operand: Spec, *, axis: int, direction: str) -> Spec:
+def _along(operand: Spec, *, axis: int, **_: Any) -> Spec:
     return operand
 
 
@@ -389,7 +385,7 @@ cumulative_sum, cumulative_product, cumulative_max, cumulative_min = (
     primitive(name, "cumulative", _along)
     for name in ("cumulative_sum", "cumulative_product", "cumulative_max", "cumulative_min")
 )
-sort = primitive("sort", "sorting", _sort)
+sort = primitive("sort", "sorting", _along)
 """Ascending or descending; NaN counts as greater than every number."""
 argsort = primitive("argsort", "sorting", _argsort)
 """The indices that sort an axis; equal elements keep their order."""
@@ -400,10 +396,6 @@ argsort = primitive("argsort", "sorting", _argsort)
 
 def _fft(operand: Spec, *, axes: tuple[int, ...], inverse: bool) -> Spec:
     return operand._replace(type=types.to_complex(operand.type))
-
-
-def _matrix(operand: Spec) -> Spec:
-    return operand
 
 
 def _solution(matrix: Spec, right: Spec, **_: Any) -> Spec:
@@ -457,13 +449,13 @@ def _elem(operand: tuple[Spec, ...], *, index: int) -> Spec:
 
 fft = primitive("fft", "library", _fft)
 """The discrete Fourier transform over axes; the inverse divides by the number of elements."""
-cholesky = primitive("cholesky", "library", _matrix)
+cholesky = primitive("cholesky", "library", _same)
 """The lower factor; NaN for a matrix that is not positive definite."""
 triangular_solve = primitive("triangular_solve", "library", _solution)
 """``x`` of ``op(a) x = b`` for ``lower`` or upper triangular ``a``; ``transform`` is none, transpose or conjugate."""
 solve = primitive("solve", "library", _solution)
 """``x`` of ``a x = b``."""
-inverse = primitive("inverse", "library", _matrix)
+inverse = primitive("inverse", "library", _same)
 determinant = primitive("determinant", "library", _one_number)
 lu = primitive("lu", "library", _lu)
 """Both factors in one matrix, and the order of rows: ``a[order] = l u``."""
