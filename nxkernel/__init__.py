@@ -58,7 +58,7 @@ def load_ipython_extension(shell: Any) -> None:
     import nxkernel_magics
 
     nxkernel_magics.load(shell)
-    # Numba takes a quarter of a second to import, which would fall to the first call that compiles.
+    # What compiles takes a tenth of a second to import, which would fall to the first call.
     threading.Thread(target=_import_compiler, name="nxkernel-import", daemon=True).start()
 
 

@@ -1,1 +1,1 @@
-"""The compiler for CPUs: loop nests become LLVM IR, compiled through Numba's code library and run on its threads."""
+"""The compiler for CPUs: loop nests become LLVM IR, which llvmlite compiles, and run on all processors."""

@@ -2,7 +2,7 @@
 
 For a function and a number of lanes there is one wrapper of vectors, a loop over the lanes that LLVM makes vector
 instructions of where the function allows it. Kernels declare the wrapper by a name that tells its content, and
-:func:`libraries` gives what has to be linked for the names in a text.
+:func:`wrappers` gives what has to be linked for the names in a text.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ def call(
     return whole([b.emit(f"extractvalue {result} {made.text}, {place}", element, lanes) for place in (0, 1)])
 
 
-def libraries(text: str) -> list[Any]:
-    """Numba's code libraries with the wrappers that a module of LLVM IR declares."""
-    return [_wrapper(_functions[key], int(lanes)) for key, lanes in _DECLARED.findall(text)]
+def wrappers(text: str) -> list[Any]:
+    """The modules of the wrappers that a module of LLVM IR declares; linking takes them, so they are copies."""
+    return [_wrapper(_functions[key], int(lanes)).clone() for key, lanes in _DECLARED.findall(text)]
 
 
 @functools.lru_cache(maxsize=256)
 def _wrapper(function: ScalarFunction, lanes: int) -> Any:
-    """The library of a function's wrapper, optimized."""
+    """The module of a function's wrapper, optimized."""
     from nxkernel.compilers.numba_cpu.object_code import optimized
 
     symbol = f"{_PREFIX}{function.key}.{lanes}"

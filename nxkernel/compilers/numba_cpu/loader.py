@@ -1,4 +1,4 @@
-"""Object code to addresses, with llvmlite alone: a process whose kernels are on disk never imports Numba."""
+"""Object code to addresses."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ _lock = threading.Lock()
 
 
 @functools.cache
-def _engine() -> Any:
+def target() -> llvm.Target:
+    """The kind of machine that this process runs on, as LLVM knows it."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    machine = target.create_target_machine(reloc="static", codemodel="jitdefault", jit=True)
+    return llvm.Target.from_triple(llvm.get_process_triple())
+
+
+@functools.cache
+def _engine() -> Any:
+    machine = target().create_target_machine(reloc="static", codemodel="jitdefault", jit=True)
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
 
 

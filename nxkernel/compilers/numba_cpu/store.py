@@ -79,7 +79,7 @@ def _make(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None
         module = text()
         from nxkernel.compilers.numba_cpu.object_code import compile_object
 
-        code, origin = compile_object(module, symbol, loops=loops), "compiled"
+        code, origin = compile_object(module, loops=loops), "compiled"
         disk_cache.write(symbol, code)
     address = loader.load(code, symbol)
     with _lock:

@@ -204,12 +204,12 @@ def test_the_wrapper_is_made_of_vectors():
     function = scalar_function(curve, (f32, f32))
     functions._functions[function.key] = function
     symbol = f"nx.njit.{function.key}.16"
-    (library,) = functions.libraries(f"declare <16 x float> @{symbol}(<16 x float>, <16 x float>, ptr, i1)\n")
-    text = str(library._final_module)
+    (wrapper,) = functions.wrappers(f"declare <16 x float> @{symbol}(<16 x float>, <16 x float>, ptr, i1)\n")
+    text = str(wrapper)
     body = text[text.index(f"@{symbol}(") :]
     assert "fmul <16 x " in body[: body.index("\n}")] or "fmul <8 x " in body[: body.index("\n}")]
     assert "extractelement" not in body[: body.index("\n}")]
-    assert functions.libraries("declare void @other(ptr)\n") == []
+    assert functions.wrappers("declare void @other(ptr)\n") == []
 
 
 def test_the_same_function_made_anew_is_the_same_kernel(monkeypatch, tmp_path):

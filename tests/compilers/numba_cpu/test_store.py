@@ -51,13 +51,13 @@ def test_a_failed_build_leaves_the_name_free(no_disk):
 
 
 def test_object_code_is_an_object_file_that_the_loader_runs():
-    code = object_code.compile_object(TEXT.format(name="nxk_test_object"), "nxk_test_object")
+    code = object_code.compile_object(TEXT.format(name="nxk_test_object"))
     address = loader.load(code, "nxk_test_object")
     assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(14) == 42
 
 
 def test_an_object_without_the_name_is_refused():
-    code = object_code.compile_object(TEXT.format(name="nxk_test_other"), "nxk_test_other")
+    code = object_code.compile_object(TEXT.format(name="nxk_test_other"))
     with pytest.raises(ValueError, match="does not define nxk_test_missing"):
         loader.load(code, "nxk_test_missing")
 
