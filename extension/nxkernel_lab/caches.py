@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import Any
 
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.numba_cpu import store, threads
 from nxkernel.defn import cache
+from nxkernel_lab.following import Pace
 
 #: A look at the disk takes this many seconds at the most; the next one waits this many, and as many times as it took.
 LOOK, PAUSE, REST = 0.05, 1.0, 100
@@ -19,19 +19,13 @@ class _Disk:
     """The last look at the disk, which takes long where there are many files."""
 
     def __init__(self) -> None:
-        self._kept, self._until = disk_cache.Kept(), 0.0
+        self._kept, self.pace = disk_cache.Kept(), Pace(PAUSE, REST)
 
     def look(self) -> disk_cache.Kept:
-        begin = time.monotonic()
-        if begin >= self._until:
-            self._kept = disk_cache.survey(LOOK)
-            end = time.monotonic()
-            self._until = end + max(PAUSE, REST * (end - begin))
+        if self.pace.ready():
+            with self.pace.round():
+                self._kept = disk_cache.survey(LOOK)
         return self._kept
-
-    def forget(self) -> None:
-        """Look again next time."""
-        self._until = 0.0
 
 
 _disk = _Disk()
@@ -39,7 +33,7 @@ _disk = _Disk()
 
 def look_again() -> None:
     """Let the next look at the disk be a new one, as something has been removed there."""
-    _disk.forget()
+    _disk.pace.reset()
 
 
 def contents() -> dict[str, Any]:

@@ -1,109 +1,87 @@
-"""The live list of what happened to one definition, at a cost that stays out of the way of its calls."""
+"""The live list of what happened to one definition, and the counts of its calls."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakMethod
 
 from nxkernel.defn.events import Event, stream
 from nxkernel.defn.report import CacheInfo
+from nxkernel_lab.following import Follower
 from nxkernel_lab.wording import count, duration
 
 #: How many rows are kept for display.
 ROWS = 100
-#: Seconds between two updates during a cell, at the least, and how many times its own length an update keeps still.
-PAUSE = 0.1
-REST = 20
 
 
 class Feed:
     """The events of one definition, told to a widget when there is something new.
 
-    Events are told while a cell runs, with pauses, and at its end, when the counts of calls are read too: a call that
-    is answered from the cache costs nothing here.
-
     Parameters
     ----------
     definition : definition
         Whose events to follow.
-    tell : bound method
-        Called without arguments when something is new. It is held weakly: the feed ends with its owner.
+    tell : callable
+        Called without arguments when something is new.
     shell : InteractiveShell, optional
         Whose cells' ends are waited for.
     """
 
     def __init__(self, definition: Any, tell: Callable[[], None], shell: Any = None) -> None:
-        self._definition, self._tell, self._shell = definition, WeakMethod(tell), shell
-        self._stop: Callable[[], None] | None = None
+        self._definition, self._tell = definition, tell
         self._rows: deque[dict[str, Any]] = deque(maxlen=ROWS)
+        self._last = 0
         self._seen: CacheInfo | None = None
-        self._new = False
-        self._quiet_until = 0.0
+        name = definition.__name__
+        self._follower = Follower(self._look, shell, wanted=lambda event: _is_shown(event, name))
 
     @property
     def running(self) -> bool:
         """Whether it listens."""
-        return self._stop is not None
+        return self._follower.running
 
     def start(self) -> None:
         """Listen from now on; what happened before is read from the stream's memory."""
         if self.running:
             return
         self._rows.clear()
-        self._rows.extend(row(event) for event in stream.records(self._definition.__name__) if _shown(event))
-        self._stop = stream.subscribe(self._hear, hits=False)
-        if self._shell is not None:
-            self._shell.events.register("post_run_cell", self._after_cell)
-        self._update()
+        self._last, self._seen = 0, None
+        self._follower.start()
+        self._follower.tell()
 
     def stop(self) -> None:
         """Listen no longer."""
-        if self._stop is None:
-            return
-        self._stop()
-        self._stop = None
-        if self._shell is not None:
-            self._shell.events.unregister("post_run_cell", self._after_cell)
+        self._follower.stop()
 
     def rows(self) -> list[dict[str, Any]]:
         """The latest events as rows for display, oldest first."""
+        if self.running:
+            self._read()
         return list(self._rows)
 
     def counts(self) -> str:
         """How the definition's calls were answered, in one line."""
         return counts_line(self._definition.cache_info())
 
-    def _hear(self, event: Event) -> None:
-        if not _shown(event) or event.function != self._definition.__name__:
-            return
-        self._rows.append(row(event))
-        self._new = True
-        # Other threads leave it to the end of the cell: a widget is updated from the thread that made it.
-        if time.perf_counter() >= self._quiet_until and threading.current_thread() is threading.main_thread():
-            self._update()
+    def _look(self) -> None:
+        new, counts = self._read(), self._definition.cache_info()
+        if new or counts != self._seen:
+            self._seen = counts
+            self._tell()
 
-    def _after_cell(self, _result: object) -> None:
-        if self._new or self._definition.cache_info() != self._seen:
-            self._update()
-
-    def _update(self) -> None:
-        tell = self._tell()
-        if tell is None:
-            self.stop()
-            return
-        start = time.perf_counter()
-        self._new, self._seen = False, self._definition.cache_info()
-        tell()
-        end = time.perf_counter()
-        self._quiet_until = end + max(PAUSE, REST * (end - start))
+    def _read(self) -> bool:
+        """Take what is new from the stream; whether there was any."""
+        found = stream.since(self._last)
+        if found:
+            self._last = found[-1][0]
+        new = [row(event) for _, event in found if _is_shown(event, self._definition.__name__)]
+        self._rows.extend(new)
+        return bool(new)
 
 
-def _shown(event: Event) -> bool:
-    return event.kind not in ("hit", "hits", "kernel")
+def _is_shown(event: Event, function: str) -> bool:
+    return event.function == function and event.kind not in ("hit", "hits", "kernel")
 
 
 _WORDS = {"error": "error", "evict": "forgotten", "clear": "cleared"}

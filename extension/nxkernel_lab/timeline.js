@@ -7,6 +7,8 @@ const group = (kind) => (kind === "evicted" || kind === "cleared" ? "gone" : kin
 const PARTS = { trace: "trace", lower: "lowering", native: "native" };
 /** As many events are kept here, and as many rows are shown of them. */
 const KEPT = 2000, ROWS = 300;
+/** Milliseconds between what has come and asking for more. */
+const PAUSE = 250;
 
 const duration = (ms) => ms < 0.9995 ? `${(ms * 1e3).toFixed(0)} µs` : ms < 9.95 ? `${ms.toFixed(1)} ms` : ms < 999.5 ? `${ms.toFixed(0)} ms` : `${(ms / 1e3).toFixed(1)} s`;
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
@@ -54,7 +56,7 @@ class Timeline {
       this.drawn = null;
       this.draw();
     });
-    this.send("open", { since: this.data.last });
+    this.send("more", { since: this.data.last });
   }
 
   send = (kind, more = {}) => this.model.send({ kind, view: this.id, ...more });
@@ -93,7 +95,14 @@ class Timeline {
 
   receive(message) {
     if (message.view && message.view !== this.id) return;
-    if (message.kind === "news") this.take(message.data);
+    if (message.kind === "news") {
+      this.take(message);
+      // More is asked for a little later: what is told meanwhile comes in one batch.
+      this.asked ??= setTimeout(() => {
+        this.asked = null;
+        this.send("more", { since: this.data.last });
+      }, PAUSE);
+    }
     if (message.kind === "done") this.said = message;
     this.pending ??= requestAnimationFrame(() => {
       this.pending = null;
@@ -310,6 +319,7 @@ class Timeline {
     this.send("close");
     for (const [name, call] of Object.entries(this.follow)) this.model.off(name, call);
     cancelAnimationFrame(this.pending);
+    clearTimeout(this.asked);
     this.theme.stop();
   }
 }

@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
-from weakref import WeakMethod
 
 import anywidget
 import traitlets
 from IPython.core.getipython import get_ipython
 
-from nxkernel.defn.events import Event, stream
-from nxkernel_lab import clearing
+from nxkernel_lab.clearing import Forget, Undo
+from nxkernel_lab.desk import Desk, More, Page, read_request
 from nxkernel_lab.history import of_function, snapshot
 from nxkernel_lab.listing import timeline_text
+from nxkernel_lab.messages import Close
 
 _HERE = Path(__file__).parent
 #: The views that it has.
 PAGES = ("timeline", "functions", "cells", "caches")
 #: How many events a widget begins with, and how many are in the text that stands where no widget can.
 FIRST, TOLD = 200, 20
-#: Seconds between two updates during a cell, at the least, and how many times its own length an update keeps still.
-PAUSE, REST = 0.2, 20
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
-    """A view of the widget has appeared on a page, which knows the events up to a number."""
-
-    view: str
-    since: int
-
-
-@dataclass(frozen=True, slots=True)
-class Close:
-    """A view has gone."""
-
-    view: str
-
-
-def read_message(content: object) -> Open | Close | clearing.Forget | clearing.Undo | None:
+def read_message(content: object) -> More | Close | Forget | Undo | None:
     """Understand what a page sent.
 
     Parameters
@@ -53,21 +33,19 @@ def read_message(content: object) -> Open | Close | clearing.Forget | clearing.U
 
     Returns
     -------
-    Open, Close, Forget, Undo or None
+    More, Close, Forget, Undo or None
         None for what is not understood.
 
     Examples
     --------
-    >>> read_message({"kind": "open", "view": "v1", "since": 12})
-    Open(view='v1', since=12)
-    >>> read_message({"kind": "open", "view": "v1", "since": "12"})
+    >>> read_message({"kind": "more", "view": "v1", "since": 12})
+    More(since=12, view='v1')
+    >>> read_message({"kind": "more", "view": "v1", "since": "12"})
     """
     match content:
-        case {"kind": "open", "view": str(view), "since": int(since)} if type(since) is int and since >= 0:
-            return Open(view, since)
         case {"kind": "close", "view": str(view)}:
             return Close(view)
-    return clearing.read_request(content)
+    return read_request(content)
 
 
 class Timeline(anywidget.AnyWidget):
@@ -89,83 +67,31 @@ class Timeline(anywidget.AnyWidget):
     function = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, page: str = "timeline", function: str = "") -> None:
-        self._views: set[str] = set()
-        self._stop: Callable[[], None] | None = None
-        self._quiet_until = 0.0
+        self._desk = Desk(get_ipython(), snapshot)
+        self._views: dict[str, Page] = {}
         super().__init__(page=page, function=function, state=snapshot(limit=FIRST))
-        self._last = self.state["last"]
         self.on_msg(self._receive)
 
     def close(self) -> None:
         """Take the widget off the page, and stop following events."""
-        self._rest()
+        self._desk.close_all()
         super().close()
 
-    def _follow(self) -> None:
-        if self._stop is not None:
-            return
-        # Held weakly: a widget that nobody has any more does not stay for the sake of its events.
-        hear, end, shell = WeakMethod(self._hear), WeakMethod(self._end_cell), get_ipython()
-
-        def on_event(event: Event) -> None:
-            if (call := hear()) is not None:
-                call(event)
-
-        def on_end(result: object) -> None:
-            if (call := end()) is not None:
-                call(result)
-
-        stop = stream.subscribe(on_event, hits=False)
-        if shell is not None:
-            shell.events.register("post_run_cell", on_end)
-
-        def rest() -> None:
-            stop()
-            if shell is not None:
-                shell.events.unregister("post_run_cell", on_end)
-
-        self._stop = rest
-
-    def _rest(self) -> None:
-        if self._stop is not None:
-            self._stop()
-            self._stop = None
-
-    def _hear(self, event: Event) -> None:
-        if event.kind == "kernel" or time.perf_counter() < self._quiet_until:
-            return
-        # Other threads leave it to the end of the cell: a widget is updated from the thread that made it.
-        if threading.current_thread() is threading.main_thread():
-            self._tell()
-
-    def _end_cell(self, _result: object) -> None:
-        if stream.kept != self._last:
-            self._tell()
-
-    def _tell(self) -> None:
-        begin = time.perf_counter()
-        self._last = self._send_news("", self._last)
-        end = time.perf_counter()
-        self._quiet_until = end + max(PAUSE, REST * (end - begin))
-
-    def _send_news(self, view: str, since: int) -> int:
-        news = snapshot(since)
-        self.send({"kind": "news", "view": view, "data": news})
-        return news["last"]
+    def _send_to(self, view: str, message: dict[str, Any]) -> None:
+        self.send({"view": view, **message})
 
     def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         match read_message(content):
-            case Open(view, since):
-                self._views.add(view)
-                self._follow()
-                self._send_news(view, since)
-            case Close(view):
-                self._views.discard(view)
-                if not self._views:
-                    self._rest()
-            case clearing.Forget() | clearing.Undo() as request:
-                self.send({"kind": "done", "view": "", **clearing.clearing.perform(request)})
-                self._tell()
+            case More(since, view) if view in self._views:
+                self._desk.more(self._views[view], since)
+            case More(since, view):
+                # Views that left without a word, as those of a page that was loaded anew, do not come back.
+                self._views = {name: page for name, page in self._views.items() if page.following}
+                self._views[view] = self._desk.open(partial(self._send_to, view), since)
+            case Close(view) if view in self._views:
+                self._desk.close(self._views.pop(view))
+            case Forget() | Undo() as request:
+                self._desk.clear(request, partial(self._send_to, ""))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
         bundle = super()._repr_mimebundle_(**kwargs)

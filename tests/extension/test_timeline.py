@@ -1,8 +1,6 @@
 """The timeline's Python side, without a page: what it sends, what it hears, and when it rests."""
 
 import gc
-import threading
-import time
 import weakref
 
 import numpy as np
@@ -13,34 +11,14 @@ from nxkernel.defn import cache
 from nxkernel.defn.events import NO_CELL, Cell, stream
 from nxkernel_lab import timeline as timeline_module
 from nxkernel_lab.clearing import Forget, Undo
-from nxkernel_lab.timeline import Close, Open, Timeline, read_message
+from nxkernel_lab.desk import UNANSWERED, More
+from nxkernel_lab.messages import Close
+from nxkernel_lab.timeline import Timeline, read_message
 
 
-class Shell:
-    """What is asked of a shell."""
-
-    def __init__(self):
-        self.events = self
-        self.callbacks = []
-
-    def register(self, name, callback):
-        assert name == "post_run_cell"
-        self.callbacks.append(callback)
-
-    def unregister(self, name, callback):
-        self.callbacks.remove(callback)
-
-    def end_cell(self):
-        cache.tell_hits()
-        for callback in list(self.callbacks):
-            callback(None)
-
-
-@pytest.fixture
-def shell(monkeypatch):
-    made = Shell()
-    monkeypatch.setattr(timeline_module, "get_ipython", lambda: made)
-    return made
+@pytest.fixture(autouse=True)
+def kernel(shell, monkeypatch):
+    monkeypatch.setattr(timeline_module, "get_ipython", lambda: shell)
 
 
 @pytest.fixture
@@ -66,23 +44,19 @@ def say(widget, **content):
 
 
 def news(widget):
-    return [
-        [event["what"] for event in message["data"]["events"]] for message in widget.sent if message["kind"] == "news"
-    ]
+    return [[event["what"] for event in message["events"]] for message in widget.sent if message["kind"] == "news"]
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"kind": "open", "view": "v", "since": 3}, Open("v", 3)),
+        ({"kind": "more", "view": "v", "since": 3}, More(3, "v")),
         ({"kind": "close", "view": "v"}, Close("v")),
         ({"kind": "forget", "view": "v", "what": "programs", "function": "f"}, Forget("programs", "f")),
         ({"kind": "undo", "view": "v", "number": 1}, Undo(1)),
-        ({"kind": "open", "view": "v", "since": -1}, None),
-        ({"kind": "open", "view": "v", "since": True}, None),
-        ({"kind": "open", "view": ["v"], "since": 1}, None),
+        ({"kind": "close", "view": 1}, None),
+        ({"kind": "more", "view": "v", "since": -1}, None),
         ({"kind": "eval", "code": "1"}, None),
-        ("open", None),
         (None, None),
     ],
 )
@@ -101,12 +75,13 @@ def test_it_begins_with_what_happened(widget, doubled):
 def test_only_while_it_is_on_a_page_it_follows(widget, doubled, shell):
     doubled(1.0)
     assert widget.sent == []
-    say(widget, kind="open", view="v", since=widget.state["last"])
+    say(widget, kind="more", view="v", since=widget.state["last"])
     assert news(widget) == [["traced"]]
     assert widget.sent[0]["view"] == "v"
     doubled(np.ones(2))
-    assert news(widget)[1:] == [["traced", "traced"]]
-    say(widget, kind="open", view="w", since=stream.kept)
+    shell.end_cell()
+    assert news(widget) == [["traced"], ["traced"]]
+    say(widget, kind="more", view="w", since=stream.kept)
     say(widget, kind="close", view="v")
     assert shell.callbacks
     say(widget, kind="close", view="w")
@@ -117,7 +92,7 @@ def test_only_while_it_is_on_a_page_it_follows(widget, doubled, shell):
 
 
 def test_a_burst_is_told_in_parts_and_whole_at_the_end_of_the_cell(widget, doubled, shell):
-    say(widget, kind="open", view="v", since=stream.kept)
+    say(widget, kind="more", view="v", since=stream.kept)
     stream.cell = Cell("cell 3")
     for size in range(1, 30):
         doubled(np.ones(size))
@@ -132,24 +107,31 @@ def test_a_burst_is_told_in_parts_and_whole_at_the_end_of_the_cell(widget, doubl
     assert len(widget.sent) == before
 
 
-def test_other_threads_leave_it_to_the_end_of_the_cell(widget, doubled, shell):
-    say(widget, kind="open", view="v", since=stream.kept)
+def test_views_that_left_without_a_word_are_left_alone_and_forgotten(widget, doubled, shell):
+    say(widget, kind="more", view="v", since=stream.kept)
+    for size in range(1, 20):
+        doubled(np.ones(size))
+        shell.end_cell()
+    assert len(widget.sent) == UNANSWERED
+    assert shell.callbacks == []
+    for view in "wxyz":
+        say(widget, kind="more", view=view, since=stream.kept)
+    assert list(widget._views) == ["w", "x", "y", "z"]
     del widget.sent[:]
-    thread = threading.Thread(target=doubled, args=(1.0,))
-    thread.start()
-    thread.join()
-    assert widget.sent == []
-    shell.end_cell()
+    say(widget, kind="more", view="v", since=stream.kept - 1)
     assert news(widget) == [["traced"]]
 
 
 def test_caches_are_cleared(widget, doubled):
     doubled(1.0)
+    say(widget, kind="more", view="v", since=stream.kept)
     say(widget, kind="forget", view="v", what="programs", function="<lambda>")
     assert doubled.compilations() == []
-    assert widget.sent[0]["text"] == "Forgot 1 program of <lambda>."
-    assert news(widget)[0][-1] == "cleared"
-    say(widget, kind="undo", view="v", number=widget.sent[0]["undo"])
+    assert [message["kind"] for message in widget.sent] == ["news", "done", "news"]
+    done = widget.sent[1]
+    assert (done["view"], done["text"]) == ("", "Forgot 1 program of <lambda>.")
+    assert news(widget)[1] == ["cleared"]
+    say(widget, kind="undo", view="v", number=done["undo"])
     assert len(doubled.compilations()) == 1
 
 
@@ -159,28 +141,28 @@ def test_what_is_not_understood_is_ignored(widget):
     assert widget.sent == []
 
 
-def test_a_page_that_cannot_be_told_breaks_no_call(widget, doubled, monkeypatch):
-    say(widget, kind="open", view="v", since=0)
+def test_a_page_that_cannot_be_told_breaks_no_call(widget, doubled, monkeypatch, caplog, shell):
+    say(widget, kind="more", view="v", since=0)
 
     def fail(message):
         raise RuntimeError("the page has gone")
 
     monkeypatch.setattr(widget, "send", fail)
-    widget._quiet_until = 0.0
     assert doubled(2.0).to_number() == 4.0
+    shell.end_cell()
+    assert [record.message for record in caplog.records] == ["a view of nxkernel shows nothing new any more"]
 
 
-def test_a_widget_that_nobody_has_is_collected(shell, doubled):
+def test_a_closed_widget_is_collected(shell, doubled):
     shown = Timeline()
-    say(shown, kind="open", view="v", since=0)
-    shown.comm.close()
-    shown.close_all()
+    say(shown, kind="more", view="v", since=0)
+    assert shell.callbacks
+    shown.close()
+    assert shell.callbacks == []
     gone = weakref.ref(shown)
     del shown
     gc.collect()
-    doubled(1.0)
-    shell.end_cell()
-    assert gone() is None or gone()._stop is None
+    assert gone() is None
 
 
 def test_where_no_widget_can_live_it_is_a_text(widget, doubled):
@@ -196,27 +178,3 @@ def test_it_is_small():
     assert len(Timeline._esm) + len(Timeline._css) < 40_000
     assert "innerHTML" not in Timeline._esm
     assert "http" not in Timeline._esm.replace("http://www.w3.org/2000/svg", "")
-
-
-def test_watching_slows_calls_that_hit_by_less_than_five_percent(widget, shell):
-    """A machine with neighbours needs the best of many runs to show it."""
-    f = nx.jit(lambda t: t * 2 + 1, compiler="numba_cpu")
-    given = np.ones(16, np.float32)
-    f(given)
-
-    def seconds():
-        begin = time.perf_counter()
-        for _ in range(4000):
-            f(given)
-        return time.perf_counter() - begin
-
-    alone = watched = float("inf")
-    for turn in range(100):
-        alone = min(alone, seconds())
-        say(widget, kind="open", view="v", since=stream.kept)
-        watched = min(watched, seconds())
-        say(widget, kind="close", view="v")
-        if turn >= 5 and watched < 1.05 * alone:
-            break
-    assert not stream.listening
-    assert watched < 1.05 * alone
