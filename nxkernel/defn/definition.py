@@ -38,6 +38,7 @@ from nxkernel.defn.events import Event, stream
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.flow.given import AssignedError
 from nxkernel.defn.known import Compiled
+from nxkernel.defn.report import CompilationView
 from nxkernel.defn.telling import tell
 from nxkernel.defn.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxTypeError, NxValueError, message
@@ -463,3 +464,32 @@ class Definition(Compiled):
         closest = self._family.closest(arguments.parts())
         graph = self._trace(arguments)[0].graph if arguments.compiler == "numba_cpu" else None
         return explain.miss(self.__name__, closest, self._family.edited, graph)
+
+    def measure(self, *args: Any, **opts: Any) -> CompilationView:
+        """Run a call a few times with a clock around each kernel; the arguments do not change and nothing is kept.
+
+        No hook is called, and the runs do not count as calls.
+
+        Returns
+        -------
+        CompilationView
+            The program that answers the call, compiled now where there was none, with its `measurement`.
+
+        Raises
+        ------
+        NxValueError
+            For a compiler that makes no kernels.
+
+        Examples
+        --------
+        >>> @nx.defn(compiler="numba_cpu")
+        ... def halve(t):
+        ...     return t / 2
+        >>> found = halve.measure(nx.iota((1000,), type="f32"))
+        >>> found.signature, found.measurement.inputs, list(found.measurement.kernels)
+        ('halve(t: f32[1000])', 'your call', [0])
+        """
+        __tracebackhide__ = True
+        arguments = self._bind(args, opts)
+        program, _ = self._program(arguments)
+        return explain.view(self.__name__, program, arguments.inputs(program.captured, program.fixed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -197,8 +197,8 @@ def _history(program: Program) -> str:
     return f"compiled {ago} ago{where}, called {counted(program.calls, 'time')}"
 
 
-def view(name: str, program: Program) -> CompilationView:
-    """A program as data for display."""
+def view(name: str, program: Program, given: Sequence[np.ndarray] | None = None) -> CompilationView:
+    """A program as data for display, with what it takes on some inputs where they are given."""
     executable = program.executable
     graph = executable.graph
     values = list(map(node_with, graph.outputs, program.specs))
@@ -222,6 +222,7 @@ def view(name: str, program: Program) -> CompilationView:
         steps=functools.cache(lambda: steps.views(graph)),
         sources=lambda: sources.views(graph),
         measure=lambda: launches.measured(measuring.measured(executable), places),
+        measurement=None if given is None else launches.measured(measuring.measured(executable, given), places),
     )
 
 

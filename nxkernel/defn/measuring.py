@@ -1,10 +1,11 @@
-"""What each kernel of a program takes, measured on inputs made for it."""
+"""What each kernel of a program takes, measured on the arrays of a call, or on numbers made for it."""
 
 from __future__ import annotations
 
 import functools
 import statistics
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,26 @@ import numpy as np
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.defn import places
 from nxkernel.defn.report import KernelTime, Measurement
+from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Graph
+from nxkernel.wording import counted
 
 #: Inputs of more bytes are not made for a measurement.
 MOST = 1 << 30
+_ON_A_CALL = "Measure it on a call of yours: f.measure(...), or %nx inspect f(...) in a notebook."
 #: Runs at the most, and seconds after which there is no other one.
 RUNS, LONG = 15, 0.4
 
 
-def measured(executable: Any) -> Measurement:
-    """Run a program with a clock around each kernel, on numbers that are made for it.
+def measured(executable: Any, given: Sequence[np.ndarray] | None = None) -> Measurement:
+    """Run a program with a clock around each kernel.
 
     Parameters
     ----------
     executable : Executable
-        It keeps what it has; no input of the person's is read or changed, and no result is kept.
+        It keeps what it has.
+    given : sequence of numpy.ndarray, optional
+        What a call gives it, which is not changed; numbers made for it where there is no call. No result is kept.
 
     Returns
     -------
@@ -35,44 +41,58 @@ def measured(executable: Any) -> Measurement:
 
     Raises
     ------
-    ValueError
+    NxValueError
         Where it cannot be measured this way, with the reason and what to do.
     """
     graph: Graph = executable.graph
     if not hasattr(executable, "plan"):
-        raise ValueError("It has no kernels to measure: the evaluator computes node by node.")
-    from nxkernel.compilers.numba_cpu.timing import Clock, waits_for_values
-
-    loop = waits_for_values(executable.plan)
-    if loop is not None:
-        where = "; ".join(places.line_of(loop.node.source))
-        raise ValueError(
-            "How often its loop runs depends on values, so numbers made for a measurement would say nothing. "
-            f"Time a call of it, %timeit f(...), instead. {where}".rstrip()
+        raise NxValueError(
+            message(
+                "It has no kernels to measure: the evaluator computes node by node.",
+                'With compiler="numba_cpu" it has.',
+            )
         )
-    size = sum(map(bytes_of, graph.parameters))
-    if size > MOST:
-        raise ValueError(f"Its inputs are {size / 1e9:.1f} GB: no others are made beside them for a measurement.")
-    inputs = [_made(node) for node in graph.parameters]
+    from nxkernel.compilers.numba_cpu.timing import Clock
+
+    inputs = _made_up(executable) if given is None else [np.require(each, requirements=["C", "A"]) for each in given]
     clock, runs, begin = Clock(executable), [], time.perf_counter()
     while True:
         # What it assigns into is as new in every run.
-        given = list(inputs)
+        fresh = list(inputs)
         for place, _ in graph.updates:
-            given[place] = inputs[place].copy()
-        runs.append(clock.run(given))
+            fresh[place] = inputs[place].copy()
+        runs.append(clock.run(fresh))
         if len(runs) > RUNS or time.perf_counter() - begin > LONG:
             break
     # The first run touches memory that is new to it.
     kept = runs[1:] or runs
     middle = min(kept, key=lambda run: abs(run.seconds - statistics.median(each.seconds for each in kept)))
-    how = (
-        f"the median of {len(kept)} run{'s' if len(kept) > 1 else ''} in a row on made-up inputs of the same types and "
-        "shapes, which caches may hold"
-    )
+    kind = "made-up inputs" if given is None else "your call"
+    on = "made-up inputs of the same types and shapes" if given is None else "the inputs of your call"
+    how = f"the median of {counted(len(kept), 'run')} in a row on {on}, which caches may hold"
     bandwidth, arithmetic = machine()
     kernels = {number: KernelTime(*found) for number, found in middle.kernels.items()}
-    return Measurement(middle.seconds, kernels, how, bandwidth, arithmetic)
+    return Measurement(middle.seconds, kernels, how, bandwidth, arithmetic, kind)
+
+
+def _made_up(executable: Any) -> list[np.ndarray]:
+    """Inputs for a program, where numbers that are made up say what others would."""
+    from nxkernel.compilers.numba_cpu.timing import waits_for_values
+
+    loop = waits_for_values(executable.plan)
+    if loop is not None:
+        raise NxValueError(
+            message(
+                "How often its loop runs depends on values, so made-up inputs would say nothing.",
+                *places.line_of(loop.node.source),
+                _ON_A_CALL,
+            )
+        )
+    size = sum(map(bytes_of, executable.graph.parameters))
+    if size > MOST:
+        what = f"Its inputs are {size / 1e9:.1f} GB: no others are made up beside them."
+        raise NxValueError(message(what, _ON_A_CALL))
+    return [_made(node) for node in executable.graph.parameters]
 
 
 @functools.cache

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nxkernel.wording import counted
+
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
@@ -172,6 +174,8 @@ class Measurement:
         How it was measured, in a line.
     bandwidth, arithmetic : float
         What this machine reaches in memory, in bytes a second, and in products of matrices, in operations a second.
+    inputs : str
+        On what: ``"made-up inputs"`` or ``"your call"``.
     """
 
     seconds: float
@@ -179,6 +183,7 @@ class Measurement:
     how: str
     bandwidth: float
     arithmetic: float
+    inputs: str = "made-up inputs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +262,10 @@ class CompilationView:
     sources : callable
         Gives the functions whose lines made its nodes, a `SourceView` each.
     measure : callable
-        Runs the program with a clock around each kernel and gives a `Measurement`; a ValueError says why it cannot.
+        Runs the program on made-up inputs with a clock around each kernel and gives a `Measurement`; an NxValueError
+        says why it cannot.
+    measurement : Measurement, optional
+        What its kernels took on the inputs of a call, where one was measured.
     """
 
     function: str
@@ -277,6 +285,12 @@ class CompilationView:
     steps: Callable[[], tuple[StepView, ...]] = tuple
     sources: Callable[[], tuple[SourceView, ...]] = tuple
     measure: Callable[[], Measurement] | None = None
+    measurement: Measurement | None = None
+
+    def __repr__(self) -> str:
+        kernels = counted(len(self.kernels), "kernel") if self.kernels else f"by the {self.compiler}"
+        took = f", {1e3 * self.measurement.seconds:.3g} ms" if self.measurement else ""
+        return f"<compilation {self.signature}: {kernels}{took}>"
 
 
 @dataclass(frozen=True, slots=True)

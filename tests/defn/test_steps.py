@@ -1,7 +1,6 @@
 """The graph at each step of a compilation, the work of its nodes, and the text of the functions that made them."""
 
 import numpy as np
-import pytest
 
 import nxkernel as nx
 
@@ -111,52 +110,6 @@ def test_nodes_know_their_module():
     view, _ = steps(forward, params, X)
     modules = {node.module for node in view.nodes if node.role == "operation"}
     assert modules == {"", "dense", "dense_1"}
-
-
-def test_the_evaluator_has_no_kernels_to_measure():
-    slow = nx.jit(lambda x: x + 1, compiler="evaluator")
-    slow(1.0)
-    with pytest.raises(ValueError, match="no kernels to measure"):
-        slow.compilations()[0].measure()
-
-
-def test_each_kernel_of_a_program_is_timed_in_all_its_runs():
-    powers(np.ones(4000), turns=70)
-    view = powers.compilations()[-1]
-    found = view.measure()
-    times = [found.kernels[kernel.index] for kernel in view.kernels if kernel.index in found.kernels]
-    assert {70} <= {time.runs for time in times}
-    assert 0 < sum(time.seconds for time in times) <= found.seconds
-    assert found.bandwidth > 1e8
-    assert found.arithmetic > 1e8
-    assert "made-up inputs of the same types and shapes" in found.how
-
-
-def test_measuring_changes_nothing_of_the_programs():
-    x = np.ones((3, 4))
-
-    @nx.defn(compiler="numba_cpu")
-    def assign(x):
-        x[0] = 5.0
-        return x
-
-    assign(x)
-    before = assign.cache_info()
-    assign.compilations()[0].measure()
-    assert assign.cache_info() == before
-    np.testing.assert_array_equal(x[1:], np.ones((2, 4)))
-
-
-def test_loops_that_wait_for_values_are_not_run_on_made_up_ones():
-    @nx.defn(compiler="numba_cpu")
-    def until(x):
-        while x > 1.0:
-            x = x / 2.0
-        return x
-
-    until(64.0)
-    with pytest.raises(ValueError, match="How often its loop runs depends on values"):
-        until.compilations()[0].measure()
 
 
 def test_a_function_is_shown_whole_where_its_only_line_has_another_one_in_it():
