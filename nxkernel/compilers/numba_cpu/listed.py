@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.numba_cpu.ir import Value
-from nxkernel.compilers.numba_cpu.program import Scope, grain
+from nxkernel.compilers.numba_cpu.program import Run, Scope
 from nxkernel.compilers.numba_cpu.routines import Launch
 from nxkernel.compilers.numba_cpu.writing import PARAMS, POINTERS
 from nxkernel.compilers.plan import Plan, Step, Whole
@@ -58,23 +58,15 @@ class List(Scope):
         self.b.do(f"call void @nxk_steps({POINTERS}, {first}, {runs}, {most}, {numbers}, {state})")
         w.helpers.append(_text(list(self._kernels), blas=bool(w.libraries)))
 
-    def _run(
-        self,
-        kernel: str,
-        buffers: Sequence[tuple[Expr, int]],
-        words: list[int],
-        count: int,
-        work: int,
-        blas: bool = False,
-    ) -> None:
+    def _run(self, run: Run) -> None:
         """Add a run of a kernel to the list: what :func:`_text` reads."""
-        number = self._kernels.setdefault(kernel, len(self._kernels))
-        self._list += [number, int(blas), count, grain(count, work), len(buffers), len(words)]
-        for owner, offset in buffers:
+        number = self._kernels.setdefault(run.kernel, len(self._kernels))
+        self._list += [number, int(run.blas), run.count, run.grain, len(run.buffers), len(run.words)]
+        for owner, offset in run.buffers:
             self._list += self._place(owner, offset)
-        self._list += words
+        self._list += run.words
         self._runs += 1
-        self._most = max(self._most, len(buffers) + len(words))
+        self._most = max(self._most, len(run.buffers) + len(run.words))
 
     def _place(self, node: Expr, offset: int) -> tuple[int, int]:
         """Which of the addresses that the program is given a value is at, -1 for its own room, and the bytes behind."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from nxkernel import primitives as p
 from nxkernel import shapes
@@ -20,6 +21,39 @@ from nxkernel.compilers.numba_cpu.writing import PARAMS, Address, Writer
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar, Step, Whole
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of a kernel, whose steps the threads share.
+
+    Parameters
+    ----------
+    kernel : str
+        Its native code.
+    buffers : sequence of (Expr, int)
+        The values that it takes, and how many bytes of each are before its part.
+    words : list of int
+        What it takes behind their addresses.
+    count : int
+        Its steps.
+    work : int
+        Of each of them; 0 for steps that are not worth sharing.
+    blas : bool
+        Whether it calls BLAS, which then has one thread.
+    """
+
+    kernel: str
+    buffers: Sequence[tuple[Expr, int]]
+    words: list[int]
+    count: int
+    work: int
+    blas: bool = False
+
+    @property
+    def grain(self) -> int:
+        """How many steps a thread takes at the least."""
+        return max(1, runtime.WORTH_SHARING // self.work if self.work else self.count)
 
 
 class Scope:
@@ -117,7 +151,7 @@ class Scope:
         else:
             # Steps that must follow each other are no work worth sharing.
             work = 0 if bound.in_order else bound.work
-            table = self._run(bound.nest.key, bound.buffers, words, bound.count, work)
+            table = self._run(Run(bound.nest.key, bound.buffers, words, bound.count, work))
             self._declare_kernel(bound.nest.key)
         names = [op.extra.name for op in bound.nest.ops() if op.name == "njit"]
         if names:
@@ -164,27 +198,17 @@ class Scope:
     def _declare_kernel(self, symbol: str) -> None:
         self.w.module.declare(symbol, "void", ["ptr"] * 4)
 
-    def _run(
-        self,
-        kernel: str,
-        buffers: Sequence[tuple[Expr, int]],
-        words: list[int],
-        count: int,
-        work: int,
-        blas: bool = False,
-    ) -> Value | None:
-        """Fill a table with the addresses of buffers and with words, and run a kernel on it; no work is not shared.
+    def _run(self, run: Run) -> Value | None:
+        """Fill a table with the addresses of buffers and with words, and run a kernel on it.
 
         Gives the table, where there is one.
         """
         w, b = self.w, self.b
-        if blas:
+        if run.blas:
             b.do(f"call void @nxk_blas_alone({w.state})")
-        table = self._filled(buffers, words)
-        number, least = w.word(count), w.word(grain(count, work))
-        w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
-        b.do(f"call void @nxk_run(ptr @{kernel}, {number}, {least}, {table}, {w.state})")
-        if blas:
+        table = self._filled(run.buffers, run.words)
+        w.share(run.kernel, w.word(run.count), w.word(run.grain), table)
+        if run.blas:
             b.do(f"call void @nxk_blas_back({w.state})")
         return table
 
@@ -221,7 +245,7 @@ class Scope:
             self._host(launch, whole)
             return
         memory = [self._memory(whole, *place) for place in launch.memory]
-        self._run(launch.symbol, memory, list(launch.words), launch.count, launch.work)
+        self._run(Run(launch.symbol, memory, list(launch.words), launch.count, launch.work))
         self._declare_kernel(launch.symbol)
 
     @staticmethod
@@ -249,12 +273,8 @@ class Scope:
         words += [rows, columns, down, across]
         work = 2 * rows * columns * product.depth // 8
         memory = [(node, 0) for node in (product.left.base, product.right.base, product.node)]
-        self._run(f"nxk_matmul_{product.type}", memory, words, product.batch * down * across, work, blas=True)
-
-
-def grain(count: int, work: int) -> int:
-    """How many of a kernel's steps, of so much work each, a thread takes at the least; all where work is unknown."""
-    return max(1, runtime.WORTH_SHARING // work if work else count)
+        count = product.batch * down * across
+        self._run(Run(f"nxk_matmul_{product.type}", memory, words, count, work, blas=True))
 
 
 def is_inlined(plan: Plan, bound: Bound) -> bool:

@@ -93,8 +93,7 @@ class Spread(LoopParts):
         each = _work(self.control.parts[1])
         name = self._function()
         grain = w.word(max(1, runtime.WORTH_SHARING // each))
-        w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
-        b.do(f"call void @nxk_run(ptr @{name}, {turns}, {grain}, {table}, {w.state})")
+        w.share(name, turns, grain, table)
         w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))
         for place, operand in enumerate(self.node.operands[:count]):
             result = self.results[place]

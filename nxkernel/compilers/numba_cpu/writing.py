@@ -211,6 +211,11 @@ class Writer:
         check = functions.define_check(self.module)
         self.leave_if(self.b.call(check, "i1", 1, self.word(call.number), failure))
 
+    def share(self, kernel: str, count: Value, least: Value, table: Value) -> None:
+        """Run a kernel on the threads, each of which takes at least so many of its steps at a time."""
+        self.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
+        self.b.do(f"call void @nxk_run(ptr @{kernel}, {count}, {least}, {table}, {self.state})")
+
     def copy(self, target: Value, source: Value, size: int) -> None:
         """Copy bytes."""
         self.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
