@@ -185,6 +185,23 @@ def normalize_axis(axis: Any, shape: Shape, names: Names | None = None) -> int:
     return place % len(shape)
 
 
+def place_in(size: int, index: int, axis: int, whole: str) -> int:
+    """The place of an index along an axis, where a negative one counts from the end; `whole` names what has the axis.
+
+    Raises
+    ------
+    NxIndexError
+    """
+    if not -size <= index < size:
+        raise NxIndexError(
+            message(
+                f"index {index} is out of bounds for axis {axis} of {whole}.",
+                f"It goes from {-size} to {size - 1}." if size else "The axis is empty.",
+            )
+        )
+    return index % size
+
+
 def normalize_axes(axes: Any, shape: Shape, names: Names | None = None) -> tuple[int, ...]:
     """The places of several axes, which must differ; None stands for all of them."""
     if axes is None:

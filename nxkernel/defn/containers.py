@@ -119,15 +119,28 @@ def describe(structure: Any) -> str:
         return "None"
     if kind == "static":
         return repr(detail.value)
-    inner = [describe(child) for child in children]
+    class_ = detail[0] if kind == "dataclass" else detail
+    return written(kind, class_, [describe(child) for child in children])
+
+
+def written(kind: str, detail: Any, inner: list[str]) -> str:
+    """A container as a person would write it, of what is written for each of its parts.
+
+    Parameters
+    ----------
+    kind : str
+        ``"dict"``, ``"list"``, ``"tuple"``, or anything else for a class.
+    detail : tuple or type
+        The keys of a dict, or the class.
+    inner : list of str
+    """
     if kind == "dict":
         return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(detail, inner, strict=True)) + "}"
     if kind == "list":
         return f"[{', '.join(inner)}]"
     if kind == "tuple":
         return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
-    class_ = detail if kind == "named" else detail[0]
-    return f"{class_.__name__}({', '.join(inner)})"
+    return f"{detail.__name__}({', '.join(inner)})"
 
 
 def no_tensor(function: str) -> Callable[[str, Any], Exception]:

@@ -17,7 +17,7 @@ from nxkernel.numpy import bounds
 from nxkernel.numpy.views import Along, Index, Step
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
-from nxkernel.shapes import ceil_div, describe, text, unnamed
+from nxkernel.shapes import ceil_div, describe, place_in, text, unnamed
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import s64
 
@@ -264,15 +264,7 @@ def _is_all(along: Along, size: int) -> bool:
 
 
 def _inside(place: int, axis: int, shape: Shape) -> int:
-    size = shape[axis]
-    if not -size <= place < size:
-        raise NxIndexError(
-            message(
-                f"index {place} is out of bounds for axis {axis} of an array of the shape {text(shape)}.",
-                f"It goes from {-size} to {size - 1}." if size else "The axis is empty.",
-            )
-        )
-    return place % size
+    return place_in(shape[axis], place, axis, f"an array of the shape {text(shape)}")
 
 
 def traced_place(place: Operand, size: int) -> Operand:

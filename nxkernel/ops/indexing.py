@@ -410,12 +410,4 @@ def _static_index(entry: Any, axis: int, tensor: Operand) -> int:
                 else "Parts are taken with slices: t[1:3].",
             )
         )
-    place, size = entry.__index__(), tensor.shape[axis]
-    if not -size <= place < size:
-        raise NxIndexError(
-            message(
-                f"index {place} is out of bounds for axis {axis} of {text(tensor.shape, tensor.names)}.",
-                f"It goes from {-size} to {size - 1}." if size else "The axis is empty.",
-            )
-        )
-    return place % size
+    return shapes.place_in(tensor.shape[axis], entry.__index__(), axis, text(tensor.shape, tensor.names))

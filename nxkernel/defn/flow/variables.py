@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
-from nxkernel.defn.containers import sorted_keys
+from nxkernel.defn.containers import sorted_keys, written
 from nxkernel.defn.flow.given import Given
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.graph import tracing
@@ -355,13 +355,7 @@ def described(structure: tuple, leaves: Iterator[Any]) -> str:
     inner = [described(child, leaves) for child in children]
     if kind == PART:
         return f"a part of {inner[0]}"
-    if kind == "dict":
-        return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(detail, inner, strict=True)) + "}"
-    if kind == "list":
-        return f"[{', '.join(inner)}]"
-    if kind == "tuple":
-        return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
-    return f"{detail.__name__}({', '.join(inner)})"
+    return written(kind, detail, inner)
 
 
 def spec_of(leaf: Any) -> Spec:
