@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,9 @@ from nxkernel_lab.messages import (
 from nxkernel_lab.payload import graph, sources
 from nxkernel_lab.scene import WHOLE
 from nxkernel_lab.sides import FUSED, Side, side_of, steps_of
-from nxkernel_lab.speed import machine
+from nxkernel_lab.speed import machine, whole
 from nxkernel_lab.svg import to_svg
 from nxkernel_lab.text import kernel_lines, to_text
-from nxkernel_lab.wording import duration
 
 _HERE = Path(__file__).parent
 #: What the page's module is put together of, in this order.
@@ -49,10 +49,12 @@ class Inspector(anywidget.AnyWidget):
     ----------
     definition : definition
         What to inspect. It may not have been called yet: its compilations appear as they are made.
+    measured : CompilationView, optional
+        The compilation to show first, with its measurement; by default the latest one.
     """
 
     _esm = "\n".join((_HERE / name).read_text("utf-8") for name in _PARTS)
-    _css = (_HERE / "inspector.css").read_text("utf-8")
+    _css = "\n".join((_HERE / name).read_text("utf-8") for name in ("palette.css", "inspector.css"))
 
     name = traitlets.Unicode().tag(sync=True)
     choices = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -72,18 +74,22 @@ class Inspector(anywidget.AnyWidget):
     feed = traitlets.Dict().tag(sync=True)
     empty = traitlets.Unicode(_NEVER).tag(sync=True)
 
-    def __init__(self, definition: Any) -> None:
+    def __init__(self, definition: Any, measured: CompilationView | None = None) -> None:
         self._definition = definition
         self._compiled: list[CompilationView] = []
         self._sides: list[Side] = []
         #: What a person wanted to stand together; empty for what suits each step.
         self._wanted = ""
         self._times: dict[tuple, Measurement] = {}
+        if measured is not None and measured.measurement is not None:
+            self._times[_origin(measured)] = measured.measurement
         self._pages: set[str] = set()
         super().__init__(name=definition.__name__)
         self._feed = Feed(definition, self.refresh, get_ipython())
         self.on_msg(self._receive)
         self.refresh()
+        for index in [k for k, view in enumerate(self._compiled) if measured and _origin(view) == _origin(measured)]:
+            self._show(index)
 
     def refresh(self) -> None:
         """Read the definition's compilations, events and counts anew."""
@@ -161,8 +167,7 @@ class Inspector(anywidget.AnyWidget):
         found = self._times.get(_origin(view))
         self.measured = {}
         if found is not None:
-            text = f"One run takes {duration(1e3 * found.seconds)}: {found.how}; {machine(found)}."
-            self.measured = {"text": text, "failed": False}
+            self.measured = {"text": f"{whole(found)}; {machine(found)}.", "failed": False}
 
     def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         message = read_message(content)
@@ -210,18 +215,22 @@ class Inspector(anywidget.AnyWidget):
         if not self._compiled:
             return {**data, "text/plain": f"{self.name}: {self.empty[0].lower()}{self.empty[1:]}"}, metadata
         view = self._compiled[self.chosen]
+        view = replace(view, measurement=self._times.get(_origin(view)))
         small = len(view.nodes) <= WHOLE
         text = to_text(view, times=False) if small else "\n".join([view.signature, *kernel_lines(view, times=False)])
         return {**data, "text/plain": text, "image/svg+xml": to_svg(view)}, metadata
 
 
-def inspect(definition: Any) -> Inspector:
+def inspect(definition: Any, *args: Any, **opts: Any) -> Inspector:
     """Show what a definition was compiled to, and what happens to it.
 
     Parameters
     ----------
     definition : definition
         A function of a ``%%defn`` cell or one decorated with ``nx.defn``.
+    *args, **opts
+        Of a call: the program that answers it is shown, with what its kernels take on these arguments, which do not
+        change and are not kept.
 
     Returns
     -------
@@ -238,7 +247,7 @@ def inspect(definition: Any) -> Inspector:
             f"expected a numerical definition, got a {type(definition).__name__}.\n"
             "  Decorate the function with nx.defn, or begin its cell with %%defn."
         )
-    return Inspector(definition)
+    return Inspector(definition, definition.measure(*args, **opts) if args or opts else None)
 
 
 def kernel_text(view: CompilationView, kernel: int, form: str) -> str | None:

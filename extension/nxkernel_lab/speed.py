@@ -30,14 +30,17 @@ def pace(kernel: KernelView, measured: Measurement | None) -> str:
     Returns
     -------
     str
-        Such as ``"97 % of the time, 100 runs of 100 µs: 41 GB/s, 10 Gflop/s, memory bound"``.
+        Such as ``"97 % of the time on made-up inputs, 100 runs of 100 µs, 41 GB/s, 10 Gflop/s, memory bound"``.
     """
     if measured is None or kernel.index not in measured.kernels:
         return ""
     found = measured.kernels[kernel.index]
     seconds = max(found.seconds / found.runs, 1e-9)
     runs = f"{found.runs} runs of " if found.runs > 1 else ""
-    parts = [f"{100 * share(kernel, measured):.0f} % of the time", f"{runs}{duration(1e3 * seconds)}"]
+    parts = [
+        f"{100 * share(kernel, measured):.0f} % of the time on {measured.inputs}",
+        f"{runs}{duration(1e3 * seconds)}",
+    ]
     moved, done = kernel.moved / seconds, kernel.operations / seconds
     parts += [f"{amount(moved)}B/s"] * bool(moved) + [f"{amount(done)}flop/s"] * bool(done)
     return ", ".join([*parts, bound(seconds, moved, done, measured)])
@@ -67,6 +70,11 @@ def bound(seconds: float, moved: float, done: float, measured: Measurement) -> s
     if moved >= _HELD_BACK * measured.bandwidth:
         return "memory bound"
     return "below what memory and arithmetic allow"
+
+
+def whole(measured: Measurement) -> str:
+    """What one run of a program takes, and how that was measured, in a line without its full stop."""
+    return f"One run takes {duration(1e3 * measured.seconds)}: {measured.how}"
 
 
 def machine(measured: Measurement) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nxkernel.defn.report import CompilationView, KernelView, NodeView
+from nxkernel.defn.report import CompilationView, KernelView, Measurement, NodeView
 from nxkernel.graph.printing import column
+from nxkernel_lab.speed import pace, whole
 from nxkernel_lab.subject import constants_of, short, view_of
 from nxkernel_lab.wording import amount, count, duration
 
@@ -21,7 +22,8 @@ def to_text(subject: Any, times: bool = True) -> str:
     subject : definition or CompilationView
         A definition stands for its latest compilation.
     times : bool
-        Whether to say what may differ from run to run: times, counts of calls, and where native code came from.
+        Whether to say what may differ from run to run: what compiling took, counts of calls, and where native code came
+        from. What was measured on the inputs of a call is always told, see `Definition.measure`.
 
     Returns
     -------
@@ -38,11 +40,12 @@ def to_text(subject: Any, times: bool = True) -> str:
     outside = [node for node in view.nodes if node.role not in _INPUTS and not node.kernels]
     sections.append(("computed outside kernels" if view.kernels else "computed one by one", outside))
     sections.extend(
-        (kernel_line(kernel, times), [node for node in view.nodes if kernel.index in node.kernels])
+        (kernel_line(kernel, times, view.measurement), [node for node in view.nodes if kernel.index in node.kernels])
         for kernel in view.kernels
     )
 
-    lines = [view.signature, *([f"  {summary(view)}"] if times else []), *(f"  {line}" for line in view.reason)]
+    told = [*([summary(view)] if times else []), *view.reason, *([whole(view.measurement)] if view.measurement else [])]
+    lines = [view.signature, *(f"  {line}" for line in told)]
     for heading, nodes in sections[:2]:
         if nodes:
             lines += [f"  {heading}", *_table(nodes, constants)]
@@ -74,7 +77,7 @@ def summary(view: CompilationView) -> str:
     return f"compiled by {view.compiler}{place} · {spent} · answered {count(view.calls, 'call')}"
 
 
-def kernel_line(kernel: KernelView, times: bool = True) -> str:
+def kernel_line(kernel: KernelView, times: bool = True, measured: Measurement | None = None) -> str:
     """A kernel in one line: what it is, where its code came from, what it moves and computes.
 
     Parameters
@@ -83,6 +86,8 @@ def kernel_line(kernel: KernelView, times: bool = True) -> str:
         The kernel.
     times : bool
         Whether to say where its code came from and what that took.
+    measured : Measurement, optional
+        What it took when it ran.
 
     Returns
     -------
@@ -90,7 +95,13 @@ def kernel_line(kernel: KernelView, times: bool = True) -> str:
         Beginning with ``kernel 1`` for the first.
     """
     return " · ".join(
-        [f"kernel {kernel.index + 1}", kernel.title or kernel.kind, *([origin(kernel)] if times else []), *work(kernel)]
+        [
+            f"kernel {kernel.index + 1}",
+            kernel.title or kernel.kind,
+            *([origin(kernel)] if times else []),
+            *work(kernel),
+            *filter(None, [pace(kernel, measured)]),
+        ]
     )
 
 
@@ -111,7 +122,7 @@ def kernel_lines(subject: Any, times: bool = True) -> list[str]:
     view = view_of(subject)
     if not view.kernels:
         return [f"  no kernels: {view.compiler} computes node by node"]
-    return [f"  {kernel_line(kernel, times)}" for kernel in view.kernels]
+    return [f"  {kernel_line(kernel, times, view.measurement)}" for kernel in view.kernels]
 
 
 def origin(kernel: KernelView) -> str:

@@ -110,6 +110,7 @@ class NxMagics(Magics):
         ::
 
           %nx inspect NAME                     the graph, the kernels, their code, and events, live
+          %nx inspect CALL                     the same, with what each kernel takes on these arguments
           %nx timeline [NAME]                  what happened cell by cell, why, and what it cost, live
           %nx cache [NAME] [--clear]           what is in the caches, and what they answered
           %nx events [NAME] [-n N]             what happened, latest last

@@ -63,7 +63,7 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
         return [f"{name}=" for name in current()]
     if command == "why":
         return list(definitions(known))
-    if command not in _FLAGS:
+    if command not in _FLAGS or line.count("(") > line.count(")"):
         return []
     named = [] if len(done) > 2 else list(compiled(known))
     return _after_flag(done[-1]) or [*named, *(flag for flag in _FLAGS[command] if flag not in done)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,34 +18,46 @@ from nxkernel.defn.defaults import current
 from nxkernel.defn.events import stream
 from nxkernel.defn.report import CompilationView
 from nxkernel.errors import NxError
+from nxkernel.wording import a
 from nxkernel_lab.wording import count
-from nxkernel_magics.calls import read_call
+from nxkernel_magics.calls import Call, read_call
 from nxkernel_magics.names import compiled, is_definition, namespace
 from nxkernel_magics.names import find as find_definition
 
 Command = Callable[[InteractiveShell, str], Any]
 
+#: What may stand around a call: a flag before or behind it.
+_TEXT = re.compile(r"(--text\s+)?(.*?)(\s+--text)?", re.DOTALL)
 #: The forms of a kernel's code by the word for them on the line.
 FORMS = {"numba": "Numba source", "llvm": "LLVM", "assembly": "assembly"}
 
 
 @magic_arguments("nx inspect")
-@argument("name", help="a definition, or %%%%jit for the cell of that kind that ran last, %%%%jit[7] for cell 7")
+@argument("name", help="a definition, a call, or %%%%jit for the cell that ran last, %%%%jit[7] for cell 7")
 @argument("--text", action="store_true", help="as text, also where a widget can be shown")
 def inspect(shell: InteractiveShell, line: str) -> Any:
-    """Show a definition's graph, kernels, code and events, live.
+    """Show a definition's graph, kernels, code and events, live; of a call, also what each kernel takes.
 
-    Example: `%nx inspect softmax`
+    A call is run a few times, for the times on these arguments, which do not change and are not kept.
+
+    Example: `%nx inspect softmax`, `%nx inspect softmax(x, axis=0)`
     """
+    __tracebackhide__ = True
+    before, text, behind = _TEXT.fullmatch(line).groups()
+    view = None
+    if "(" in text:
+        call = read_definition_call(shell, "%nx inspect", text)
+        definition, view = call.function, call.make(call.function.measure)
+    else:
+        name = parse_argstring(inspect, line).name
+        definition = find_definition(namespace(shell), name)
+    if _has_page(shell) and not (before or behind):
+        from nxkernel_lab import Inspector
+
+        return Inspector(definition, view)
     from nxkernel_lab import to_text
 
-    options = parse_argstring(inspect, line)
-    definition = find_definition(namespace(shell), options.name)
-    if _has_page(shell) and not options.text:
-        from nxkernel_lab import inspect as show
-
-        return show(definition)
-    print(to_text(_latest(definition, options.name)))
+    print(to_text(view or _latest(definition, name)))
     return None
 
 
@@ -182,13 +195,37 @@ def why(shell: InteractiveShell, line: str) -> None:
     __tracebackhide__ = True
     if not line:
         raise UsageError("%nx why takes a call, such as `%nx why f(x, axis=0)`.")
-    call = read_call(shell, "%nx why", line)
-    if not is_definition(call.function):
+    call = read_definition_call(shell, "%nx why", line)
+    print(call.make(call.function.why))
+
+
+def read_definition_call(shell: InteractiveShell, magic: str, text: str) -> Call:
+    """Read a call of a definition.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+    magic : str
+        The command, for errors.
+    text : str
+
+    Returns
+    -------
+    Call
+
+    Raises
+    ------
+    UsageError
+        Where the text is no call, or one of something else.
+    """
+    __tracebackhide__ = True
+    call = read_call(shell, magic, text)
+    if not (is_definition(call.function) and callable(call.function)):
         raise UsageError(
-            f"%nx why takes a call of a definition, and `{line}` calls a {type(call.function).__name__}.\n"
+            f"{magic} takes a call of a definition, and `{text}` calls {a(type(call.function).__name__)}.\n"
             "  Decorate the function with nx.defn, or begin its cell with %%defn."
         )
-    print(call.make(call.function.why))
+    return call
 
 
 def help_(shell: InteractiveShell, line: str) -> None:

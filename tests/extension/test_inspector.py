@@ -242,7 +242,22 @@ def test_what_was_measured_stands_with_the_kernels(stepping):
     }
     assert [kernel["share"] for kernel in widget.graph["kernels"].values()] == [0.75, 0.25]
     ask(widget, "together", way="nothing")
-    assert widget.graph["kernels"]["0"]["time"].startswith("75 % of the time, 750 µs, ")
+    assert widget.graph["kernels"]["0"]["time"].startswith("75 % of the time on made-up inputs, 750 µs, ")
+
+
+def test_it_opens_at_the_call_that_was_measured(definition, view, softmax, sent):
+    found = Measurement(0.002, {0: KernelTime(0.002, 1)}, "one run of your call", 1e10, 1e11, "your call")
+    definition.views.append(replace(softmax(), signature="softmax(t: f64[4][10], axis=-1)"))
+    definition.measure = lambda *args, **opts: replace(view, measurement=found)
+    widget = inspect(definition, 1, axis=0)
+    assert (widget.chosen, len(widget.choices)) == (0, 2)
+    assert widget.measured["text"].startswith("One run takes 2.0 ms: one run of your call; this machine ")
+    assert widget.graph["kernels"]["0"]["time"].startswith("100 % of the time on your call, 2.0 ms, ")
+    assert widget.graph["kernels"]["1"]["time"] == ""
+    text = widget._repr_mimebundle_()[0]["text/plain"].splitlines()
+    assert "  One run takes 2.0 ms: one run of your call" in text
+    assert any("100 % of the time on your call" in line for line in text)
+    widget.close()
 
 
 def test_what_cannot_be_measured_says_why(view, defined, sent):

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from nxkernel.defn.report import KernelTime, KernelView, Measurement
-from nxkernel_lab.speed import bound, machine, pace, share
+from nxkernel_lab.speed import bound, machine, pace, share, whole
 
 KERNEL = KernelView(0, "map", "map of 10", "nxk", "memory", 0.1, moved=4_000_000, operations=1_000_000)
 
@@ -18,9 +20,12 @@ def test_nothing_is_said_of_what_was_not_measured():
 
 def test_time_share_and_what_is_reached():
     assert share(KERNEL, measured(0.0002)) == 0.5
-    assert pace(KERNEL, measured(0.0002)) == "50 % of the time, 200 µs, 20.0 GB/s, 5.0 Gflop/s, memory bound"
+    assert (
+        pace(KERNEL, measured(0.0002))
+        == "50 % of the time on made-up inputs, 200 µs, 20.0 GB/s, 5.0 Gflop/s, memory bound"
+    )
     assert pace(KERNEL, measured(0.02, 100)) == (
-        "50 % of the time, 100 runs of 200 µs, 20.0 GB/s, 5.0 Gflop/s, memory bound"
+        "50 % of the time on made-up inputs, 100 runs of 200 µs, 20.0 GB/s, 5.0 Gflop/s, memory bound"
     )
 
 
@@ -36,6 +41,12 @@ def test_time_share_and_what_is_reached():
 )
 def test_what_holds_a_kernel_back(seconds, moved, done, text):
     assert bound(seconds, moved, done, measured(1.0)) == text
+
+
+def test_it_says_on_what_inputs():
+    on_a_call = replace(measured(0.0002), inputs="your call")
+    assert pace(KERNEL, on_a_call).startswith("50 % of the time on your call, 200 µs, ")
+    assert whole(measured(0.01)) == "One run takes 20 ms: one run"
 
 
 def test_what_the_machine_reaches():

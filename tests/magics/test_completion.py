@@ -16,6 +16,7 @@ def scale(shell):
         ("%nx in", "inspect"),
         ("%nx inspect ", "scale --text"),
         ("%nx inspect sc", "scale"),
+        ("%nx inspect scale(data) ", "--text"),
         ("%nx source scale ", "--form --kernel"),
         ("%nx source scale --form l", "llvm"),
         ("%nx events ", "scale -n --kernels"),
@@ -37,6 +38,12 @@ def scale(shell):
 def test_tab_offers_what_may_come(scale, line, found):
     begun = line[: line.rindex(" ") + 1]
     assert scale.complete(line) == [begun + word for word in found.split()]
+
+
+@pytest.mark.parametrize("line", ["%nx inspect scale(da", "%nx inspect scale(x, k=da", "%nx why scale(da"])
+def test_arguments_of_a_call_are_completed_as_python(scale, line):
+    scale.ns["data"] = 1.0
+    assert scale.complete(line) == [f"{line}ta"]
 
 
 def test_other_lines_are_completed_as_before(scale):

@@ -37,6 +37,48 @@ def test_inspect_is_a_widget_in_a_kernel(called, monkeypatch):
     widget.close()
 
 
+@pytest.mark.parametrize("line", ["scale(x, k=3.0)", "scale( x, k = 3.0 )  --text", "--text scale(x,k=3.0)"])
+def test_inspect_of_a_call_is_measured_on_its_arguments(called, line):
+    called.run("x = np.ones(4000)")
+    lines = called.run(f"%nx inspect {line}").out.splitlines()
+    assert lines[0] == "scale(x: f64[4000], k=3.0)"
+    (whole,) = [text for text in lines if text.startswith("  One run takes ")]
+    assert "on the inputs of your call" in whole
+    (kernel,) = [text for text in lines if text.startswith("  kernel 1")]
+    assert re.search(r" · \d+ % of the time on your call, \d+ µs, ", kernel)
+    assert called.ns["x"].sum() == 4000
+    assert len(called.ns["scale"].compilations()) == 2
+
+
+def test_inspect_of_a_call_opens_its_compilation(called, monkeypatch):
+    monkeypatch.setattr(called.ip, "kernel", object(), raising=False)
+    called.run("scale(np.ones(4000)); scale(np.ones(5))")
+    widget = called.run("%nx inspect scale(np.ones(4000))").value
+    assert widget.graph["signature"] == "scale(x: f64[4000], k=2.0)"
+    assert widget.measured["text"].startswith("One run takes ")
+    assert "on your call" in widget.graph["kernels"]["0"]["time"]
+    assert called.run("%nx inspect scale(np.ones(4000)) --text").out.startswith("scale(x: f64[4000], k=2.0)\n")
+    widget.close()
+
+
+def test_inspect_keeps_nothing_of_a_call(called):
+    called.run("import weakref, gc\nx = np.ones(10)\ngone = weakref.ref(x)")
+    called.run("%nx inspect scale(x)")
+    called.run("del x\ngc.collect()")
+    assert called.run("gone() is None").value is True
+
+
+def test_inspect_of_a_call_that_fails(called):
+    assert called.run("%nx inspect len([])").err == (
+        "UsageError: %nx inspect takes a call of a definition, and `len([])` calls a builtin_function_or_method.\n"
+        "  Decorate the function with nx.defn, or begin its cell with %%defn.\n"
+    )
+    ran = called.run("%nx inspect scale('three')")
+    assert not ran.success
+    assert "got a str for 'x'" in ran.out
+    assert "nxkernel_magics" not in ran.out
+
+
 def test_inspect_before_the_first_call(scale):
     error = "UsageError: scale has not been compiled yet: call it once, then look again.\n"
     assert scale.run("%nx inspect scale").err == error
