@@ -14,11 +14,12 @@ const html = (tag, attributes = {}, ...children) => fill(document.createElement(
 const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 const button = (text, title, click, more = {}) => html("button", { type: "button", text, title, "aria-label": title, onclick: click, ...more });
 
-/** Keep `data-nx-theme` of an element what the page's theme is, or the other one when it is turned. */
+/** Give a widget's element its look, and keep `data-nx-theme` what the page's theme is, or the other one when it is turned. */
 class Theme {
   constructor(root) {
     this.root = root;
     this.turned = false;
+    root.classList.add("nx-view");
     this.watcher = new MutationObserver(() => this.set());
     this.watcher.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
     this.media = matchMedia("(prefers-color-scheme: dark)");

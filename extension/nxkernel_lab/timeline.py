@@ -60,7 +60,7 @@ class Timeline(anywidget.AnyWidget):
     """
 
     _esm = "\n".join((_HERE / name).read_text("utf-8") for name in ("elements.js", "timeline.js"))
-    _css = (_HERE / "timeline.css").read_text("utf-8")
+    _css = "\n".join((_HERE / name).read_text("utf-8") for name in ("palette.css", "timeline.css"))
 
     state = traitlets.Dict().tag(sync=True)
     page = traitlets.Enum(PAGES, "timeline").tag(sync=True)
