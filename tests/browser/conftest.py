@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -56,9 +57,21 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory, browser):
+def serve(tmp_path_factory, browser):
+    """Starts servers of JupyterLab, and of Notebook where it is installed, with our extension enabled or not."""
+    with ExitStack() as running:
+        yield lambda extension: running.enter_context(served(tmp_path_factory.mktemp("lab"), extension))
+
+
+@pytest.fixture(scope="session")
+def lab(serve):
     """The address and the folder of a JupyterLab whose settings are its own."""
-    home = tmp_path_factory.mktemp("lab")
+    return serve(extension=True)
+
+
+@contextmanager
+def served(home, extension):
+    """A server whose files are all in a folder: its address, and where its notebooks are."""
     notebooks = home / "notebooks"
     notebooks.mkdir()
     quiet = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
@@ -78,6 +91,10 @@ def lab(tmp_path_factory, browser):
         "JUPYTER_PATH": "share",
     }
     share_extension(home / "share")
+    if not extension:
+        disabled = home / "config" / "labconfig" / "page_config.json"
+        disabled.parent.mkdir(parents=True)
+        disabled.write_text(json.dumps({"disabledExtensions": {"nxkernel-lab": True}}))
     path = os.pathsep.join(
         [*(str(ROOT / room) for room in ("", "magics", "extension")), os.environ.get("PYTHONPATH", "")]
     )
@@ -85,6 +102,7 @@ def lab(tmp_path_factory, browser):
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--ServerApp.port={port}"]
     command += ["--ServerApp.port_retries=0", "--ServerApp.ip=127.0.0.1", "--IdentityProvider.token="]
     command += [f"--ServerApp.root_dir={notebooks}", "--LabApp.expose_app_in_browser=True"]
+    command += ["--JupyterNotebookApp.expose_app_in_browser=True"]
     with (home / "log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment, cwd=home)
     address = f"http://127.0.0.1:{port}"
@@ -219,27 +237,28 @@ def opened(browser):
 
 
 @pytest.fixture
-def notebook(lab, opened, request):
-    """Opens a notebook with the given cells."""
+def document(request):
+    """Writes a notebook with the given cells, none of which has run, into a folder; its name."""
+
+    def write(folder, *sources):
+        nothing = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+        cells = [{**nothing, "id": f"cell{i}", "source": text} for i, text in enumerate(sources)]
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+        name = re.sub(r"\W", "-", request.node.name) + ".ipynb"
+        whole = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+        (folder / name).write_text(json.dumps(whole))
+        return name
+
+    return write
+
+
+@pytest.fixture
+def notebook(lab, opened, document):
+    """Opens a notebook with the given cells in JupyterLab."""
     address, folder = lab
 
     def open_with(*sources):
-        cells = [
-            {
-                "cell_type": "code",
-                "id": f"cell{i}",
-                "metadata": {},
-                "outputs": [],
-                "execution_count": None,
-                "source": text,
-            }
-            for i, text in enumerate(sources)
-        ]
-        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-        name = re.sub(r"\W", "-", request.node.name) + ".ipynb"
-        document = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-        (folder / name).write_text(json.dumps(document))
-        opened.open(address, name)
+        opened.open(address, document(folder, *sources))
         return opened
 
     return open_with
