@@ -13,6 +13,8 @@ import pytest
 from notebooks import code_cells, differences, needs_nbclient, read, report
 
 FOLDER = Path(__file__).resolve().parent.parent / "tutorials"
+#: How the check of an exercise begins; the cell above it is the one to change.
+CHECK = "# The check: run this cell after each change\n"
 SANITIZERS = FOLDER / "sanitize.cfg"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
@@ -21,6 +23,14 @@ each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for pa
 
 def tags(cell):
     return cell.metadata.get("tags", [])
+
+
+def folded(cell):
+    return cell.cell_type == "code" and cell.metadata.get("jupyter", {}).get("source_hidden", False)
+
+
+def printed(cell):
+    return "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +87,24 @@ def test_explains_before_it_computes(path):
     assert cells[0].cell_type == "markdown"
     assert cells[0].source.startswith("# ")
     assert sum(cell.cell_type == "markdown" for cell in cells) >= len(cells) / 4
+
+
+@each_notebook
+def test_exercises_say_not_yet_and_then_right(path):
+    """Each has an answer to change, a check below it, and an answer to compare; both of these are folded."""
+    cells = read(path).cells
+    checks = [number for number, cell in enumerate(cells) if cell.source.startswith(CHECK)]
+    answers = [number for number, cell in enumerate(cells) if cell.source.startswith("# One answer")]
+    tasks = [cell for cell in cells if cell.cell_type == "markdown" and re.search(r"^\*\*\d\.\*\*", cell.source, re.M)]
+    assert answers == [number + 1 for number in checks]
+    assert len(checks) == len(tasks) >= (0 if path.stem == "index" else 2)
+    for number in checks:
+        stub, check, answer = cells[number - 1 : number + 2]
+        assert not folded(stub)
+        assert folded(check)
+        assert folded(answer)
+        assert printed(check).startswith("Not yet: "), check.source
+        assert printed(answer).startswith("Right"), answer.source
 
 
 @each_notebook
@@ -161,6 +189,16 @@ def test_rerun_cleans_what_differs_between_machines():
     assert notebook.metadata == {"language_info": {"name": "python"}}
     assert notebook.cells[0].metadata == {"tags": ["raises-exception"]}
     assert notebook.cells[0].outputs[0].traceback == ["Cell In[1]", "E: no"]
+
+
+def test_rerun_joins_pieces_of_a_stream():
+    pieces = [("stdout", "a"), ("stdout", "b"), ("stderr", "c"), ("stdout", "d")]
+    outputs = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in pieces]
+    outputs.insert(2, nbformat.v4.new_output("display_data", {"text/plain": "p"}))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("f()", outputs=outputs)])
+    rerun_module().clean(notebook)
+    (cell,) = notebook.cells
+    assert [output.get("text") for output in cell.outputs] == ["ab", None, "c", "d"]
 
 
 def test_rerun_refuses_an_unexpected_failure():

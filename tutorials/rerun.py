@@ -25,11 +25,24 @@ def clean(notebook: nbformat.NotebookNode) -> None:
     notebook.metadata["language_info"] = {"name": "python"}
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+        if "outputs" in cell:
+            cell.outputs = joined(cell.outputs)
         for output in cell.get("outputs", []):
             if output.output_type == "error":
                 if "raises-exception" not in cell.metadata.get("tags", []):
                     raise RuntimeError(f"{output.ename}: {output.evalue}\nin the cell\n{cell.source}")
                 output.traceback = [part for part in output.traceback if "nxkernel/" not in part]
+
+
+def joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Outputs in which pieces of one stream that follow each other are one, as notebooks show them."""
+    kept: list[nbformat.NotebookNode] = []
+    for output in outputs:
+        if output.output_type == "stream" and kept and kept[-1].get("name") == output.name:
+            kept[-1].text += output.text
+        else:
+            kept.append(output)
+    return kept
 
 
 def rerun(path: Path) -> None:
