@@ -169,7 +169,9 @@ class Inspector {
     const [cell, line] = node?.at ?? ["", 0];
     if (this.told === `${cell} ${line}`) return;
     this.told = `${cell} ${line}`;
-    this.root.dispatchEvent(new CustomEvent("nxkernel:line", { bubbles: true, composed: true, detail: { function: this.model.get("name"), cell, line } }));
+    // Cells are run again and get other numbers: which one it is can be told by the text of the function.
+    const { first, lines } = this.model.get("sources").find((each) => each.cell === cell && line >= each.first && line < each.first + each.lines.length) ?? {};
+    this.root.dispatchEvent(new CustomEvent("nxkernel:line", { bubbles: true, composed: true, detail: { function: this.model.get("name"), cell, line, first, lines } }));
   }
 
   line(nodes, cell, line) {
@@ -177,11 +179,13 @@ class Inspector {
     this.tell(nodes.length ? { at: [cell, line] } : null);
   }
 
-  /** A line in a cell is pointed at, by whoever tells: its nodes light up. */
-  outside({ cell, line } = {}) {
-    const nodes = this.graph(0).nodes ?? {};
-    this.canvases[0].light(Object.keys(nodes).filter((id) => nodes[id].at[0] === cell && nodes[id].at[1] === line));
-    this.source.light([cell, line]);
+  /** A line in a cell is pointed at, by whoever tells: its nodes light up, where the text is that of their function. */
+  outside({ cell, line, text } = {}) {
+    const nodes = this.graph(0).nodes ?? {}, sources = this.model.get("sources");
+    const there = ({ first, lines }) => line >= first && line < first + lines.length && lines.every((each, index) => each === text[first - 1 + index]);
+    const names = text && sources.length ? sources.filter(there).map((each) => each.cell) : [cell];
+    this.canvases[0].light(Object.keys(nodes).filter((id) => names.includes(nodes[id].at[0]) && nodes[id].at[1] === line));
+    this.source.light([names[0], line]);
   }
 
   toggle(side, group) {

@@ -164,6 +164,41 @@ def test_a_widget_that_has_left_the_page_listens_no_longer(notebook):
     assert sorted(re.findall("True|False", output.inner_text())) == ["False", "True"]
 
 
+def test_the_cell_that_is_lit_is_the_one_with_the_functions_text(notebook):
+    decoy = SOFTMAX.replace("def softmax", "def decoy")
+    opened = notebook(LOAD, decoy, SOFTMAX, CALL, "%nx inspect softmax", "")
+    if not opened.page.evaluate("() => window.jupyterapp.commands.hasCommand('nxkernel:open-panel')"):
+        pytest.skip("the JupyterLab extension is not built: `pip install .` builds it")
+    opened.run(0)
+    opened.run(1)
+    opened.restart()
+    opened.wait_idle()
+    for index in (0, 2, 3, 4):
+        opened.run(index)
+    prompts = [opened.cell(index).locator(".jp-InputPrompt").inner_text() for index in (1, 2)]
+    assert prompts == ["[2]:", "[2]:"]
+    inspector, light = opened.page.locator(".nx-inspector"), opened.page.locator(".nx-lab-line")
+    box, hot = inspector.locator(".nx-shape", has_text="exp").first, inspector.locator(".nx-hot")
+
+    def lit_in(index):
+        box.hover()
+        light.wait_for(state="attached")
+        shown, line = light.bounding_box(), opened.cell(index).locator(".cm-line").nth(2).bounding_box()
+        return abs(shown["y"] - line["y"]) < 1
+
+    assert lit_in(2)
+    opened.cell(2).locator(".cm-line").nth(2).hover()
+    hot.first.wait_for()
+    opened.cell(1).locator(".cm-line").nth(2).hover()
+    hot.first.wait_for(state="detached")
+    # Run again, unchanged, it has another number than when it was compiled.
+    opened.run(2)
+    assert opened.cell(2).locator(".jp-InputPrompt").inner_text() == "[5]:"
+    assert lit_in(2)
+    opened.cell(2).locator(".cm-line").nth(2).hover()
+    hot.first.wait_for()
+
+
 RANKED = """\
 %%defn
 def ranked(t):

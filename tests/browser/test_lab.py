@@ -225,4 +225,5 @@ def test_options_are_completed_and_lines_are_lit(launched):
         "() => { document.addEventListener('nxkernel:point', event => { window.pointed = event.detail; }); }"
     )
     launched.cell(1).locator(".cm-line").nth(3).hover()
-    assert launched.page.evaluate("window.pointed") == {"cell": "cell 2", "line": 4}
+    pointed = launched.page.evaluate("window.pointed")
+    assert (pointed["cell"], pointed["line"], pointed["text"]) == ("cell 2", 4, SOFTMAX.split("\n"))

@@ -5,9 +5,12 @@ import { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 
 import { element } from './dom';
 
-/** What the inspector emits, from its own element: a cell's name and a line of it from 1, or no line for none. */
+/**
+ * What the inspector emits, from its own element: a cell's name and a line of it from 1, or no line for none; and the
+ * first line and the lines of the function that it is of, where they are known.
+ */
 const FROM_INSPECTOR = 'nxkernel:line';
-/** The same the other way round, on the document. */
+/** The other way round, on the document: a cell's name, a line of it, and all lines of the cell. */
 const TO_INSPECTOR = 'nxkernel:point';
 const LIGHT = 'nx-lab-line';
 
@@ -16,10 +19,10 @@ export function followLines(tracker: INotebookTracker): void {
   let told = '';
   document.addEventListener('mouseover', event => {
     const place = document.querySelector('.nx-inspector') ? pointed(tracker, event.target as Element) : null;
-    const detail = place ?? { cell: '', line: 0 };
-    const now = `${detail.cell} ${detail.line}`;
-    if (now !== told && (place || told !== '')) {
-      told = place ? now : '';
+    const now = place ? `${place.id} ${place.line}` : '';
+    if (now !== told) {
+      told = now;
+      const detail = place ?? { cell: '', line: 0, text: [] };
       document.dispatchEvent(new CustomEvent(TO_INSPECTOR, { detail }));
     }
   });
@@ -29,12 +32,13 @@ export function followLines(tracker: INotebookTracker): void {
     if (typeof detail !== 'object' || detail === null) {
       return;
     }
-    const { cell, line, code } = detail as { cell?: unknown; line?: unknown; code?: unknown };
+    const { cell, line, first, lines } = detail as Record<string, unknown>;
     if (typeof cell !== 'string' || typeof line !== 'number' || !Number.isInteger(line) || line < 1) {
       return;
     }
     const panel = tracker.find(each => each.node.contains(event.target as Node)) ?? tracker.currentWidget;
-    const found = panel && find(panel, cell, line, typeof code === 'string' ? code : null);
+    const known = Number.isInteger(first) && Array.isArray(lines);
+    const found = panel && find(panel, cell, known ? { first: first as number, lines } : null);
     if (found) {
       light(found, line);
     }
@@ -42,7 +46,10 @@ export function followLines(tracker: INotebookTracker): void {
 }
 
 /** The line of a cell that has run, by what is under the mouse. */
-function pointed(tracker: INotebookTracker, target: Element): { cell: string; line: number } | null {
+function pointed(
+  tracker: INotebookTracker,
+  target: Element
+): { id: string; cell: string; line: number; text: string[] } | null {
   const row = target.closest?.('.cm-line');
   const panel = row && tracker.find(each => each.content.node.contains(row));
   const cell = panel?.content.widgets.find(each => each.node.contains(row));
@@ -50,21 +57,29 @@ function pointed(tracker: INotebookTracker, target: Element): { cell: string; li
     return null;
   }
   const rows = [...cell.node.querySelectorAll('.cm-line')];
-  return { cell: `cell ${cell.model.executionCount}`, line: rows.indexOf(row) + 1 };
+  const text = cell.model.sharedModel.source.split('\n');
+  return { id: cell.model.id, cell: `cell ${cell.model.executionCount}`, line: rows.indexOf(row) + 1, text };
 }
 
-/** The cell of a name such as "cell 4" that has that line: after a restart, two cells may have the same number. */
-function find(panel: NotebookPanel, name: string, line: number, code: string | null): CodeCell | null {
+/**
+ * The cell of a name such as "cell 4" in which a function stands. After a restart two cells may have the same number,
+ * and one that was run again has another one than when its function was compiled: the text tells which it is, and the
+ * number where several cells have that text.
+ */
+function find(
+  panel: NotebookPanel,
+  name: string,
+  known: { first: number; lines: unknown[] } | null
+): CodeCell | null {
   const number = Number(/^cell (\d+)$/.exec(name)?.[1]);
-  for (const cell of panel.content.widgets) {
-    if (cell instanceof CodeCell && cell.model.executionCount === number) {
-      const text = cell.model.sharedModel.source.split('\n')[line - 1];
-      if (text !== undefined && (code === null || text.trim() === code.trim())) {
-        return cell;
-      }
-    }
-  }
-  return null;
+  const cells = panel.content.widgets.filter(each => each instanceof CodeCell);
+  const there = (cell: CodeCell): boolean => {
+    const text = cell.model.sharedModel.source.split('\n');
+    return known === null || known.lines.every((each, index) => text[known.first - 1 + index] === each);
+  };
+  const found = Number.isNaN(number) ? [] : cells.filter(there);
+  const numbered = found.find(cell => cell.model.executionCount === number);
+  return numbered ?? (known && found.find(cell => cell.model.executionCount !== null)) ?? null;
 }
 
 /** The editor owns its lines, and would take a class off them again: the light lies behind them instead. */
