@@ -264,28 +264,35 @@ class _Choice:
         kinds = one.type, other.type
         if types.u8 in kinds or types.bool_ in kinds or kinds[0].is_integer is kinds[1].is_integer:
             return
-        rows = self._rows(one, other, str(one.spec), str(other.spec))
+        rows = self._rows(path, one, other, str(one.spec), str(other.spec))
         place = 0 if kinds[0].is_integer else 1
         code, wanted = sites.assigned(rows[place], path), types.merge(*kinds)
         raise self._disagree(path, rows, f'convert one, e.g. nx.as_type({code}, "{wanted}").')
 
     def _disagreement(self, place: int, one: Spec, other: Spec) -> NxError:
         """The error for shapes that do not fit."""
-        rows = self._rows(*(side[place] for side in self._paired), str(one), str(other))
+        rows = self._rows(self._paths[place], *(side[place] for side in self._paired), str(one), str(other))
         wider = "np.broadcast_to(x, shape)" if types.follows_numpy() else "nx.broadcast(t, shape)"
         return self._disagree(self._paths[place], rows, f"give them one shape, e.g. with {wider}.")
 
     def _unlike(self, found: MismatchError, one: list[Any], other: list[Any]) -> NxError:
         leaves = [[leaf for leaf, *_ in side] for side in (one, other)]
         texts = [variables.described(part, iter(side)) for part, side in zip(found.parts, leaves, strict=True)]
-        rows = self._rows(*(side[0] if side else None for side in leaves), *texts)
+        rows = self._rows(found.path, *(side[0] if side else None for side in leaves), *texts)
         return self._disagree(found.path, rows, "make them the same kind of thing on both sides.")
 
-    def _rows(self, one: Any, other: Any, text: str, text_other: str) -> list[sites.Place]:
+    def _rows(self, path: str, one: Any, other: Any, text: str, text_other: str) -> list[sites.Place]:
         return [
-            sites.place_of(value, self._begin(side), said)
+            self._row(path, side, value, said)
             for side, value, said in zip(self._sides, (one, other), (text, text_other), strict=True)
         ]
+
+    def _row(self, path: str, side: Side, value: Any, said: str) -> sites.Place:
+        begin = self._begin(side)
+        row = sites.place_of(value, begin, said)
+        if " " in path or (row.file, row.line) != begin or sites.names(row, path):
+            return row
+        return sites.Place(self._site[0], self._site[1], f"{said} where it stays what it was")
 
     def _begin(self, side: Side) -> tuple[str, int]:
         """Where a side begins, for what was not made in it."""

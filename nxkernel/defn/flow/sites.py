@@ -51,6 +51,12 @@ def assigned(row: Place, variable: str) -> str:
     return found[1].strip() if found else variable
 
 
+def names(row: Place, path: str) -> bool:
+    """Whether a line has the name of the variable in it that a path such as ``h['a']`` begins with."""
+    variable = re.split(r"\W", path, maxsplit=1)[0]
+    return re.search(rf"\b{re.escape(variable)}\b", places.code_at(row.file, row.line)) is not None
+
+
 def is_raised(error: Exception) -> bool:
     """Whether a `raise` statement raised an error, and not a call."""
     place = error.__traceback__

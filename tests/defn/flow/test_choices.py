@@ -180,6 +180,25 @@ def test_sides_that_are_of_other_kinds(run):
     )
 
 
+def test_a_side_that_leaves_a_variable_alone_is_told_so(run):
+    f = run(
+        "@nx.defn\n"
+        "def f(a, b):\n"
+        "    middle = (a + b) / 2\n"
+        "    if middle > 0:\n"
+        "        b = middle\n"
+        "    else:\n"
+        "        a = middle\n"
+        "    return b\n"
+    )["f"]
+    assert message(f, np.array(0), np.array(2)) == (
+        "the branches of this `if` disagree about `b`.\n"
+        "  cell.py, line 3:  middle = (a + b) / 2   f32\n"
+        "  cell.py, line 4:  if middle > 0:         s64 where it stays what it was\n"
+        '  Both become one value in the compiled program: convert one, e.g. nx.as_type(b, "f32").'
+    )
+
+
 def test_sides_whose_shapes_do_not_fit(run):
     f = run("@nx.defn\ndef f(x):\n    if x[0] > 0:\n        return x[:2]\n    return x\n")["f"]
     assert message(f, np.ones(3, np.float32)) == (
