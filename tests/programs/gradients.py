@@ -4,15 +4,16 @@ import numpy as np
 
 import nxkernel as nx
 
-#: Name, the function here, the function of ``(jnp, jax)`` that gives the one for JAX, and the arguments.
-PROGRAMS = []
+#: By name, as modules may be imported twice: the function here, the function of ``(jnp, jax)`` that gives the one for
+#: JAX, and the arguments.
+PROGRAMS = {}
 
 
 def program(theirs, *args):
     """Add a function, with its counterpart."""
 
     def add(ours):
-        PROGRAMS.append((ours.__name__, ours, theirs, args))
+        PROGRAMS[ours.__name__] = (ours, theirs, args)
         return ours
 
     return add
