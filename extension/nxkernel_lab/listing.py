@@ -61,14 +61,19 @@ def event_lines(event: Mapping[str, Any], times: bool = True) -> list[str]:
     -------
     list of str
     """
-    what = event["what"]
-    if not times and event["kind"] in ("compiled", "loaded", "traced"):
-        what = "traced again" if event["again"] else "traced"
+    what = event["what"] if times else event_what(event)
     head = [event["cell"] or event["where"], event["function"], what]
     if times:
         head.insert(0, time.strftime("%H:%M:%S", time.localtime(event["time"])))
         head += [costs] if (costs := spent(event)) else []
     return ["  ".join(filter(None, head)), *(f"    {line}" for line in told(event))]
+
+
+def event_what(event: Mapping[str, Any]) -> str:
+    """What happened, in words that are the same wherever native code came from."""
+    if event["kind"] in ("compiled", "loaded", "traced"):
+        return "traced again" if event["again"] else "traced"
+    return event["what"]
 
 
 def told(event: Mapping[str, Any]) -> list[str]:
@@ -90,6 +95,29 @@ def kernels(numbers: Mapping[str, int]) -> list[str]:
     """Where kernels came from, in words."""
     words = {"compiled": "compiled", "memory": "from memory", "disk": "from disk"}
     return [f"{count(numbers[key], 'kernel')} {word}" for key, word in words.items() if numbers[key]]
+
+
+def programs_text(held: Mapping[str, Any], function: str = "") -> str:
+    """The programs that are kept, and what they answered; nothing that differs from run to run.
+
+    Parameters
+    ----------
+    held : dict
+        The ``caches`` of a snapshot.
+    function : str, optional
+        The only function to tell of.
+
+    Returns
+    -------
+    str
+        Lines without an end of line after the last.
+    """
+    rows = [row for row in held["functions"] if function in ("", row["name"])]
+    if not rows:
+        return "There are no programs in memory: call a definition once."
+    table = [("function", "programs", "calls answered", "arrays held")]
+    table += [(row["name"], str(row["programs"]), str(row["hits"]), f"{amount(row['bytes'])}B") for row in rows]
+    return "\n".join(columns(table))
 
 
 def caches_text(held: Mapping[str, Any], now: float) -> str:

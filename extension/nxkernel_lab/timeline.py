@@ -13,8 +13,9 @@ from IPython.core.getipython import get_ipython
 from nxkernel_lab.clearing import Forget, Undo
 from nxkernel_lab.desk import Desk, More, Page, read_request
 from nxkernel_lab.history import of_function, snapshot
-from nxkernel_lab.listing import timeline_text
+from nxkernel_lab.listing import programs_text, timeline_text
 from nxkernel_lab.messages import Close
+from nxkernel_lab.tables import caches_table, timeline_table
 
 _HERE = Path(__file__).parent
 #: The views that it has.
@@ -99,4 +100,9 @@ class Timeline(anywidget.AnyWidget):
             return None
         data, metadata = bundle
         told = of_function(self.function, TOLD) if self.function else snapshot(limit=TOLD)
-        return {**data, "text/plain": timeline_text(told, times=False)}, metadata
+        if self.page == "caches":
+            held = told["caches"]
+            text, table = programs_text(held, self.function), caches_table(held, self.function)
+        else:
+            text, table = timeline_text(told, times=False), timeline_table(told)
+        return {**data, "text/plain": text, **({"text/html": table} if table else {})}, metadata

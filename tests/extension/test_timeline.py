@@ -174,6 +174,25 @@ def test_where_no_widget_can_live_it_is_a_text(widget, doubled):
     named.close()
 
 
+def test_there_is_a_table_for_pages_that_show_no_widget(widget, doubled):
+    doubled(1.0)
+    assert "<caption>What was traced, and why</caption>" in widget._repr_mimebundle_()[0]["text/html"]
+    caches = Timeline("caches", "<lambda>")
+    data = caches._repr_mimebundle_()[0]
+    assert "&lt;lambda&gt;(t: f32)" in data["text/html"]
+    assert data["text/plain"].splitlines() == [
+        "function  programs  calls answered  arrays held",
+        "<lambda>         1               0          0 B",
+    ]
+    caches.close()
+    cache.clear()
+    nothing = Timeline("caches")
+    data = nothing._repr_mimebundle_()[0]
+    assert data["text/plain"] == "There are no programs in memory: call a definition once."
+    assert "text/html" not in data
+    nothing.close()
+
+
 def test_it_is_small():
     assert len(Timeline._esm) + len(Timeline._css) < 40_000
     assert "innerHTML" not in Timeline._esm

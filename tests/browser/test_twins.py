@@ -1,0 +1,57 @@
+"""What stands in the place of widgets: in a notebook that is not trusted, and in one whose kernel knows nothing of them."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.defn import cache
+from nxkernel.defn.events import stream
+from nxkernel_lab import Inspector, Timeline
+
+pytestmark = pytest.mark.browser
+
+
+def scaled(x, *, by="<img src=x onerror=alert(1)>"):
+    return nx.tanh(x) * len(by)
+
+
+@pytest.fixture
+def saved(lab, document):
+    """A notebook that somebody else has saved, with the widgets of a session that is gone."""
+    cache.clear()
+    stream.clear()
+    definition = nx.jit(scaled, compiler="evaluator")
+    definition(np.ones(3, "f4"))
+    definition(np.ones(3, "f4"), by="<b>bold</b>")
+    _, folder = lab
+    name = document(folder, "inspect", "timeline", "cache")
+    whole = json.loads((folder / name).read_text())
+    for widget, cell in zip((Inspector(definition), Timeline(), Timeline("caches")), whole["cells"], strict=True):
+        data, metadata = widget._repr_mimebundle_()
+        widget.close()
+        output = {"output_type": "execute_result", "data": data, "metadata": metadata, "execution_count": 1}
+        cell.update(outputs=[output], execution_count=1)
+    (folder / name).write_text(json.dumps(whole))
+    return name
+
+
+def shoot(opened, name):
+    if folder := os.environ.get("NXKERNEL_SCREENSHOTS"):
+        opened.page.screenshot(path=f"{folder}/{name}.png")
+
+
+def test_a_notebook_that_is_not_trusted_shows_tables_and_text(lab, opened, saved):
+    opened.open(lab[0], saved)
+    text, events, programs = (opened.cell(index).locator(".jp-OutputArea") for index in range(3))
+    assert "tanh" in text.inner_text()
+    assert "option by: '<img src=x onerror=alert(1)>' → '<b>bold</b>'" in events.inner_text()
+    assert programs.locator("tbody th").all_inner_texts() == ["scaled"]
+    assert "scaled(x: f32[3], by='<b>bold</b>')" in programs.inner_text()
+    for output in (text, events, programs):
+        assert output.locator("img, b, script").count() == 0
+    for theme in ("Light", "Dark"):
+        opened.theme(theme)
+        shoot(opened, f"twins-{theme}")
