@@ -21,6 +21,7 @@ function ago(seconds) {
   for (const [size, unit] of [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]]) if (seconds >= size) return `${counted(Math.floor(seconds / size), unit)} ago`;
   return "just now";
 }
+const atEnd = (node, side, size) => node[`scroll${side}`] + node[`client${size}`] > node[`scroll${size}`] - 8;
 const kernels = (numbers) => [["compiled", "compiled"], ["memory", "from memory"], ["disk", "from disk"]].filter(([key]) => numbers[key]).map(([key, word]) => `${counted(numbers[key], "kernel")} ${word}`);
 
 /** Trace, lowering and native code side by side, as parts of the longest time that there is. */
@@ -52,10 +53,8 @@ class Timeline {
       this.draw();
     }
     // It is not on the page yet: only then is there an end to scroll to.
-    requestAnimationFrame(() => {
-      this.drawn = null;
-      this.draw();
-    });
+    this.drawn = null;
+    this.drawSoon();
     this.send("more", { since: this.data.last });
   }
 
@@ -104,6 +103,10 @@ class Timeline {
       }, PAUSE);
     }
     if (message.kind === "done") this.said = message;
+    this.drawSoon();
+  }
+
+  drawSoon() {
     this.pending ??= requestAnimationFrame(() => {
       this.pending = null;
       this.draw();
@@ -123,18 +126,22 @@ class Timeline {
     this.filters.hidden = this.page !== "timeline";
     this.options(this.select, "all functions", [...new Set([...data.functions.map((row) => row.name), this.model.get("function")].filter(Boolean))].sort());
     this.options(this.cell, "all cells", [...new Set(this.events.map((event) => event.cell).filter(Boolean))]);
-    const focused = this.body.contains(document.activeElement) ? document.activeElement.dataset.nxKey : undefined;
+    const focused = this.body.contains(document.activeElement) ? keyOf(document.activeElement) : undefined;
     // What is new stands at the end, which is shown as long as nobody scrolls away from it.
-    const turned = this.drawn !== this.page, scrollTop = turned ? 0 : this.body.scrollTop;
-    const end = turned || scrollTop + this.body.clientHeight > this.body.scrollHeight - 8;
-    this.body.replaceChildren(...this[this.page]());
-    this.body.scrollTop = this.page === "timeline" && end ? this.body.scrollHeight : scrollTop;
+    const turned = this.drawn !== this.page, end = turned || atEnd(this.body, "Top", "Height");
+    const strip = this.body.querySelector(".nx-strip"), stripEnd = turned || !strip || atEnd(strip, "Left", "Width");
+    settle(this.body, this[this.page]());
+    if (end) this.body.scrollTop = this.page === "timeline" ? this.body.scrollHeight : turned ? 0 : this.body.scrollTop;
+    if (stripEnd) this.body.querySelector(".nx-strip")?.scrollTo({ left: 1e9 });
     this.drawn = this.page;
-    if (this.strip) this.strip.scrollLeft = this.strip.scrollWidth;
-    if (focused) [...this.body.querySelectorAll("[data-nx-key]")].find((each) => each.dataset.nxKey === focused)?.focus({ preventScroll: true });
+    // A row that moved to another cell's list is another element.
+    if (focused && !this.body.contains(document.activeElement)) this.find(focused)?.focus({ preventScroll: true });
     this.message.hidden = !this.said;
-    if (this.said) this.message.replaceChildren(html("span", { text: this.said.text }), this.said.undo ? button("Undo", "Put the programs back", () => this.send("undo", { number: this.said.undo })) : "");
+    const { text, undo: number } = this.said ?? {};
+    settle(this.message, [html("span", { text }), number && button("Undo", "Put the programs back", () => this.send("undo", { number }), { "data-nx-key": `undo ${number}` })].filter(Boolean));
   }
+
+  find = (key) => [...this.body.querySelectorAll("[data-nx-key]")].find((each) => keyOf(each) === key);
 
   options(select, all, names) {
     const { value } = select, now = [...select.options].slice(1).map((each) => each.value);
@@ -174,13 +181,15 @@ class Timeline {
     const longest = Math.max(...rows.map((event) => event.ms.total)), parts = [this.chart(rows)];
     if (!rows.some((event) => event.id === this.current)) this.current = rows[rows.length - 1].id;
     let list = null, cell = null;
+    const seen = {};
     if (left) parts.push(html("p", { class: "nx-muted", text: `${counted(left, "earlier event")} not shown` }));
     for (const event of rows) {
       const title = event.cell || event.where || "outside of cells";
       if (title !== cell) {
         cell = title;
-        list = html("ol", { class: "nx-rows", "aria-label": title });
-        parts.push(html("h3", { text: title }), list);
+        const key = `${title} ${(seen[title] = (seen[title] ?? 0) + 1)}`;
+        list = html("ol", { class: "nx-rows", "aria-label": title, "data-nx-key": `rows of ${key}` });
+        parts.push(html("h3", { text: title, "data-nx-key": key }), list);
       }
       list.append(this.row(event, longest));
     }
@@ -209,19 +218,18 @@ class Timeline {
       }
       const height = Math.max(4, (high * Math.log10(Math.max(event.ms.total, 0.1) / 0.1)) / most), tip = `${event.function} ${event.what}${event.ms.total ? `, ${duration(event.ms.total)}` : ""} (${title})`;
       const mark = event.kind === "hits" ? svg("circle", { cx: x + 4, cy: high - 4, r: 4 }) : svg("rect", { x, y: high - height, width: 8, height, rx: 1.5 });
-      bars.push(svg("g", { class: `nx-${group(event.kind)}${event.id === this.current ? " nx-current" : ""}`, "data-nx-event": event.id, onclick: () => this.choose(event.id, true) }, svg("title", { text: tip }), svg("rect", { class: "nx-touch", x: x - 1, y: 0, width: 10, height: high }), mark));
+      bars.push(svg("g", { class: `nx-${group(event.kind)}${event.id === this.current ? " nx-current" : ""}`, "data-nx-key": `bar ${event.id}`, onclick: () => this.choose(event.id, true) }, svg("title", { text: tip }), svg("rect", { class: "nx-touch", x: x - 1, y: 0, width: 10, height: high }), mark));
       x += 11;
     }
     const picture = svg("svg", { width: x + 30, height: high + 18, "aria-hidden": "true" }, svg("line", { x1: 0, x2: x + 30, y1: high + 0.5, y2: high + 0.5 }), ...bars);
-    this.strip = html("div", { class: "nx-strip" }, picture);
-    return this.strip;
+    return html("div", { class: "nx-strip", "data-nx-key": "strip" }, picture);
   }
 
   choose(id, focus = false) {
     this.current = id;
-    for (const each of this.body.querySelectorAll("[data-nx-event]")) each.classList.toggle("nx-current", each.dataset.nxEvent === String(id));
+    for (const each of this.body.querySelectorAll(".nx-strip g")) each.classList.toggle("nx-current", keyOf(each) === `bar ${id}`);
     for (const each of this.body.querySelectorAll(".nx-rows li")) {
-      const chosen = each.dataset.nxKey === `event ${id}`;
+      const chosen = keyOf(each) === `event ${id}`;
       each.tabIndex = chosen ? 0 : -1;
       if (chosen && focus) each.focus();
     }
@@ -244,11 +252,11 @@ class Timeline {
     const heads = [what, ...Object.values(counts), "Time", ...(what === "Cell" ? [] : ["Programs"])];
     return [html("table", {}, html("caption", { text: `What happened by ${what.toLowerCase()}, the most expensive first. Time: trace, lowering and native code.` }),
       html("thead", {}, html("tr", {}, ...heads.map((text) => html("th", { scope: "col", text })))),
-      html("tbody", {}, ...rows.sort((a, b) => b.ms.total - a.ms.total).flatMap((row) => [html("tr", {},
-        html("th", { scope: "row" }, button(row.title, `Show the events of ${row.title}`, row.open, { "data-nx-key": row.title })),
+      html("tbody", {}, ...rows.sort((a, b) => b.ms.total - a.ms.total).flatMap((row) => [html("tr", { "data-nx-key": `sums of ${row.title}` },
+        html("th", { scope: "row" }, button(row.title, `Show the events of ${row.title}`, row.open, { "data-nx-key": `events of ${row.title}` })),
         ...Object.keys(counts).map((key) => html("td", { class: row[key] ? "" : "nx-none", text: row[key] })), html("td", {}, cost(row.ms, longest)),
         what === "Function" && html("td", { text: row.programs })),
-      row.again_last?.length > 0 && html("tr", {}, html("td", { class: "nx-why", colspan: heads.length }, html("span", { class: "nx-muted", text: "in its last run" }),
+      row.again_last?.length > 0 && html("tr", { "data-nx-key": `reasons of ${row.title}` }, html("td", { class: "nx-why", colspan: heads.length }, html("span", { class: "nx-muted", text: "in its last run" }),
         ...row.again_last.flatMap((each) => [html("span", { text: `${each.function} again: ${each.reason.join("; ")}` }), each.advice && html("em", { class: "nx-advice", text: each.advice })])))].filter(Boolean))))];
   }
 
@@ -256,8 +264,8 @@ class Timeline {
     const { caches: held, time } = this.data, { memory, disk } = held, wanted = this.model.get("function");
     const rows = [...held.functions].reverse().filter((row) => !wanted || row.name === wanted);
     const programs = html("table", {}, html("caption", { text: "Programs in memory" }), html("thead", {}, html("tr", {}, ...["Function", "Programs", "Calls answered", "Arrays held", "Made"].map((text) => html("th", { scope: "col", text })), html("td"))),
-      html("tbody", {}, ...rows.map((row) => html("tr", {},
-        html("th", { scope: "row" }, html("details", {}, html("summary", { text: row.name, "data-nx-key": `calls of ${row.name}` }), html("ul", {}, ...row.signatures.map((text) => html("li", { text }))))),
+      html("tbody", {}, ...rows.map((row) => html("tr", { "data-nx-key": `programs of ${row.name}` },
+        html("th", { scope: "row" }, html("details", {}, html("summary", { text: row.name }), html("ul", {}, ...row.signatures.map((text) => html("li", { text }))))),
         html("td", { text: `${row.programs} of ${row.limit}` }), html("td", { text: row.hits }), html("td", { text: bytes(row.bytes) }),
         html("td", { class: "nx-age", text: row.oldest === row.latest ? ago(time - row.latest) : `${ago(time - row.oldest)}, last ${ago(time - row.latest)}` }),
         html("td", {}, button("Forget", `Forget the programs of ${row.name}`, () => this.send("forget", { what: "programs", function: row.name })))))));
@@ -284,7 +292,7 @@ class Timeline {
     const open = (name) => () => {
       this.asking = name;
       this.draw();
-      [...this.body.querySelectorAll("[data-nx-key]")].find((each) => each.dataset.nxKey === `${name ? "keep" : "clear"} ${what}`)?.focus();
+      this.find(`${name ? "keep" : "clear"} ${what}`)?.focus();
     };
     if (this.asking !== what) return html("p", {}, button(text, title, open(what), { "data-nx-key": `clear ${what}` }));
     const go = () => {

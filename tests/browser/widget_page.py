@@ -54,7 +54,8 @@ class WidgetPage:
         return {name: json.dumps(getattr(self.widget, name)) for name in self._names if name not in _OWN}
 
     def settle(self):
-        """Answer what the page asked for."""
+        """Send what the widget said, and answer what the page asked for."""
+        self._tell()
         while messages := self.page.evaluate("() => window.sent.splice(0)"):
             for message in messages:
                 self.widget._receive(self.widget, message, [])
@@ -63,9 +64,11 @@ class WidgetPage:
             self.before = now
             # As text, which is how it travels to a widget too; playwright takes seconds for a large object.
             self.page.evaluate("(text) => window.change(JSON.parse(text))", json.dumps(changes))
-            for said in self._said:
-                self.page.evaluate("(said) => window.tell(said)", said)
-            self._said.clear()
+            self._tell()
+
+    def _tell(self):
+        while self._said:
+            self.page.evaluate("(said) => window.tell(said)", self._said.pop(0))
 
 
 _OWN = ("comm", "keys", "log")
@@ -74,5 +77,6 @@ _OWN = ("comm", "keys", "log")
 def _as_script(module):
     """The module, ending in the one call that a page with widgets makes."""
     head, _, rest = module.rpartition("export default")
-    call = "widget.render({ model: window.model, el: document.getElementById('here') });\nwindow.shown = true;"
+    call = "window.render = (el) => widget.render({ model: window.model, el });\n"
+    call += "window.render(document.getElementById('here'));\nwindow.shown = true;"
     return f"{head}const widget = {rest}\n{call}"

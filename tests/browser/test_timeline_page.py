@@ -1,0 +1,145 @@
+"""The timeline on a page of its own: what a reader is at stays while news arrive, and nothing is left behind."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.defn import cache
+from nxkernel.defn.events import Cell, stream
+from nxkernel_lab.timeline import Timeline
+from tests.browser.widget_page import WidgetPage
+
+pytestmark = pytest.mark.browser
+
+#: Many events, so that the list is longer than its room.
+MANY = 40
+
+
+@pytest.fixture
+def doubled(monkeypatch):
+    cache.clear()
+    stream.clear()
+    monkeypatch.setattr(stream, "cell", Cell("cell 3"))
+    doubled = nx.jit(lambda t: t * 2, compiler="evaluator")
+    doubled.__name__ = "doubled"
+    for size in range(1, MANY):
+        doubled(np.ones(size))
+    yield doubled
+    cache.clear()
+    stream.clear()
+
+
+@pytest.fixture
+def shown(browser, doubled):
+    page = browser.new_page(viewport={"width": 1150, "height": 700})
+    yield WidgetPage(page, Timeline())
+    page.close()
+
+
+def rows(shown):
+    return shown.page.locator(".nx-rows li")
+
+
+def happen(shown, doubled, size, cell="cell 3"):
+    """Something happens in Python, and the page hears of it."""
+    stream.cell = Cell(cell)
+    doubled(np.ones(size))
+    before = rows(shown).count()
+    for page in shown.widget._views.values():
+        page.refresh()
+    shown.settle()
+    shown.page.wait_for_function(f"() => document.querySelectorAll('.nx-rows li').length > {before}")
+
+
+def test_the_end_is_shown_until_the_reader_goes_elsewhere(shown, doubled):
+    body = shown.page.locator(".nx-page")
+    left = "each => each.scrollHeight - each.clientHeight - each.scrollTop"
+    shown.page.wait_for_function("() => document.querySelector('.nx-page').scrollTop > 0")
+    assert body.evaluate(left) < 2
+    happen(shown, doubled, MANY)
+    assert body.evaluate(left) < 2
+    body.evaluate("each => { each.scrollTop = 300; }")
+    happen(shown, doubled, MANY + 1)
+    assert body.evaluate("each => each.scrollTop") == 300
+
+
+def test_focus_and_selection_stay_while_news_arrive(shown, doubled):
+    row = rows(shown).nth(4)
+    row.focus()
+    row.evaluate("""each => {
+        const range = document.createRange();
+        range.selectNodeContents(each.querySelector(".nx-why"));
+        getSelection().removeAllRanges();
+        getSelection().addRange(range);
+        each.mine = true;
+    }""")
+    selected = shown.page.evaluate("() => getSelection().toString()")
+    assert "f64[4] → f64[5]" in selected
+    for index, cell in enumerate(("cell 3", "cell 4", "cell 4")):
+        happen(shown, doubled, MANY + index, cell)
+    assert shown.page.evaluate("() => getSelection().toString()") == selected
+    assert row.evaluate("each => each.mine && each === document.activeElement")
+    assert shown.page.locator("h3").all_inner_texts() == ["cell 3", "cell 4"]
+    shown.page.keyboard.press("ArrowDown")
+    assert "f64[5] → f64[6]" in shown.page.locator(":focus").inner_text()
+
+
+def test_filters_leave_what_fits(shown):
+    kept = rows(shown).nth(20)
+    kept.evaluate("each => { each.mine = true; }")
+    shown.page.get_by_label("Search events").fill("f64[21]")
+    assert rows(shown).count() == 2
+    assert [each.evaluate("each => each.mine ?? false") for each in rows(shown).all()] == [True, False]
+    shown.page.get_by_label("Search events").fill("")
+    assert rows(shown).count() == MANY - 1
+    texts = [text.split("\t")[-1] for text in rows(shown).all_inner_texts()]
+    assert "f64[1] → f64[2]" in texts[1]
+    assert f"→ f64[{MANY - 1}]" in texts[-1]
+
+
+def test_opened_details_stay_open(shown, doubled):
+    shown.page.get_by_role("tab", name="Caches").click()
+    details = shown.page.locator("details")
+    details.locator("summary").click()
+    doubled(np.ones(MANY))
+    for page in shown.widget._views.values():
+        page.refresh()
+    shown.settle()
+    shown.page.locator("td", has_text=f"{MANY} of 256").wait_for()
+    assert details.get_attribute("open") is not None
+    assert details.locator("summary").evaluate("each => each === document.activeElement")
+
+
+def test_opening_and_closing_leaves_nothing_behind(browser, doubled):
+    page = browser.new_page()
+    shown = WidgetPage(page, Timeline())
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Performance.enable")
+
+    def held():
+        devtools.send("HeapProfiler.collectGarbage")
+        found = {each["name"]: each["value"] for each in devtools.send("Performance.getMetrics")["metrics"]}
+        return found["Nodes"], found["JSEventListeners"]
+
+    def open_and_close(times):
+        for _ in range(times):
+            page.evaluate(
+                "() => { window.end = window.render(document.body.appendChild(document.createElement('div'))); }"
+            )
+            shown.settle()
+            page.evaluate("() => { window.end(); document.body.lastChild.remove(); window.end = null; }")
+            shown.settle()
+
+    open_and_close(3)
+    page.wait_for_timeout(300)
+    before = held()
+    open_and_close(100)
+    for _ in range(20):
+        after = held()
+        if after == before:
+            break
+        # The browser lets go of the last one when it has drawn the page without it.
+        page.wait_for_timeout(100)
+    assert after == before
+    assert len(shown.widget._views) == 1
+    page.close()
