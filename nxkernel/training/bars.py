@@ -23,6 +23,7 @@ class Bar:
 
     def __init__(self, wanted: bool | None, total: int | None, done: int) -> None:
         self._bar: Any = None
+        self._moved = False
         if wanted is False:
             return
         if importlib.util.find_spec("tqdm") is None:
@@ -49,6 +50,7 @@ class Bar:
             if figures:
                 self._bar.set_postfix(figures, refresh=False)
             self._bar.update()
+            self._moved = True
 
     def end(self, figures: dict[str, float]) -> None:
         """Nothing more will come, be it sooner than was thought; the speed is then that of all together."""
@@ -59,8 +61,12 @@ class Bar:
             bar.reset(total=count)
             bar.start_t, bar.n = began, count
             bar.refresh()
+            self._moved = True
 
     def close(self) -> None:
-        """The bar stays as it is."""
+        """The bar stays as it is; one that never went on is gone, so that an error of the first batch stands alone."""
         if self._bar is not None:
+            if not self._moved:
+                # Where the total is known, a bar of a notebook stays, and red.
+                self._bar.leave, self._bar.total = False, None
             self._bar.close()

@@ -1,5 +1,7 @@
 """The progress bar, and the lack of it."""
 
+import functools
+
 import pytest
 
 from nxkernel.errors import NxValueError
@@ -16,6 +18,25 @@ def test_a_bar_counts_batches_and_shows_figures(capsys):
     assert "epoch 2/2: 100%" in shown
     assert "4/4" in shown
     assert "loss=0.125" in shown
+
+
+def test_a_bar_that_never_went_on_is_gone(capsys):
+    bar = Bar(True, 4, 0)
+    bar.describe("epoch 1/2")
+    bar.close()
+    assert capsys.readouterr().err.rpartition("\r")[0].rpartition("\r")[2].strip() == ""
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_so_it_is_in_a_notebook(steps, monkeypatch):
+    notebook = pytest.importorskip("tqdm.notebook")
+    monkeypatch.setattr("tqdm.auto.tqdm", functools.partial(notebook.tqdm, display=False))
+    bar = Bar(True, 4, 0)
+    container = bar._bar.container
+    for _ in range(steps):
+        bar.step()
+    bar.close()
+    assert container.layout.visibility == (None if steps else "hidden")
 
 
 def test_no_bar_shows_nothing(capsys):
