@@ -29,6 +29,7 @@ class Canvas {
       this.paths.set(index, svg("path", { d }));
       return { tail, head, previous };
     });
+    this.changed = this.changesInside();
     const frames = geometry.frames.map((frame) => this.frame(frame));
     const shapes = geometry.shapes.map((shape) => this.shape(shape));
     this.cells = null;
@@ -48,6 +49,19 @@ class Canvas {
     } else if (stay && this.moved) this.move();
     else this.fit();
     this.mark();
+  }
+
+  /** What a step did to the nodes in each group: of a box that stands for many, how many and what. */
+  changesInside() {
+    const found = new Map();
+    for (const [id, groups] of Object.entries(this.geometry.homes)) {
+      const word = this.graph.nodes?.[id]?.change?.[0];
+      for (const group of word ? groups : []) {
+        if (!found.has(group)) found.set(group, {});
+        found.get(group)[word] = (found.get(group)[word] ?? 0) + 1;
+      }
+    }
+    return found;
   }
 
   /** The part of the measured time that a kernel takes, as a bar, with its words for those who do not see it. */
@@ -73,18 +87,23 @@ class Canvas {
 
   shape({ id, node, kernel, area: [x, y, width, height], label, sub, look, output }) {
     this.boxes.set(id, [x, y, width, height]);
-    const folded = look.startsWith("group"), change = this.graph.nodes?.[node]?.change;
+    const folded = look.startsWith("group"), inside = folded ? Object.entries(this.changed.get(id) ?? {}) : [];
+    inside.sort((one, other) => other[1] - one[1]);
+    const done = inside.map(([word, count]) => `${count} ${word}`).join(", ");
+    const change = folded ? inside[0] : this.graph.nodes?.[node]?.change;
     const { words, bar } = folded ? this.share(kernel, 1, height - 4, width - 2) : { words: "" };
+    const below = done ? `${done} of ${sub.split(" ")[0]}` : sub + (bar ? words.replace(" of the time", "").replace(", ", " · ") : "");
     const group = svg(
       "g",
       {
         class: `nx-shape ${look}${output ? " nx-output" : ""}${change ? ` nx-${change[0]}` : ""}`, id: this.domId(id), "data-id": id, role: "treeitem", transform: `translate(${x},${y})`,
-        "aria-label": `${label}, ${sub}${output ? ", returned" : ""}${words}${change ? `, ${change[1]}` : ""}`, "aria-expanded": folded ? "false" : undefined, "data-group": folded ? id : undefined,
+        "aria-label": `${label}, ${sub}${output ? ", returned" : ""}${words}${done && `, ${done}`}${change && !folded ? `, ${change[1]}` : ""}`,
+        "aria-expanded": folded ? "false" : undefined, "data-group": folded ? id : undefined,
       },
       svg("rect", { width, height, rx: 6 }),
       bar,
       svg("text", { x: width / 2, y: height / 2 - 3, text: label }),
-      svg("text", { class: "nx-sub", x: width / 2, y: height / 2 + 12, text: sub }),
+      svg("text", { class: "nx-sub", x: width / 2, y: height / 2 + 12, text: below }),
       folded && svg("text", { class: "nx-fold", x: width - 14, y: height / 2 + 4, text: "▸", "aria-hidden": "true" }),
     );
     this.shapes.set(id, group);

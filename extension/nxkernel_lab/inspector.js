@@ -49,7 +49,7 @@ class Inspector {
     this.spoken = html("span", { class: "nx-spoken", "aria-live": "polite" });
     this.all = button("Fold all", "Fold or open all groups", () => this.toggleAll());
     this.measure = button("Measure", "Measure what each kernel takes, on made-up inputs", () => ((this.measured.textContent = "Measuring…"), (this.measured.hidden = false), this.send("measure")));
-    this.measured = html("p", { class: "nx-measured", role: "status", hidden: true });
+    this.measured = html("p", { class: "nx-measured", role: "status", hidden: true, style: "white-space: pre-line" });
     this.difference = html("ul", { class: "nx-difference", "aria-label": "How the keys differ", hidden: true });
     const view = () => this.canvases[this.active];
     const tools = html("div", { class: "nx-tools", role: "toolbar", "aria-label": "Graph" },
@@ -115,6 +115,8 @@ class Inspector {
     this.names.forEach((name, side) => { name.hidden = !two; name.textContent = choices[side ? index : this.model.get("chosen")] ?? ""; });
     if (!two) this.active = 0;
     this.top();
+    // What was measured comes without another geometry.
+    if (two && this.canvases[1].geometry) this.draw(1);
   }
 
   sources() { this.source.show(this.model.get("sources"), this.graph(0)); }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from nxkernel_lab.sides import FUSED, Side, side_of, steps_of
 from nxkernel_lab.speed import machine, whole
 from nxkernel_lab.svg import to_svg
 from nxkernel_lab.text import kernel_lines, to_text
+from nxkernel_lab.twins import Bundle, with_twins
 
 _HERE = Path(__file__).parent
 #: What the page's module is put together of, in this order.
@@ -123,7 +125,7 @@ class Inspector(anywidget.AnyWidget):
             if new:
                 self.steps, self.sources, self.beside, self.beside_geometry = [], [], {"index": -1}, {}
             self.chosen, self.step, self.way, self.ways = index, side.step, side.way, side.ways()
-            self._tell_times(view)
+            self._tell_times([view])
             self.graph, self.geometry = self._graph(side), side.geometry()
             if self._pages:
                 self._describe()
@@ -151,23 +153,26 @@ class Inspector(anywidget.AnyWidget):
             self.beside_geometry = self._sides[1].geometry()
 
     def _measure(self) -> None:
-        """Find out what the kernels of the compilation on the left take."""
-        view = self._compiled[self.chosen]
+        """Find out what the kernels of the compilations on both sides take."""
+        views = [self._compiled[index] for index in (self.chosen, self.beside["index"]) if index >= 0]
         try:
-            self._times[_origin(view)] = view.measure()
+            self._times |= {_origin(view): view.measure() for view in views}
         except Exception as error:
             # What cannot be measured is told on the page, as what was measured is.
             self.measured = {"text": str(error), "failed": True}
             return
         with self.hold_sync():
-            self._tell_times(view)
+            self._tell_times(views)
             self.graph = self._graph(self._sides[0])
+            if len(views) > 1:
+                self.beside = {**self.beside, "graph": self._graph(self._sides[1])}
 
-    def _tell_times(self, view: CompilationView) -> None:
-        found = self._times.get(_origin(view))
-        self.measured = {}
-        if found is not None:
-            self.measured = {"text": f"{whole(found)}; {machine(found)}.", "failed": False}
+    def _tell_times(self, views: Sequence[CompilationView]) -> None:
+        found = [(view, self._times[_origin(view)]) for view in views if _origin(view) in self._times]
+        lines = [whole(each) if len(views) == 1 else f"{_choice(view)}: {whole(each)}" for view, each in found]
+        if lines:
+            lines[-1] += f"; {machine(found[0][1])}."
+        self.measured = {"text": "\n".join(lines), "failed": False} if lines else {}
 
     def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         message = read_message(content)
@@ -207,18 +212,15 @@ class Inspector(anywidget.AnyWidget):
                 text = to_svg(side.view, side.folded, side.way) if wanted == "svg" else to_dot(side.view).source
                 self.send({"kind": "export", "view": page, "format": wanted, "name": side.view.function, "text": text})
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle | None:
         bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle
         if not self._compiled:
-            return {**data, "text/plain": f"{self.name}: {self.empty[0].lower()}{self.empty[1:]}"}, metadata
+            return with_twins(bundle, {"text/plain": f"{self.name}: {self.empty[0].lower()}{self.empty[1:]}"})
         view = self._compiled[self.chosen]
         view = replace(view, measurement=self._times.get(_origin(view)))
         small = len(view.nodes) <= WHOLE
         text = to_text(view, times=False) if small else "\n".join([view.signature, *kernel_lines(view, times=False)])
-        return {**data, "text/plain": text, "image/svg+xml": to_svg(view)}, metadata
+        return with_twins(bundle, {"text/plain": text, "image/svg+xml": to_svg(view)})
 
 
 def inspect(definition: Any, *args: Any, **opts: Any) -> Inspector:

@@ -9,10 +9,13 @@ class Pane {
 
   show(graph, shape, empty) {
     this.open = null;
+    this.kernels = new Map();
     if (!graph.nodes) return this.element.replaceChildren(html("p", { class: "nx-muted", role: "status", text: empty }));
-    const node = shape && graph.nodes[shape.node], kernel = shape && graph.kernels[shape.kernel];
-    if (node) this.element.replaceChildren(...this.node(graph, node), ...(kernel ? this.kernel(kernel, shape.kernel) : []));
-    else if (kernel) this.element.replaceChildren(...this.kernel(kernel, shape.kernel));
+    const node = shape && graph.nodes[shape.node];
+    // A box in its kernel belongs to that one; where nodes stand together otherwise, to all that compute it.
+    const kernels = shape ? (shape.kernel >= 0 ? [shape.kernel] : (node?.kernels ?? [])) : [];
+    const shown = kernels.filter((index) => graph.kernels[index]).flatMap((index) => this.kernel(graph.kernels[index], index));
+    if (node || shown.length) this.element.replaceChildren(...(node ? this.node(graph, node) : []), ...shown);
     else this.element.replaceChildren(...this.overview(graph));
     this.element.scrollTop = 0;
   }
@@ -47,22 +50,26 @@ class Pane {
   }
 
   kernel(kernel, index) {
-    this.text = html("div", { class: "nx-text" });
-    this.forms = new Map(kernel.forms.map((form) => [form, button(form, `Show the ${form} of ${kernel.name}`, () => this.toggle(index, form), { "aria-expanded": "false" })]));
+    const text = html("div", { class: "nx-text" });
+    const forms = new Map(kernel.forms.map((form) => [form, button(form, `Show the ${form} of ${kernel.name}`, () => this.toggle(index, form), { "aria-expanded": "false" })]));
+    this.kernels.set(index, { text, forms });
     return [
       html("h4", { text: `${kernel.name} · ${kernel.title}` }),
       html("p", { class: "nx-muted", text: kernel.about.join(" · ") }),
       kernel.time && html("p", { class: "nx-time", text: kernel.time }),
-      html("p", { class: "nx-forms" }, ...this.forms.values()),
-      this.text,
+      html("p", { class: "nx-forms" }, ...forms.values()),
+      text,
     ].filter(Boolean);
   }
 
   toggle(kernel, form) {
-    const same = this.open?.form === form;
-    for (const [name, each] of this.forms) each.setAttribute("aria-expanded", String(name === form && !same));
+    const same = this.open?.kernel === kernel && this.open?.form === form;
+    for (const [index, { text, forms }] of this.kernels) {
+      text.replaceChildren();
+      for (const [name, each] of forms) each.setAttribute("aria-expanded", String(index === kernel && name === form && !same));
+    }
     this.open = same ? null : { kernel, form };
-    this.text.replaceChildren(...(same ? [] : [html("p", { class: "nx-muted", role: "status", text: "Waiting for the kernel…" })]));
+    this.kernels.get(kernel).text.replaceChildren(...(same ? [] : [html("p", { class: "nx-muted", role: "status", text: "Waiting for the kernel…" })]));
     if (!same) this.onRead(kernel, form);
   }
 
@@ -72,7 +79,7 @@ class Pane {
       await navigator.clipboard?.writeText(text);
       copy.textContent = "Copied";
     });
-    this.text.replaceChildren(copy, html("pre", { tabindex: 0, "aria-label": form, role: "region" }, html("code", { text })));
+    this.kernels.get(kernel).text.replaceChildren(copy, html("pre", { tabindex: 0, "aria-label": form, role: "region" }, html("code", { text })));
   }
 }
 

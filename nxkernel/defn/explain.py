@@ -220,7 +220,8 @@ def view(name: str, program: Program, given: Sequence[np.ndarray] | None = None)
         baked=tuple(_baked(program)),
         key=program.parts,
         steps=functools.cache(lambda: steps.views(graph)),
-        sources=lambda: sources.views(graph),
+        # The lines of all that was traced, whatever of it is left.
+        sources=lambda: sources.views(graph.traced or graph),
         measure=lambda: launches.measured(measuring.measured(executable), places),
         measurement=None if given is None else launches.measured(measuring.measured(executable, given), places),
     )

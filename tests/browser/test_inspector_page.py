@@ -29,6 +29,12 @@ def step(w, x):
 
 
 @nx.defn(compiler="numba_cpu")
+def twice(x):
+    doubled = x * 2.0
+    return nx.sum(doubled, axes=[0]), nx.sum(doubled, axes=[1])
+
+
+@nx.defn(compiler="numba_cpu")
 def smooth(u, *, steps=50):
     for _ in range(steps):
         u[1:-1] = 0.5 * (u[:-2] + u[2:])
@@ -135,6 +141,42 @@ def test_steps_are_walked_with_the_keyboard_and_light_what_they_changed(show):
     assert page.get_by_role("tabpanel").get_attribute("aria-label") == "The graph as differentiated"
 
 
+def test_what_a_step_changed_inside_of_a_folded_group_is_told(show):
+    shown = show(trained())
+    page = shown.page
+    page.get_by_role("tab", name=re.compile("differentiated")).click()
+    shown.settle()
+    page.get_by_label("Put together the nodes of").select_option("definitions")
+    shown.settle()
+    if page.get_by_role("button", name="Fold or open all groups").inner_text() == "Fold all":
+        page.get_by_role("button", name="Fold or open all groups").click()
+        shown.settle()
+    folded = page.locator(".nx-shape.group.nx-new")
+    assert folded.count() > 0
+    assert re.search(r"^\d+ nodes?, \d+ new", folded.first.get_attribute("aria-label").partition(", ")[2])
+    assert re.match(r"\d+ new(, \d+ gone)? of \d+$", folded.first.locator(".nx-sub").text_content())
+
+
+def test_a_node_tells_its_kernels_wherever_it_stands(show):
+    shown = show(called(twice, np.ones((300, 40), "f4")))
+    page = shown.page
+    page.get_by_role("button", name="Measure what each kernel takes").click()
+    shown.settle()
+    page.get_by_label("Put together the nodes of").select_option("nothing")
+    shown.settle()
+    node = next(node for node in twice.compilations()[0].nodes if len(node.kernels) > 1)
+    page.locator(f".nx-shape[data-id='{node.id}']").click()
+    names = page.locator(".nx-pane h4").all_inner_texts()
+    assert [name.split(" · ")[0] for name in names] == [f"kernel {number + 1}" for number in node.kernels]
+    assert page.locator(".nx-time").count() == len(names)
+    page.get_by_role("button", name="Show the LLVM of kernel 1").click()
+    shown.settle()
+    page.get_by_role("button", name="Show the LLVM of kernel 2").click()
+    shown.settle()
+    assert page.locator(".nx-text pre").count() == 1
+    assert page.locator("[aria-expanded=true]").all_inner_texts() == ["LLVM"]
+
+
 def test_a_node_lights_its_line_and_a_line_its_nodes(show):
     shown = show(trained())
     page = shown.page
@@ -202,6 +244,11 @@ def test_two_compilations_are_compared(show):
         "smooth(u: f64[40], steps=50)",
     ]
     right = page.locator(".nx-side").nth(1)
+    page.get_by_role("button", name="Measure what each kernel takes").click()
+    shown.settle()
+    told = page.locator(".nx-measured").inner_text().splitlines()
+    assert [line.split(": One run takes ")[0] for line in told] == page.locator(".nx-side-name").all_inner_texts()
+    assert right.locator(".nx-share").count() > 0
     right.locator(".nx-shape", has_text="u").first.click()
     assert page.locator(".nx-spec").inner_text() == "f64[40]"
     right.locator(".nx-title.loop .nx-fold").click()

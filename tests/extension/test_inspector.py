@@ -279,6 +279,11 @@ def test_two_compilations_stand_side_by_side_under_what_differs(stepping, softma
     assert widget.beside["index"] == 1
     assert widget.beside["difference"] == ["argument t: f32[4][10] → f64[4][10]", "compiler: numba_cpu → none"]
     assert widget.beside["graph"]["signature"] == "softmax(t: f64[4][10], axis=-1)"
+    found = Measurement(0.002, {0: KernelTime(0.001, 1)}, "one run", 1e10, 1e11)
+    widget._compiled[1] = replace(other, measure=lambda: found)
+    ask(widget, "measure")
+    assert widget.measured["text"].splitlines()[1].startswith("softmax(t: f64[4][10], axis=-1): One run takes 2.0 ms: ")
+    assert widget.beside["graph"]["kernels"]["0"]["share"] == 0.5
     ask(widget, "fold", side=1, groups=["kernel 1"])
     assert widget.beside_geometry["folded"] == ["kernel 1"]
     assert widget.geometry["folded"] == []
