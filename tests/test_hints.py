@@ -79,6 +79,12 @@ def test_forms_of_a_matrix_are_those_of_numpy(name, expected, names):
     np.testing.assert_allclose(found, expected(names["t"].to_numpy()), rtol=1e-4)
 
 
+def test_what_is_said_of_rolls_along_an_axis_is_so(names):
+    t = names["t"]
+    form = hints.FUNCTIONS["roll"][1].removeprefix("Along axis 1: ").removesuffix(".")
+    np.testing.assert_array_equal(eval(form, names), np.roll(t.to_numpy(), 1, axis=1))
+
+
 def test_no_name_of_the_tables_is_there():
     assert not [name for name in hints.FUNCTIONS if name in nx.__all__]
     assert not [name for name in hints.LINALG if name in nx.linalg.__all__]
@@ -95,6 +101,11 @@ def test_no_name_of_the_tables_is_there():
             lambda: nx.unique,
             "nxkernel has no 'unique'.\n  Write np.unique(t).\n"
             "  The size of the result depends on values, so this goes outside of definitions: NumPy takes tensors.",
+        ),
+        (
+            lambda: nx.roll,
+            "nxkernel has no 'roll'.\n  Write nx.concatenate([v[-1:], v[:-1]]).\n"
+            "  Along axis 1: nx.concatenate([t[:, -1:], t[:, :-1]], axis=1).",
         ),
         (lambda: nx.meen, "nxkernel has no 'meen'.\n  Did you mean 'mean'?"),
         (lambda: nx.zzz, "nxkernel has no 'zzz'."),
