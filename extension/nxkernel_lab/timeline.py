@@ -16,6 +16,7 @@ from nxkernel_lab.history import of_function, snapshot
 from nxkernel_lab.listing import programs_text, timeline_text
 from nxkernel_lab.messages import Close
 from nxkernel_lab.tables import caches_table, timeline_table
+from nxkernel_lab.twins import Bundle, with_twins
 
 _HERE = Path(__file__).parent
 #: The views that it has.
@@ -94,15 +95,11 @@ class Timeline(anywidget.AnyWidget):
             case Forget() | Undo() as request:
                 self._desk.clear(request, partial(self._send_to, ""))
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle
+    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle | None:
         told = of_function(self.function, TOLD) if self.function else snapshot(limit=TOLD)
         if self.page == "caches":
             held = told["caches"]
             text, table = programs_text(held, self.function), caches_table(held, self.function)
         else:
             text, table = timeline_text(told, times=False), timeline_table(told)
-        return {**data, "text/plain": text, **({"text/html": table} if table else {})}, metadata
+        return with_twins(super()._repr_mimebundle_(**kwargs), {"text/plain": text, "text/html": table})

@@ -1,4 +1,4 @@
-"""What stands in the place of widgets: in a notebook that is not trusted, and in one whose kernel knows nothing of them."""
+"""What stands in the place of widgets: in a notebook that is not trusted, and in one of another session."""
 
 import json
 import os
@@ -55,3 +55,21 @@ def test_a_notebook_that_is_not_trusted_shows_tables_and_text(lab, opened, saved
     for theme in ("Light", "Dark"):
         opened.theme(theme)
         shoot(opened, f"twins-{theme}")
+
+
+def test_a_trusted_one_whose_kernel_does_not_know_the_widgets(lab, opened, saved):
+    opened.open(lab[0], saved)
+    if not opened.page.evaluate("() => window.jupyterapp.hasPlugin('nxkernel-lab:plugin')"):
+        pytest.skip("the JupyterLab extension is not built here: `pip install .` builds it")
+    opened.command("notebook:trust")
+    opened.page.locator(".jp-Dialog button.jp-mod-warn").click()
+    picture, events, programs = (opened.cell(index).locator(".jp-OutputArea") for index in range(3))
+    picture.locator(".jp-RenderedSVG img").wait_for()
+    events.locator("td", has_text="option by: '<img src=x onerror=alert(1)>' → '<b>bold</b>'").wait_for()
+    programs.locator("th", has_text="scaled").wait_for()
+    assert opened.page.get_by_text("Error displaying widget").count() == 0
+    assert events.locator("img, b").count() == programs.locator("img, b").count() == 0
+    assert not opened.page.evaluate("window.jupyterapp.shell.currentWidget.content.model.dirty")
+    shoot(opened, "trusted")
+    # The manager of widgets says that it does not find them, once for each.
+    opened.complaints[:] = [each for each in opened.complaints if "widget model not found" not in each]
