@@ -5,12 +5,10 @@ import { Dialog, ICommandPalette, showDialog } from '@jupyterlab/apputils';
 import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { IStatusBar } from '@jupyterlab/statusbar';
 
-import { onceAFrame } from './dom';
 import { followLines } from './lines';
 import { mark, told } from './marks';
 import { icon, Panel } from './panel';
 import { Session, Sessions } from './sessions';
-import { IState } from './state';
 import { Status } from './status';
 import { showTwins } from './twins';
 
@@ -40,8 +38,10 @@ const plugin: JupyterFrontEndPlugin<void> = {
       const kernel = notebook?.sessionContext.session?.kernel;
       return kernel && !kernel.isDisposed ? sessions.of(kernel) : null;
     };
-    const current = (): Session | null => sessionOf(tracker.currentWidget);
-    const state = (): IState | null => current()?.state ?? null;
+    const current = (): Session | null => {
+      const session = sessionOf(tracker.currentWidget);
+      return session?.open ? session : null;
+    };
 
     const reveal = (id: string): void => {
       const notebook = tracker.currentWidget;
@@ -84,19 +84,21 @@ const plugin: JupyterFrontEndPlugin<void> = {
     statusBar?.registerStatusItem('nxkernel-lab:status', { item: status, align: 'left', rank: 20 });
 
     const openAt = (id: string): void => {
-      const cell = state()?.news?.cells.find(each => each.cell_id === id);
+      const cell = current()?.state.news?.cells.find(each => each.cell_id === id);
       panel.choose(0);
       panel.timeline.filter(cell?.cell ?? '');
       open();
     };
 
     const markCells = (notebook: NotebookPanel): void => {
-      mark(notebook.content, told(sessionOf(notebook)?.state ?? null), openAt);
+      const session = sessionOf(notebook);
+      mark(notebook.content, told(session?.open ? session.state : null), openAt);
     };
     const show = (): void => {
       const notebook = tracker.currentWidget;
-      panel.set(notebook ? `${notebook.title.label} · ${notebook.sessionContext.kernelDisplayName}` : 'No notebook', state());
-      status.set(state());
+      const session = current();
+      panel.set(notebook ? `${notebook.title.label} · ${notebook.sessionContext.kernelDisplayName}` : 'No notebook', session?.state ?? null);
+      status.set(session?.state ?? null);
     };
 
     sessions.changed.connect((_, id) => {
@@ -110,13 +112,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
         show();
       };
       notebook.sessionContext.kernelChanged.connect(changed);
-      notebook.title.changed.connect(show);
-      // Every key that is pressed changes the content.
-      notebook.content.modelContentChanged.connect(onceAFrame(() => {
-        if (!notebook.isDisposed) {
-          markCells(notebook);
-        }
-      }));
+      notebook.content.modelContentChanged.connect(() => markCells(notebook));
       showTwins(notebook);
       changed();
     });
@@ -127,7 +123,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     });
     followLines(tracker);
 
-    const enabled = (): boolean => state()?.news != null;
+    const enabled = (): boolean => current() !== null;
     const category = 'Nx';
     app.commands.addCommand(COMMANDS.open, { label: 'Show the Nx Panel', caption: 'Compilations and caches', icon, execute: open });
     app.commands.addCommand(COMMANDS.next, {
@@ -135,7 +131,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       isEnabled: enabled,
       execute: () => {
         const notebook = tracker.currentWidget;
-        const texts = told(state());
+        const texts = told(current()?.state ?? null);
         const marked = (notebook?.content.widgets ?? []).map((cell, index) => ({ id: cell.model.id, index })).filter(({ id }) => texts.has(id));
         const next = marked.find(({ index }) => index > notebook!.content.activeCellIndex) ?? marked[0];
         if (next) {
