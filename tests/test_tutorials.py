@@ -201,6 +201,15 @@ def test_rerun_joins_pieces_of_a_stream():
     assert [output.get("text") for output in cell.outputs] == ["ab", None, "c", "d"]
 
 
+def test_rerun_drops_progress_bars():
+    view = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}}
+    texts = ["  0%|          | 0/440 [00:00<?, ?batch/s]", "f(x: f32)"]
+    outputs = [nbformat.v4.new_output("display_data", {**view, "text/plain": text}) for text in texts]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("f()", outputs=outputs)])
+    rerun_module().clean(notebook)
+    assert [output.data["text/plain"] for output in notebook.cells[0].outputs] == ["f(x: f32)"]
+
+
 def test_rerun_refuses_an_unexpected_failure():
     with pytest.raises(RuntimeError, match=r"^E: no\nin the cell\nf"):
         rerun_module().clean(nbformat.v4.new_notebook(cells=[failed_cell()]))

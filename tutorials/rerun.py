@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -14,7 +15,7 @@ FOLDER = Path(__file__).resolve().parent
 
 
 def clean(notebook: nbformat.NotebookNode) -> None:
-    """Take out what differs from machine to machine: the state of widgets, times, and where nxkernel is installed.
+    """Take out what differs from machine to machine, and bars that move only while there is a kernel.
 
     Raises
     ------
@@ -26,12 +27,21 @@ def clean(notebook: nbformat.NotebookNode) -> None:
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
         if "outputs" in cell:
-            cell.outputs = joined(cell.outputs)
+            cell.outputs = [output for output in joined(cell.outputs) if not is_progress_bar(output)]
         for output in cell.get("outputs", []):
             if output.output_type == "error":
                 if "raises-exception" not in cell.metadata.get("tags", []):
                     raise RuntimeError(f"{output.ename}: {output.evalue}\nin the cell\n{cell.source}")
                 output.traceback = [part for part in output.traceback if "nxkernel/" not in part]
+
+
+def is_progress_bar(output: nbformat.NotebookNode) -> bool:
+    """Whether an output is a bar that says how far it was when it began, for it moves in the kernel alone."""
+    text = output.get("data", {}).get("text/plain", "")
+    return (
+        "application/vnd.jupyter.widget-view+json" in output.get("data", {})
+        and re.match(r"\s*\d+%\|", text) is not None
+    )
 
 
 def joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:

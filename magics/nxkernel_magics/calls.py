@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.defn.events import Event, stream
 from nxkernel_lab.wording import count, duration
+
+#: How wide lines of advice are.
+_WIDTH = 88
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,9 @@ class Witness:
         spent = sum(event.total_ms for event in misses)
         parts.append(f"ran {duration(max(0.0, 1e3 * self.seconds - spent))}")
         more = [text for event in misses for text in (event.advice, *event.notes) if text]
-        return "\n  ".join([" · ".join(parts), *dict.fromkeys(more)])
+        # A notebook breaks a line that is too wide for it in the middle of a word.
+        broken = [line for text in dict.fromkeys(more) for line in textwrap.wrap(text, _WIDTH)]
+        return "\n  ".join([" · ".join(parts), *broken])
 
 
 @contextmanager

@@ -248,7 +248,8 @@ class Definition(Compiled):
                 message(
                     f"{self.__name__} was wrapped with nx.jit and is called while another function is traced.",
                     'Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of '
-                    'that graph, or "force" to compile it on its own.',
+                    "that graph.",
+                    'With "force" it is compiled on its own.',
                 )
             )
         if self.on_conflict == "force":

@@ -261,7 +261,7 @@ def trace(
 
 
 _OUTSIDE = (
-    "Or return the whole array and the mask or the bounds, and take the part where the definition is called: x[mask], "
+    "Or return the whole array and the mask or the bounds, and take the part outside: x[mask], "
     "np.flatnonzero(mask), x[:k]."
 )
 

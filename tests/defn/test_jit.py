@@ -123,8 +123,8 @@ def test_on_conflict_raise_is_what_jit_does():
     inner = nx.jit(lambda t: t + 1)
     assert lines(error(CompilationError, nx.jit(lambda t: inner(t)), 1.0)) == [
         "<lambda> was wrapped with nx.jit and is called while another function is traced.",
-        '  Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of that graph, '
-        'or "force" to compile it on its own.',
+        '  Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of that graph.',
+        '  With "force" it is compiled on its own.',
     ]
 
 

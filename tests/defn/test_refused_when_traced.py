@@ -103,7 +103,7 @@ REFUSED = [
             "  It is the result of f.\n"
             "  Reductions, element-wise functions, and x[mask] = ... take it.\n"
             "  Masked, the shape stays: np.where(mask, x, 0).\n"
-            "  Or return the whole array and the mask or the bounds, and take the part where the definition is called: "
+            "  Or return the whole array and the mask or the bounds, and take the part outside: "
             "x[mask], np.flatnonzero(mask), x[:k]."
         ),
     ),
@@ -115,7 +115,7 @@ REFUSED = [
             "  It is the result[0] of f.\n"
             "  Sums and other reductions, products, element-wise functions and assignments take such parts.\n"
             "  Masked, the shape stays: np.where((k >= i) & (k < j), x, 0) with k = np.arange(len(x)).\n"
-            "  Or return the whole array and the mask or the bounds, and take the part where the definition is called: "
+            "  Or return the whole array and the mask or the bounds, and take the part outside: "
             "x[mask], np.flatnonzero(mask), x[:k]."
         ),
     ),

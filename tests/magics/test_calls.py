@@ -53,6 +53,16 @@ def test_the_line_says_what_happened():
     assert line(seconds=2.0) == "ran 2.0 s"
 
 
+def test_advice_is_broken_between_words():
+    advice = "value is a number, and each new one makes a program of its own: pass it as a positional argument instead."
+    event = Event("miss", "f", reason=("option value: 1.0 → 2.0",), trace_ms=1.4, advice=advice)
+    _, *told = line(event, seconds=0.002).split("\n")
+    assert told == [
+        "  value is a number, and each new one makes a program of its own: pass it as a positional",
+        "  argument instead.",
+    ]
+
+
 def test_only_the_events_of_the_block_are_witnessed():
     with witnessed() as witness:
         stream.emit(Event("hit", "f"))
