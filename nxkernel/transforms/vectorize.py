@@ -15,7 +15,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.transforms import vectorize_control
-from nxkernel.transforms.vectorize_entries import Entries, Recorder
+from nxkernel.transforms.vectorize_entries import Entries, Origins
 
 __all__ = ["Vectorized", "vectorize"]
 
@@ -80,7 +80,7 @@ def vectorize(graph: Graph, size: int, mapped: Sequence[bool], wanted: Sequence[
       e = sum d, axes=[1], keep_axes=False      f32[2]
     >
     """
-    recorder = Recorder()
+    recorder = Origins()
     flags = list(wanted) if wanted is not None else [False] * len(graph.outputs)
     for place, number in graph.updates:
         flags[number] |= mapped[place]

@@ -10,11 +10,11 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, Source, at_line, parameter
 from nxkernel.graph.intervals import Interval
-from nxkernel.graph.tracing import Trace
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.batching import Batch, batched
 from nxkernel.ops.dispatch import apply, filled
 from nxkernel.primitives import Primitive, Spec
+from nxkernel.transforms.recording import Recorder
 
 
 class Value(NamedTuple):
@@ -37,7 +37,7 @@ Found = Value | list[Value]
 Rule = Callable[["Entries", Expr, list[Value]], Found | None]
 
 
-class Recorder(Trace):
+class Origins(Recorder):
     """The trace that new nodes are recorded in: each comes from a node of the given graph, and has its line.
 
     Attributes
@@ -51,7 +51,7 @@ class Recorder(Trace):
     __slots__ = ("at", "origin")
 
     def __init__(self) -> None:
-        super().__init__(lambda value: value)
+        super().__init__()
         self.at: Expr | None = None
         self.origin: dict[Expr, Expr] = {}
 
@@ -87,7 +87,7 @@ class Entries:
     ----------
     size : int
         The number of entries.
-    recorder : Recorder
+    recorder : Origins
         The trace that is active.
     rules : mapping
         Of primitives, what to do instead of what :mod:`nxkernel.ops.batching` says.
@@ -100,7 +100,7 @@ class Entries:
     def __init__(
         self,
         size: int,
-        recorder: Recorder,
+        recorder: Origins,
         rules: Mapping[Primitive, Rule],
         active: Expr | None = None,
         known: Mapping[Expr, Interval] | None = None,
