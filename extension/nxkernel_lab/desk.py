@@ -47,11 +47,12 @@ def read_request(content: object) -> More | Forget | Undo | None:
     >>> read_request({"kind": "more", "since": -1})
     """
     from nxkernel_lab import clearing
+    from nxkernel_lab.messages import LONGEST
 
     match content:
         case {"kind": "more", "since": int(since), **rest} if type(since) is int and since >= 0:
             view = rest.get("view", "")
-            return More(since, view) if type(view) is str else None
+            return More(since, view) if type(view) is str and len(view) <= LONGEST else None
     return clearing.read_request(content)
 
 

@@ -16,6 +16,7 @@ from nxkernel.defn.report import CompilationView, Measurement
 from nxkernel_lab.dot import to_dot
 from nxkernel_lab.feed import Feed
 from nxkernel_lab.messages import (
+    VIEWS,
     Choose,
     Close,
     Compare,
@@ -27,6 +28,7 @@ from nxkernel_lab.messages import (
     Step,
     Together,
     read_message,
+    unharmed,
 )
 from nxkernel_lab.payload import graph, sources
 from nxkernel_lab.scene import WHOLE
@@ -85,7 +87,7 @@ class Inspector(anywidget.AnyWidget):
         self._times: dict[tuple, Measurement] = {}
         if measured is not None and measured.measurement is not None:
             self._times[_origin(measured)] = measured.measurement
-        self._pages: set[str] = set()
+        self._pages: dict[str, None] = {}
         super().__init__(name=definition.__name__)
         self._feed = Feed(definition, self.refresh, get_ipython())
         self.on_msg(self._receive)
@@ -174,15 +176,19 @@ class Inspector(anywidget.AnyWidget):
             lines[-1] += f"; {machine(found[0][1])}."
         self.measured = {"text": "\n".join(lines), "failed": False} if lines else {}
 
+    @unharmed
     def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         message = read_message(content)
         match message:
             case Open(page):
-                self._pages.add(page)
+                self._pages[page] = None
+                # Pages that were loaded anew have left without a word.
+                while len(self._pages) > VIEWS:
+                    del self._pages[next(iter(self._pages))]
                 self._feed.start()
                 self._describe()
             case Close(page):
-                self._pages.discard(page)
+                self._pages.pop(page, None)
                 if not self._pages:
                     self._feed.stop()
         if not 0 <= self.chosen < len(self._compiled):

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from nxkernel_lab.grouping import WAYS
+
+#: No name that a page has to send is longer than this, it folds no more groups, and no widget is told of more views.
+LONGEST, MOST, VIEWS = 1000, 20_000, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,8 @@ def read_message(content: object) -> Message | None:
     >>> read_message({"kind": "fold", "view": "v1", "side": 0, "groups": "all"})
     """
     match content:
+        case {"view": str(view)} if len(view) > LONGEST:
+            return None
         case {"kind": "open", "view": str(view)}:
             return Open(view)
         case {"kind": "close", "view": str(view)}:
@@ -122,9 +131,9 @@ def read_message(content: object) -> Message | None:
             return Step(view, name)
         case {"kind": "together", "view": str(view), "way": str(way)} if way in WAYS:
             return Together(view, way)
-        case {"kind": "fold", "view": str(view), "side": 0 | 1 as side, "groups": [*groups]} if all(
-            type(each) is str for each in groups
-        ):
+        case {"kind": "fold", "view": str(view), "side": 0 | 1 as side, "groups": [*groups]} if len(
+            groups
+        ) <= MOST and all(type(each) is str and len(each) <= LONGEST for each in groups):
             return Fold(view, int(side), tuple(groups))
         case {"kind": "measure", "view": str(view)}:
             return Measure(view)
@@ -133,3 +142,26 @@ def read_message(content: object) -> Message | None:
         case {"kind": "export", "view": str(view), "format": "svg" | "dot" as wanted}:
             return Export(view, wanted)
     return None
+
+
+def unharmed(receive: Callable[..., None]) -> Callable[..., None]:
+    """Let an error of what hears a page be logged: a widget shows it in the output of a cell otherwise.
+
+    Parameters
+    ----------
+    receive : callable
+        What hears a page.
+
+    Returns
+    -------
+    callable
+    """
+
+    @functools.wraps(receive)
+    def heard(*args: Any) -> None:
+        try:
+            receive(*args)
+        except Exception:
+            logging.getLogger(__name__).warning("what a page of nxkernel asked for was not done", exc_info=True)
+
+    return heard

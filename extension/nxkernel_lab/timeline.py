@@ -14,7 +14,7 @@ from nxkernel_lab.clearing import Forget, Undo
 from nxkernel_lab.desk import Desk, More, Page, read_request
 from nxkernel_lab.history import of_function, snapshot
 from nxkernel_lab.listing import programs_text, timeline_text
-from nxkernel_lab.messages import Close
+from nxkernel_lab.messages import VIEWS, Close, unharmed
 from nxkernel_lab.tables import caches_table, timeline_table
 from nxkernel_lab.twins import Bundle, with_twins
 
@@ -82,6 +82,7 @@ class Timeline(anywidget.AnyWidget):
     def _send_to(self, view: str, message: dict[str, Any]) -> None:
         self.send({"view": view, **message})
 
+    @unharmed
     def _receive(self, _widget: object, content: object, _buffers: object) -> None:
         match read_message(content):
             case More(since, view) if view in self._views:
@@ -89,6 +90,8 @@ class Timeline(anywidget.AnyWidget):
             case More(since, view):
                 # Views that left without a word, as those of a page that was loaded anew, do not come back.
                 self._views = {name: page for name, page in self._views.items() if page.following}
+                while len(self._views) >= VIEWS:
+                    self._desk.close(self._views.pop(next(iter(self._views))))
                 self._views[view] = self._desk.open(partial(self._send_to, view), since)
             case Close(view) if view in self._views:
                 self._desk.close(self._views.pop(view))
