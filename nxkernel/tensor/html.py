@@ -159,9 +159,11 @@ def _img(pixels: np.ndarray, shape: tuple[int, ...], largest: int, title: str) -
     scale = largest / max(rows, columns)
     width, height = max(round(columns * scale), 8), max(round(rows * scale), 8)
     url = base64.b64encode(pictures.png(pixels)).decode()
+    # JupyterLab's own style sets heights to "auto", which is that of the cells and not that of the matrix.
+    style = f"height:{height}px;image-rendering:pixelated;border:{_BORDER}"
     return (
-        f'<img alt="{escape(title)}" width="{width}" height="{height}" '
-        f'style="image-rendering:pixelated;border:{_BORDER}" src="data:image/png;base64,{url}">'
+        f'<img alt="{escape(title)}" width="{width}" height="{height}" style="{style}" '
+        f'src="data:image/png;base64,{url}">'
     )
 
 

@@ -180,3 +180,8 @@ def test_stacks_of_matrices_are_small_pictures_in_one_scale():
     assert len(noise._repr_html_()) < 60_000
     assert "<img" not in nx.iota((4, 7, 9))._repr_html_()
     assert "<img" not in nx.broadcast(0, (0, 9, 9))._repr_html_()
+
+
+def test_a_picture_has_the_sides_of_its_matrix_whatever_the_page_wants():
+    tag = re.search("<img[^>]*>", nx.iota((512, 64))._repr_html_())[0]
+    assert 'width="35" height="280" style="height:280px;' in tag
