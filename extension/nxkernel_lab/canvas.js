@@ -11,7 +11,8 @@ class Canvas {
   constructor(id, { select, toggle, point }) {
     Object.assign(this, { id, onSelect: select, onToggle: toggle, onPoint: point, selected: null, hot: new Set(), came: null, found: [], at: { x: 0, y: 0, k: 1 } });
     Object.assign(this, { world: svg("g"), shapes: new Map() });
-    this.element = svg("svg", { class: "nx-canvas", role: "tree", tabindex: 0 }, this.world);
+    // Otherwise every text is laid out anew at each scale, which takes ten frames.
+    this.element = svg("svg", { class: "nx-canvas", role: "tree", tabindex: 0, "text-rendering": "geometricPrecision" }, this.world);
     this.listen();
   }
 
@@ -128,16 +129,18 @@ class Canvas {
       for (const [id, [bx, by]] of this.boxes) {
         const shape = this.shapes.get(id), cell = `${Math.floor(bx / size)} ${Math.floor(by / size)}`;
         if (shape.classList.contains("nx-title")) continue;
-        this.cells.has(cell) ? this.cells.get(cell).push(shape) : this.cells.set(cell, [shape]);
+        // Texts are laid out even where what they are in is not drawn.
+        const parts = [shape, ...shape.querySelectorAll("text")];
+        this.cells.has(cell) ? this.cells.get(cell).push(...parts) : this.cells.set(cell, parts);
       }
       this.hiddenCells = new Set();
     }
-    for (const [cell, shapes] of this.cells) {
+    for (const [cell, parts] of this.cells) {
       const [cx, cy] = cell.split(" ").map((part) => part * size);
       const out = (cx + 2 * size) * k + x < 0 || (cy + 2 * size) * k + y < 0 || (cx - size) * k + x > width || (cy - size) * k + y > height;
       if (out === this.hiddenCells.has(cell)) continue;
       out ? this.hiddenCells.add(cell) : this.hiddenCells.delete(cell);
-      for (const shape of shapes) shape.style.display = out ? "none" : "";
+      for (const part of parts) part.style.display = out ? "none" : "";
     }
   }
 
@@ -188,7 +191,8 @@ class Canvas {
 
   /** Light the boxes of some nodes, as of those that a line made. */
   light(nodes) {
-    this.hot = new Set(nodes.length ? this.geometry.shapes.filter((shape) => nodes.includes(shape.node)).map((shape) => shape.id) : []);
+    const wanted = new Set(nodes);
+    this.hot = new Set(wanted.size ? this.geometry.shapes.filter((shape) => wanted.has(shape.node)).map((shape) => shape.id) : []);
     this.among("nx-hot", this.hot, this.shapes);
   }
 

@@ -281,14 +281,16 @@ PAINTED = """async (script) => {
   let last = performance.now();
   for (let turn = 0; turn < 40; turn++) {
     if (script === "zoom") canvas.dispatchEvent(new WheelEvent("wheel",
-      { deltaY: turn < 25 ? -60 : 60, clientX: box.x + 300, clientY: box.y + 200, bubbles: true, cancelable: true }));
-    else canvas.dispatchEvent(new PointerEvent(turn ? "pointermove" : "pointerdown",
+      { deltaY: turn < 20 ? -150 : 150, clientX: box.x + 300, clientY: box.y + 200, bubbles: true, cancelable: true }));
+    else if (script === "pan") canvas.dispatchEvent(new PointerEvent(turn ? "pointermove" : "pointerdown",
       { button: 0, clientX: 400 + 8 * turn, clientY: 400 - 8 * turn, pointerId: 1, bubbles: true }));
+    else canvas.querySelectorAll(".nx-shape")[(turn * 71) % 3000].dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
     await new Promise((done) => requestAnimationFrame(done));
     times.push(performance.now() - last);
     last = performance.now();
   }
-  return times.sort((a, b) => a - b)[20];
+  if (script === "pan") canvas.dispatchEvent(new PointerEvent("pointerup", { pointerId: 1, bubbles: true }));
+  return times.sort((a, b) => a - b)[Math.floor(0.95 * times.length)];
 }"""
 
 
@@ -324,9 +326,10 @@ def test_three_thousand_nodes_open_in_two_seconds_and_move_smoothly(show):
     # All nodes at once, laid out by Python and drawn by the page; the least, as others may want the machine.
     assert min(map(sum, spent)) < 2.0, spent
     print("3,000 nodes (seconds in Python and in the page):", spent)
-    moves = {what: shown.page.evaluate(PAINTED, what) for what in ("zoom", "pan")}
-    assert all(frame < 40 for frame in moves.values()), moves
-    print("milliseconds between frames:", moves)
+    # From all nodes at once to texts that can be read, and back.
+    moves = {what: min(shown.page.evaluate(PAINTED, what) for _ in range(4)) for what in ("zoom", "pan", "hover")}
+    print("the 95th percentile of milliseconds between frames:", moves)
+    assert all(frame < 50 for frame in moves.values()), moves
     begin = time.perf_counter()
     shown.page.get_by_label("Search the graph").fill("sin")
     shown.page.keyboard.press("Enter")
