@@ -66,17 +66,20 @@ class Theme {
     this.turned = false;
     root.classList.add("nx-view");
     this.watcher = new MutationObserver(() => this.set());
-    this.watcher.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
+    this.watcher.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-vscode-theme-kind", "class"] });
+    this.watcher.observe(document.documentElement, { attributes: true, attributeFilter: ["theme"] });
     this.media = matchMedia("(prefers-color-scheme: dark)");
     this.media.addEventListener("change", (this.onMedia = () => this.set()));
     this.set();
   }
 
   set() {
-    const page = document.body, light = page.dataset.jpThemeLight;
-    const dark = light ? light === "false" : page.classList.contains("vscode-dark") || (!page.classList.contains("vscode-light") && this.media.matches);
+    // JupyterLab, Colab and VS Code each say it in their own way; other pages follow what the reader's system prefers.
+    const { body } = document, light = body.dataset.jpThemeLight, colab = document.documentElement.getAttribute("theme"), code = body.dataset.vscodeThemeKind ?? body.className.match(/vscode-\S+/)?.[0];
+    const dark = light ? light === "false" : colab ? colab === "dark" : code ? !code.includes("light") : this.media.matches;
     this.root.dataset.nxTheme = dark !== this.turned ? "dark" : "light";
-    this.root.toggleAttribute("data-nx-turned", this.turned);
+    // Outside of JupyterLab, what widgets bring along sets its variables to light colours on all pages.
+    this.root.toggleAttribute("data-nx-turned", this.turned || !light);
   }
 
   turn() {

@@ -75,11 +75,18 @@ class Pane {
 
   receive({ kernel, form, text }) {
     if (this.open?.kernel !== kernel || this.open?.form !== form) return;
+    const shown = html("pre", { tabindex: 0, "aria-label": form, role: "region" }, html("code", { text }));
     const copy = button("Copy", `Copy the ${form}`, async () => {
-      await navigator.clipboard?.writeText(text);
-      copy.textContent = "Copied";
+      try {
+        await navigator.clipboard.writeText(text);
+        copy.textContent = "Copied";
+      } catch {
+        // A frame may not be allowed to: the reader is.
+        getSelection().selectAllChildren(shown);
+        copy.textContent = "Selected: press Ctrl+C";
+      }
     });
-    this.kernels.get(kernel).text.replaceChildren(copy, html("pre", { tabindex: 0, "aria-label": form, role: "region" }, html("code", { text })));
+    this.kernels.get(kernel).text.replaceChildren(copy, shown);
   }
 }
 
