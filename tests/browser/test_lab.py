@@ -14,6 +14,23 @@ def softmax(t, *, axis=-1):
     return e / nx.sum(e, axes=[axis], keep_axes=True)"""
 ROWS, COLUMNS = "softmax(np.ones((4, 10), 'f4'));", "softmax(np.ones((4, 10), 'f4'), axis=0);"
 REASON = "option axis: -1 → 0"
+#: Whether the layout, which JupyterLab saves a little later than it changes, has the panel and as many pages.
+SAVED = """async pages => {
+    const name = new URL(location.href).pathname.match(/workspaces\\/([^/]+)/)[1];
+    const { data } = await window.jupyterapp.serviceManager.workspaces.fetch(name);
+    const layout = data["layout-restorer:data"];
+    return layout?.right?.current === "nxkernel-panel" && layout.main?.dock?.widgets?.length === pages;
+}"""
+#: A page that was loaded anew opens the notebook of its address once more, seconds after it has restored it.
+FOLLOW = """(() => {
+    const waiting = setInterval(() => {
+        if (!window.jupyterapp) return;
+        clearInterval(waiting);
+        window.jupyterapp.commands.commandExecuted.connect((_, { id, result }) => {
+            if (id === "filebrowser:open-path") void result.then(() => { window.addressOpened = true; });
+        });
+    }, 5);
+})()"""
 FIND = "() => window.jupyterapp.hasPlugin('nxkernel-lab:plugin')"
 
 
@@ -60,6 +77,14 @@ def contrast(locator):
             return Math.max(...pair) / Math.min(...pair);
         }"""
     )
+
+
+def wait_until_saved(opened, pages):
+    for _ in range(100):
+        if opened.page.evaluate(SAVED, pages):
+            return
+        opened.page.wait_for_timeout(100)
+    raise AssertionError("the layout is not saved")
 
 
 def shoot(opened, name):
@@ -155,8 +180,8 @@ def test_a_reload_and_several_kernels(launched):
     assert "<b>other</b>" in launched.cell(3).locator(".nx-lab-mark").get_attribute("title")
 
     launched.page.evaluate("async () => { await window.jupyterapp.shell.currentWidget.context.save(); }")
-    # The layout is saved a little later.
-    launched.page.wait_for_timeout(1500)
+    wait_until_saved(launched, 1)
+    launched.page.add_init_script(FOLLOW)
     launched.page.reload(wait_until="domcontentloaded")
     launched.page.locator("#jupyterlab-splash").wait_for(state="detached", timeout=60_000)
     launched.wait_idle()
@@ -164,15 +189,12 @@ def test_a_reload_and_several_kernels(launched):
     assert panel(launched).locator(".nx-lab-event").count() == 2
     launched.cell(3).locator(".nx-lab-mark").wait_for()
 
+    launched.page.wait_for_function("() => window.addressOpened")
     first = launched.page.evaluate("window.jupyterapp.shell.currentWidget.id")
     launched.command("notebook:create-new", kernelName="python3")
     tabs = launched.page.locator("#jp-main-dock-panel .lm-TabBar-tab")
-    tabs.nth(1).click()
     launched.page.wait_for_function("id => window.jupyterapp.shell.currentWidget.id !== id", arg=first)
     launched.wait_idle()
-    # The page that was restored may come to the front once more when the other one is there.
-    launched.page.wait_for_timeout(1500)
-    tabs.nth(1).click()
     launched.cell(1).wait_for(state="detached")
     panel(launched).get_by_text("nxkernel is not loaded in this kernel.").wait_for()
     assert not status(launched).is_visible()
@@ -183,6 +205,37 @@ def test_a_reload_and_several_kernels(launched):
     assert panel(launched).locator(".nx-lab-event").count() == 1
     tabs.first.click()
     event(launched, "option how")
+
+
+SAY = """\
+from comm import get_comm_manager
+from nxkernel_lab.history import snapshot
+page = [each for each in get_comm_manager().comms.values() if each.target_name == "nxkernel"][-1]
+for message in ({MESSAGES}):
+    page.send(message)"""
+
+
+def test_what_a_reader_is_at_stays_and_what_is_not_understood_is_not_shown(launched):
+    for index, text in enumerate([IMPORT, SOFTMAX, ROWS]):
+        launched.write(index, text)
+    launched.command("nxkernel:open-panel")
+    first = event(launched, "softmax", "compiled")
+    first.evaluate("each => { each.mine = true; }")
+    launched.write(3, COLUMNS)
+    event(launched, REASON)
+    odd = [
+        "None, [], 'news', {'kind': 'news'}, {'kind': 'eval', 'text': '1'}, {'kind': 'done', 'text': 1, 'undo': 0}",
+        "{'kind': 'news', **snapshot(), 'events': [{'id': 10**6}]}",
+        "{'kind': 'news', **snapshot(), 'since': 10**6, 'last': 10**6, 'events': []}",
+    ]
+    launched.write(4, SAY.replace("{MESSAGES}", ", ".join(odd)))
+    launched.write(5, "softmax(np.ones((8, 12), 'f4'));")
+    event(launched, "argument t: f32[4][10] → f32[8][12]")
+    assert panel(launched).locator(".nx-lab-event").count() == 3
+    assert panel(launched).locator(".nx-lab-event").last.evaluate("each => each.mine")
+    launched.write(6, SAY.replace("{MESSAGES}", "{'kind': 'news', 'version': 99},"))
+    panel(launched).get_by_text("another version of nxkernel").wait_for()
+    assert not status(launched).is_visible()
 
 
 def test_options_are_completed_and_lines_are_lit(launched):

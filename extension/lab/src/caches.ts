@@ -1,7 +1,8 @@
 /** The caches: what is in them, how large and how old it is, and buttons that clear them. */
 
 import { button, element, replace } from './dom';
-import { ICaches, IDone, IState } from './state';
+import { ICaches, IDone } from './messages';
+import { IState } from './state';
 import { ago, bytes, count } from './wording';
 
 /** What can be cleared: the programs of a function or of all (''), the kernels in memory, or the files on disk. */
@@ -30,11 +31,7 @@ export class Caches {
     const { functions, memory, disk } = news.caches;
     const now = news.time;
     const programs = functions.reduce((sum, each) => sum + each.programs, 0);
-    const { done } = state;
-    if (done !== this._told) {
-      this._told = done;
-      this._say(done);
-    }
+    this._say(state.done);
     replace(
       this._page,
       section(
@@ -58,7 +55,7 @@ export class Caches {
               count(disk.kernels, 'kernel'),
               count(disk.records, 'program'),
               disk.others > 0 && `${count(disk.others, 'file')} of other versions`,
-              `${bytes(disk.bytes)} of ${bytes(disk.limit)}`,
+              `${disk.whole ? '' : 'more than '}${bytes(disk.bytes)} of ${bytes(disk.limit)}`,
               disk.oldest > 0 && `oldest used ${ago(disk.oldest, now)}`
             ])
           : element('p', { class: 'nx-lab-empty' }, 'There is none: no folder can be written to.'),
@@ -74,7 +71,7 @@ export class Caches {
     replace(
       this._done,
       done?.text,
-      undo ? button('Undo', () => this._clearing.undo(done.undo), { class: 'nx-lab-link', 'data-key': 'undo' }) : null
+      undo ? button('Undo', () => this._clearing.undo(done.undo), { class: 'nx-lab-link', 'data-key': `undo ${done.undo}` }) : null
     );
   }
 
@@ -82,7 +79,7 @@ export class Caches {
     const clear = { 'data-key': `clear-${each.name}`, 'aria-label': `Clear the programs of ${each.name}` };
     return element(
       'li',
-      { class: 'nx-lab-cached' },
+      { class: 'nx-lab-cached', 'data-key': `cached ${each.name}` },
       element('div', { class: 'nx-lab-head' }, element('span', { class: 'nx-lab-name' }, each.name), button('Clear', () => this._clearing.programs(each.name), clear)),
       sentence([
         `${each.programs} of ${count(each.limit, 'program')}`,
@@ -96,7 +93,6 @@ export class Caches {
 
   private readonly _done: HTMLElement;
   private readonly _page: HTMLElement;
-  private _told: IDone | null = null;
 }
 
 function section(title: string, action: HTMLElement | null, ...content: (HTMLElement | null)[]): HTMLElement {

@@ -5,10 +5,12 @@ import { Dialog, ICommandPalette, showDialog } from '@jupyterlab/apputils';
 import { INotebookTracker, NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
 import { IStatusBar } from '@jupyterlab/statusbar';
 
+import { onceAFrame } from './dom';
 import { followLines } from './lines';
 import { mark, told } from './marks';
 import { icon, Panel } from './panel';
 import { Session, Sessions } from './sessions';
+import { IState } from './state';
 import { Status } from './status';
 import { showTwins } from './twins';
 
@@ -38,10 +40,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
       const kernel = notebook?.sessionContext.session?.kernel;
       return kernel && !kernel.isDisposed ? sessions.of(kernel) : null;
     };
-    const current = (): Session | null => {
-      const session = sessionOf(tracker.currentWidget);
-      return session?.open ? session : null;
-    };
+    const current = (): Session | null => sessionOf(tracker.currentWidget);
+    const state = (): IState | null => current()?.state ?? null;
 
     const reveal = (id: string): void => {
       const notebook = tracker.currentWidget;
@@ -84,21 +84,19 @@ const plugin: JupyterFrontEndPlugin<void> = {
     statusBar?.registerStatusItem('nxkernel-lab:status', { item: status, align: 'left', rank: 20 });
 
     const openAt = (id: string): void => {
-      const cell = current()?.state.news?.cells.find(each => each.cell_id === id);
+      const cell = state()?.news?.cells.find(each => each.cell_id === id);
       panel.choose(0);
       panel.timeline.filter(cell?.cell ?? '');
       open();
     };
 
     const markCells = (notebook: NotebookPanel): void => {
-      const session = sessionOf(notebook);
-      mark(notebook.content, told(session?.open ? session.state : null), openAt);
+      mark(notebook.content, told(sessionOf(notebook)?.state ?? null), openAt);
     };
     const show = (): void => {
       const notebook = tracker.currentWidget;
-      const session = current();
-      panel.set(notebook ? `${notebook.title.label} · ${notebook.sessionContext.kernelDisplayName}` : 'No notebook', session?.state ?? null);
-      status.set(session?.state ?? null);
+      panel.set(notebook ? `${notebook.title.label} · ${notebook.sessionContext.kernelDisplayName}` : 'No notebook', state());
+      status.set(state());
     };
 
     sessions.changed.connect((_, id) => {
@@ -112,7 +110,13 @@ const plugin: JupyterFrontEndPlugin<void> = {
         show();
       };
       notebook.sessionContext.kernelChanged.connect(changed);
-      notebook.content.modelContentChanged.connect(() => markCells(notebook));
+      notebook.title.changed.connect(show);
+      // Every key that is pressed changes the content.
+      notebook.content.modelContentChanged.connect(onceAFrame(() => {
+        if (!notebook.isDisposed) {
+          markCells(notebook);
+        }
+      }));
       showTwins(notebook);
       changed();
     });
@@ -123,7 +127,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     });
     followLines(tracker);
 
-    const enabled = (): boolean => current() !== null;
+    const enabled = (): boolean => state()?.news != null;
     const category = 'Nx';
     app.commands.addCommand(COMMANDS.open, { label: 'Show the Nx Panel', caption: 'Compilations and caches', icon, execute: open });
     app.commands.addCommand(COMMANDS.next, {
@@ -131,7 +135,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       isEnabled: enabled,
       execute: () => {
         const notebook = tracker.currentWidget;
-        const texts = told(current()?.state ?? null);
+        const texts = told(state());
         const marked = (notebook?.content.widgets ?? []).map((cell, index) => ({ id: cell.model.id, index })).filter(({ id }) => texts.has(id));
         const next = marked.find(({ index }) => index > notebook!.content.activeCellIndex) ?? marked[0];
         if (next) {

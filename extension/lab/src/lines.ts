@@ -45,6 +45,14 @@ export function followLines(tracker: INotebookTracker): void {
   });
 }
 
+/** The number of a line: a long cell has only those on the page that are in sight, and the editor knows which. */
+function lineOf(cell: CodeCell, row: Element): number | null {
+  const { left, top, bottom } = row.getBoundingClientRect();
+  const spot = { left: left + 1, right: left + 1, top: (top + bottom) / 2, bottom };
+  const found = cell.editor?.getPositionForCoordinate(spot);
+  return found ? found.line + 1 : null;
+}
+
 /** The line of a cell that has run, by what is under the mouse. */
 function pointed(
   tracker: INotebookTracker,
@@ -56,9 +64,9 @@ function pointed(
   if (!row || !(cell instanceof CodeCell) || cell.model.executionCount === null) {
     return null;
   }
-  const rows = [...cell.node.querySelectorAll('.cm-line')];
+  const line = lineOf(cell, row);
   const text = cell.model.sharedModel.source.split('\n');
-  return { id: cell.model.id, cell: `cell ${cell.model.executionCount}`, line: rows.indexOf(row) + 1, text };
+  return line === null ? null : { id: cell.model.id, cell: `cell ${cell.model.executionCount}`, line, text };
 }
 
 /**
@@ -85,7 +93,7 @@ function find(
 /** The editor owns its lines, and would take a class off them again: the light lies behind them instead. */
 function light(cell: CodeCell, line: number): void {
   const shown = cell.editorWidget?.node;
-  const row = shown?.querySelectorAll('.cm-line')[line - 1];
+  const row = [...(shown?.querySelectorAll('.cm-line') ?? [])].find(each => lineOf(cell, each) === line);
   if (!shown || !row) {
     return;
   }

@@ -5,7 +5,7 @@ import { Widget } from '@lumino/widgets';
 
 import { Caches, IClearing } from './caches';
 import { Device } from './device';
-import { element } from './dom';
+import { element, onceAFrame } from './dom';
 import { emptyState, IState } from './state';
 import { IPlaces, Timeline } from './timeline';
 import { Totals } from './totals';
@@ -71,14 +71,7 @@ export class Panel extends Widget {
   set(of: string, state: IState | null): void {
     this._of.textContent = of;
     this._state = state;
-    if (!this._waiting) {
-      this._waiting = true;
-      // Batches that arrive faster than the page draws are drawn once.
-      requestAnimationFrame(() => {
-        this._waiting = false;
-        this._draw();
-      });
-    }
+    this._drawSoon();
   }
 
   protected onAfterShow(): void {
@@ -136,5 +129,5 @@ export class Panel extends Widget {
   private readonly _page: HTMLElement;
   private _chosen = 0;
   private _state: IState | null = null;
-  private _waiting = false;
+  private readonly _drawSoon = onceAFrame(() => this._draw());
 }

@@ -3,10 +3,18 @@
 import { Kernel, KernelMessage } from '@jupyterlab/services';
 import { ISignal, Signal } from '@lumino/signaling';
 
-import { emptyState, IState, readMessage, updated } from './state';
+import { readMessage } from './messages';
+import { complaining, emptyState, IState, updated } from './state';
 
 /** The comm's target, here and in nxkernel_lab/comm.py. */
 const TARGET = 'nxkernel';
+/** Milliseconds between a batch and asking for more: what is told meanwhile comes in one batch. */
+const PAUSE = 250;
+
+const STRANGER =
+  'This kernel runs another version of nxkernel than JupyterLab. Install the same one for both, and reload the page.';
+const SILENT =
+  'This page speaks with the kernel through another document, or did until that was closed. Close it, and reload the page.';
 
 /** One kernel. */
 export class Session {
@@ -19,14 +27,14 @@ export class Session {
     }
   }
 
-  /** What the panel shows. */
-  get state(): IState {
-    return this._state;
+  /** What the panel shows; null where nxkernel does not answer. */
+  get state(): IState | null {
+    return this.speaks ? this._comm && this._state : complaining(SILENT);
   }
 
-  /** Whether nxkernel answers there. */
-  get open(): boolean {
-    return this._comm !== null;
+  /** Whether the page can speak with the kernel here: of several notebooks with one kernel, one does so for all. */
+  get speaks(): boolean {
+    return this.kernel.handleComms;
   }
 
   /** Emitted when the state has changed. */
@@ -37,7 +45,7 @@ export class Session {
   /** Look whether nxkernel is loaded, and open the comm if it is. Asking is silent, wherever it is not. */
   async find(): Promise<void> {
     const kernel = this.kernel;
-    if (this._comm !== null || this._finding || kernel.isDisposed || !kernel.handleComms) {
+    if (this._comm !== null || this._finding || kernel.isDisposed || !this.speaks) {
       return;
     }
     this._finding = true;
@@ -79,18 +87,32 @@ export class Session {
     if (said === null) {
       return;
     }
-    this._state = said.kind === 'done' ? { ...this._state, done: said } : updated(this._state, said);
-    this._changed.emit();
-    if (said.kind === 'news' && !this._asking) {
-      // More is asked for when this is on the page: a page that is busy gets fewer and larger batches.
-      this._asking = true;
-      setTimeout(() => {
-        this._asking = false;
-        if (this._comm === comm) {
-          this.send({ kind: 'more', since: this._state.until });
-        }
-      });
+    if (said === 'stranger') {
+      this._state = complaining(STRANGER);
+    } else if (said.kind === 'done') {
+      this._state = { ...this._state, done: said };
+    } else {
+      // What was lost on the way, as when the connection broke, is asked for again.
+      this._state = updated(this._state, said) ?? this._state;
+      this._ask();
     }
+    this._changed.emit();
+  }
+
+  private _ask(): void {
+    const comm = this._comm;
+    if (this._asking === comm) {
+      return;
+    }
+    this._asking = comm;
+    setTimeout(() => {
+      if (this._asking === comm) {
+        this._asking = null;
+      }
+      if (this._comm === comm) {
+        this.send({ kind: 'more', since: this._state.until });
+      }
+    }, PAUSE);
   }
 
   private _forget(): void {
@@ -110,7 +132,12 @@ export class Session {
   }
 
   private _connectionChanged(_: Kernel.IKernelConnection, status: Kernel.ConnectionStatus): void {
-    if (status === 'connected') {
+    if (status !== 'connected') {
+      return;
+    }
+    if (this._comm !== null) {
+      this._ask();
+    } else {
       void this.find();
     }
   }
@@ -118,7 +145,7 @@ export class Session {
   private _state: IState = emptyState();
   private _comm: Kernel.IComm | null = null;
   private _finding = false;
-  private _asking = false;
+  private _asking: Kernel.IComm | null = null;
   private _restarted = false;
   private _changed = new Signal<this, void>(this);
 }
@@ -128,7 +155,7 @@ export class Sessions {
   /** The session of a kernel; its own one if there is none yet. */
   of(kernel: Kernel.IKernelConnection): Session {
     let session = this._sessions.get(kernel.id);
-    if (session === undefined || session.kernel.isDisposed) {
+    if (session === undefined || session.kernel.isDisposed || (!session.speaks && kernel.handleComms)) {
       session = new Session(kernel);
       session.changed.connect(() => this._changed.emit(kernel.id));
       this._sessions.set(kernel.id, session);

@@ -1,7 +1,8 @@
 /** The timeline: what was compiled, found and dropped, cell by cell, with the reason and the change that avoids it. */
 
 import { button, element, replace } from './dom';
-import { IEvent, IState } from './state';
+import { IEvent } from './messages';
+import { IState } from './state';
 import { clock, count, duration } from './wording';
 
 /** How many rows are drawn. */
@@ -58,7 +59,7 @@ export class Timeline {
     const words = this._search.value.toLowerCase().trim();
     const wanted = KINDS[this._kinds.selectedIndex][1];
     const found = state.events.filter(event => wanted(event) && (words === '' || matches(event, words)));
-    const shown = found.slice(-ROWS).reverse();
+    const shown = found.slice(-ROWS);
     const hidden = found.length - shown.length + (found.length === state.events.length ? state.leftOut : 0);
     this._found.textContent =
       found.length === state.events.length ? '' : `${found.length} of ${count(state.events.length, 'event')}`;
@@ -66,29 +67,33 @@ export class Timeline {
       replace(this._list, element('p', { class: 'nx-lab-empty' }, 'Nothing yet: call a definition, and what becomes of the call appears here.'));
       return;
     }
+    // The latest stands first; places are counted from the oldest, so that what is new changes no key.
     const groups: HTMLElement[] = [];
+    const times = new Map<string, number>();
     let last: IEvent | null = null;
     for (const event of shown) {
       if (last === null || last.cell !== event.cell || last.cell_id !== event.cell_id) {
-        groups.push(this._group(event));
+        const place = `${event.cell} ${event.cell_id}`;
+        times.set(place, (times.get(place) ?? 0) + 1);
+        groups.unshift(this._group(event, `${place} ${times.get(place)}`));
       }
-      groups[groups.length - 1].lastElementChild!.append(row(event));
+      groups[0].lastElementChild!.prepend(row(event));
       last = event;
     }
     const more = hidden > 0 ? element('p', { class: 'nx-lab-empty' }, `${count(hidden, 'older event')} not shown`) : null;
     replace(this._list, ...groups, more);
   }
 
-  private _group(event: IEvent): HTMLElement {
+  private _group(event: IEvent, key: string): HTMLElement {
     const name = event.cell || 'outside of cells';
     const heading = element('h3', {});
     if (event.cell_id) {
-      const go = { 'aria-label': `Go to ${name}`, title: 'Go to this cell', 'data-key': `go-${event.id}` };
+      const go = { 'aria-label': `Go to ${name}`, title: 'Go to this cell', 'data-key': `go ${event.cell_id}` };
       heading.append(button(name, () => this._places.reveal(event.cell_id), { class: 'nx-lab-link', ...go }));
     } else {
       heading.append(name);
     }
-    return element('section', {}, heading, element('ol', {}));
+    return element('section', { 'data-key': key }, heading, element('ol', {}));
   }
 
   private _state: IState | null = null;
@@ -116,7 +121,7 @@ function row(event: IEvent): HTMLElement {
   const reasons = event.again || event.kind === 'error' ? event.reason : [];
   return element(
     'li',
-    { class: `nx-lab-event nx-lab-${event.again ? 'again' : event.kind}` },
+    { class: `nx-lab-event nx-lab-${event.again ? 'again' : event.kind}`, 'data-key': `event ${event.id}` },
     element('div', { class: 'nx-lab-head' }, element('span', { class: 'nx-lab-name' }, event.function), element('time', {}, clock(event.time))),
     element(
       'p',

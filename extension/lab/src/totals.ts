@@ -1,7 +1,8 @@
 /** The totals: what every function and every cell cost so far, the dearest first. */
 
 import { button, element, replace } from './dom';
-import { ISums, IState } from './state';
+import { ISums } from './messages';
+import { IState } from './state';
 import { IPlaces } from './timeline';
 import { duration } from './wording';
 
@@ -38,14 +39,14 @@ function table(title: string, rows: { sums: ISums; name: string; head: string | 
   const heads = COLUMNS.map(([name, meaning]) => element('th', { scope: 'col', title: meaning }, name));
   const body = [...rows]
     .sort((one, other) => other.sums.ms.total - one.sums.ms.total)
-    .map(({ sums, head }) => {
+    .map(({ sums, name, head }) => {
       const { trace, lower, native, total } = sums.ms;
       const parts = `${duration(trace)} trace, ${duration(lower)} lowering, ${duration(native)} native`;
       const bar = element('span', { class: 'nx-lab-bar', 'aria-hidden': 'true' });
       bar.style.width = `${(100 * total) / most}%`;
       return element(
         'tr',
-        {},
+        { 'data-key': `sums ${name}` },
         element('th', { scope: 'row' }, head),
         element('td', { class: 'nx-lab-time', title: parts }, duration(total), bar),
         ...COLUMNS.map(([, , number]) => element('td', {}, String(number(sums))))
