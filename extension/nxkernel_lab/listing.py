@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nxkernel_lab.wording import ago, amount, count, duration
+from nxkernel_lab.wording import ago, amount, clipped, count, duration, visible
 
 #: What the columns of costs are called, and where their numbers are.
 COSTS = {
@@ -66,7 +66,7 @@ def event_lines(event: Mapping[str, Any], times: bool = True) -> list[str]:
     if times:
         head.insert(0, time.strftime("%H:%M:%S", time.localtime(event["time"])))
         head += [costs] if (costs := spent(event)) else []
-    return ["  ".join(filter(None, head)), *(f"    {line}" for line in told(event))]
+    return ["  ".join(map(_read, filter(None, head))), *(f"    {_read(line)}" for line in told(event))]
 
 
 def event_what(event: Mapping[str, Any]) -> str:
@@ -74,6 +74,10 @@ def event_what(event: Mapping[str, Any]) -> str:
     if event["kind"] in ("compiled", "loaded", "traced"):
         return "traced again" if event["again"] else "traced"
     return event["what"]
+
+
+def _read(text: str) -> str:
+    return clipped(visible(text))
 
 
 def told(event: Mapping[str, Any]) -> list[str]:
@@ -198,7 +202,7 @@ def columns(rows: Iterable[Sequence[str]]) -> list[str]:
     >>> columns([("cell", "hits"), ("cell 12", "3")])
     ['cell     hits', 'cell 12     3']
     """
-    rows = list(rows)
+    rows = [[clipped(visible(text), 80) for text in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

@@ -12,6 +12,7 @@ from typing import Any
 from nxkernel_lab.frames import Line
 from nxkernel_lab.scene import Scene, Shape, scene_of
 from nxkernel_lab.subject import all_nodes, view_of
+from nxkernel_lab.wording import visible
 
 #: The looks of kernels by kind: a name for the style sheet.
 KINDS = {
@@ -78,7 +79,7 @@ def to_svg(subject: Any, folded: Collection[str] | None = None, way: str = "kern
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="nxg" role="img" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-_MARGIN:.0f} {-_MARGIN:.0f} {width:.0f} {height:.0f}">',
-        f"<title>{escape(title)}</title><style>{_STYLE}</style>",
+        f"<title>{_text(title)}</title><style>{_STYLE}</style>",
         *_elements(scene, {node.id: f"{node.label} {node.detail}".strip() for node in all_nodes(view.nodes)}),
         "</svg>",
     ]
@@ -114,7 +115,7 @@ def _elements(scene: Scene, tips: dict[str, str]) -> Iterator[str]:
     yield f'<path d="{"".join(curve(line) for line in scene.lines)}"/>' if scene.lines else ""
     for frame in scene.frames:
         yield f'<g class="f {KINDS.get(frame.kind, "other")}"><text x="{frame.area.x + 12:.1f}" '
-        yield f'y="{frame.area.y + 17:.1f}">{escape(frame.title)}</text></g>'
+        yield f'y="{frame.area.y + 17:.1f}">{_text(frame.title)}</text></g>'
     for shape in scene.shapes:
         yield _box(shape, tips.get(shape.node, ""))
 
@@ -123,12 +124,17 @@ def _box(shape: Shape, tip: str) -> str:
     x, y, width, height = shape.area
     middle = x + width / 2
     return (
-        f'<g class="{escape(_look(shape))}{" out" if shape.output else ""}"><title>{escape(tip or shape.label)}</title>'
+        f'<g class="{escape(_look(shape))}{" out" if shape.output else ""}"><title>{_text(tip or shape.label)}</title>'
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"/>'
-        f'<text x="{middle:.1f}" y="{y + 17:.1f}">{escape(shape.label)}</text>'
-        f'<text class="s" x="{middle:.1f}" y="{y + 32:.1f}">{escape(shape.sub)}</text></g>'
+        f'<text x="{middle:.1f}" y="{y + 17:.1f}">{_text(shape.label)}</text>'
+        f'<text class="s" x="{middle:.1f}" y="{y + 32:.1f}">{_text(shape.sub)}</text></g>'
     )
 
 
 def _look(shape: Shape) -> str:
     return f"group {KINDS.get(shape.kind, 'other')}" if shape.look == "group" else shape.look
+
+
+def _text(text: str) -> str:
+    # Characters that XML cannot say would leave no picture at all.
+    return escape(visible(text))

@@ -10,10 +10,7 @@ from html import escape
 from typing import Any
 
 from nxkernel_lab.listing import event_what, told
-from nxkernel_lab.wording import amount, count
-
-#: As many characters of a text stand in a cell of a table.
-LONGEST = 400
+from nxkernel_lab.wording import amount, clipped, count, visible
 
 
 def timeline_table(data: Mapping[str, Any]) -> str:
@@ -109,5 +106,4 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 
 
 def _cell(text: str) -> str:
-    lines = [line if len(line) <= LONGEST else line[: LONGEST - 1] + "…" for line in text.split("\n")]
-    return "<br>".join(map(escape, lines))
+    return "<br>".join(escape(clipped(line)) for line in visible(text).split("\n"))

@@ -9,7 +9,7 @@ from nxkernel.defn.report import CompilationView, KernelView, Measurement, NodeV
 from nxkernel.graph.printing import column
 from nxkernel_lab.speed import pace, whole
 from nxkernel_lab.subject import constants_of, short, view_of
-from nxkernel_lab.wording import amount, count, duration
+from nxkernel_lab.wording import amount, count, duration, visible
 
 _INPUTS = {"argument": "arguments", "captured": "captured values", "constant": "constants"}
 
@@ -54,7 +54,7 @@ def to_text(subject: Any, times: bool = True) -> str:
         if nodes or heading.startswith("kernel "):
             lines.append(f"  {heading}")
             lines.extend(_table(nodes, constants))
-    return "\n".join(lines)
+    return visible("\n".join(lines))
 
 
 def summary(view: CompilationView) -> str:

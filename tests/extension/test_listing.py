@@ -132,3 +132,10 @@ def test_a_disk():
 
 def test_columns():
     assert columns([("a", "bb"), ("ccc", "d")]) == ["a    bb", "ccc   d"]
+
+
+def test_long_texts_are_cut_and_what_is_not_seen_is_written_out():
+    head, reason = event_lines(event(function="\u202ef", reason=["y" * 10_000]), times=False)
+    assert head == "cell 4  \\u202ef  traced"
+    assert reason == "    " + "y" * 399 + "…"
+    assert columns([("x" * 10_000, "1"), ("\x1b[31m", "2")]) == ["x" * 79 + "…  1", "\\x1b[31m".ljust(80) + "  2"]

@@ -44,6 +44,10 @@ def test_markup_in_names_stays_text(named):
     assert texts(svg)[0] == "<script>alert('1')</script>&\""[:29] + "…" * (len(name) > 30)
 
 
+def test_characters_that_xml_cannot_say_are_written_out(named):
+    assert texts(to_svg(named("\x00\x1b\ud800\u202e")))[0] == "\\x00\\x1b\\ud800\\u202e"
+
+
 def test_it_asks_for_nothing_from_elsewhere(view):
     svg = to_svg(view).replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert re.findall(r"(?:https?:)?//|url\(|href", svg) == []
