@@ -36,6 +36,8 @@ class KernelRecord:
     texts : dict
         Form (``"Numba source"``, or ``"algorithm"`` for what is no loop nest; ``"LLVM"``, ``"assembly"``) to a function
         that gives its text.
+    continues : bool
+        Whether it goes on with the one node that the kernel before it computes, such as the next pass of a sort.
     """
 
     kind: str
@@ -47,6 +49,7 @@ class KernelRecord:
     moved: int = 0
     operations: int = 0
     texts: dict[str, Callable[[], str]] = field(default_factory=dict)
+    continues: bool = False
 
 
 class Executable(Protocol):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nxkernel.compilers.interface import Executable
+from nxkernel.defn import launches
 from nxkernel.defn.arguments import Parts
 from nxkernel.defn.delivery import Hook
 from nxkernel.defn.events import Event, stream
@@ -149,13 +150,10 @@ class Family:
         """Count a call that was new."""
         with self._lock:
             self.misses += 1
-            for kernel in program.executable.kernels:
-                if kernel.origin == "compiled":
-                    self.compiled += 1
-                elif kernel.origin == "disk":
-                    self.disk += 1
-                else:
-                    self.memory += 1
+            found = launches.origins(program.executable.kernels)
+            self.compiled += found.count("compiled")
+            self.disk += found.count("disk")
+            self.memory += len(found) - found.count("compiled") - found.count("disk")
 
     def add(self, program: Program) -> None:
         """Keep a program, and drop the one unused for longest when there are too many."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.defn.report import KernelTime, Measurement
@@ -15,7 +14,7 @@ _ORIGINS = ("compiled", "disk", "memory", "program", "library")
 
 
 def joined(records: Sequence[KernelRecord]) -> tuple[list[KernelRecord], list[int]]:
-    """One kernel in place of all those in a row that compute one node and nothing else.
+    """One kernel in place of each and those that continue it.
 
     Parameters
     ----------
@@ -29,9 +28,13 @@ def joined(records: Sequence[KernelRecord]) -> tuple[list[KernelRecord], list[in
     list of int
         For each of `records` its place among them.
     """
-    pairs = groupby(enumerate(records), key=lambda pair: _operation(*pair))
-    groups = [[record for _, record in group] for _, group in pairs]
+    groups = _groups(records)
     return [_one(group) for group in groups], [place for place, group in enumerate(groups) for _ in group]
+
+
+def origins(records: Sequence[KernelRecord]) -> list[str]:
+    """Where the native code of each kernel came from, as :func:`joined` would say."""
+    return [_origin(group) for group in _groups(records)]
 
 
 def measured(found: Measurement, places: Sequence[int]) -> Measurement:
@@ -55,10 +58,20 @@ def measured(found: Measurement, places: Sequence[int]) -> Measurement:
     return replace(found, kernels=together)
 
 
-def _operation(place: int, record: KernelRecord) -> tuple[str, int]:
-    """What kernels that belong together have in common."""
-    nodes = record.nodes
-    return ("node", id(nodes[0])) if len(nodes) == 1 else ("kernel", place)
+def _groups(records: Sequence[KernelRecord]) -> list[list[KernelRecord]]:
+    """Each kernel with those that continue it."""
+    groups: list[list[KernelRecord]] = []
+    for record in records:
+        if record.continues:
+            groups[-1].append(record)
+        else:
+            groups.append([record])
+    return groups
+
+
+def _origin(group: Sequence[KernelRecord]) -> str:
+    found = {record.origin for record in group}
+    return next(origin for origin in _ORIGINS if origin in found)
 
 
 def _one(group: Sequence[KernelRecord]) -> KernelRecord:
@@ -67,12 +80,11 @@ def _one(group: Sequence[KernelRecord]) -> KernelRecord:
     most = max(enumerate(group), key=lambda pair: (pair[1].operations, pair[0]))[1]
     title = shared([record.title for record in group]) or most.title or most.kind
     forms = dict.fromkeys(form for record in group for form in record.texts)
-    origins = {record.origin for record in group}
     return KernelRecord(
         most.kind,
         f"{title}, {len(group)} steps",
         most.symbol,
-        next(origin for origin in _ORIGINS if origin in origins),
+        _origin(group),
         sum(record.milliseconds for record in group),
         most.nodes,
         max(record.moved for record in group),

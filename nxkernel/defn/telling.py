@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nxkernel.defn import launches
 from nxkernel.defn.cache import Program
 from nxkernel.defn.events import Event, stream
 
@@ -20,7 +21,8 @@ def tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> No
                 native_ms=kernel.milliseconds,
             )
         )
-    compiled, disk = (sum(kernel.origin == origin for kernel in kernels) for origin in ("compiled", "disk"))
+    origins = launches.origins(kernels)
+    compiled, disk = map(origins.count, ("compiled", "disk"))
     stream.emit(
         Event(
             "miss",
@@ -33,7 +35,7 @@ def tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> No
             lower_ms=program.executable.lower_ms,
             native_ms=program.executable.native_ms,
             compiled=compiled,
-            reused=len(kernels) - compiled,
+            reused=len(origins) - compiled,
             disk=disk,
         )
     )

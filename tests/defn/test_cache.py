@@ -14,7 +14,7 @@ def program(ident, parts=None, kernels=(), made=0.0):
     return Program(
         ident=ident,
         parts=parts or {},
-        executable=SimpleNamespace(kernels=[SimpleNamespace(origin=origin) for origin in kernels]),
+        executable=SimpleNamespace(kernels=[SimpleNamespace(origin=origin, continues=False) for origin in kernels]),
         structure=None,
         captured=(),
         fixed=(),

@@ -5,35 +5,36 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.compilers.interface import KernelRecord
-from nxkernel.defn.launches import joined, measured
+from nxkernel.defn.launches import joined, measured, origins
 from nxkernel.defn.report import KernelTime, Measurement
 
-ROWS, SORT, SVD = object(), object(), object()
 
-
-def record(title, node, origin="memory", **more):
-    return KernelRecord(title.split()[0], title, f"nx_{title}", origin, 1.5, [node], **more)
+def record(title, continues=False, origin="memory", **more):
+    return KernelRecord(title.split()[0], title, f"nx_{title}", origin, 1.5, continues=continues, **more)
 
 
 def sort(*titles):
-    return [record(title, SORT, "compiled" if place == 1 else "memory", moved=72) for place, title in enumerate(titles)]
+    return [
+        record(title, place > 0, "compiled" if place == 1 else "memory", moved=72) for place, title in enumerate(titles)
+    ]
 
 
 PASSES = sort("sort of 9: spread", "sort of 9: move", "sort of 9: finish")
 
 
 def test_kernels_of_different_nodes_stay_as_they_are():
-    records = [record("rows", ROWS), record("svd", SVD), KernelRecord("map", "", "nx_m", "memory", 0.0, [ROWS, SVD])]
+    records = [record("rows"), record("svd"), record("map")]
     made, places = joined(records)
     assert all(one is other for one, other in zip(made, records, strict=True))
     assert places == [0, 1, 2]
 
 
 def test_the_passes_of_a_sort_are_one_kernel():
-    made, places = joined([record("rows", ROWS), *PASSES, record("svd", SVD, "library")])
+    made, places = joined([record("rows"), *PASSES, record("svd", origin="library")])
     assert [kernel.title for kernel in made] == ["rows", "sort of 9, 3 steps", "svd"]
     assert (made[1].origin, made[1].milliseconds, made[1].moved) == ("compiled", 4.5, 72)
     assert places == [0, 1, 1, 1, 2]
+    assert origins([record("rows"), *PASSES, record("svd", origin="library")]) == ["memory", "compiled", "library"]
 
 
 def test_texts_stand_one_below_the_other_without_repetitions():
@@ -41,7 +42,7 @@ def test_texts_stand_one_below_the_other_without_repetitions():
         {"NumPy": lambda: "c = np.sort(b)", "LLVM": lambda step=step: f"define void @{step}()\n"}
         for step in ("spread", "move")
     ]
-    ((one,), _) = joined([record(f"sort: {number}", SORT, texts=each) for number, each in enumerate(texts)])
+    ((one,), _) = joined([record(f"sort: {number}", number > 0, texts=each) for number, each in enumerate(texts)])
     assert {form: text() for form, text in one.texts.items()} == {
         "NumPy": "c = np.sort(b)",
         "LLVM": "define void @spread()\n\ndefine void @move()",
@@ -60,8 +61,8 @@ def test_the_title_is_what_those_of_all_passes_say(titles, title):
 
 
 def test_of_kernels_that_differ_the_one_that_does_most_gives_its_name():
-    tiles = record("tiles of 6", SORT, operations=9)
-    ((one,), _) = joined([record("map of 36", SORT), tiles, record("copy", SORT, operations=1)])
+    tiles = record("tiles of 6", True, operations=9)
+    ((one,), _) = joined([record("map of 36"), tiles, record("copy", True, operations=1)])
     assert (one.kind, one.title, one.symbol, one.operations) == ("tiles", "tiles of 6, 3 steps", "nx_tiles of 6", 10)
 
 
@@ -87,3 +88,7 @@ def test_why_counts_kernels_as_compilations_do():
     sorted_by = next(node.kernels for node in view.nodes if node.label == "sort")
     assert [view.kernels[number].kind for number in sorted_by] == ["sort"]
     assert sorted(view.measure().kernels) == list(range(len(view.kernels)))
+    (event,) = nx.events(mixed, "miss")
+    assert event.compiled + event.reused == len(view.kernels)
+    info = mixed.cache_info()
+    assert info.compiled + info.memory + info.disk == len(view.kernels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -220,4 +221,6 @@ def records(laid: Plan, symbol: str) -> list[KernelRecord]:
 
 def _records(laid: Plan, symbol: str, get: _Get) -> list[KernelRecord]:
     kernels = [record for plan in all_plans(laid) for step in plan.steps for record in _kernels(step, plan, get)]
+    for before, kernel in pairwise(kernels):
+        kernel.continues = len(kernel.nodes) == 1 == len(before.nodes) and kernel.nodes[0] is before.nodes[0]
     return kernels + [_loop_record(loop, symbol, laid.origin) for loop in spread_loops(laid)]

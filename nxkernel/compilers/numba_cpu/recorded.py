@@ -40,11 +40,11 @@ class FoundKernel:
     What only the plan of the program knows is asked for when somebody wants to see it.
     """
 
-    __slots__ = ("_whole", "kind", "milliseconds", "moved", "operations", "origin", "symbol", "title")
+    __slots__ = ("_whole", "continues", "kind", "milliseconds", "moved", "operations", "origin", "symbol", "title")
 
     def __init__(self, whole: Callable[[], KernelRecord], line: list, origin: str, milliseconds: float) -> None:
         self._whole, self.origin, self.milliseconds = whole, origin, milliseconds
-        self.kind, self.title, self.symbol, self.moved, self.operations = line
+        self.kind, self.title, self.symbol, self.moved, self.operations, self.continues = line
 
     @property
     def nodes(self) -> list[Expr]:
@@ -67,7 +67,7 @@ class Found:
         Without its text.
     layout : Layout
     lines : list
-        Of each kernel its kind, title, symbol, bytes and operations.
+        Of each kernel its kind, title, symbol, bytes and operations, and whether it continues the one before it.
     places : list of str
         Where the code of each kernel is, or empty for those that have files of their own.
     """
@@ -117,7 +117,7 @@ def write(name: str, text: Program, layout: Layout, kernels: Sequence[KernelReco
         "blas": libraries.control() if text.libraries else None,
         "state": text.state,
         "layout": [layout.arrays, layout.workspace, layout.outputs],
-        "lines": [[one.kind, one.title, one.symbol, one.moved, one.operations] for one in kernels],
+        "lines": [[one.kind, one.title, one.symbol, one.moved, one.operations, one.continues] for one in kernels],
         "places": ["" if one.symbol.startswith("nxk_") and one.origin in _OWN_CODE else one.origin for one in kernels],
     }
     head = json.dumps(said).encode()
