@@ -15,7 +15,6 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from nxkernel.defn.faces import FACES
 from nxkernel_magics import first_lines
 
 #: A function under one of these is already what the person wants it to be.
@@ -24,9 +23,7 @@ _ALREADY = frozenset({"defn", "deftransform"})
 
 def parser() -> MagicArgumentParser:
     """The options of ``%%defn``."""
-    options = MagicArgumentParser(prog="%defn", description="Make each def of the cell a numerical definition.")
-    options.add_argument("--compiler", metavar="NAME", help="what makes them run; the default option says else")
-    options.add_argument("--promotion", choices=tuple(FACES), help="whose rules of types hold; the code says else")
+    options = first_lines.parser("%defn", "Make each def of the cell a numerical definition.")
     options.add_argument(
         "--show",
         choices=("graph", "kernels", "none"),

@@ -16,7 +16,6 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 from nxkernel.defn import places
 from nxkernel.defn.cell import Cell
-from nxkernel.defn.faces import FACES
 from nxkernel_magics import first_lines
 from nxkernel_magics.calls import Call, cell_line, witnessed
 from nxkernel_magics.names import compiled_cells
@@ -24,10 +23,7 @@ from nxkernel_magics.names import compiled_cells
 
 def parser() -> MagicArgumentParser:
     """The options of ``%%jit``."""
-    options = MagicArgumentParser(prog="%jit", description="Compile the cell as one program, and run it.")
-    options.add_argument("--compiler", metavar="NAME", help="what makes it run; the default option says else")
-    options.add_argument("--promotion", choices=tuple(FACES), help="whose rules of types hold; the code says else")
-    return options
+    return first_lines.parser("%jit", "Compile the cell as one program, and run it.")
 
 
 def statement(line: str) -> str:

@@ -6,9 +6,33 @@ import ast
 from collections.abc import Callable
 
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic_arguments import MagicArgumentParser
+
+from nxkernel.defn.faces import FACES
 
 #: Gives the lines of a cell as IPython is to see them.
 Rewrite = Callable[[list[str]], list[str]]
+
+
+def parser(magic: str, description: str) -> MagicArgumentParser:
+    """The options that all such cells have.
+
+    Parameters
+    ----------
+    magic : str
+        Such as ``"%defn"``.
+    description : str
+        What it does, in a sentence.
+
+    Returns
+    -------
+    MagicArgumentParser
+        To which others may be added.
+    """
+    options = MagicArgumentParser(prog=magic, description=description)
+    options.add_argument("--compiler", metavar="NAME", help="what makes it run; the default option says else")
+    options.add_argument("--promotion", choices=tuple(FACES), help="whose rules of types hold; the code says else")
+    return options
 
 
 def rewriting(mark: str, statement: Callable[[str], str]) -> Rewrite:
