@@ -78,7 +78,10 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
 
     def remove() -> None:
         desk.close_all()
-        manager.unregister_comm(sign)
         manager.unregister_target(TARGET, target)
+        manager.unregister_comm(sign)
+        # Pages that are told so show that nxkernel is not there any more.
+        for comm in [each for each in manager.comms.values() if each.target_name == TARGET]:
+            comm.close()
 
     return remove

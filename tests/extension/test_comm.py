@@ -85,7 +85,7 @@ def test_a_shell_that_is_no_kernel_has_no_pages():
     install(SimpleNamespace(kernel=None))()
 
 
-def test_pages_find_the_kernel_without_a_message(monkeypatch, shell):
+def test_pages_find_the_kernel_without_a_message_and_hear_when_it_ends(monkeypatch, shell):
     class Silent(BaseComm):
         def publish_msg(self, msg_type, **rest):
             messages.append(msg_type)
@@ -96,9 +96,9 @@ def test_pages_find_the_kernel_without_a_message(monkeypatch, shell):
     remove = install(SimpleNamespace(kernel=object(), events=shell))
     assert [each.target_name for each in manager.comms.values()] == [TARGET]
     assert messages == []
-    page = Comm()
-    manager.targets[TARGET](page, {})
-    assert [message["kind"] for message in page.sent] == ["news"]
+    manager.comm_open(None, None, {"content": {"comm_id": "page", "target_name": TARGET, "data": {}}})
+    assert messages == ["comm_msg"]
     assert len(shell.callbacks) == 1
     remove()
+    assert messages == ["comm_msg", "comm_close"]
     assert (manager.comms, manager.targets, shell.callbacks) == ({}, {}, [])
