@@ -11,7 +11,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, magic_arguments
 
 import nxkernel
 from nxkernel.defn.defaults import current
@@ -20,6 +20,7 @@ from nxkernel.defn.report import CompilationView
 from nxkernel.errors import NxError
 from nxkernel.wording import a
 from nxkernel_lab.wording import count
+from nxkernel_magics.arguments import parse_argstring
 from nxkernel_magics.calls import Call, read_call
 from nxkernel_magics.names import compiled, is_definition, namespace
 from nxkernel_magics.names import find as find_definition
