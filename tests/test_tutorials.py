@@ -111,7 +111,8 @@ def test_exercises_say_not_yet_and_then_right(path):
 def test_links_lead_to_files(path):
     texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
     links = re.findall(r"\]\((?!https?:|#|attachment:)([^)#\s]+)", "\n".join(texts))
-    assert [link for link in links if not (FOLDER / link).exists()] == []
+    # JupyterLab that is started in the folder of the tutorials shows nothing beyond it.
+    assert [link for link in links if link.startswith("..") or not (FOLDER / link).exists()] == []
 
 
 def test_the_index_leads_to_every_tutorial():

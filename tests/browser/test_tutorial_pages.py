@@ -37,6 +37,9 @@ LOOK = """async ([index, count]) => {
         broken: pictures.filter(each => each.naturalWidth === 0).length,
     };
 }"""
+#: The command says that it is done at the first cell that fails, and the others run on.
+RAN = """count => Array.from(window.jupyterapp.shell.currentWidget.content.model.cells)
+    .filter(each => each.executionCount && each.executionState === 'idle').length === count"""
 COMPLAINTS = ("Error displaying widget", "Loading widget", "Javascript Error", "Error rendering")
 
 
@@ -69,3 +72,16 @@ def test_tutorials_are_shown_whole(lab, notebook):
         page.wait_for_function(SHOWN, arg=path.name)
         found += faults(page, path)
     assert found == []
+
+
+def test_all_cells_are_run_although_some_are_meant_to_fail(lab, opened):
+    address, folder = lab
+    tutorial = nbformat.read(FOLDER / "04-keywords.ipynb", as_version=4)
+    code = [index for index, cell in enumerate(tutorial.cells) if cell.cell_type == "code"]
+    for index in code:
+        tutorial.cells[index].update(outputs=[], execution_count=None)
+    nbformat.write(tutorial, folder / "not-run.ipynb")
+    opened.open(address, "not-run.ipynb")
+    opened.page.evaluate("() => { void window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+    opened.page.wait_for_function(RAN, arg=len(code), timeout=120_000)
+    assert "Right: 4." in opened.cell(code[-1]).locator(".jp-OutputArea").inner_text()
