@@ -189,10 +189,10 @@ class Canvas {
     this.onSelect(this.selected);
   }
 
-  /** Light the boxes of some nodes, as of those that a line made. */
+  /** Light the boxes of some nodes, as of those that a line made, or of the folded groups that they are in. */
   light(nodes) {
-    const wanted = new Set(nodes);
-    this.hot = new Set(wanted.size ? this.geometry.shapes.filter((shape) => wanted.has(shape.node)).map((shape) => shape.id) : []);
+    const wanted = new Set(nodes), around = new Set(nodes.flatMap((id) => this.geometry.homes[id] ?? []));
+    this.hot = new Set(wanted.size ? this.geometry.shapes.filter((shape) => wanted.has(shape.node) || around.has(shape.id)).map((shape) => shape.id) : []);
     this.among("nx-hot", this.hot, this.shapes);
   }
 

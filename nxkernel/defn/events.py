@@ -61,7 +61,8 @@ class Event:
     trace_ms, lower_ms, native_ms : float
         Milliseconds spent tracing, making loop nests out of the graph, and getting native code.
     origin : str
-        For a kernel: ``"compiled"``, ``"memory"`` or ``"disk"``.
+        For a kernel: ``"compiled"``, ``"memory"`` or ``"disk"``; ``"program"`` or ``"library"`` where it has no code of
+        its own.
     kernel : str
         For a kernel, its symbol.
     compiled, reused : int

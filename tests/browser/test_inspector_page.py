@@ -141,6 +141,17 @@ def test_steps_are_walked_with_the_keyboard_and_light_what_they_changed(show):
     assert page.get_by_role("tabpanel").get_attribute("aria-label") == "The graph as differentiated"
 
 
+def test_a_line_lights_the_folded_group_that_its_nodes_are_in(show):
+    shown = show(called(smooth, np.ones(4000)))
+    page = shown.page
+    page.get_by_role("button", name="Fold or open all groups").click()
+    shown.settle()
+    page.locator(".nx-source button", has_text="u[1:-1] = 0.5").hover()
+    hot = page.locator(".nx-shape.group.nx-hot")
+    assert hot.count() == 1
+    assert re.match("loop, ", hot.get_attribute("aria-label"))
+
+
 def test_what_a_step_changed_inside_of_a_folded_group_is_told(show):
     shown = show(trained())
     page = shown.page
