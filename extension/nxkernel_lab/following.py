@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 #: Seconds between two looks during a cell, at the least, and how many times its own length is waited after one.
-PAUSE, REST = 0.25, 20
+PAUSE, REST = 0.25, 60
 
 
 class Pace:

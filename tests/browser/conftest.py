@@ -26,6 +26,23 @@ IDLE = """() => {
     return !!(session?.isReady && kernel?.connectionStatus === "connected" && kernel?.status === "idle");
 }"""
 
+#: When the kernel said that it had done the cell, and when what is waited for was there, in milliseconds.
+WATCH = """selector => {
+    window.times = {};
+    const session = window.jupyterapp.shell.currentWidget.sessionContext;
+    session.iopubMessage.connect((_, message) => {
+        if (message.header.msg_type === "status" && message.content.execution_state === "idle"
+            && message.parent_header.msg_type === "execute_request") window.times.done ??= performance.now();
+    });
+    const watcher = new MutationObserver(() => {
+        if (document.querySelector(selector)) {
+            window.times.shown ??= performance.now();
+            watcher.disconnect();
+        }
+    });
+    watcher.observe(document.body, { childList: true, subtree: true });
+}"""
+
 
 def chromium():
     """Where Chromium is: one that playwright has installed, or the system's."""
@@ -184,6 +201,15 @@ class Notebook:
         """Write into a cell and run it."""
         self.page.evaluate(f"([index, text]) => {{ {CELLS}.get(index).sharedModel.setSource(text); }}", [index, text])
         return self.run(index)
+
+    def delay(self, index, selector):
+        """Run a cell anew; the milliseconds from its end until something is on the page."""
+        self.page.evaluate(f"index => {{ {CELLS}.get(index).sharedModel.setOutputs([]); }}", index)
+        self.page.locator(selector).first.wait_for(state="detached")
+        self.page.evaluate(WATCH, selector)
+        self.run(index)
+        self.page.wait_for_function("() => window.times.shown && window.times.done")
+        return self.page.evaluate("() => window.times.shown - window.times.done")
 
     def focus(self, locator):
         """Give it the focus, and again where JupyterLab, which looks after a cell that has run, has taken it back."""

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from nxkernel.defn import cache
 from nxkernel.defn.events import Cell, Event, stream
 from nxkernel_lab import clearing
 from nxkernel_lab.desk import UNANSWERED, Desk, More, read_request
@@ -30,6 +31,8 @@ class Reader:
 
 @pytest.fixture
 def desk(shell, clock):
+    # Hits of other tests are no news of these.
+    cache.tell_hits()
     made = Desk(shell, lambda since: {"since": since, "last": stream.kept}, clock)
     yield made
     made.close_all()
