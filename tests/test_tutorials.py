@@ -94,7 +94,7 @@ def test_exercises_say_not_yet_and_then_right(path):
     """Each has an answer to change, a check below it, and an answer to compare; both of these are folded."""
     cells = read(path).cells
     checks = [number for number, cell in enumerate(cells) if cell.source.startswith(CHECK)]
-    answers = [number for number, cell in enumerate(cells) if cell.source.startswith("# One answer")]
+    answers = [number for number, cell in enumerate(cells) if cell.source.startswith("# One answer\n")]
     tasks = [cell for cell in cells if cell.cell_type == "markdown" and re.search(r"^\*\*\d\.\*\*", cell.source, re.M)]
     assert answers == [number + 1 for number in checks]
     assert len(checks) == len(tasks) >= (0 if path.stem == "index" else 2)
