@@ -1,5 +1,6 @@
 """A shell in this process, with nxkernel loaded, that runs cells as a notebook does."""
 
+import gc
 import re
 from dataclasses import dataclass
 
@@ -52,7 +53,12 @@ def ip(tmp_path_factory):
         patch.setenv("IPYTHONDIR", str(tmp_path_factory.mktemp("ipython")))
         # The history of these cells belongs into nobody's file.
         config = Config({"HistoryManager": {"enabled": False}, "InteractiveShell": {"colors": "nocolor"}})
-        yield InteractiveShell.instance(config=config)
+        shell = InteractiveShell.instance(config=config)
+        # Each test begins with `reset`, which looks for garbage in all that tests before have left and that stays.
+        gc.collect()
+        gc.freeze()
+        yield shell
+        gc.unfreeze()
         InteractiveShell.clear_instance()
 
 
