@@ -136,7 +136,8 @@ def test_how_it_was_traced_is_told_where_that_may_surprise(shell):
     shell.ns.update(np=np, x=np.arange(4.0), n=2)
     ran = shell.run("%%jit\nlow = np.zeros(n) + x[0]\nif x[0] > 1:\n    high = x")
     assert ran.out.splitlines()[1:] == [
-        "  high is assigned only where some condition holds, so it keeps the value from before the cell",
+        "  high is assigned only where some condition holds, so it keeps the value from before the",
+        "  cell",
         "  argument n: its value is needed while tracing, so each new one is traced",
     ]
     shown = shell.run("%nx events").out
