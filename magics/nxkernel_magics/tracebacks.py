@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import sys
 from collections.abc import Callable
 from traceback import walk_tb
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -49,7 +51,8 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
         hidden = _is_own(traceback) or (hidden and not places.is_users(frame.f_code.co_filename))
         if not hidden:
             if BLOCK in frame.f_code.co_consts and kept and kept[-1][0].f_code.co_name == frame.f_code.co_name:
-                kept[-1] = (*kept[-1][:2], line)
+                made = _frame_at(kept[-1][0], line)
+                kept[-1] = (made, made.f_lasti, line)
             else:
                 kept.append((frame, traceback.tb_lasti, line))
         traceback = traceback.tb_next
@@ -57,6 +60,24 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
     for frame, instruction, line in reversed(kept):
         rest = TracebackType(rest, frame, instruction, line)
     return rest
+
+
+def _frame_at(frame: FrameType, line: int) -> FrameType:
+    """A frame as another one with its arguments, but at a line: in a kernel, IPython asks frames where they stand."""
+    code, values = frame.f_code, frame.f_locals
+    given = inspect.getargs(code)
+    plain = given.args[: code.co_argcount]
+    named = given.args[code.co_argcount :]
+    rest = [f"*{given.varargs}" if given.varargs else "*"] if given.varargs or named else []
+    parameters = [*plain, *rest, *named, *([f"**{given.varkw}"] if given.varkw else [])]
+    first = code.co_firstlineno
+    head = "\n" * (first - 1) + f"def made({', '.join(parameters)}):"
+    source = head + "\n" * (line - first) + " return nxkernel_frame()"
+    made = next(one for one in compile(source, code.co_filename, "exec").co_consts if isinstance(one, CodeType))
+    made = made.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+    function = FunctionType(made, {**frame.f_globals, "nxkernel_frame": lambda: sys._getframe(1)})
+    positional = [values.get(name) for name in plain] + list(values.get(given.varargs, ()))
+    return function(*positional, **{name: values.get(name) for name in named}, **values.get(given.varkw, {}))
 
 
 def _is_own(traceback: TracebackType) -> bool:

@@ -210,6 +210,10 @@ _OTHER_NAMES = {
 }  # fmt: skip
 
 
+#: What NumPy answers with one truth value, which belongs into an `if`.
+_TRUTHS = (np.allclose, np.array_equal, np.array_equiv)
+
+
 def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any], arrays: Any) -> Any:
     """As :func:`dispatched`, for tensors, whose elements are known: what has no twin runs on NumPy's arrays.
 
@@ -221,7 +225,8 @@ def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any
     traced = tracing.current() is not None or any(map(_holds_proxies, (*inputs, *options.values())))
     try:
         if traced or (_has_twin(function) and options.get("out") is None):
-            return dispatched(function, method, inputs, dict(options))
+            found = dispatched(function, method, inputs, dict(options))
+            return bool(found) if not traced and function in _TRUTHS else found
     except NxTypeError:
         if traced:
             raise

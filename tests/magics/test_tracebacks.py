@@ -160,7 +160,11 @@ def test_a_part_of_a_call_under_jit_names_the_call(shell, part):
     )
 
 
-def test_blocks_of_a_function_are_lines_of_it(shell):
+@pytest.mark.parametrize("kernel", [False, True])
+def test_blocks_of_a_function_are_lines_of_it(shell, kernel, monkeypatch):
+    if kernel:
+        # A kernel's cells have names of files that do not exist, for which IPython asks frames for their lines.
+        monkeypatch.setattr(shell.ip.compile, "get_code_name", lambda raw, code, number: f"/nowhere/{number}.py")
     out = shell.run(
         "%%defn\n"
         "def f(x):\n"

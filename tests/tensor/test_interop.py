@@ -33,6 +33,12 @@ def test_numpy_functions_take_tensors():
     assert T.__array_namespace__().sum(T).tolist() == 10.0
 
 
+def test_numpys_questions_about_whole_tensors_have_one_truth_value_as_an_answer():
+    assert np.allclose(T, T.data + 1e-9) is np.array_equal(T, T) is np.array_equiv(T, T) is True
+    assert np.allclose(T, 0) is np.array_equal(T, T + 1) is np.array_equal(T, T[0]) is False
+    assert nx.jit(lambda t: nx.as_type(np.allclose(t, 1), "u8"))(nx.tensor([1.0, 1.0])).to_number() == 1
+
+
 def test_numpys_functions_without_a_counterpart_work_on_arrays():
     values, counts = np.unique(T, return_counts=True)
     assert isinstance(values, np.ndarray)
