@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable
-from typing import Any
 
-from IPython.core import magic_arguments
 from IPython.core.error import UsageError
+from IPython.core.magic_arguments import MagicArgumentParser
 
 
-def parse_argstring(command: Callable[..., Any], line: str) -> Namespace:
-    """Read the options of a command that was decorated with ``magic_arguments``.
+def parse(parser: MagicArgumentParser, line: str) -> Namespace:
+    """Read the options of a line.
 
     Parameters
     ----------
-    command : callable
+    parser : MagicArgumentParser
+        Of a function that was decorated with ``magic_arguments``, its attribute ``parser``.
     line : str
 
     Returns
@@ -28,7 +27,7 @@ def parse_argstring(command: Callable[..., Any], line: str) -> Namespace:
         Where the line cannot be read.
     """
     try:
-        return magic_arguments.parse_argstring(command, line)
+        return parser.parse_argstring(line)
     except ValueError as error:
         # It comes from what splits a line into words: a traceback would show IPython's own lines only.
         said = f"{str(error).lower()} in `{line}`: quotes come in pairs, a backslash keeps one as it is."

@@ -16,6 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from nxkernel_magics import first_lines
+from nxkernel_magics.arguments import parse
 
 #: A function under one of these is already what the person wants it to be.
 _ALREADY = frozenset({"defn", "deftransform"})
@@ -63,7 +64,7 @@ class DecorateDefinitions(ast.NodeVisitor):
         if line is None:
             return tree
         try:
-            options = parser().parse_argstring(line)
+            options = parse(parser(), line)
         except UsageError:
             return tree  # the statement of the first line raises it, where IPython shows it as it does for any magic
         for node in tree.body:

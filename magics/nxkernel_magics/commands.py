@@ -16,6 +16,7 @@ from IPython.core.magic import (
 
 import nxkernel
 from nxkernel_magics import cells, subcommands
+from nxkernel_magics.arguments import parse
 from nxkernel_magics.calls import read_call, witnessed
 from nxkernel_magics.names import is_definition
 
@@ -46,7 +47,7 @@ class NxMagics(Magics):
               return e / nx.sum(e, axes=[axis], keep_axes=True)
         """
         if cell is None:
-            cells.parser().parse_argstring(line)
+            parse(cells.parser(), line)
             return
         # Reached only by code that calls run_cell_magic: a cell's own first line has been rewritten by then.
         self.shell.run_cell(f"%%defn {line}\n{cell}").raise_error()

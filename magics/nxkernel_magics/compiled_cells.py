@@ -17,6 +17,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 from nxkernel.defn import places
 from nxkernel.defn.cell import Cell
 from nxkernel_magics import first_lines
+from nxkernel_magics.arguments import parse
 from nxkernel_magics.calls import Call, cell_line, witnessed
 from nxkernel_magics.names import compiled_cells
 
@@ -95,7 +96,7 @@ def run(shell: InteractiveShell, line: str) -> Any:
         The value of the cell's last expression.
     """
     __tracebackhide__ = True
-    options = parser().parse_argstring(line)
+    options = parse(parser(), line)
     file, number = cell_line(shell)
     statements = ast.parse("".join(linecache.getlines(file)), file).body[1:]
     cell = Cell(statements, file, shell.user_ns, compiler=options.compiler, promotion=options.promotion)

@@ -20,7 +20,7 @@ from nxkernel.defn.report import CompilationView
 from nxkernel.errors import NxError
 from nxkernel.wording import a
 from nxkernel_lab.wording import count
-from nxkernel_magics.arguments import parse_argstring
+from nxkernel_magics.arguments import parse
 from nxkernel_magics.calls import Call, read_call
 from nxkernel_magics.names import compiled, is_definition, namespace
 from nxkernel_magics.names import find as find_definition
@@ -50,7 +50,7 @@ def inspect(shell: InteractiveShell, line: str) -> Any:
         call = read_definition_call(shell, "%nx inspect", text)
         definition, view = call.function, call.make(call.function.measure)
     else:
-        name = parse_argstring(inspect, line).name
+        name = parse(inspect.parser, line).name
         definition = find_definition(namespace(shell), name)
     if _has_page(shell) and not (before or behind):
         from nxkernel_lab import Inspector
@@ -71,7 +71,7 @@ def timeline(shell: InteractiveShell, line: str) -> Any:
 
     Example: `%nx timeline softmax`
     """
-    options = parse_argstring(timeline, line)
+    options = parse(timeline.parser, line)
     _check_number(options.number)
     name = find_definition(namespace(shell), options.name).__name__ if options.name else ""
     if _has_page(shell) and not options.text:
@@ -94,7 +94,7 @@ def cache(shell: InteractiveShell, line: str) -> Any:
 
     Example: `%nx cache softmax --clear`
     """
-    options = parse_argstring(cache, line)
+    options = parse(cache.parser, line)
     known = compiled(namespace(shell))
     if options.name:
         known = {options.name: find_definition(namespace(shell), options.name)}
@@ -133,7 +133,7 @@ def events(shell: InteractiveShell, line: str) -> None:
 
     Example: `%nx events softmax -n 5`
     """
-    options = parse_argstring(events, line)
+    options = parse(events.parser, line)
     _check_number(options.number)
     name = find_definition(namespace(shell), options.name).__name__ if options.name else None
     left_out = {"hit", "hits"} if options.kernels else {"hit", "hits", "kernel"}
@@ -153,7 +153,7 @@ def options(shell: InteractiveShell, line: str) -> None:
     Example: `%nx options compiler=evaluator`
     """
     settings = {}
-    for setting in parse_argstring(options, line).settings:
+    for setting in parse(options.parser, line).settings:
         key, equals, value = setting.partition("=")
         if not equals:
             raise UsageError(f"%nx options takes KEY=VALUE, such as compiler=evaluator; got {setting!r}.")
@@ -175,7 +175,7 @@ def source(shell: InteractiveShell, line: str) -> None:
 
     Example: `%nx source softmax --form llvm --kernel 1`
     """
-    asked = parse_argstring(source, line)
+    asked = parse(source.parser, line)
     view = _latest(find_definition(namespace(shell), asked.name), asked.name)
     kernels = [kernel for kernel in view.kernels if asked.kernel in (None, kernel.index + 1)]
     if not view.kernels:
