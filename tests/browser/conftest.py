@@ -270,7 +270,8 @@ def document(request):
         nothing = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
         cells = [{**nothing, "id": f"cell{i}", "source": text} for i, text in enumerate(sources)]
         kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-        name = re.sub(r"\W", "-", request.node.name) + ".ipynb"
+        # A notebook that has the path of another one gets its kernel, too.
+        name = re.sub(r"\W", "-", f"{request.path.stem}-{request.node.name}") + ".ipynb"
         whole = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
         (folder / name).write_text(json.dumps(whole))
         return name
