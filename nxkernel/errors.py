@@ -39,6 +39,36 @@ class CompilationError(NxError, RuntimeError):
     """A definition could not be compiled, or a compilation was not allowed here."""
 
 
+class CudaUnavailableError(NxError, RuntimeError):
+    """A GPU was asked for, and there is none that can be used: its text says what is missing."""
+
+
+class DeviceMemoryError(NxError, MemoryError):
+    """A device has too little memory left for what was asked for.
+
+    Attributes
+    ----------
+    asked, used, total : int
+        Bytes: what did not fit, what is taken by arrays that are in use, what may be taken in all.
+    """
+
+    asked: int = 0
+    used: int = 0
+    total: int = 0
+
+
+class DeviceFaultError(NxError, RuntimeError):
+    """A kernel did on the device what it must not, such as reading outside of memory.
+
+    Attributes
+    ----------
+    kernel : str
+        What the kernel does, and its name.
+    """
+
+    kernel: str = ""
+
+
 class NanError(NxError, ArithmeticError):
     """A result that is not a number, while :func:`nxkernel.debug_nans` is on."""
 

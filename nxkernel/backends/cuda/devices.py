@@ -1,0 +1,113 @@
+"""The devices by number."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+from nxkernel.backends.cuda import availability
+from nxkernel.backends.cuda.machine import Device
+from nxkernel.errors import NxTypeError, NxValueError, message
+
+_NAME = re.compile(r"cuda(?::(\d+))?")
+_lock = threading.Lock()
+_devices: dict[tuple[bool, int], Device] = {}
+
+
+class _Simulation:
+    """How many devices are simulated; None leaves it to the environment, 0 is none."""
+
+    count: int | None = None
+
+
+def use_simulator(on: bool = True, devices: int = 2) -> None:
+    """Have simulated devices instead of GPUs, for tests and for looking at kernels; slow.
+
+    Parameters
+    ----------
+    on : bool, optional
+        False goes back to the GPUs.
+    devices : int, optional
+        How many there are.
+    """
+    _Simulation.count = devices if on else 0
+
+
+def simulating() -> bool:
+    """Whether devices are simulated: asked for here, or by ``NUMBA_ENABLE_CUDASIM=1`` in the environment."""
+    return availability.simulating() if _Simulation.count is None else _Simulation.count > 0
+
+
+def count() -> int:
+    """How many devices there are; 0 where GPUs cannot be used.
+
+    Returns
+    -------
+    int
+    """
+    if simulating():
+        return _Simulation.count or 2
+    found = availability.state()
+    return 0 if found.missing else len(found.devices)
+
+
+def device(which: int | str | Device = 0) -> Device:
+    """A device.
+
+    Parameters
+    ----------
+    which : int, str or Device, optional
+        Its number, or ``"cuda"`` for the first and ``"cuda:1"`` for the second.
+
+    Returns
+    -------
+    Device
+
+    Raises
+    ------
+    CudaUnavailableError
+        When there is none that can be used.
+    NxValueError
+        When there are fewer.
+    """
+    if isinstance(which, Device):
+        return which
+    index = _index(which)
+    simulated = simulating()
+    if not simulated:
+        availability.require(f'the device "cuda:{index}"')
+    if index >= count():
+        there = ", ".join(f"cuda:{each}" for each in range(count()))
+        raise NxValueError(message(f'there is no device "cuda:{index}".', f"There is {there}."))
+    with _lock:
+        found = _devices.get((simulated, index))
+        if found is None:
+            found = _devices[simulated, index] = _open(simulated, index)
+    return found
+
+
+def _open(simulated: bool, index: int) -> Device:
+    if simulated:
+        from nxkernel.backends.cuda.simulated import SimulatedDevice
+
+        return SimulatedDevice(index)
+    from nxkernel.backends.cuda.physical import PhysicalDevice
+
+    return PhysicalDevice(index)
+
+
+def _index(which: int | str) -> int:
+    if isinstance(which, int) and not isinstance(which, bool) and which >= 0:
+        return which
+    if isinstance(which, str) and (found := _NAME.fullmatch(which)):
+        return int(found[1] or 0)
+    error = NxValueError if isinstance(which, int | str) else NxTypeError
+    raise error(message(f"{which!r} is no device.", 'Devices are "cuda" or "cuda:0" and so on, and "cpu" is the host.'))
+
+
+def reset() -> None:
+    """Look at the machine anew, and leave simulation to the environment."""
+    _Simulation.count = None
+    availability.state.cache_clear()
+    with _lock:
+        _devices.clear()

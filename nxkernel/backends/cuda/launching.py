@@ -1,0 +1,113 @@
+"""Kernels that are loaded, and their arguments laid out for launches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+_KINDS = {"s": "int", "u": "uint", "f": "float"}
+#: How each argument that is no pointer is laid out; every one of them takes eight bytes.
+WORDS = {
+    f"{kind}{bits}": np.dtype(f"{_KINDS[kind]}{bits}")
+    for kind, widths in [("s", (8, 16, 32, 64)), ("u", (8, 16, 32, 64)), ("f", (32, 64))]
+    for bits in widths
+}
+
+
+class SourceLike(Protocol):
+    """What a device must know of a kernel: see :class:`nxkernel.compilers.numba_cuda.launches.Source`."""
+
+    name: str
+    text: str
+    parameters: tuple[str, ...]
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """A kernel that a device can launch.
+
+    Parameters
+    ----------
+    source : SourceLike
+    handle : object
+        The device's own: a function of the driver, or of Python in the simulator.
+    owner : object
+        What must live as long as the handle is used.
+    pointers : int
+        How many of the arguments, at the beginning, are pointers.
+    """
+
+    source: SourceLike
+    handle: Any
+    owner: Any
+    pointers: int
+
+    @property
+    def title(self) -> str:
+        """The kernel's name, as faults tell it."""
+        return f"{self.source.name} ({self.source.symbol[:12]})"
+
+
+class Prepared:
+    """A launch whose arguments are laid out; its pointers may be changed from launch to launch.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    grid, block : tuple of int
+        Three numbers each.
+    shared : int
+        Bytes of dynamic shared memory.
+    words : sequence of number
+        The arguments after the pointers.
+
+    Attributes
+    ----------
+    arguments : numpy.ndarray of uint64
+        All arguments, eight bytes each, the pointers first: ``arguments[0] = array.pointer``.
+    addresses : int
+        The address of the addresses of all arguments, as the driver wants them.
+    """
+
+    __slots__ = ("_list", "addresses", "arguments", "block", "grid", "kernel", "shared")
+
+    def __init__(self, kernel: Kernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]):
+        self.kernel, self.shared = kernel, shared
+        self.grid, self.block = _three(grid), _three(block)
+        parameters, count = kernel.source.parameters, kernel.pointers
+        if len(parameters) - count != len(words):
+            raise ValueError(f"{kernel.title} takes {len(parameters) - count} words, got {len(words)}")
+        self.arguments = np.zeros(max(1, len(parameters)), np.uint64)
+        for place, (kind, word) in enumerate(zip(parameters[count:], words, strict=True), count):
+            dtype = WORDS[kind]
+            self.arguments[place : place + 1].view(dtype)[0] = dtype.type(word)
+        # The driver asks for a pointer to each argument.
+        self._list = self.arguments.ctypes.data + 8 * np.arange(len(self.arguments), dtype=np.uint64)
+        self.addresses = self._list.ctypes.data
+
+    def point(self, pointers: Sequence[int]) -> None:
+        """Let the pointers be these."""
+        self.arguments[: self.kernel.pointers] = pointers
+
+
+def _three(numbers: Sequence[int]) -> tuple[int, int, int]:
+    one, two, three = (*map(int, numbers), 1, 1)[:3]
+    return one, two, three
+
+
+def pointers(parameters: Sequence[str]) -> int:
+    """How many parameters, at the beginning, are pointers.
+
+    Examples
+    --------
+    >>> pointers(("f32*", "u8*", "s64"))
+    2
+    """
+    count = sum(parameter.endswith("*") for parameter in parameters)
+    if any(parameter.endswith("*") for parameter in parameters[count:]):
+        raise ValueError(f"pointers come first, got {parameters}")
+    return count
