@@ -177,10 +177,10 @@ def _lu(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, np.ndarra
     packed, pivots = np.empty(wide.shape, wide.dtype), np.empty(out[1].shape, np.int64)
     for index in np.ndindex(wide.shape[:-2]):
         packed[index], pivots[index], _ = getrf(wide[index])
-    return settled(out[0], packed), _order_of_rows(pivots)
+    return settled(out[0], packed), order_of_rows(pivots)
 
 
-def _order_of_rows(pivots: np.ndarray) -> np.ndarray:
+def order_of_rows(pivots: np.ndarray) -> np.ndarray:
     """Where rows are after each was exchanged for its pivot, for all matrices at once."""
     size = pivots.shape[-1]
     flat = pivots.reshape(math.prod(pivots.shape[:-1]), size)

@@ -152,10 +152,10 @@ def test_parts_of_several_results():
 def test_rows_of_many_matrices_are_exchanged_as_those_of_one():
     rng = np.random.default_rng(3)
     pivots = np.stack([[rng.integers(row, 7) for row in range(7)] for _ in range(12)]).reshape(3, 4, 7)
-    found = libraries._order_of_rows(pivots)
+    found = libraries.order_of_rows(pivots)
     for place in np.ndindex(3, 4):
         rows = list(range(7))
         for row, pivot in enumerate(pivots[place]):
             rows[row], rows[pivot] = rows[pivot], rows[row]
         assert found[place].tolist() == rows
-    assert libraries._order_of_rows(pivots[:0]).shape == (0, 4, 7)
+    assert libraries.order_of_rows(pivots[:0]).shape == (0, 4, 7)

@@ -1,0 +1,120 @@
+"""Arrays of a device as those who compute with them know arrays: NumPy's in the simulator, CuPy's on a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from nxkernel.backends.cuda.arrays import DeviceArray
+
+
+def on_host(array: DeviceArray) -> np.ndarray:
+    """An array of a simulated device, whose memory is the host's, as NumPy sees it; it may be written into.
+
+    Parameters
+    ----------
+    array : DeviceArray
+
+    Returns
+    -------
+    numpy.ndarray
+    """
+    return at_address(array.pointer, array.shape, array.dtype)
+
+
+def at_address(pointer: int, shape: Sequence[int], dtype: np.dtype, steps: Sequence[int] | None = None) -> np.ndarray:
+    """What lies from an address of the host on, as an array that may be written into.
+
+    Parameters
+    ----------
+    pointer : int
+    shape : sequence of int
+    dtype : numpy.dtype
+    steps : sequence of int, optional
+        Elements from one to the next along each axis; C order without.
+
+    Returns
+    -------
+    numpy.ndarray
+    """
+    shape, size = tuple(shape), np.dtype(dtype).itemsize
+    if not math.prod(shape):
+        return np.empty(shape, dtype)
+    if steps is None:
+        last = math.prod(shape) - 1
+    else:
+        last = sum((n - 1) * step for n, step in zip(shape, steps, strict=True))
+    memory = (ctypes.c_char * ((last + 1) * size)).from_address(pointer)
+    strides = None if steps is None else [step * size for step in steps]
+    return np.ndarray(shape, dtype, memory, strides=strides)
+
+
+def on_gpu(array: DeviceArray) -> Any:
+    """An array of a GPU as CuPy sees it, which may be written into; bf16 as its bits, in u16.
+
+    Parameters
+    ----------
+    array : DeviceArray
+
+    Returns
+    -------
+    cupy.ndarray
+    """
+    import cupy
+
+    dtype = np.dtype(np.uint16) if is_bf16(array.dtype) else array.dtype
+    memory = cupy.cuda.UnownedMemory(array.pointer, max(array.nbytes, 1), array.owner, array.device.index)
+    return cupy.ndarray(array.shape, dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def is_bf16(dtype: np.dtype) -> bool:
+    """Whether a type of elements is bf16, of which CuPy knows nothing."""
+    return dtype.name == "bfloat16"
+
+
+def widened(array: Any, dtype: np.dtype) -> Any:
+    """A CuPy array in the type that arithmetic runs in: f16 and bf16 in f32.
+
+    Parameters
+    ----------
+    array : cupy.ndarray
+        Of bf16 the bits.
+    dtype : numpy.dtype
+        Of its elements.
+
+    Returns
+    -------
+    cupy.ndarray
+    """
+    if is_bf16(dtype):
+        return (array.astype(np.uint32) << np.uint32(16)).view(np.float32)
+    return array.astype(np.float32) if dtype == np.float16 else array
+
+
+def settle(place: Any, dtype: np.dtype, value: Any) -> None:
+    """Write a CuPy array into a place, rounded to the type of that.
+
+    Parameters
+    ----------
+    place : cupy.ndarray
+        Of bf16 the bits.
+    dtype : numpy.dtype
+        Of its elements.
+    value : cupy.ndarray
+        In any type that becomes it.
+    """
+    if not is_bf16(dtype):
+        place[...] = value
+        return
+    import cupy
+
+    bits = value.astype(np.float32).view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    # A carry out of the digits of a NaN would make it an infinity or zero.
+    nan = (bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
+    place[...] = cupy.where(nan, (bits >> np.uint32(16)) | np.uint32(0x40), rounded).astype(np.uint16)
