@@ -34,7 +34,7 @@ _MAGIC = b"nxk1"
 _HEAD = struct.Struct("<4s32sQ")
 _OWN_FOLDER = re.compile(r"[0-9a-f]{24}")
 _TEMPORARY = ".nxkernel-"
-_OWN_FILE = re.compile(r"nx[kpg]_\w+|\.nxkernel-\w+")
+_OWN_FILE = re.compile(r"nx[kpgc]_\w+|\.nxkernel-\w+")
 _lock = threading.Lock()
 _warned: set[str] = set()
 

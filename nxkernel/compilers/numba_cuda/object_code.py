@@ -1,0 +1,306 @@
+"""Kernel sources to machine code for a GPU: from memory, from disk, or compiled, by Numba CUDA and nvJitLink.
+
+No driver is needed for that. Several missing kernels are compiled side by side with processes that wait for such
+(:mod:`nxkernel.compilers.numba_cuda.workers`).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import re
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from nxkernel.backends.cuda.launching import Kernel, pointers
+from nxkernel.backends.cuda.machine import Device
+from nxkernel.compilers import disk_cache
+from nxkernel.compilers.numba_cuda.launches import Source
+from nxkernel.errors import CompilationError, message
+
+_ENTRY = re.compile(r"\.visible\s+\.entry\s+([\w$]+)")
+_ARCH = re.compile(r"sm_(\d+)(\d)[af]?")
+
+_codes: dict[tuple[str, str], bytes] = {}
+_texts: dict[tuple[str, str], str] = {}
+_kernels: dict[tuple[Device, str], Kernel] = {}
+_lock = threading.RLock()
+
+
+class Code(NamedTuple):
+    """Machine code of a kernel.
+
+    Parameters
+    ----------
+    code : bytes
+        A cubin, in which the kernel is called by its source's symbol.
+    origin : str
+        ``"memory"``, ``"disk"`` or ``"compiled"``.
+    ms : float
+        How long it took to get it.
+    """
+
+    code: bytes
+    origin: str
+    ms: float
+
+
+class Loaded(NamedTuple):
+    """A kernel that a device can launch, where its code came from, and how many milliseconds that took."""
+
+    kernel: Kernel
+    origin: str
+    ms: float
+
+
+def loaded(device: Device, sources: Sequence[Source]) -> list[Loaded]:
+    """The kernels of sources, ready for a device; those that are missing are compiled side by side.
+
+    Parameters
+    ----------
+    device : Device
+        A simulated one needs no code.
+    sources : sequence of Source
+
+    Returns
+    -------
+    list of Loaded
+        In the order of the sources.
+
+    Raises
+    ------
+    CompilationError
+        When a source is not what Numba CUDA can compile.
+    """
+    with _lock:
+        missing = {each.symbol: each for each in sources if (device, each.symbol) not in _kernels}
+        found = dict(zip(missing, _loads(device, list(missing.values())), strict=True))
+        _kernels.update({(device, symbol): each.kernel for symbol, each in found.items()})
+        return [
+            found.pop(each.symbol, None) or Loaded(_kernels[device, each.symbol], "memory", 0.0) for each in sources
+        ]
+
+
+def _loads(device: Device, sources: Sequence[Source]) -> list[Loaded]:
+    if not sources:
+        return []
+    if device.simulated:
+        from nxkernel.compilers.numba_cuda import intrinsics
+
+        names = {"np": np, **intrinsics.simulated()}
+        return [Loaded(*_timed(lambda each=each: device.load(each, names=names))) for each in sources]
+    result = []
+    for source, (code, origin, ms) in zip(sources, codes(sources, device.arch), strict=True):
+        kernel, _, more = _timed(lambda source=source, code=code: device.load(source, code))
+        result.append(Loaded(kernel, origin, ms + more))
+    return result
+
+
+def _timed(work) -> tuple[Kernel, str, float]:
+    start = time.perf_counter()
+    return work(), "compiled", (time.perf_counter() - start) * 1e3
+
+
+def codes(sources: Sequence[Source], arch: str) -> list[Code]:
+    """Machine code for sources, each compiled at most once in a process and, with the disk cache, on a machine.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    arch : str
+        Such as ``"sm_90"``.
+
+    Returns
+    -------
+    list of Code
+        In the order of the sources.
+    """
+    with _lock:
+        found: dict[str, Code] = {}
+        missing: dict[str, Source] = {}
+        for source in sources:
+            code = _kept(source, arch)
+            if code is not None:
+                found[source.symbol] = code
+            else:
+                missing[source.symbol] = source
+        for source, (code, ms) in zip(missing.values(), _compiled(list(missing.values()), arch), strict=True):
+            _codes[source.symbol, arch] = code
+            disk_cache.write(_file(source, arch), code)
+            found[source.symbol] = Code(code, "compiled", ms)
+        return [found[source.symbol] for source in sources]
+
+
+def _kept(source: Source, arch: str) -> Code | None:
+    start = time.perf_counter()
+    code, origin = _codes.get((source.symbol, arch)), "memory"
+    if code is None:
+        code, origin = disk_cache.read(_file(source, arch)), "disk"
+        if code is None:
+            return None
+        _codes[source.symbol, arch] = code
+    return Code(code, origin, (time.perf_counter() - start) * 1e3)
+
+
+def whereabouts(source: Source, arch: str) -> str:
+    """Where the code of a source would come from: ``"memory"``, ``"disk"`` or ``"compiled"``."""
+    if (source.symbol, arch) in _codes:
+        return "memory"
+    return "disk" if disk_cache.has(_file(source, arch)) else "compiled"
+
+
+def in_memory() -> dict[tuple[str, str], int]:
+    """The bytes of each code that this process has, by symbol and architecture."""
+    with _lock:
+        return {key: len(code) for key, code in _codes.items()}
+
+
+def forget() -> int:
+    """Make later lookups start from disk again; kernels in use stay loaded. How many codes were forgotten."""
+    with _lock:
+        count = len(_codes)
+        _codes.clear()
+        _texts.clear()
+        _kernels.clear()
+        return count
+
+
+def _file(source: Source, arch: str) -> str:
+    return f"{source.symbol}_{arch}_{_toolchain()}"
+
+
+@functools.cache
+def _toolchain() -> str:
+    """Whatever decides, beside the source, what machine code is made of it."""
+    packages = Path(importlib.util.find_spec("numba_cuda").origin).parents[1]
+    versions = sorted(
+        path.name
+        for pattern in ("numba_cuda-*", "numba-*", "cuda_bindings-*", "nvidia_nvvm*", "nvidia_nvjitlink*")
+        for path in packages.glob(f"{pattern}.dist-info")
+    )
+    own = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in ("device_intrinsics", "object_code")]
+    return hashlib.sha256(b"\n".join(["\n".join(versions).encode(), *own])).hexdigest()[:12]
+
+
+def _compiled(sources: Sequence[Source], arch: str) -> list[tuple[bytes, float]]:
+    from nxkernel.compilers.numba_cuda import workers
+
+    return workers.compiled(sources, arch, compile_one)
+
+
+def compile_one(source: Source, arch: str) -> tuple[bytes, float]:
+    """A cubin of a source, compiled in this process, and the milliseconds it took.
+
+    Parameters
+    ----------
+    source : Source
+    arch : str
+
+    Returns
+    -------
+    code : bytes
+    ms : float
+    """
+    start = time.perf_counter()
+    code = linked(ptx_here(source, arch), source.symbol, arch)
+    return code, (time.perf_counter() - start) * 1e3
+
+
+def ptx(source: Source, arch: str) -> str:
+    """The PTX of a source, for people and for :func:`linked`; compiled, whatever is cached.
+
+    Parameters
+    ----------
+    source : Source
+    arch : str
+        Such as ``"sm_90"``.
+
+    Returns
+    -------
+    str
+    """
+    with _lock:
+        if (source.symbol, arch) not in _texts:
+            from nxkernel.backends.cuda import availability
+            from nxkernel.compilers.numba_cuda import workers
+
+            # Where the simulator was asked for, Numba has no compiler in this process.
+            text = workers.ptx(source, arch) if availability.simulating() else ptx_here(source, arch)
+            _texts[source.symbol, arch] = text
+        return _texts[source.symbol, arch]
+
+
+def ptx_here(source: Source, arch: str) -> str:
+    """The PTX of a source, compiled in this process."""
+    from numba import cuda
+    from numba.cuda.core.errors import NumbaError
+
+    from nxkernel.compilers.numba_cuda import intrinsics
+    from nxkernel.compilers.numba_cuda.elements import numba_type
+
+    pointers(source.parameters)
+    scope = {"cuda": cuda, "np": np, **intrinsics.device()}
+    exec(compile(source.text, f"<{source.symbol}>", "exec"), scope)
+    try:
+        text, _ = cuda.compile_ptx(scope[source.name], tuple(map(numba_type, source.parameters)), cc=capability(arch))
+    except NumbaError as error:
+        hints = [line.strip() for line in str(error).splitlines() if line.strip()][:8]
+        raise CompilationError(message(f"the kernel {source.name} does not compile for {arch}.", *hints)) from error
+    # Numba's name for it tells its argument types; the driver looks it up by ours.
+    return text.replace(_ENTRY.search(text)[1], source.symbol)
+
+
+def capability(arch: str) -> tuple[int, int]:
+    """The compute capability of an architecture.
+
+    Examples
+    --------
+    >>> capability("sm_90"), capability("sm_120")
+    ((9, 0), (12, 0))
+    """
+    major, minor = _ARCH.fullmatch(arch).groups()
+    return int(major), int(minor)
+
+
+def linked(text: str, symbol: str, arch: str) -> bytes:
+    """A cubin of PTX.
+
+    Parameters
+    ----------
+    text : str
+    symbol : str
+        What messages call it.
+    arch : str
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    CompilationError
+        When nvJitLink refuses it.
+    """
+    from cuda.bindings import nvjitlink
+
+    data = text.encode()
+    handle = nvjitlink.create(1, [f"-arch={arch}"])
+    try:
+        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, data, len(data), symbol)
+        nvjitlink.complete(handle)
+        code = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, code)
+    except nvjitlink.nvJitLinkError as error:
+        log = bytearray(nvjitlink.get_error_log_size(handle))
+        nvjitlink.get_error_log(handle, log)
+        lines = log.decode(errors="replace").strip("\0\n").splitlines()[:8]
+        raise CompilationError(message(f"the PTX of {symbol} does not link for {arch}: {error}", *lines)) from error
+    finally:
+        nvjitlink.destroy(handle)
+    return bytes(code)
