@@ -1,0 +1,219 @@
+"""The notation in which rewrites of a graph are written: operators on nodes, so that a formula reads as the maths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.graph.expr import Expr, Source, constant
+from nxkernel.primitives import Primitive
+from nxkernel.types import Type
+
+
+@dataclass(frozen=True)
+class Format:
+    """A binary interchange format of IEEE 754.
+
+    Parameters
+    ----------
+    whole : Type
+        The unsigned integers of equal width.
+    digits : int
+        Bits of the significand that are stored.
+    bias : int
+        What is added to an exponent to store it.
+    """
+
+    whole: Type
+    digits: int
+    bias: int
+
+    @property
+    def sign(self) -> int:
+        """The bits of the sign alone."""
+        return 1 << (self.whole.bits - 1)
+
+    @property
+    def smallest_normal(self) -> float:
+        """The smallest number of full precision."""
+        return 2.0 ** (1 - self.bias)
+
+
+FORMATS = {types.f32: Format(types.u32, 23, 127), types.f64: Format(types.u64, 52, 1023)}
+
+
+class Writer:
+    """Makes nodes, none of them twice.
+
+    Attributes
+    ----------
+    source : Source or None
+        The user's line, for which nodes are made.
+    made : list of Expr
+        The nodes, in the order in which they were made.
+    """
+
+    def __init__(self) -> None:
+        self.source: Source | None = None
+        self.made: list[Expr] = []
+        self._known: dict[tuple, Expr] = {}
+
+    def node(self, primitive: Primitive, *operands: Expr, **params: Any) -> Expr:
+        """A node, its spec by the primitive's rule."""
+        key = (primitive, *map(id, operands), *params.items())
+        if key not in self._known:
+            spec = primitive.rule(*[operand.spec for operand in operands], **params)
+            self._add(key, Expr(primitive, operands, params, spec, self.source))
+        return self._known[key]
+
+    def number(self, value: float, like: Expr) -> Expr:
+        """A number of the type and in the shape of a node."""
+        key = (repr(value), like.spec)
+        return self._known[key] if key in self._known else self._add(key, constant(value, *like.spec))
+
+    def _add(self, key: tuple, node: Expr) -> Expr:
+        # What a key names by its address must live as long as the key does: so it does as the operand of its node.
+        self._known[key] = node
+        self.made.append(node)
+        return node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Number:
+    """Floats or unsigned integers with operators; a Python number stands for itself in every element.
+
+    Comparisons of floats are false for NaN, and ``!=`` is the negation of ``==``. ``>>`` shifts zeros in.
+    """
+
+    writer: Writer
+    node: Expr
+
+    @property
+    def type(self) -> Type:
+        """The type of an element."""
+        return self.node.type
+
+    @property
+    def format(self) -> Format:
+        """The format of floats."""
+        return FORMATS[self.node.type]
+
+    def constant(self, number: float) -> Number:
+        """A number in every element, of this one's type."""
+        return Number(self.writer, self.writer.number(number, self.node))
+
+    def lifted(self, other: Number | float) -> Number:
+        """A value of this one's type."""
+        return other if isinstance(other, Number) else self.constant(other)
+
+    def call(self, primitive: Primitive, *others: Number | float, **params: Any) -> Number:
+        """A primitive of this and of others of its type."""
+        nodes = [self.lifted(other).node for other in others]
+        return Number(self.writer, self.writer.node(primitive, self.node, *nodes, **params))
+
+    def _compare(self, primitive: Primitive, other: Number | float) -> Truth:
+        return Truth(self.writer, self.call(primitive, other).node)
+
+    def __add__(self, other: Number | float) -> Number:
+        return self.call(p.add, other)
+
+    def __sub__(self, other: Number | float) -> Number:
+        return self.call(p.subtract, other)
+
+    def __rsub__(self, other: float) -> Number:
+        return self.constant(other) - self
+
+    def __mul__(self, other: Number | float) -> Number:
+        return self.call(p.multiply, other)
+
+    def __truediv__(self, other: Number | float) -> Number:
+        return self.call(p.divide, other)
+
+    def __rtruediv__(self, other: float) -> Number:
+        return self.constant(other) / self
+
+    def __neg__(self) -> Number:
+        return self.call(p.negate)
+
+    def __abs__(self) -> Number:
+        return self.call(p.absolute)
+
+    def __and__(self, other: Number | int) -> Number:
+        return self.call(p.bitwise_and, other)
+
+    def __or__(self, other: Number | int) -> Number:
+        return self.call(p.bitwise_or, other)
+
+    def __xor__(self, other: Number | int) -> Number:
+        return self.call(p.bitwise_xor, other)
+
+    def __lshift__(self, other: int) -> Number:
+        return self.call(p.left_shift, other)
+
+    def __rshift__(self, other: int) -> Number:
+        return self.call(p.right_shift, other)
+
+    def __lt__(self, other: Number | float) -> Truth:
+        return self._compare(p.less, other)
+
+    def __gt__(self, other: Number | float) -> Truth:
+        return self._compare(p.greater, other)
+
+    def __ge__(self, other: Number | float) -> Truth:
+        return self._compare(p.greater_equal, other)
+
+    def __eq__(self, other: Number | float) -> Truth:  # type: ignore[override]
+        return self._compare(p.equal, other)
+
+    def __ne__(self, other: Number | float) -> Truth:  # type: ignore[override]
+        return self._compare(p.not_equal, other)
+
+    def to(self, type_: Type) -> Number:
+        """The numbers in another type."""
+        return self.call(p.as_type, type=type_)
+
+    def bits(self) -> Number:
+        """The bits of floats, as integers of equal width."""
+        return self.call(p.bitcast, type=self.format.whole)
+
+    def floats(self) -> Number:
+        """The floats that have these bits."""
+        return self.call(p.bitcast, type=types.f32 if self.type is types.u32 else types.f64)
+
+    def copysign(self, other: Number) -> Number:
+        """The magnitude of this and the sign of another."""
+        sign = self.format.sign
+        return ((self.bits() & (sign - 1)) | (other.bits() & sign)).floats()
+
+    def at_most(self, limit: float) -> Number:
+        """The smaller of this and a bound; NaN stays."""
+        return where(self > limit, limit, self)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Truth:
+    """Truth values with operators."""
+
+    writer: Writer
+    node: Expr
+
+    def _join(self, primitive: Primitive, *others: Truth) -> Truth:
+        return Truth(self.writer, self.writer.node(primitive, self.node, *[other.node for other in others]))
+
+    def __and__(self, other: Truth) -> Truth:
+        return self._join(p.logical_and, other)
+
+    def __or__(self, other: Truth) -> Truth:
+        return self._join(p.logical_or, other)
+
+    def __invert__(self) -> Truth:
+        return self._join(p.logical_not)
+
+
+def where(condition: Truth, then: Number | float, otherwise: Number | float) -> Number:
+    """Element by element, one of two values, at least one of which is a `Number`."""
+    like = then if isinstance(then, Number) else otherwise
+    one, other = like.lifted(then), like.lifted(otherwise)
+    return Number(like.writer, like.writer.node(p.select, condition.node, one.node, other.node))
