@@ -1,0 +1,160 @@
+"""How elements of each type are held in a kernel: in registers, in memory, and on their way between the two.
+
+A half-width float is an ``f32`` in registers and 16 bits in memory; a truth value is one in registers and a byte in
+memory; a complex number is a pair of floats in both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.backends.numpy import number_of
+from nxkernel.types import Type
+
+
+class Pair(NamedTuple):
+    """A complex value: the texts of its parts."""
+
+    re: str
+    im: str
+
+
+#: What stands for an element in a kernel's text.
+Value = str | Pair
+
+_HALF = (types.f16, types.bf16)
+
+
+def is_half(type_: Type) -> bool:
+    """Whether a type is a float of 16 bits, which is an ``f32`` in registers."""
+    return type_ in _HALF
+
+
+def register_type(type_: Type) -> str:
+    """The type of a register that holds an element, or a part of a complex one: ``"f32"``, ``"s64"``, ``"bool"``."""
+    return "f32" if type_ in _HALF else str(types.to_real(type_) if type_.is_complex else type_)
+
+
+def memory_type(type_: Type) -> str:
+    """The type of a parameter that points to elements: a complex element is two floats there.
+
+    Examples
+    --------
+    >>> memory_type(types.f32), memory_type(types.bf16), memory_type(types.bool_), memory_type(types.c128)
+    ('f32*', 'u16*', 'u8*', 'f64*')
+    """
+    if type_ is types.bool_:
+        return "u8*"
+    return "u16*" if type_ in _HALF else f"{register_type(type_)}*"
+
+
+def word_types(type_: Type) -> tuple[str, ...]:
+    """The types of the parameters that a constant is: two for a complex one.
+
+    Examples
+    --------
+    >>> word_types(types.f16), word_types(types.bool_), word_types(types.c64)
+    (('f32',), ('u8',), ('f32', 'f32'))
+    """
+    name = "u8" if type_ is types.bool_ else register_type(type_)
+    return (name, name) if type_.is_complex else (name,)
+
+
+def constant(names: tuple[str, ...] | list[str], type_: Type) -> Value:
+    """The value of a constant whose parameters have such names, one or two."""
+    if type_.is_complex:
+        return Pair(*names)
+    return f"truth({names[0]})" if type_ is types.bool_ else names[0]
+
+
+def numpy_type(parameter: str) -> np.dtype:
+    """The type of NumPy's numbers for a parameter, or for what it points to.
+
+    Examples
+    --------
+    >>> numpy_type("u16*"), numpy_type("s64")
+    (dtype('uint16'), dtype('int64'))
+    """
+    return types.normalize(parameter.rstrip("*")).dtype
+
+
+def numba_type(parameter: str) -> Any:
+    """The type of a parameter for Numba CUDA, which becomes imported."""
+    from numba.cuda import types as numba_types
+
+    type_ = getattr(numba_types, str(numpy_type(parameter)))
+    return numba_types.CPointer(type_) if parameter.endswith("*") else type_
+
+
+def literal(number: complex, type_: Type) -> Value:
+    """A number as the text of a value of a type.
+
+    Examples
+    --------
+    >>> literal(-1, types.s32), literal(float("-inf"), types.bf16), literal(1, types.bool_)
+    ('s32(-1)', 'f32(-inf)', 'True')
+    >>> literal(2j, types.c64)
+    Pair(re='f32(0.0)', im='f32(2.0)')
+    """
+    exact = number_of(number, type_)
+    if type_.is_complex:
+        part = types.to_real(type_)
+        return Pair(literal(exact.real, part), literal(exact.imag, part))
+    if type_ is types.bool_:
+        return str(exact)
+    if type_ is types.u64 and exact > types.limits(types.s64)[1]:
+        return f"u64({exact - 2**64})"
+    return f"{register_type(type_)}({exact})"
+
+
+# To and from memory ----------------------------------------------------------------------------------------------
+
+
+def from_memory(text: str, type_: Type) -> str:
+    """What memory holds of a real element as the value of a register."""
+    if type_ is types.bool_:
+        return f"truth({text})"
+    return f"{type_}_value({text})" if type_ in _HALF else text
+
+
+def to_memory(text: str, type_: Type) -> str:
+    """The value of a register as memory holds it."""
+    if type_ is types.bool_:
+        return f"u8({text})"
+    return f"{type_}_bits({text})" if type_ in _HALF else text
+
+
+def lanes(type_: Type) -> int:
+    """How many elements 16 bytes of memory hold.
+
+    Examples
+    --------
+    >>> lanes(types.f32), lanes(types.bf16), lanes(types.bool_), lanes(types.c128)
+    (4, 8, 16, 1)
+    """
+    return 16 // type_.dtype.itemsize
+
+
+def load(pointer: str, index: str, type_: Type) -> Value:
+    """The element of memory at an index, as the text of an expression, or two."""
+    if type_.is_complex:
+        return Pair(f"{pointer}[2 * ({index})]", f"{pointer}[2 * ({index}) + 1]")
+    return from_memory(f"{pointer}[{index}]", type_)
+
+
+def store(pointer: str, index: str, value: Value, type_: Type) -> list[str]:
+    """The lines that write a value to memory at an index."""
+    if isinstance(value, Pair):
+        return [f"{pointer}[2 * ({index})] = {value.re}", f"{pointer}[2 * ({index}) + 1] = {value.im}"]
+    return [f"{pointer}[{index}] = {to_memory(value, type_)}"]
+
+
+def atomic_add(pointer: str, index: str, value: Value, type_: Type) -> list[str]:
+    """The lines that add a value to what memory holds at an index, whoever else does so."""
+    if isinstance(value, Pair):
+        parts = (f"2 * ({index})", value.re), (f"2 * ({index}) + 1", value.im)
+        return [f"atomic_add({pointer}, {place}, {part})" for place, part in parts]
+    return [f"atomic_add{f'_{type_}' if type_ in _HALF else ''}({pointer}, {index}, {value})"]
