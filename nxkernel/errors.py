@@ -63,10 +63,13 @@ class DeviceFaultError(NxError, RuntimeError):
     Attributes
     ----------
     kernel : str
-        What the kernel does, and its name.
+        The kernel's name, or those of which one failed.
+    lost : bool
+        Whether the process must be started again before it can use the device.
     """
 
     kernel: str = ""
+    lost: bool = False
 
 
 class NanError(NxError, ArithmeticError):

@@ -13,7 +13,6 @@ import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.backends.cuda.launching import Kernel, Prepared, SourceLike
-from nxkernel.errors import DeviceMemoryError, message
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +205,19 @@ class Device(ABC):
             When a kernel failed.
         """
 
+    @property
+    @abstractmethod
+    def stream(self) -> int:
+        """The stream that work is queued on in this thread, as CUDA numbers them; 0 is the default one."""
+
+    @abstractmethod
+    def precede(self, stream: int) -> None:
+        """Have another stream of this device wait for all that the current one was given."""
+
+    @abstractmethod
+    def follow(self, stream: int) -> None:
+        """Have the current stream wait for all that another one of this device was given."""
+
     @abstractmethod
     def capture(self, work: Callable[[], Any]) -> Graph:
         """What a function launches, copies and fills, as one graph; nothing of it is run now.
@@ -213,7 +225,7 @@ class Device(ABC):
         Parameters
         ----------
         work : callable
-            Must neither allocate nor wait.
+            Must neither allocate, nor read or write from the host, nor wait.
         """
 
     @abstractmethod
@@ -244,37 +256,3 @@ class Device(ABC):
     @abstractmethod
     def here(self) -> AbstractContextManager[Any]:
         """Have the device be the current one of this thread, for libraries that go by that."""
-
-
-def amount(nbytes: int) -> str:
-    """Bytes for people.
-
-    Examples
-    --------
-    >>> amount(12), amount(3 << 20), amount(1536 << 20)
-    ('12 bytes', '3 MiB', '1.5 GiB')
-    """
-    for unit, size in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]:
-        if nbytes >= size:
-            return f"{nbytes / size:.4g} {unit}"
-    return f"{nbytes} bytes"
-
-
-def out_of_memory(device: Device, asked: int) -> DeviceMemoryError:
-    """The error for an array that does not fit a device."""
-    memory = device.memory
-    total = memory.total if memory.limit is None else memory.limit
-    parts = [f"{amount(memory.used)} are in use"]
-    if memory.limit is None:
-        parts.append(f"{amount(memory.free)} of {amount(memory.total)} are free")
-    else:
-        parts.append(f"the limit is {amount(memory.limit)} of {amount(memory.total)}")
-    error = DeviceMemoryError(
-        message(
-            f"{device.name} has no {amount(asked)} of memory left for an array: {', '.join(parts)}.",
-            "Tensors that nobody holds any more give theirs back; nx.backend_deallocate(t) does at once.",
-            "Donated arguments (nx.jit(f, donate_argnums=...)) are used for results.",
-        )
-    )
-    error.asked, error.used, error.total = asked, memory.used, total
-    return error

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.backends.cuda import faults
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.backends.cuda.launching import WORDS, Kernel, Prepared, SourceLike, pointers
-from nxkernel.backends.cuda.machine import Device, Memory, Resources, out_of_memory
-from nxkernel.errors import DeviceFaultError, message
+from nxkernel.backends.cuda.machine import Device, Memory, Resources
+from nxkernel.errors import DeviceFaultError
 
 #: How many threads a block has at most: kernels must be right for any, and few are fast.
 THREADS = 32
@@ -49,7 +50,7 @@ class SimulatedDevice(Device):
 
     def _reserve(self, nbytes: int) -> tuple[int, Any]:
         if self._used + nbytes > (TOTAL if self._limit is None else self._limit):
-            raise out_of_memory(self, nbytes)
+            raise faults.out_of_memory(self, nbytes)
         from nxkernel.backends.cuda.simulator import GARBAGE
 
         memory = np.full(max(nbytes, 1) + _ALIGNMENT, GARBAGE, np.uint8)
@@ -115,9 +116,8 @@ class SimulatedDevice(Device):
 
     def write(self, pointer: int, array: np.ndarray) -> None:
         """See the base."""
-        content = np.frombuffer(array.tobytes(), np.uint8)
-        into = self._bytes(pointer, array.nbytes, "writing")
-        self._do(lambda: np.copyto(into, content))
+        self._no_waiting()
+        self._bytes(pointer, array.nbytes, "writing")[:] = np.frombuffer(array.tobytes(), np.uint8)
 
     @property
     def memory(self) -> Memory:
@@ -142,6 +142,8 @@ class SimulatedDevice(Device):
 
     def launch(self, prepared: Prepared) -> None:
         """See the base."""
+        if 0 in prepared.grid:
+            return
         arguments = prepared.arguments.copy()
         self._do(lambda: self._launch(prepared, arguments))
 
@@ -160,14 +162,16 @@ class SimulatedDevice(Device):
         try:
             kernel.handle.run(prepared.grid, prepared.block, prepared.shared, arguments)
         except IndexError as error:
-            raise fault(self, kernel.title, "an illegal address", str(error)) from error
+            raise faults.kernel_fault(self, [kernel.title], "used an illegal address", str(error)) from error
 
     def _view(self, kernel: Kernel, pointer: int, dtype: np.dtype) -> np.ndarray:
         rest = self._rest(pointer)
         if rest is None:
             rest = np.empty(0, np.uint8)
         elif pointer % dtype.itemsize:
-            raise fault(self, kernel.title, "a misaligned address", f"{pointer:#x} for {dtype.name}")
+            raise faults.kernel_fault(
+                self, [kernel.title], "used a misaligned address", f"{pointer:#x} for {dtype.name}"
+            )
         return rest[: rest.nbytes // dtype.itemsize * dtype.itemsize].view(dtype).view(Pointer)
 
     # Order.
@@ -181,11 +185,22 @@ class SimulatedDevice(Device):
 
     def _no_waiting(self) -> None:
         if self._captured.into is not None:
-            raise RuntimeError("nothing can be waited for while a graph is captured")
+            raise RuntimeError("the host can neither read nor write nor wait while a graph is captured")
 
     def synchronize(self) -> None:
         """All is done when it was queued; see the base."""
         self._no_waiting()
+
+    @property
+    def stream(self) -> int:
+        """There is one; see the base."""
+        return 0
+
+    def precede(self, stream: int) -> None:
+        """All is done when it was queued; see the base."""
+
+    def follow(self, stream: int) -> None:
+        """All is done when it was queued; see the base."""
 
     def capture(self, work: Callable[[], Any]) -> SimulatedGraph:
         """See the base."""
@@ -254,12 +269,3 @@ class Pointer(np.ndarray):
         if not isinstance(key, slice) and key < 0:
             raise IndexError(f"index {key} is before the memory that the pointer is to")
         super().__setitem__(key, value)
-
-
-def fault(device: Device, kernel: str, what: str, detail: str = "") -> DeviceFaultError:
-    """The error for a kernel that failed."""
-    error = DeviceFaultError(
-        message(f"the kernel {kernel} used {what} on {device.name}.", *([detail] if detail else []))
-    )
-    error.kernel = kernel
-    return error
