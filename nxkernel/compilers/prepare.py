@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial as bound
 from typing import Any
 
 from nxkernel import primitives as p
@@ -15,18 +17,59 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import unnamed
 
-#: A reduction of at least this many elements with little else to run in parallel is cut into blocks.
-SPLIT_FROM = 1 << 17
-#: Elements of one such block, about.
-BLOCK = 1 << 13
-#: Outer elements from which rows are parallel enough by themselves.
-ENOUGH_ROWS = 64
-#: Fewest rows of a block whose results are rows themselves, so that they are few beside what is read.
-ROWS_A_BLOCK = 16
-#: Most blocks of one reduction, the length from which an axis is cut, and that where only the last one is left.
-MOST_BLOCKS, SHORT_AXIS, FEW_BLOCKS = 4096, 32, 8
-#: Products of matrices below this many multiplications become loops: calling a library would cost more.
+#: On a processor, see `Limits`.
+SPLIT_FROM, BLOCK, ENOUGH_ROWS, COLUMNS_A_ROW, ROWS_A_BLOCK, MOST_BLOCKS = 1 << 17, 1 << 13, 64, 512, 16, 4096
 SMALL_PRODUCT = 4096
+#: The length from which an axis is cut, and how many blocks there have to be where only the last one is left.
+SHORT_AXIS, FEW_BLOCKS = 32, 8
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What depends on how much a machine does at a time, and on nothing else, so that results are the same each time.
+
+    Parameters
+    ----------
+    split_from : int
+        A reduction of at least this many elements with little else to run in parallel is cut into blocks.
+    block : int
+        Elements of one such block, about.
+    enough_rows : int
+        Outer elements from which rows are parallel enough by themselves.
+    columns_a_row : int
+        How many columns, which are reduced side by side, count as one row.
+    rows_a_block : int
+        Fewest rows of a block whose results are rows themselves, so that they are few beside what is read.
+    most_blocks : int
+        Most blocks of one reduction.
+    small_product : int
+        Products of matrices up to this many multiplications become loops: calling a library would cost more.
+    """
+
+    split_from: int
+    block: int
+    enough_rows: int
+    columns_a_row: int
+    rows_a_block: int
+    most_blocks: int
+    small_product: int
+
+
+#: For a hundred multiprocessors and more, each of which runs several blocks of some hundred threads at a time.
+ON_GPU = Limits(
+    split_from=1 << 15,
+    block=1 << 12,
+    enough_rows=1024,
+    columns_a_row=8,
+    rows_a_block=64,
+    most_blocks=1 << 13,
+    small_product=4096,
+)
+
+
+def on_processor() -> Limits:
+    """The limits for the threads of a processor."""
+    return Limits(SPLIT_FROM, BLOCK, ENOUGH_ROWS, COLUMNS_A_ROW, ROWS_A_BLOCK, MOST_BLOCKS, SMALL_PRODUCT)
 
 
 def _partial_rule(
@@ -46,7 +89,7 @@ def make(primitive: Primitive, *operands: Expr, source: Any = None, **params: An
 
 
 def prepare(
-    outputs: Sequence[Expr], blas: frozenset[types.Type], own: bool = True
+    outputs: Sequence[Expr], blas: frozenset[types.Type], own: bool = True, limits: Limits | None = None
 ) -> tuple[list[Expr], dict[Expr, Expr]]:
     """Rewritten outputs, and for each new node the node of the given graph that it came from.
 
@@ -54,22 +97,29 @@ def prepare(
     ----------
     outputs : sequence of Expr
     blas : frozenset of Type
-        The types for which a library multiplies matrices; products of others become loops.
+        The types for which a library multiplies matrices; products of others become loops. Narrow floats that are not
+        among them are multiplied in the type that they compute in.
     own : bool
         Whether an output that is an input must be a copy of it.
+    limits : Limits, optional
+        Those of a processor unless given.
     """
+    limits = limits or on_processor()
+    reduced = bound(_reduction, limits=limits)
     new: dict[int, Expr] = {}
     origin: dict[Expr, Expr] = {}
     for node in post_order(outputs):
         operands = tuple([new[id(operand)] for operand in node.operands])
         same = all(a is b for a, b in zip(operands, node.operands, strict=True))
         current = node if same else Expr(node.primitive, operands, node.params, node.spec, node.source)
-        if node.primitive in REWRITES:
+        if node.primitive is p.conv:
+            current = _conv(current, reduced)
+        elif node.primitive in REWRITES:
             current = REWRITES[node.primitive](current)
         elif node.primitive.family == "reduction":
-            current = _reduction(current)
+            current = reduced(current)
         elif node.primitive is p.dot:
-            current = _dot(current, blas)
+            current = _dot(current, blas, limits)
         new[id(node)] = current
         made = [current]
         while made:
@@ -133,18 +183,17 @@ def _fold(node: Expr) -> Expr:
     return values[output]
 
 
-def _reduction(node: Expr) -> Expr:
+def _reduction(node: Expr, limits: Limits) -> Expr:
     """One-element reductions vanish; large ones with few rows become two steps."""
     operand = node.operands[0]
     if node.primitive in (p.argmax, p.argmin) and node.type is not types.s64:
         wide = make(node.primitive, operand, source=node.source, **{**node.params, "type": types.s64})
-        return make(p.as_type, _reduction(wide), type=node.type, source=node.source)
+        return make(p.as_type, _reduction(wide, limits), type=node.type, source=node.source)
     wide = types.compute_type(node.type)
     if node.primitive in (p.sum_, p.product) and wide is not node.type:
         # Narrow floats are summed in the type that they compute in, and rounded once.
-        result = _reduction(
-            make(node.primitive, make(p.as_type, operand, type=wide), source=node.source, **node.params)
-        )
+        widened = make(node.primitive, make(p.as_type, operand, type=wide), source=node.source, **node.params)
+        result = _reduction(widened, limits)
         return make(p.as_type, result, type=node.type, source=node.source)
     axes = node.params.get("axes", (node.params.get("axis"),))
     keep = node.params.get("keep_axes", node.params.get("keep_axis", False))
@@ -153,15 +202,15 @@ def _reduction(node: Expr) -> Expr:
         return _of_one(node, operand)
     rows = shapes.size(operand.shape) // max(count, 1)
     lanes_inner = operand.shape and len(operand.shape) - 1 in axes
-    parallel = rows if lanes_inner else shapes.ceil_div(rows, 512)
-    if count * rows < SPLIT_FROM or parallel >= ENOUGH_ROWS:
+    parallel = rows if lanes_inner else shapes.ceil_div(rows, limits.columns_a_row)
+    if count * rows < limits.split_from or parallel >= limits.enough_rows:
         return node
     first = _cut_axis(operand.shape, axes)
     axes = (first, *(axis for axis in axes if axis != first))
     rest = count // operand.shape[first] * (1 if lanes_inner else rows)
-    least = 1 if lanes_inner else ROWS_A_BLOCK
-    block = max(shapes.ceil_div(BLOCK, max(rest, 1)), shapes.ceil_div(operand.shape[first], MOST_BLOCKS), least)
-    blocks = shapes.ceil_div(operand.shape[first], block)
+    length, least = operand.shape[first], 1 if lanes_inner else limits.rows_a_block
+    block = max(shapes.ceil_div(limits.block, max(rest, 1)), shapes.ceil_div(length, limits.most_blocks), least)
+    blocks = shapes.ceil_div(length, block)
     if blocks < 2:
         return node
     common = {"axes": axes, "block": block, "blocks": blocks, "tie": node.params.get("tie_break", "")}
@@ -234,7 +283,7 @@ def _best_block(node: Expr, cut: Any) -> Expr:
     return make(p.sum_, chosen, axes=(0,), keep_axes=False, source=node.source)
 
 
-def _dot(node: Expr, blas: frozenset[types.Type]) -> Expr:
+def _dot(node: Expr, blas: frozenset[types.Type], limits: Limits) -> Expr:
     """Products with a vector, small ones and those of types without a library become a sum of products."""
     left, right = node.operands
     (contract_left, contract_right), (batch_left, batch_right) = node.params["contract"], node.params["batch"]
@@ -242,22 +291,14 @@ def _dot(node: Expr, blas: frozenset[types.Type]) -> Expr:
     free_right = [a for a in range(len(right.shape)) if a not in contract_right and a not in batch_right]
     rows, columns = (shapes.size([t.shape[a] for a in free]) for t, free in ((left, free_left), (right, free_right)))
     depth = shapes.size([left.shape[a] for a in contract_left])
-    half = types.compute_type(node.type)
-    if half is not node.type:
-        wide = _dot(
-            make(
-                p.dot,
-                make(p.as_type, left, type=half),
-                make(p.as_type, right, type=half),
-                source=node.source,
-                **node.params,
-            ),
-            blas,
-        )
-        return make(p.as_type, wide, type=node.type, source=node.source)
-    large = min(rows, columns) > 1 and rows * columns * depth > SMALL_PRODUCT
+    large = min(rows, columns) > 1 and rows * columns * depth > limits.small_product
     if node.type in blas and large and max(rows, columns, depth) <= matmul.LONGEST:
         return _for_library(node)
+    wide = types.compute_type(node.type)
+    if wide is not node.type:
+        widened = [make(p.as_type, operand, type=wide) for operand in (left, right)]
+        result = _dot(make(p.dot, *widened, source=node.source, **node.params), blas, limits)
+        return make(p.as_type, result, type=node.type, source=node.source)
     # Axes of the common space: batch, free left, contracted, free right. The free right axes come last, so that lanes
     # run along consecutive elements of a row-major right operand; without them the contracted ones do.
     nb, nl, nc = len(batch_left), len(free_left), len(contract_left)
@@ -285,21 +326,20 @@ def _dot(node: Expr, blas: frozenset[types.Type]) -> Expr:
         result = product
     else:
         axes = tuple(range(nb + nl, nb + nl + nc))
-        result = _reduction(make(p.sum_, product, axes=axes, keep_axes=False, source=node.source))
+        result = _reduction(make(p.sum_, product, axes=axes, keep_axes=False, source=node.source), limits)
     if result.spec != node.spec:
         result = make(p.reshape, result, shape=node.shape, names=node.names, source=node.source)
     return result
 
 
-def _conv(node: Expr) -> Expr:
+def _conv(node: Expr, reduced: Callable[[Expr], Expr]) -> Expr:
     """A sum over windows, in a type that is wide enough."""
     (operand, kernel), params = node.operands, node.params
     wide = types.compute_type(node.type)
     if wide is not node.type:
         widened = [make(p.as_type, value, type=wide, source=node.source) for value in (operand, kernel)]
-        return make(p.as_type, _conv(make(p.conv, *widened, source=node.source, **params)), type=node.type)
-
-    return convolution.sum_of_products(node, _reduction)
+        return make(p.as_type, _conv(make(p.conv, *widened, source=node.source, **params), reduced), type=node.type)
+    return convolution.sum_of_products(node, reduced)
 
 
 def _for_library(node: Expr) -> Expr:
@@ -327,7 +367,7 @@ def _anonymous(node: Expr) -> Expr:
 
 
 #: Other primitives that are rewritten; a scatter only where its numbers are narrow, matrices where they are small.
-REWRITES: dict[Primitive, Callable[[Expr], Expr]] = {
+REWRITES: dict[Primitive, Callable[..., Expr]] = {
     p.conv: _conv,
     p.power: written_out,
     p.reduce: _fold,

@@ -22,11 +22,12 @@ def value(function, x=X):
     return interface.get("evaluator").compile(Graph("f", [parameter], [found], list)).run([x])[0]
 
 
-@pytest.mark.parametrize("type_", ["f32", "f64"])
-def test_arithmetic(type_):
-    x = X.astype(type_)
-    np.testing.assert_array_equal(value(lambda z: (1.0 - z) * 2.0 / (z + z) - -z, x), (1 - x) * 2 / (x + x) + x)
-    np.testing.assert_array_equal(value(lambda z: 1.0 / abs(z), x), 1 / abs(x))
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_arithmetic(dtype):
+    x = X.astype(dtype)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(value(lambda z: (1.0 - z) * 2.0 / (z + z) - -z, x), (1 - x) * 2 / (x + x) + x)
+        np.testing.assert_array_equal(value(lambda z: 1.0 / abs(z), x), 1 / abs(x))
 
 
 def test_comparisons_are_false_for_nan():

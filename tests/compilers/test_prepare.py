@@ -11,15 +11,15 @@ from fuzzing import make_small
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import interface
-from nxkernel.compilers.prepare import partial, prepare
+from nxkernel.compilers.prepare import ON_GPU, partial, prepare
 from nxkernel.graph.printing import print_graph
 
 BLAS = frozenset((types.f32, types.f64))
 
 
-def left(function, *specs, blas=BLAS):
+def left(function, *specs, blas=BLAS, limits=None):
     """The operations of a prepared function, without their types."""
-    outputs, _ = prepare(graph_of(function, *specs).outputs, blas)
+    outputs, _ = prepare(graph_of(function, *specs).outputs, blas, limits=limits)
     lines = print_graph(outputs).split("\n")
     body = [re.sub(r"\s{2,}\S+$", "", line.strip()) for line in lines[lines.index("  Nx.Defn.Expr") + 1 : -1]]
     return [line for line in body if not line.startswith("parameter")]
@@ -158,6 +158,28 @@ def test_a_place_out_of_blocks(keep):
     assert int(found.item()) == np.flatnonzero(x == x.max())[-1]
 
 
+@pytest.mark.parametrize(
+    ("shape", "axes", "blocks"),
+    [
+        ((1 << 28,), (0,), 1 << 13),
+        ((1 << 16,), (0,), 16),
+        ((1 << 14,), (0,), None),
+        ((1023, 4096), (1,), None),
+        ((1023, 1 << 16), (1,), 16),
+        ((1024, 1 << 16), (1,), None),
+        ((1 << 16, 1000), (0,), 1024),
+        ((1 << 16, 8192), (0,), None),
+    ],
+)
+def test_a_gpu_has_more_to_do_at_a_time(shape, axes, blocks):
+    graph = graph_of(by(p.sum_, axes=axes, keep_axes=False), spec("f32", *shape))
+    (output,), _ = prepare(graph.outputs, BLAS, limits=ON_GPU)
+    while output.primitive is p.reshape:
+        (output,) = output.operands
+    (operand,) = output.operands
+    assert operand.params.get("blocks") == blocks
+
+
 # Products --------------------------------------------------------------------------------------------------------
 
 
@@ -193,6 +215,14 @@ def test_products_of_narrow_floats_are_products_of_f32():
         "e = dot b, d, contract=[[1], [0]], batch=[[], []]",
         'f = as_type e, type="bf16"',
     ]
+
+
+def test_a_library_for_narrow_floats_is_given_them_as_they_are():
+    blas = BLAS | {types.bf16}
+    assert left(dot, spec("bf16", 40, 50), spec("bf16", 50, 60), blas=blas) == [
+        "c = dot a, b, contract=[[1], [0]], batch=[[], []]"
+    ]
+    assert left(dot, spec("bf16", 4, 5), spec("bf16", 5, 6), blas=blas)[0] == 'b = as_type a, type="f32"'
 
 
 def test_without_a_library_every_product_is_a_sum():
