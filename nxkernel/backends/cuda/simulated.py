@@ -93,7 +93,7 @@ class SimulatedDevice(Device):
     def copy(self, target: int, source: int, nbytes: int) -> None:
         """See the base."""
         into, from_ = self._bytes(target, nbytes, "writing"), self._bytes(source, nbytes, "reading")
-        self._do(lambda: np.copyto(into, from_))
+        self.do(lambda: np.copyto(into, from_))
 
     def bring(self, array: DeviceArray) -> DeviceArray:
         """See the base."""
@@ -106,7 +106,7 @@ class SimulatedDevice(Device):
     def fill(self, pointer: int, byte: int, nbytes: int) -> None:
         """See the base."""
         into = self._bytes(pointer, nbytes, "filling")
-        self._do(lambda: into.fill(byte))
+        self.do(lambda: into.fill(byte))
 
     def read(self, pointer: int, dtype: Any) -> Any:
         """See the base."""
@@ -145,7 +145,7 @@ class SimulatedDevice(Device):
         if 0 in prepared.grid:
             return
         arguments = prepared.arguments.copy()
-        self._do(lambda: self._launch(prepared, arguments))
+        self.do(lambda: self._launch(prepared, arguments))
 
     def _launch(self, prepared: Prepared, words: np.ndarray) -> None:
         kernel = prepared.kernel
@@ -176,7 +176,7 @@ class SimulatedDevice(Device):
 
     # Order.
 
-    def _do(self, work: Callable[[], Any]) -> None:
+    def do(self, work: Callable[[], Any]) -> None:
         """Do it now, or when the graph is launched that is being captured."""
         if self._captured.into is None:
             work()
