@@ -89,7 +89,7 @@ class ProductCall:
             The address of the product, in C order.
         """
         if device.simulated:
-            self._simulated(left, right, result)
+            device.do(lambda: self._simulated(left, right, result))
             return
         import cupy
         from cupy_backends.cuda.libs import cublas
