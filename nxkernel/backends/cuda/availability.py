@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import importlib.util
 import os
+import sys
 from dataclasses import dataclass
 
 from nxkernel.errors import CudaUnavailableError, message
 
-#: The packages that are imported, and what brings them.
-PACKAGES = {"cupy": "CuPy", "numba_cuda": "numba-cuda", "cuda.bindings.nvjitlink": "cuda-bindings"}
-#: The folder of each of NVIDIA's libraries among the packages of Python, and the wheel that brings it.
+#: The packages that are imported, and what people know them by.
+PACKAGES = {"cupy": "CuPy", "numba_cuda": "numba-cuda", "cuda.bindings": "cuda-bindings"}
+#: NVIDIA's libraries that compile kernels, and the wheels that bring them.
 LIBRARIES = {"nvvm": "nvidia-nvvm", "nvJitLink": "nvidia-nvjitlink"}
+#: What the driver is called where libraries are looked up.
+_DRIVERS = {"win32": "nvcuda.dll"}
+_NO_DEVICE = "a device: the driver finds no NVIDIA GPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,7 @@ class State:
     Parameters
     ----------
     missing : tuple of str
-        What to say of each thing that is missing, the first thing to do first; nothing where GPUs can be used.
+        What is missing, in words; nothing where GPUs can be used.
     driver : str or None
         The driver's version of CUDA.
     devices : tuple of str
@@ -54,42 +59,55 @@ def state() -> State:
     -------
     State
     """
-    missing = [f"the package {name} is not installed" for module, name in PACKAGES.items() if not _found(module)]
-    if missing:
-        return State((*missing, "pip install 'nxkernel[cuda]' brings what is missing."), None, ())
+    missing = [] if _has_driver() else ["the NVIDIA driver (libcuda), which comes with the system, not with pip"]
+    packages = [f"the package {name}" for module, name in PACKAGES.items() if not _found(module)]
+    # CuPy takes a quarter of a second, which nobody without a driver should wait for.
+    packages += [] if missing or packages else _missing_libraries()
+    if missing or packages:
+        return State((*missing, *packages), None, ())
     return _of_driver()
 
 
+def _has_driver() -> bool:
+    try:
+        ctypes.CDLL(_DRIVERS.get(sys.platform, "libcuda.so.1"))
+    except OSError:
+        return False
+    return True
+
+
+def _missing_libraries() -> list[str]:
+    from cuda import pathfinder
+
+    missing = []
+    for library, wheel in LIBRARIES.items():
+        try:
+            pathfinder.load_nvidia_dynamic_lib(library)
+        except (RuntimeError, OSError):
+            missing.append(f"the library {library} (the wheel {wheel})")
+    return missing
+
+
 def _of_driver() -> State:
+    """What CuPy and the driver say."""
     try:
-        # A machine without a driver is no surprise here, but CuPy may warn about its environment.
-        from cupy_backends.cuda.api import runtime
-    except ImportError as error:
-        return State((f"CuPy cannot be imported: {error}",), None, ())
+        from cupy.cuda import runtime
+
+        number = runtime.driverGetVersion()
+    except (ImportError, RuntimeError) as error:
+        return State((f"a CuPy that can be used: {error}",), None, ())
+    driver = f"{number // 1000}.{number % 1000 // 10}"
     try:
-        version = runtime.driverGetVersion()
-    except runtime.CUDARuntimeError as error:
-        return State((f"the driver does not answer: {error}",), None, ())
-    if not version:
-        return State(
-            ("there is no NVIDIA driver (libcuda): it comes with the operating system, not with pip",), None, ()
-        )
-    driver = f"{version // 1000}.{version % 1000 // 10}"
-    try:
-        count = runtime.getDeviceCount()
-        names = tuple(runtime.getDeviceProperties(index)["name"].decode() for index in range(count))
-    except runtime.CUDARuntimeError as error:
-        return State((_refusal(error, driver),), driver, ())
-    return State(() if names else ("the driver finds no NVIDIA GPU",), driver, names)
+        names = tuple(runtime.getDeviceProperties(index)["name"].decode() for index in range(runtime.getDeviceCount()))
+    except RuntimeError as error:
+        return State((_refusal(str(error), driver),), driver, ())
+    return State(() if names else (_NO_DEVICE,), driver, names)
 
 
-def _refusal(error: Exception, driver: str) -> str:
-    text = str(error)
-    if "InsufficientDriver" in text:
-        return f"the NVIDIA driver (CUDA {driver}) is too old for the installed CUDA packages"
-    if "NoDevice" in text:
-        return "the driver finds no NVIDIA GPU"
-    return f"the driver refuses: {text}"
+def _refusal(error: str, driver: str) -> str:
+    if "InsufficientDriver" in error:
+        return f"a newer NVIDIA driver: this one is for CUDA {driver}, and the installed packages are newer"
+    return _NO_DEVICE if "NoDevice" in error else f"a driver that works: {error}"
 
 
 def is_available() -> bool:
@@ -116,10 +134,12 @@ def require(what: str = 'compiler="numba_cuda"') -> State:
     """
     found = state()
     if found.missing:
+        packages = any(each.startswith(("the package", "the library")) for each in found.missing)
         raise CudaUnavailableError(
             message(
                 f"{what} needs an NVIDIA GPU, and there is none to be used here.",
-                *(f"Missing: {each}" if not each.startswith("pip ") else each for each in found.missing),
+                *(f"Missing: {each}." for each in found.missing),
+                *(["pip install 'nxkernel[cuda]' brings the packages."] if packages else []),
                 'compiler="numba_cpu" runs the same definitions here, and compiler="auto" takes what there is.',
             )
         )

@@ -109,5 +109,3 @@ def reset() -> None:
     """Look at the machine anew, and leave simulation to the environment."""
     _Simulation.count = None
     availability.state.cache_clear()
-    with _lock:
-        _devices.clear()

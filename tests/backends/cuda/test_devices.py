@@ -1,0 +1,55 @@
+"""Devices by number and by name."""
+
+import pytest
+
+from nxkernel.backends.cuda import availability, devices
+from nxkernel.errors import CudaUnavailableError, NxTypeError, NxValueError
+
+
+@pytest.fixture(autouse=True)
+def no_device(monkeypatch):
+    """Nothing is simulated, and there is no GPU."""
+    monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
+    monkeypatch.setattr(availability, "_has_driver", lambda: False)
+    devices.reset()
+    yield
+    devices.reset()
+
+
+def test_names_and_numbers():
+    devices.use_simulator()
+    first = devices.device()
+    assert devices.count() == 2
+    assert devices.device("cuda") is first
+    assert devices.device("cuda:0") is devices.device(first) is devices.device(0)
+    assert devices.device("cuda:1") is not first
+    assert repr(devices.device(1)) == "<cuda:1: Numba's CUDA simulator>"
+
+
+def test_a_device_that_is_not_there():
+    devices.use_simulator(devices=1)
+    with pytest.raises(NxValueError) as caught:
+        devices.device("cuda:3")
+    assert str(caught.value) == 'there is no device "cuda:3".\n  There is cuda:0.'
+
+
+@pytest.mark.parametrize(("which", "error"), [("gpu", NxValueError), (-1, NxValueError), (1.5, NxTypeError)])
+def test_what_is_no_device(which, error):
+    devices.use_simulator()
+    with pytest.raises(error, match=f"{which!r} is no device.\n  Devices are"):
+        devices.device(which)
+
+
+def test_without_a_gpu():
+    assert devices.count() == 0
+    with pytest.raises(CudaUnavailableError, match='the device "cuda:1" needs an NVIDIA GPU'):
+        devices.device(1)
+
+
+def test_the_environment_asks_for_the_simulator(monkeypatch):
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    assert devices.simulating()
+    assert devices.device().simulated
+    devices.use_simulator(False)
+    assert not devices.simulating()
+    assert devices.count() == 0
