@@ -1,0 +1,91 @@
+"""How many threads a launch has, and in what blocks."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from nxkernel import shapes
+
+#: Threads of a block where nothing asks for others.
+BLOCK = 256
+#: Blocks for each multiprocessor at most; the threads of more would have one element each.
+WAVES = 32
+
+
+class Machine(Protocol):
+    """What launches depend on."""
+
+    multiprocessors: int
+    shared_limit: int
+    simulated: bool
+    threads: int
+
+
+def flat(device: Machine, items: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Grid and block for so many items, each thread taking one after the other."""
+    threads = min(BLOCK, device.threads)
+    if device.simulated:
+        threads = min(threads, 4)
+    return grid(device, shapes.ceil_div(items, threads)), (threads,)
+
+
+def power_of_two(number: int) -> int:
+    """The least power of two that is not less.
+
+    Examples
+    --------
+    >>> [power_of_two(n) for n in (0, 1, 2, 3, 1000)]
+    [1, 1, 2, 4, 1024]
+    """
+    return 1 << max(number - 1, 0).bit_length()
+
+
+#: Elements of a row for which the lanes of one warp are enough, and from which a row takes more than a usual block.
+WARP_ROW, LONG_ROW = 1024, 1 << 14
+WARP = 32
+#: Elements that a thread reduces at least.
+SHARE = 4
+#: Threads for each multiprocessor that keep its memory busy.
+BUSY = 1024
+
+
+def rows(device: Machine, count: int, length: int) -> tuple[int, int]:
+    """Threads of a row, and rows of a block, for so many rows of a length.
+
+    Parameters
+    ----------
+    device : Machine
+    count, length : int
+    """
+    wanted = power_of_two(shapes.ceil_div(length, SHARE))
+    if device.simulated:
+        members = min(wanted, device.threads // 4)
+        return members, max(1, min(device.threads // members, 4, power_of_two(count)))
+    few = count * WARP < device.multiprocessors * BUSY
+    most = WARP if length <= WARP_ROW and not few else BLOCK if length <= LONG_ROW and not few else 2 * BLOCK
+    if count <= device.multiprocessors and length > LONG_ROW:
+        most = device.threads
+    members = min(wanted, most, device.threads)
+    return members, max(BLOCK // members, 1)
+
+
+def columns(device: Machine, count: int, length: int, room: int) -> tuple[int, int]:
+    """Columns of a block, and threads of a column, for so many columns of a length; at most `room` threads.
+
+    Parameters
+    ----------
+    device : Machine
+    count, length, room : int
+    """
+    most = min(BLOCK, device.threads, room)
+    if device.simulated:
+        most = min(most, 8)
+    enough = count >= device.multiprocessors * BUSY
+    wide = min(power_of_two(count), most if enough else max(most // 8, 1) if device.simulated else WARP)
+    share = power_of_two(shapes.ceil_div(length, SHARE))
+    return wide, 1 if enough else max(1, min(most // wide, share))
+
+
+def grid(device: Machine, blocks: int) -> tuple[int, ...]:
+    """As many blocks as there is work for, or as keep the device busy; each then takes several."""
+    return (max(1, min(blocks, device.multiprocessors * (2 if device.simulated else WAVES))),)

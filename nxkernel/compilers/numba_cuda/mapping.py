@@ -1,0 +1,100 @@
+"""Nests that reduce nothing: every element is a thread's, all axes are gone over as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nxkernel import shapes
+from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.loops import Section
+from nxkernel.compilers.numba_cuda import walking
+from nxkernel.compilers.numba_cuda.arguments import Arguments
+from nxkernel.compilers.numba_cuda.geometry import Machine, flat
+from nxkernel.compilers.numba_cuda.launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.sections import Code, Lane
+from nxkernel.compilers.numba_cuda.walking import ABREAST, SHORT, Span
+from nxkernel.compilers.numba_cuda.writing import Writer
+
+TITLE = "element by element"
+
+
+def launches(bound: Bound, device: Machine) -> list[KernelLaunch]:
+    """The launch of a nest without reductions; none where it has no elements."""
+    if not bound.elements:
+        return []
+    return [Mapping(bound, device).launch()]
+
+
+class Mapping:
+    """Writes the kernel of such a nest.
+
+    Parameters
+    ----------
+    bound : Bound
+    device : Machine
+    """
+
+    name = "map"
+
+    def __init__(self, bound: Bound, device: Machine) -> None:
+        self.nest, self.device = bound.nest, device
+        self.arguments = Arguments(bound)
+        self.w = Writer(1)
+        self.code = Code(self.arguments, self.w)
+
+    def launch(self, *, title: str = TITLE, scratch: int = 0, fill: int | None = None) -> KernelLaunch:
+        """The kernel, with everything for one launch."""
+        items = self.write()
+        grid, block = flat(self.device, items)
+        arguments = self.arguments
+        text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
+        return KernelLaunch(
+            Source(self.name, text, arguments.parameters),
+            arguments.memory,
+            arguments.values,
+            grid,
+            block,
+            scratch=scratch,
+            fill=fill,
+            title=title,
+        )
+
+    def write(self) -> int:
+        """Write the body; how many items the launch has."""
+        nest, arguments, w = self.nest, self.arguments, self.w
+        w.line("first = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
+        w.line("step = cuda.gridDim.x * cuda.blockDim.x")
+        spans = [Span(axis, None, arguments.size(axis)) for axis in range(nest.outer + nest.inner)]
+        full = [section for section in nest.sections if section.level == "full"]
+        once = any(section.level == "row" and (section.stores or section.scatters) for section in nest.sections)
+        lanes, vectors = (1, frozenset()) if once or not nest.inner else walking.suits_vectors(arguments, full)
+        elements = shapes.size(arguments.sizes)
+        if lanes > 1:
+            walking.by_vectors(self.code, spans, "first", "step", self._turn, lanes, vectors)
+            last = arguments.sizes[-1]
+            return elements // last * shapes.ceil_div(last, lanes)
+        alone = any(section.level == "row" for section in nest.sections)
+        length = sum(len(section.code) for section in full)
+        abreast = 1 if alone or length > SHORT else ABREAST
+        walking.one_by_one(w, spans, "first", "step", self._turn, abreast=abreast)
+        return shapes.ceil_div(elements, abreast)
+
+    def _turn(self, lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
+        for section in self.nest.sections:
+            if section.level == "row":
+                self._row(section, lanes[0])
+                continue
+            values = self.code.values(section, lanes, vectors)
+            self.code.store(section, values, lanes, vectors)
+
+    def _row(self, section: Section, lane: Lane) -> None:
+        """What is the same all along a row, which each thread computes for itself."""
+        values = self.code.values(section, [lane])
+        self.code.keep(section, values[0])
+        if section.stores or section.scatters:
+            inner = [lane[axis] for axis in range(self.nest.outer, self.nest.outer + self.nest.inner)]
+            if not inner:
+                self.code.store(section, values, [lane])
+                return
+            with self.w.block(f"if {' + '.join(inner)} == 0:"):
+                self.code.store(section, values, [lane])

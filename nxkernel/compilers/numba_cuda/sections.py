@@ -1,0 +1,235 @@
+"""The sections of a nest as text: what they load, compute and store at the indices of one or several lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from nxkernel import types
+from nxkernel.compilers.loops import Op, Scatter, Section
+from nxkernel.compilers.numba_cuda import elements
+from nxkernel.compilers.numba_cuda.arguments import Arguments, total
+from nxkernel.compilers.numba_cuda.elements import Pair, Value
+from nxkernel.compilers.numba_cuda.operations import emit
+from nxkernel.compilers.numba_cuda.writing import Writer
+from nxkernel.types import Type
+
+#: What each axis' index is called, of a lane.
+Lane = Mapping[int, str]
+
+
+def variable(name: str, type_: Type) -> Value:
+    """A variable of a type: two for the parts of a complex one."""
+    return Pair(f"{name}_re", f"{name}_im") if type_.is_complex else name
+
+
+def parts(value: Value) -> list[str]:
+    """The texts that a value is made of."""
+    return list(value) if isinstance(value, Pair) else [value]
+
+
+class Code:
+    """Writes sections.
+
+    Parameters
+    ----------
+    arguments : Arguments
+    writer : Writer
+
+    Attributes
+    ----------
+    carried : callable
+        The value that the reduction of a number has so far.
+    rows : dict of int to (list of str, str)
+        Of each scratch row the arrays, and where this group's begins.
+    tiles : dict of int to str
+        Of each buffer that a tile in shared memory has, the element at hand.
+    scatter : callable
+        Writes a scatter: its number among all, itself, the place and the value.
+    """
+
+    def __init__(self, arguments: Arguments, writer: Writer) -> None:
+        self.arguments, self.nest, self.w = arguments, arguments.nest, writer
+        self.rows: dict[int, tuple[list[str], str]] = {}
+        self.carried: Callable[[int], Value] = lambda number: ""
+        self.tiles: dict[int, str] = {}
+        self.scatter: Callable[[Scatter, str, Value], None] = self._scatter
+        self._located: frozenset[int] = frozenset()
+        self._bases: dict[int, str] = {}
+
+    # Places ----------------------------------------------------------------------------------------------------
+
+    def locate(self, indices: Lane) -> None:
+        """Write where buffers are at the indices of some axes; lanes then move by the others alone."""
+        located = self._located | set(indices)
+        bases: dict[int, str] = {}
+        made: dict[str, str] = {}
+        for number in self.arguments.buffers:
+            terms = self.arguments.terms(number, indices)
+            if number not in self._bases and not terms:
+                continue
+            first = self._bases.get(number)
+            text = total([first, *terms])
+            if text not in made:
+                made[text] = text if text == first else self.w.let(text, "at")
+            bases[number] = made[text]
+        self._located, self._bases = frozenset(located), bases
+
+    @property
+    def located(self) -> tuple[frozenset[int], dict[int, str]]:
+        """Where :meth:`locate` has put everything; what is set goes back there."""
+        return self._located, self._bases
+
+    @located.setter
+    def located(self, found: tuple[frozenset[int], dict[int, str]]) -> None:
+        self._located, self._bases = found
+
+    def place(self, number: int, lane: Lane, further: str | None = None) -> str:
+        """Where a buffer, or a running index, is at a lane."""
+        moved = {axis: index for axis, index in lane.items() if axis not in self._located}
+        terms = self.arguments.terms(number, moved)
+        return total([self.arguments.start(number), self._bases.get(number), *terms, further])
+
+    # Instructions ----------------------------------------------------------------------------------------------
+
+    def slot(self, number: int) -> Value:
+        """The variable of a slot."""
+        return variable(f"s{number}", self.nest.slots[number])
+
+    def values(
+        self, section: Section, lanes: Sequence[Lane], vector: Mapping[int, int] | None = None
+    ) -> list[list[Value]]:
+        """Write the instructions of a section; of each lane the values.
+
+        Parameters
+        ----------
+        section : Section
+        lanes : sequence of Lane
+        vector : mapping of int to int, optional
+            The buffers that all lanes load at once, as they follow each other in memory and are aligned.
+        """
+        found: list[list[Value]] = [[] for _ in lanes]
+        for op in section.code:
+            if op.name in ("load", "gather"):
+                values = self._loaded(op, found, lanes, vector or {})
+            elif len(lanes) > 1 and self._is_common(op):
+                values = [self._leaf(op, lanes[0])] * len(lanes)
+            else:
+                values = [
+                    self._leaf(op, lane) if op.name in _LEAVES else self._computed(op, section.code, mine)
+                    for lane, mine in zip(lanes, found, strict=True)
+                ]
+            for mine, value in zip(found, values, strict=True):
+                mine.append(value)
+        return found
+
+    def _is_common(self, op: Op) -> bool:
+        """Whether an instruction is known to be the same in every lane."""
+        return op.name in ("const", "slot")
+
+    def _computed(self, op: Op, code: Sequence[Op], values: Sequence[Value]) -> Value:
+        operands = [code[number] for number in op.args]
+        return emit(self.w, op, [values[number] for number in op.args], operands)
+
+    def _leaf(self, op: Op, lane: Lane) -> Value:
+        if op.name == "const":
+            return elements.constant(self._constant_names(op.extra), op.type)
+        if op.name == "slot":
+            return self.slot(op.extra)
+        if op.name == "carry":
+            return self.carried(op.extra)
+        if op.name == "scratch":
+            arrays, at = self.rows[op.extra]
+            index = total([at, self._along(lane)])
+            return got(self.w, arrays, index, op.type)
+        return self.w.let(f"{elements.register_type(op.type)}({self.place(op.extra, lane)})")
+
+    def _constant_names(self, number: int) -> list[str]:
+        """The words that a constant is."""
+        words = self.arguments.words
+        return [name for (kind, which, _), name in words.items() if (kind, which) == ("constant", number)]
+
+    def _along(self, lane: Lane) -> str:
+        return lane[self.nest.outer + self.nest.inner - 1]
+
+    # Memory ----------------------------------------------------------------------------------------------------
+
+    def _loaded(
+        self, op: Op, found: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: Mapping[int, int]
+    ) -> list[Value]:
+        number, name = op.extra, self.arguments.buffers[op.extra]
+        if number in self.tiles:
+            return [elements.from_memory(self.tiles[number], op.type)]
+        if number in vector and not op.args:
+            return self.w.load_vector(name, self.place(number, lanes[0]), op.type, len(lanes))
+        further = [str(mine[op.args[0]]) if op.args else None for mine in found]
+        places = [self.place(number, lane, far) for lane, far in zip(lanes, further, strict=True)]
+        known: dict[str, Value] = {}
+        for place in places:
+            if place not in known:
+                known[place] = self.w.load(name, place, op.type)
+        return [known[place] for place in places]
+
+    def store(
+        self,
+        section: Section,
+        values: Sequence[Sequence[Value]],
+        lanes: Sequence[Lane],
+        vector: Mapping[int, int] | None = None,
+        further: str | None = None,
+    ) -> None:
+        """Write what a section stores and scatters to memory."""
+        for number, source in section.stores:
+            name, type_ = self.arguments.buffers[number], self.nest.buffers[number].type
+            given = [mine[source] for mine in values]
+            if vector and number in vector:
+                self.w.store_vector(name, self.place(number, lanes[0]), given, type_)
+                continue
+            for lane, value in zip(lanes, given, strict=True):
+                self.w.store(name, self.place(number, lane, further), value, type_)
+        for scatter in section.scatters:
+            for lane, mine in zip(lanes, values, strict=True):
+                self.scatter(scatter, self.place(scatter.buffer, lane, str(mine[scatter.offset])), mine[scatter.value])
+
+    def _scatter(self, scatter: Scatter, place: str, value: Value) -> None:
+        name, type_ = self.arguments.buffers[scatter.buffer], self.nest.buffers[scatter.buffer].type
+        if scatter.combine == "add":
+            self.w.extend(elements.atomic_add(name, place, value, type_))
+        else:
+            self.w.store(name, place, value, type_)
+
+    def keep_rows(self, section: Section, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
+        """Write what later sections read from scratch rows."""
+        for row, number in section.scratches:
+            arrays, at = self.rows[row]
+            for lane, mine in zip(lanes, values, strict=True):
+                index = total([at, self._along(lane)])
+                put(self.w, arrays, index, mine[number], self.nest.scratches[row])
+
+    def keep(self, section: Section, values: Sequence[Value]) -> None:
+        """Put what later sections read into slots."""
+        for slot, number in section.keeps:
+            for name, part in zip(parts(self.slot(slot)), parts(values[number]), strict=True):
+                self.w.line(f"{name} = {part}")
+
+
+def room(type_: Type) -> list[str]:
+    """The NumPy types of arrays in shared memory that hold values of a type as registers do."""
+    name = elements.numpy_type(elements.register_type(type_)).name if type_ is not types.bool_ else "uint8"
+    return [f"np.{name}"] * (2 if type_.is_complex else 1)
+
+
+def put(writer: Writer, arrays: Sequence[str], index: str, value: Value, type_: Type) -> None:
+    """Write a value to arrays that hold it as registers do."""
+    for array, part in zip(arrays, parts(value), strict=True):
+        writer.line(f"{array}[{index}] = {f'u8({part})' if type_ is types.bool_ else part}")
+
+
+def got(writer: Writer, arrays: Sequence[str], index: str, type_: Type) -> Value:
+    """A value from arrays that hold it as registers do."""
+    found = [writer.let(f"{array}[{index}]") for array in arrays]
+    if type_.is_complex:
+        return Pair(*found)
+    return writer.let(f"truth({found[0]})") if type_ is types.bool_ else found[0]
+
+
+_LEAVES = frozenset(["const", "slot", "carry", "scratch", "index"])

@@ -1,0 +1,28 @@
+"""From a loop nest to launches of kernels whose text knows no sizes."""
+
+from __future__ import annotations
+
+from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.numba_cuda import grouping, mapping
+from nxkernel.compilers.numba_cuda.geometry import Machine
+from nxkernel.compilers.numba_cuda.launches import KernelLaunch
+
+
+def launches_of(bound: Bound, device: Machine) -> list[KernelLaunch]:
+    """The launches that compute a nest, in their order.
+
+    Parameters
+    ----------
+    bound : Bound
+    device : Machine
+        How many ``multiprocessors`` and ``threads`` it has, how many bytes of shared memory a block may have
+        (``shared_limit``), and whether it is ``simulated``.
+
+    Returns
+    -------
+    list of KernelLaunch
+        None where there is nothing to compute.
+    """
+    if any(section.reduces for section in bound.nest.sections):
+        return grouping.launches(bound, device)
+    return mapping.launches(bound, device)
