@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -90,15 +91,20 @@ def names() -> list[str]:
 
 
 def get(name: str) -> Compiler:
-    """A compiler by its name."""
+    """A compiler by its name; ``"numba_cuda:1"`` is that for the second GPU."""
     compiler = _MADE.get(name)
     if compiler is None:
-        if name not in _REGISTRY:
+        device = _DEVICE.fullmatch(name) if isinstance(name, str) else None
+        if device is None and name not in _REGISTRY:
             raise NxValueError(
                 message(f"there is no compiler {name!r}.", f"The compilers are {', '.join(map(repr, names()))}.")
             )
-        compiler = _MADE[name] = _REGISTRY[name]()
+        compiler = _MADE[name] = _REGISTRY[name]() if device is None else _numba_cuda(int(device[1]))
     return compiler
+
+
+#: The GPU compiler for a device that is not the first one.
+_DEVICE = re.compile(r"numba_cuda:(\d+)")
 
 
 def _evaluator() -> Compiler:
@@ -113,5 +119,12 @@ def _numba_cpu() -> Compiler:
     return NumbaCpu()
 
 
+def _numba_cuda(which: int = 0) -> Compiler:
+    from nxkernel.compilers.numba_cuda.compiler import NumbaCuda
+
+    return NumbaCuda(which)
+
+
 register("evaluator", _evaluator)
 register("numba_cpu", _numba_cpu)
+register("numba_cuda", _numba_cuda)

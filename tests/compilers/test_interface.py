@@ -7,7 +7,7 @@ from nxkernel.errors import NxValueError
 
 
 def test_names():
-    assert interface.names() == ["evaluator", "numba_cpu"]
+    assert interface.names() == ["evaluator", "numba_cpu", "numba_cuda"]
     assert [interface.get(name).name for name in interface.names()] == interface.names()
 
 
@@ -31,4 +31,11 @@ def test_a_compiler_is_made_once_and_when_it_is_asked_for(monkeypatch):
 def test_a_compiler_that_there_is_not():
     with pytest.raises(NxValueError) as error:
         interface.get("numba_gpu")
-    assert str(error.value) == "there is no compiler 'numba_gpu'.\n  The compilers are 'evaluator', 'numba_cpu'."
+    known = "'evaluator', 'numba_cpu', 'numba_cuda'"
+    assert str(error.value) == f"there is no compiler 'numba_gpu'.\n  The compilers are {known}."
+
+
+def test_a_compiler_for_another_device():
+    assert interface.get("numba_cuda:1") is interface.get("numba_cuda:1")
+    assert (interface.get("numba_cuda:1").name, interface.get("numba_cuda:1").which) == ("numba_cuda:1", 1)
+    assert interface.get("numba_cuda").which == 0
