@@ -251,6 +251,11 @@ def _select(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
     return b.select(*given)
 
 
+@_intrinsic("times", 0, types.Float, None)
+def _times(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
+    return _call(b, f"__nv_{'f' if kinds[0] == types.float32 else 'd'}mul_rn", given[0].type, *given)
+
+
 @_intrinsic("divide", 0, types.Float, None)
 def _divide(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
     return b.fdiv(*given)
@@ -396,7 +401,7 @@ for _name in ("atan2", "fmod", "pow"):
 def _sigmoid(b: ir.IRBuilder, given: list[Any], kinds: list[Any]) -> Any:
     """By the exponential of no positive number, which does not overflow."""
     value, one = given[0], _one(given[0])
-    power = _libdevice(b, "exp", b.fneg(_fabs(b, value)))
+    power = _libdevice(b, "exp", b.fsub(_like(value, -0.0), _fabs(b, value)))
     above = b.select(b.fcmp_ordered(">=", value, _zero(value)), one, power)
     return b.fdiv(above, b.fadd(one, power))
 

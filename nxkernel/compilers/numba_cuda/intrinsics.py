@@ -16,6 +16,7 @@ Both tables have the same names. Types are those of the arguments unless the nam
 ``f16_rounded(x)``                A float rounded to half width, as ``f32``, and ``bf16_rounded``.
 ``float_bits(x)``                 The bits of a float as an unsigned integer; ``bits_float(x)`` the other way.
 ``select(mask, x, y)``            One of two values of one type; both are computed.
+``times(x, y)``                   The product of floats, rounded before anything is added to it.
 ``divide(x, y)``                  Of floats.
 ``quotient``, ``remainder``,      Of integers, by zero 0; the latter two with any exponent and any distance.
 ``whole_power``, ``shift_left``,

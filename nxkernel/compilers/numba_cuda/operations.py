@@ -55,12 +55,10 @@ def emit(writer: Writer, op: Op, values: Sequence[Value], operands: Sequence[Op]
     of_complex = op.type.is_complex or any(operand.type.is_complex for operand in operands)
     table = _COMPLEX if of_complex else _TABLE
     if op.name not in table:
-        raise CompilationError(
-            message(
-                f"{op.name} of {'complex' if of_complex else 'real'} numbers has no code on a GPU.",
-                'The compiler "numba_cpu" runs it.',
-            )
-        )
+        what = f"{op.name} of {'complex' if of_complex else 'real'} numbers"
+        if op.name == "njit":
+            what = f"{op.extra.name}, which Numba compiled for the processor,"
+        raise CompilationError(message(f"{what} has no code on a GPU.", 'The compiler "numba_cpu" runs it.'))
     return table[op.name](writer, op, values, operands)
 
 
@@ -335,8 +333,10 @@ def _each(text: Callable[..., str]) -> Lower:
 
 
 def _complex_multiply(w: Writer, op: Op, values: Sequence[Pair], operands: Sequence[Op]) -> Pair:
+    """Both products are rounded: the imaginary parts of a number times its conjugate have to cancel."""
     x, y = values
-    return Pair(w.let(f"{x.re} * {y.re} - {x.im} * {y.im}"), w.let(f"{x.re} * {y.im} + {x.im} * {y.re}"))
+    re = f"times({x.re}, {y.re}) - times({x.im}, {y.im})"
+    return Pair(w.let(re), w.let(f"times({x.re}, {y.im}) + times({x.im}, {y.re})"))
 
 
 def _complex_as_type(w: Writer, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:

@@ -25,8 +25,9 @@ TABLE: dict[str, Any] = {}
 
 def _of(primitive: Primitive, *numbers: Any) -> Any:
     """What a primitive gives for numbers of one type, in that type."""
-    arrays = [np.asarray(number) for number in numbers]
-    return MEANING[primitive](Spec(BY_DTYPE[arrays[0].dtype], (), ()), *arrays)[()]
+    # NumPy takes shortcuts for powers by arrays without axes, which have another root of minus infinity.
+    arrays = [np.array([number]) for number in numbers]
+    return MEANING[primitive](Spec(BY_DTYPE[arrays[0].dtype], (1,), (None,)), *arrays)[0]
 
 
 def _by_meaning(primitive: Primitive) -> Callable[..., Any]:
@@ -134,11 +135,11 @@ TABLE["threefry"] = _threefry
 # Arithmetic ------------------------------------------------------------------------------------------------------
 
 TABLE |= {
+    "times": np.multiply,
     "divide": np.divide,
     "sqrt": np.sqrt,
     "atan2": np.arctan2,
     "fmod": np.fmod,
-    "pow": np.power,
     "is_infinite": lambda x: bool(np.isinf(x)),
 }
 TABLE |= {
@@ -146,6 +147,7 @@ TABLE |= {
     for name, primitive in {
         "quotient": p.quotient,
         "remainder": p.remainder,
+        "pow": p.power,
         "whole_power": p.power,
         "shift_left": p.left_shift,
         "shift_right": p.right_shift,
