@@ -1,4 +1,4 @@
-"""The command: ``python -m benchmarks [--only REGEX] [--quick] [--threads N] [--json FILE] [--save NAME]``."""
+"""The command: ``python -m benchmarks [--gpu] [--only REGEX] [--quick] [--threads N] [--json FILE] [--save NAME]``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+from benchmarks.work import PEERS
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -19,6 +22,13 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks",
         description="Measure nxkernel, JAX, NumPy and, for loops, Numba side by side and print one table. Without JAX "
         "(the `bench` extra) its column stays empty.",
+    )
+    options.add_argument("--gpu", action="store_true", help="the GPU's table: numba_cuda beside JAX and torch.compile")
+    options.add_argument(
+        "--small", action="store_true", help="with --gpu: sizes for Numba's simulator, to try the works without a GPU"
+    )
+    options.add_argument(
+        "--minutes", type=float, default=7.0, metavar="N", help="with --gpu: begin no work later than this"
     )
     options.add_argument("--only", metavar="REGEX", help="only the works whose names this finds, such as 'softmax|sum'")
     options.add_argument("--quick", action="store_true", help="fewer repetitions: a first impression, not a result")
@@ -47,8 +57,10 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.threads is not None:
         pin(chosen.threads)
     os.environ["NXKERNEL_CACHE_DIR"] = "off"
+    if chosen.gpu:
+        return on_gpu(chosen)
 
-    from benchmarks import machine, suite, table
+    from benchmarks import machine, suite
     from benchmarks.work import Settings
 
     settings = Settings(with_xla_chain=chosen.with_xla_chain)
@@ -58,26 +70,62 @@ def main(arguments: list[str] | None = None) -> int:
     if not works:
         raise SystemExit(f"no work matches {chosen.only!r}; there are:\n  " + "\n  ".join(w.name for w in suite.WORKS))
     outcomes = suite.run(works, settings, lambda name: print(f"measuring {name} …", file=sys.stderr, flush=True))
-    described = machine.description()
-    print(table.as_text(outcomes))
+    show(chosen, outcomes, machine.description(), PEERS)
+    return 0
+
+
+def on_gpu(chosen: argparse.Namespace) -> int:
+    """Run the command for the GPU; 1 where there is none."""
+    from benchmarks import gpu
+    from benchmarks.work import GPU_PEERS, Settings
+
+    missing = gpu.unavailable()
+    if missing and not chosen.small:
+        print(f"No GPU to measure on: {missing}", file=sys.stderr)
+        return 1
+    works = gpu.chosen(chosen.only, chosen.small)
+    if not works:
+        raise SystemExit(f"no work on a GPU matches {chosen.only!r}.")
+    settings = Settings(seconds=0.5, rounds=5, repeats=3)
+    if chosen.quick:
+        settings = Settings(seconds=0.1, rounds=2, repeats=1)
+    found = gpu.run(
+        works,
+        settings,
+        lambda name: print(f"measuring {name} …", file=sys.stderr, flush=True),
+        gpu=not missing,
+        small=chosen.small,
+        seconds=60 * chosen.minutes,
+    )
+    for line in found.missing:
+        print(line)
+    show(chosen, found.outcomes, found.machine, GPU_PEERS)
+    return 0
+
+
+def show(chosen: argparse.Namespace, outcomes: list, described: dict[str, str], peers: Sequence[str]) -> None:
+    """Print the table, and write what was asked for."""
+    from benchmarks import table
+
+    print(table.as_text(outcomes, peers))
     print(table.summary(outcomes))
     if chosen.json:
         rows = [dataclasses.asdict(row) | {"met": row.met()} for row in outcomes]
         chosen.json.write_text(json.dumps({"machine": described, "rows": rows}, indent=1, ensure_ascii=False) + "\n")
     if chosen.save:
         RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{chosen.save}.md").write_text(report(outcomes, described))
+        (RESULTS / f"{chosen.save}.md").write_text(report(outcomes, described, peers))
         readme = RESULTS.parent.parent / "README.md"
-        readme.write_text(quoted(readme.read_text(), chosen.save, table.as_markdown(outcomes)))
-    return 0
+        readme.write_text(quoted(readme.read_text(), chosen.save, table.as_markdown(outcomes, peers)))
 
 
-def report(outcomes: list, described: dict[str, str]) -> str:
+def report(outcomes: list, described: dict[str, str], peers: Sequence[str] = PEERS) -> str:
     """The page that is kept: the machine, the table, the count of goals."""
     from benchmarks import table
 
     lines = [f"* {name}: {value}" for name, value in described.items()]
-    return "\n".join(["# Benchmarks", "", *lines, "", table.as_markdown(outcomes), "", table.summary(outcomes), ""])
+    rows = table.as_markdown(outcomes, peers)
+    return "\n".join(["# Benchmarks", "", *lines, "", rows, "", table.summary(outcomes), ""])
 
 
 def quoted(page: str, name: str, rows: str) -> str:

@@ -45,7 +45,7 @@ def convolutional(params, x):
     return nx.dot(nx.reshape(x, (x.shape[0], 784)), params["w"]) + params["b"]
 
 
-def training_step(model):
+def training_step(model, compiler=None):
     """A step of adam, as a person writes it."""
     optimizer = optim.adam(1e-3)
 
@@ -57,7 +57,7 @@ def training_step(model):
         updates, state = optimizer.update(slope, state, params)
         return value, optim.apply_updates(params, updates), state
 
-    return nx.jit(step), optimizer
+    return nx.jit(step, compiler=compiler), optimizer
 
 
 def regression(w, x, y):
@@ -95,7 +95,7 @@ def one_hot(random: np.random.Generator, count: int) -> np.ndarray:
     return np.eye(10, dtype=np.float32)[random.integers(0, 10, count)]
 
 
-def perceptron_inputs(random: np.random.Generator) -> tuple[dict, np.ndarray, np.ndarray]:
+def perceptron_inputs(random: np.random.Generator, count: int = 128) -> tuple[dict, np.ndarray, np.ndarray]:
     """Parameters of the perceptron, a batch and its labels."""
     params = {
         "w1": normal(random, 784, 256, scale=0.05),
@@ -103,10 +103,11 @@ def perceptron_inputs(random: np.random.Generator) -> tuple[dict, np.ndarray, np
         "w2": normal(random, 256, 10, scale=0.1),
         "b2": np.zeros(10, np.float32),
     }
-    return params, normal(random, 128, 784), one_hot(random, 128)
+    return params, normal(random, count, 784), one_hot(random, count)
 
 
-def _convolutional(random: np.random.Generator) -> tuple[dict, np.ndarray, np.ndarray]:
+def convolutional_inputs(random: np.random.Generator, count: int = 64) -> tuple[dict, np.ndarray, np.ndarray]:
+    """Parameters of the convolutional net, a batch of pictures and their labels."""
     params = {
         "k1": normal(random, 8, 1, 3, 3, scale=0.3),
         "c1": np.zeros(8, np.float32),
@@ -115,7 +116,7 @@ def _convolutional(random: np.random.Generator) -> tuple[dict, np.ndarray, np.nd
         "w": normal(random, 784, 10, scale=0.05),
         "b": np.zeros(10, np.float32),
     }
-    return params, normal(random, 64, 1, 28, 28), one_hot(random, 64)
+    return params, normal(random, count, 1, 28, 28), one_hot(random, count)
 
 
 def _table(random: np.random.Generator) -> tuple[np.ndarray, ...]:
@@ -208,7 +209,7 @@ WORKS = [
     Work(
         "learning: a step of a convolutional net, 28 × 28, batch 64, adam",
         _GOAL,
-        functools.partial(_steps, convolutional, learning_in_jax.convolutional, _convolutional),
+        functools.partial(_steps, convolutional, learning_in_jax.convolutional, convolutional_inputs),
     ),
     Work(
         "gradients: logistic regression, 20,000 × 50",

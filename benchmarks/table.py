@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from benchmarks.work import PEERS, SUBJECT, Goal, Outcome
 
-HEADER = ("work", SUBJECT, *PEERS, *(f"÷ {peer}" for peer in PEERS), "goal", "met", "note")
+
+def header(peers: Sequence[str] = PEERS) -> tuple[str, ...]:
+    """The names of the columns."""
+    return ("work", SUBJECT, *peers, *(f"÷ {peer}" for peer in peers), "goal", "met", "note")
 
 
 def quantity(value: float | None, unit: str) -> str:
@@ -28,12 +31,12 @@ def goal_text(goal: Goal, unit: str) -> str:
     return f"≤ {goal.limit:g} {unit}".rstrip()
 
 
-def cells(outcome: Outcome) -> tuple[str, ...]:
+def cells(outcome: Outcome, peers: Sequence[str] = PEERS) -> tuple[str, ...]:
     """The texts of one row."""
-    ratios = (outcome.ratio(peer) for peer in PEERS)
+    ratios = (outcome.ratio(peer) for peer in peers)
     return (
         outcome.work,
-        *(quantity(outcome.figures.get(name), outcome.unit) for name in (SUBJECT, *PEERS)),
+        *(quantity(outcome.figures.get(name), outcome.unit) for name in (SUBJECT, *peers)),
         *("–" if ratio is None else f"{ratio:.2f}" for ratio in ratios),
         ", ".join(goal_text(goal, outcome.unit) for goal in outcome.goals),
         {True: "yes", False: "no", None: "–"}[outcome.met()],
@@ -41,11 +44,12 @@ def cells(outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def as_text(outcomes: Sequence[Outcome]) -> str:
+def as_text(outcomes: Sequence[Outcome], peers: Sequence[str] = PEERS) -> str:
     """The table with aligned columns, for a terminal."""
-    rows = [HEADER, *map(cells, outcomes)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
-    left = {0, len(HEADER) - 3, len(HEADER) - 2, len(HEADER) - 1}
+    rows = [header(peers), *(cells(outcome, peers) for outcome in outcomes)]
+    count = len(rows[0])
+    widths = [max(len(row[column]) for row in rows) for column in range(count)]
+    left = {0, count - 3, count - 2, count - 1}
     lines = [
         "  ".join(
             text.ljust(width) if column in left else text.rjust(width)
@@ -56,10 +60,10 @@ def as_text(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:]])
 
 
-def as_markdown(outcomes: Sequence[Outcome]) -> str:
+def as_markdown(outcomes: Sequence[Outcome], peers: Sequence[str] = PEERS) -> str:
     """The table for a Markdown page."""
-    rule = ("---", *("--:" for _ in range(1 + 2 * len(PEERS))), "---", "---", "---")
-    rows = [HEADER, rule, *map(cells, outcomes)]
+    rule = ("---", *("--:" for _ in range(1 + 2 * len(peers))), "---", "---", "---")
+    rows = [header(peers), rule, *(cells(outcome, peers) for outcome in outcomes)]
     return "\n".join("| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in rows)
 
 

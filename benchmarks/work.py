@@ -8,8 +8,12 @@ from dataclasses import dataclass, field, replace
 #: The one that is measured, and those that it is measured against.
 SUBJECT = "nxkernel"
 PEERS = ("JAX", "Numba", "NumPy")
+#: Those on a GPU.
+GPU_PEERS = ("JAX", "torch.compile")
 #: What a goal says that is against the fastest of the peers.
 BETTER = "the better"
+#: Moving as many bytes as the work has to, at the speed of a copy: what a goal says, and a figure's name.
+COPY = "a copy"
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Outcome:
         """The subject's figure over that of `against`, None where one is missing."""
         mine, other = self.figures.get(SUBJECT), self.figures.get(against)
         if against == BETTER:
-            other = min((self.figures[peer] for peer in PEERS if peer in self.figures), default=None)
+            other = min((self.figures[peer] for peer in (*PEERS, *GPU_PEERS) if peer in self.figures), default=None)
         if mine is None or not other:
             return None
         return mine / other

@@ -1,0 +1,229 @@
+"""The GPU's benchmarks: what runs where, what is told of failures, and that all spellings of a program agree."""
+
+import math
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is the one under test
+
+from benchmarks import gpu, gpu_programs, gpu_timing, gpu_works, table  # noqa: E402
+from benchmarks.gpu_libraries import Library, environment  # noqa: E402
+from benchmarks.work import BETTER, COPY, GPU_PEERS, SUBJECT, Goal, Outcome, Settings, Work  # noqa: E402
+
+QUICK = Settings(seconds=0.0, rounds=2, repeats=1)
+SMALL = {
+    **gpu_programs.bandwidth_bound(6, 20),
+    **gpu_programs.rows(6, 20),
+    **gpu_programs.products(8, 8),
+    **gpu_programs.loops((6,), 5, 2),
+}
+
+
+def plain(name, compiled=lambda function, **options: lambda *given: function(*given, **options)):
+    """A contender that computes with NumPy."""
+    return Library(name, np.asarray, compiled, lambda result: None, np.asarray)
+
+
+class TestPrograms:
+    @pytest.mark.parametrize("name", SMALL)
+    def test_definitions_compute_what_numpy_does(self, name):
+        program = SMALL[name]
+        arguments = program.arguments()
+        definition = nx.defn(program.definition, compiler="evaluator", promotion="nx")
+        result = definition(*map(nx.tensor, arguments), **program.options)
+        found = plain("x").arrays(result)
+        gpu_works.same(found, program.expected(arguments), program.tolerance)
+
+    @pytest.mark.parametrize("name", SMALL)
+    def test_programs_of_jax_compute_what_numpy_does(self, name):
+        jax = pytest.importorskip("jax", reason="JAX is not installed")
+        program = SMALL[name]
+        arguments = program.arguments()
+
+        def compiled(function, **options):
+            return lambda *given: function(*given, **options)
+
+        library = Library("JAX", jax.numpy.asarray, compiled, jax.block_until_ready, np.asarray)
+        result = program.compiled(library)(*map(library.place, arguments))
+        gpu_works.same(library.arrays(result), program.expected(arguments), max(program.tolerance, 1e-6))
+
+    def test_moved_bytes_are_those_that_have_to_be(self):
+        moved = {name: program.moved for name, program in gpu_programs.bandwidth_bound(1024, 1024).items()}
+        mebibyte = 2**20
+        assert moved == {
+            "exp(x) * x + 1, 1 M": 8 * mebibyte,
+            "select(x > y, x * y + 1, x − y) / 2, 1 M": 12 * mebibyte,
+            "sum, 1 M": 4 * mebibyte,
+            "sum of (x − y)², 1 M": 8 * mebibyte,
+            "sums of the rows, 1,024 × 1,024": 4 * mebibyte,
+            "sums of the columns, 1,024 × 1,024": 4 * mebibyte,
+            "argmax of the rows, 1,024 × 1,024": 4 * mebibyte,
+            "x + transpose(y), 1,024 × 1,024": 12 * mebibyte,
+        }
+
+
+class TestWorks:
+    @pytest.mark.parametrize("small", [False, True])
+    def test_names_tell_works_apart(self, small):
+        names = [work.name for work in gpu.chosen(None, small)]
+        assert len(set(names)) == len(names) == (23 if not small else 20)
+
+    def test_goals(self):
+        goals = {work.name: work.goals for work in gpu.chosen(None, small=False)}
+        assert goals["sum, 256 M"] == (Goal(1.11, COPY),)
+        assert goals["softmax of the rows, 65,536 × 4,096"] == (Goal(1.0, BETTER),)
+        assert [work.name for work in gpu.chosen("^call on", small=True)] == [
+            "call on 3 elements, the last of many waited for",
+            "call on 3 elements, each waited for",
+        ]
+
+    def test_a_throughput_is_compared_with_a_copy(self):
+        program = gpu_programs.Program(
+            lambda x: x + 1, lambda xp, x: x + 1, lambda x: x + 1, lambda random: (np.ones(5, np.float32),), moved=40
+        )
+        ground = gpu_works.Ground((plain("JAX"), plain(SUBJECT)), bandwidth=1e6)
+        work = Work(
+            "w", (Goal(1.11, COPY),), lambda work, settings: gpu_works._throughput(ground, program, work, settings)
+        )
+        (row,) = work.measure(work, QUICK)
+        assert row.figures[COPY] == 40 / 1e6
+        assert row.met() is (row.figures[SUBJECT] <= 1.11 * 4e-5)
+        assert row.note.endswith("% of a copy")
+
+    def test_who_fails_is_told_and_the_others_are_measured(self):
+        def compiled(function, **options):
+            def call(*given):
+                raise ValueError("no such thing\nsecond line")
+
+            return call
+
+        ground = gpu_works.Ground((plain("JAX", compiled), plain(SUBJECT)))
+        work = next(work for work in gpu_works.works(gpu_works.Ground((), small=True)) if work.name.startswith("sum, "))
+        program = gpu_programs.bandwidth_bound(2, 3)["sum, 6"]
+        program = gpu_programs.Program(np.sum, program.with_arrays, np.sum, program.inputs)
+        (row,) = gpu_works._throughput(ground, program, work, QUICK)
+        assert list(row.figures) == [SUBJECT]
+        assert row.note == "JAX failed: ValueError: no such thing"
+
+    def test_a_wrong_result_has_no_time(self):
+        def compiled(function, **options):
+            return lambda *given: function(*given) + 1
+
+        ground = gpu_works.Ground((plain(SUBJECT, compiled),))
+        work = Work("w", (), None)
+        program = gpu_programs.Program(np.sum, lambda xp, x: xp.sum(x), np.sum, lambda random: (np.ones(3),))
+        (row,) = gpu_works._throughput(ground, program, work, QUICK)
+        assert row.figures == {}
+        assert row.note.startswith("nxkernel failed: AssertionError: ")
+
+    def test_first_calls_of_written_functions(self):
+        jax = pytest.importorskip("jax", reason="JAX is not installed")
+        library = Library("JAX", jax.numpy.asarray, jax.jit, jax.block_until_ready, np.asarray)
+        ground = gpu_works.Ground((library,), small=True)
+        for measure in (gpu_works._first_calls, gpu_works._new_shapes):
+            (row,) = measure(ground, Work("w", (Goal(1.0, BETTER),), None), QUICK)
+            assert row.note == ""
+            assert row.figures["JAX"] > 0
+
+
+class TestSame:
+    def test_accepts_what_is_close(self):
+        gpu_works.same([np.float32([1, 2.0000001])], [np.float32([1, 2])], 1e-6)
+
+    def test_refuses_another_value(self):
+        with pytest.raises(AssertionError, match="Not equal to tolerance"):
+            gpu_works.same([np.float32([1, 2.1])], [np.float32([1, 2])], 1e-6)
+
+    def test_refuses_another_count_or_shape(self):
+        with pytest.raises(AssertionError, match="2 results, expected 1"):
+            gpu_works.same([np.ones(2)] * 2, [np.ones(2)], 1.0)
+        with pytest.raises(AssertionError, match=r"a result of shape \(3,\), expected \(2,\)"):
+            gpu_works.same([np.ones(3)], [np.ones(2)], 1.0)
+
+    def test_few_whole_numbers_may_differ(self):
+        ours, theirs = np.zeros(2000, np.int64), np.zeros(2000, np.int64)
+        ours[0] = 1
+        gpu_works.same([ours], [theirs], 0.0)
+        ours[:10] = 1
+        with pytest.raises(AssertionError, match=r"0\.50% of the whole numbers differ"):
+            gpu_works.same([ours], [theirs], 0.0)
+
+
+class TestTiming:
+    def test_many_calls_are_waited_for_once(self):
+        told = []
+        seconds = gpu_timing.seconds_a_call(lambda: told.append("call"), lambda result: told.append("wait"), 3)
+        assert told == ["call", "call", "call", "wait"]
+        assert 0 <= seconds < 1
+
+    def test_waiting_counts(self):
+        assert gpu_timing.seconds_a_call(lambda: None, lambda result: time.sleep(0.02), 2) >= 0.01
+
+    def test_a_contender_that_fails_later_is_left_out(self):
+        calls = []
+
+        def worse():
+            calls.append(1)
+            if len(calls) > 3:
+                raise RuntimeError("out of memory")
+            time.sleep(0.04)
+
+        best, failed = gpu_timing.interleaved(
+            {"a": (worse, lambda result: None), "b": (lambda: None, lambda result: None)}, QUICK
+        )
+        assert set(best) == {"b"}
+        assert failed == ["a failed: RuntimeError: out of memory"]
+
+
+class TestProcesses:
+    def rows(self, *lines):
+        works = gpu.chosen("^call on", small=True)
+        found, told, left = gpu.Found(), [], list(works)
+        gpu._follow(iter(lines), left, found, told.append)
+        return works, found, told, left
+
+    def test_rows_are_taken(self):
+        works = gpu.chosen("^call on", small=True)
+        row = {"work": works[0].name, "figures": {"JAX": 1.0}, "goals": [{"limit": 2.0, "against": "JAX"}]}
+        row |= {"unit": "s", "note": "x"}
+        _, found, told, left = self.rows(
+            {"machine": {"GPU": "G"}, "missing": ["no JAX"]}, {"begin": works[0].name}, {"rows": [row]}, {"end": ""}
+        )
+        assert (found.machine, found.missing) == ({"GPU": "G"}, ["no JAX"])
+        assert found.outcomes == [Outcome(works[0].name, {"JAX": 1.0}, (Goal(2.0, "JAX"),), "s", "x")]
+        assert told == [works[0].name]
+        assert [work.name for work in left] == [works[1].name]
+
+    def test_a_work_that_ends_its_process_is_a_row(self):
+        works, found, _, left = self.rows({"begin": "call on 3 elements, each waited for"}, {"end": "status -11"})
+        assert [(row.work, row.note) for row in found.outcomes] == [(works[1].name, "status -11")]
+        assert [work.name for work in left] == [works[0].name]
+
+    def test_a_process_that_does_not_come_up_is_told(self):
+        _, found, told, left = self.rows({"end": "its process ended with status 1: no memory"})
+        assert (found.outcomes, told, len(left)) == ([], ["its process ended with status 1: no memory"], 2)
+
+    def test_no_work_begins_after_the_end(self):
+        works = gpu.chosen("^call on", small=True)
+        found = gpu.run(works, QUICK, print, gpu=False, small=True, seconds=0.0)
+        assert [row.note for row in found.outcomes] == ["left out: 0 minutes are over"] * 2
+
+    def test_nothing_compiled_is_kept(self):
+        assert environment()["NXKERNEL_CACHE_DIR"] == "off"
+
+
+def test_table_of_a_gpu():
+    row = Outcome("w", {SUBJECT: 1e-3, "JAX": 2e-3, COPY: 9e-4}, (Goal(1.11, COPY),), "s", "2.1 TB/s")
+    assert table.as_markdown([row], GPU_PEERS).splitlines() == [
+        "| work | nxkernel | JAX | torch.compile | ÷ JAX | ÷ torch.compile | goal | met | note |",
+        "| --- | --: | --: | --: | --: | --: | --- | --- | --- |",
+        "| w | 1 ms | 2 ms | – | 0.50 | – | ≤ 1.11 a copy | no | 2.1 TB/s |",
+    ]
+    assert math.isclose(row.ratio(COPY), 10 / 9)
