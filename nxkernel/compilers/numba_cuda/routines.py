@@ -175,7 +175,7 @@ def routine_of(node: Expr) -> tuple[Routine, int]:
         For a function that Numba has compiled for the CPU.
     """
     # They register themselves; only here, for they need what is above.
-    from nxkernel.compilers.numba_cuda import cumulative, decompositions, transforms  # noqa: F401
+    from nxkernel.compilers.numba_cuda import cumulative, decompositions, sorting, transforms  # noqa: F401
 
     found = ROUTINES[node.primitive](node)
     return found, found.scratch
