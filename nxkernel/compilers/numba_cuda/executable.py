@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.backends.cuda.devices import device as device_of
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.memory import aligned
 from nxkernel.compilers.numba_cuda import planning
@@ -18,7 +17,6 @@ from nxkernel.compilers.numba_cuda.object_code import loaded
 from nxkernel.compilers.numba_cuda.program import Program
 from nxkernel.compilers.numba_cuda.steps import NUMBERS, SCRATCH, WORK, OnDevice, Run, Step, do_all
 from nxkernel.compilers.plan import Plan
-from nxkernel.compilers.scalars import is_single
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError, NxValueError, message
 from nxkernel.graph.expr import Graph, at_line
 
@@ -164,7 +162,7 @@ class Ready:
                 raise
 
     def _given(self, arrays: Sequence[np.ndarray | DeviceArray]) -> dict[int, DeviceArray]:
-        """The inputs that the program reads, on the device; those of the host go there in one piece where they are small."""
+        """The inputs that the program reads, on the device; small ones of the host go there in one piece."""
         given: dict[int, DeviceArray] = {}
         small: list[int] = []
         for place in self.program.used:

@@ -62,9 +62,8 @@ class Records:
         title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
         passes = sum(section.level == "full" for section in nest.sections)
         title = f"{title}, {passes} passes" if passes > 1 else title
-        record = self._kernel(
-            nest.kind, f"{title}, {launch.title}" if launch.title else title, launch.source, nodes, _moved(step)
-        )
+        title = f"{title}, {launch.title}" if launch.title else title
+        record = self._kernel(nest.kind, title, launch.source, nodes, _moved(step))
         record.operations = count * bound.elements
         record.texts = {"Numba source": lambda: _shown(nest), **record.texts}
         return record

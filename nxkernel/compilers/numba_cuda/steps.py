@@ -104,8 +104,8 @@ class Launched(OnDevice):
     places : list of Where
         Of its pointers.
     numbers : list of (int, int, int or None)
-        Words that the host knows only while it runs: the argument, the register of the value, and of a complex one which
-        part.
+        Words that the host knows only while it runs: the argument, the register of the value, and of a complex one
+        which part.
     """
 
     launch: KernelLaunch = None
