@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from nxkernel import primitives as p
-from nxkernel.compilers import dynamic, maps, pieces, prepare
+from nxkernel.compilers import complex_parts, dynamic, maps, pieces, prepare
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cuda import known, object_code, products, routines
 from nxkernel.compilers.numba_cuda.program import Program
@@ -19,13 +19,14 @@ from nxkernel.graph.traverse import post_order
 
 def plan_of(graph: Graph) -> Plan:
     """The plan of a graph, which says in terms of that graph where nodes come from."""
-    origin: dict[Expr, Expr] = {}
+    return Planner(routines.routine_of, _prepared).program(graph)
 
-    def prepared(outputs: Sequence[Expr], **options: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
-        made, before = prepare.prepare(outputs, products.TYPES, limits=prepare.ON_GPU, **options)
-        return made, {node: origin.get(old, old) for node, old in before.items()}
 
-    return Planner(routines.routine_of, prepared).program(graph)
+def _prepared(outputs: Sequence[Expr], **options: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
+    """Rewritten outputs, whose functions of complex numbers are arithmetic with their parts."""
+    made, origin = prepare.prepare(outputs, products.TYPES, limits=prepare.ON_GPU, **options)
+    made, parts = complex_parts.split(made)
+    return made, origin | {node: origin.get(old, old) for node, old in parts.items()}
 
 
 def guessed(graph: Graph, plan: Plan) -> frozenset[int]:
