@@ -8,9 +8,11 @@ from typing import Any
 from nxkernel import shapes
 from nxkernel.compilers import render
 from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.numba_cuda import elements
 from nxkernel.compilers.numba_cuda.launches import Place
+
+#: Arrays in one piece of memory begin at multiples of this.
+ALIGNMENT = 16
 
 
 class Arguments:
@@ -54,6 +56,8 @@ class Arguments:
                 self.starts[number] = f"{self.buffers[number]}_start"
                 self.add(self.starts[number], "s64", offset // nest.buffers[number].type.size)
         self._more: list[tuple[str, str, Place]] = []
+        #: Bytes of the memory that only this step uses.
+        self.scratch = 0
 
     def _type(self, key: tuple[str, int, int]) -> str:
         kind, number, part = key
@@ -106,9 +110,10 @@ class Arguments:
         self._values.append(value)
         return name
 
-    def point(self, name: str, type_: str, offset: int) -> str:
-        """One more pointer, to so many bytes from the beginning of the step's own memory; its name."""
-        self._more.append((name, type_, (None, offset)))
+    def reserve(self, name: str, type_: str, count: int) -> str:
+        """One more pointer, to so many elements of memory that only this step uses; its name."""
+        self._more.append((name, type_, (None, self.scratch)))
+        self.scratch += shapes.ceil_div(count * elements.numpy_type(type_).itemsize, ALIGNMENT) * ALIGNMENT
         return name
 
     @property

@@ -9,11 +9,11 @@ from nxkernel import shapes
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.loops import Section
 from nxkernel.compilers.numba_cuda import elements, geometry, walking
-from nxkernel.compilers.numba_cuda.arguments import Arguments
+from nxkernel.compilers.numba_cuda.arguments import ALIGNMENT, Arguments
 from nxkernel.compilers.numba_cuda.geometry import Machine
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch, Source
 from nxkernel.compilers.numba_cuda.reductions import Accumulator, Together
-from nxkernel.compilers.numba_cuda.sections import Code, Lane, parts, room
+from nxkernel.compilers.numba_cuda.sections import Code, Lane, room
 from nxkernel.compilers.numba_cuda.walking import ABREAST, SHORT, Span
 from nxkernel.compilers.numba_cuda.writing import Writer
 
@@ -25,13 +25,9 @@ WARPS = 32
 STATIC = 32 << 10
 
 
-def launches(bound: Bound, device: Machine) -> list[KernelLaunch]:
-    """The launch of a nest that reduces; none where it has no results."""
-    arguments = Arguments(bound)
-    if not arguments.rows:
-        return []
-    kind = Rows if bound.nest.lanes == "inner" else Columns
-    return [kind(arguments, device).launch()]
+def writer_for(bound: Bound, device: Machine, code: type[Code] = Code) -> Grouping:
+    """What writes the kernel of a nest that reduces."""
+    return (Rows if bound.nest.lanes == "inner" else Columns)(bound, device, code)
 
 
 class Grouping:
@@ -39,22 +35,23 @@ class Grouping:
 
     Parameters
     ----------
-    arguments : Arguments
+    bound : Bound
     device : Machine
+    code : type, optional
+        What writes sections.
     """
 
     name = title = group = member = ""
 
-    def __init__(self, arguments: Arguments, device: Machine) -> None:
-        self.arguments, self.nest, self.device = arguments, arguments.nest, device
+    def __init__(self, bound: Bound, device: Machine, code: type[Code] = Code) -> None:
+        self.arguments, self.nest, self.device = Arguments(bound), bound.nest, device
         self.w = Writer(1)
-        self.code = Code(arguments, self.w)
+        self.code = code(self.arguments, self.w)
         self.accumulators = {
             number: [Accumulator(self.w, section, reduce, self.nest.slots[reduce.slot]) for reduce in section.reduces]
             for number, section in enumerate(self.nest.sections)
         }
         self.together = Together(self.w, self.room)
-        self.memory = 0
 
     # Sizes -----------------------------------------------------------------------------------------------------
 
@@ -91,8 +88,11 @@ class Grouping:
 
     # Text ------------------------------------------------------------------------------------------------------
 
-    def launch(self) -> KernelLaunch:
-        """The kernel, with everything for one launch."""
+    def launches(self) -> list[KernelLaunch]:
+        """The launch, with everything; none where there are no results."""
+        return [self._launch()] if self.arguments.rows else []
+
+    def _launch(self) -> KernelLaunch:
         block, groups = self.shape()
         grid = geometry.grid(self.device, shapes.ceil_div(self.arguments.rows, groups))
         shared = self._make_rows(groups, grid[0])
@@ -101,7 +101,7 @@ class Grouping:
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
         source = Source(self.name, text, arguments.parameters)
         memory, words = arguments.memory, arguments.values
-        return KernelLaunch(source, memory, words, grid, block, shared, self.memory, None, self.title)
+        return KernelLaunch(source, memory, words, grid, block, shared, arguments.scratch, title=self.title)
 
     def _make_rows(self, groups: int, blocks: int) -> int:
         """Write where scratch rows are; how many bytes of shared memory they take, where they fit in there."""
@@ -109,35 +109,27 @@ class Grouping:
         if not nest.scratches:
             return 0
         last = nest.outer + nest.inner - 1
-        counts = [
-            (number, part, text) for number, type_ in enumerate(nest.scratches) for part, text in enumerate(room(type_))
+        names = [
+            (number, text, f"row{number}{part}")
+            for number, type_ in enumerate(nest.scratches)
+            for text, part in zip(room(type_), ("_re", "_im") if type_.is_complex else ("",), strict=True)
         ]
-        sizes = {text: elements.numpy_type(_kind(text)).itemsize for _, _, text in counts}
-        here = groups * arguments.sizes[last]
-        fits = sum(_rounded(here * sizes[text]) for _, _, text in counts) <= self.device.shared_limit - STATIC
-        total = here if fits else here * blocks
-        offset = 0
-        w.line(
-            f"group_row = {self.group} * {arguments.size(last)}"
-            if fits
-            else (f"group_row = (cuda.blockIdx.x * {self._groups()} + {self.group}) * {arguments.size(last)}")
-        )
-        for number, part, text in counts:
-            name = f"row{number}" + ("" if len(room(nest.scratches[number])) == 1 else "_re" if part == 0 else "_im")
-            arrays, at = self.code.rows.setdefault(number, ([], "group_row"))
+        here, offset = groups * arguments.sizes[last], 0
+        nbytes = {name: _rounded(here * elements.numpy_type(_kind(text)).itemsize) for _, text, name in names}
+        fits = sum(nbytes.values()) <= self.device.shared_limit - STATIC
+        first = self.group if fits else f"(cuda.blockIdx.x * {self._groups()} + {self.group})"
+        w.line(f"group_row = {first} * {arguments.size(last)}")
+        for number, text, name in names:
+            at = "group_row"
             if fits:
-                start = arguments.add(f"{name}_start", "s64", offset // sizes[text])
+                size = elements.numpy_type(_kind(text)).itemsize
+                at = f"{arguments.add(f'{name}_start', 's64', offset // size)} + group_row"
                 w.line(f"{name} = cuda.shared.array(0, {text})")
-                arrays.append(f"{name}")
-                at = f"{start} + group_row"
+                offset += nbytes[name]
             else:
-                arrays.append(arguments.point(name, f"{_kind(text)}*", offset))
-            self.code.rows[number] = (arrays, at)
-            offset += _rounded(total * sizes[text])
-        if fits:
-            return offset
-        self.memory = offset
-        return 0
+                arguments.reserve(name, f"{_kind(text)}*", here * blocks)
+            self.code.rows.setdefault(number, []).append((name, at))
+        return offset
 
     def _groups(self) -> str:
         return "cuda.blockDim.y" if self.group.endswith("y") else "cuda.blockDim.x"
@@ -159,6 +151,7 @@ class Grouping:
             indices = walking.apart(w, "group", spans)
             self.block = indices.pop(BLOCKS, None)
             self.code.locate(indices)
+            self.code.number = "group"
             for number, section in enumerate(nest.sections):
                 if section.level == "row":
                     self._row(section)
@@ -269,7 +262,9 @@ class Rows(Grouping):
 
     def _walk(self, section: Section, spans: Sequence[Span], turn: walking.Body) -> None:
         lanes, vectors = (
-            walking.suits_vectors(self.arguments, [section]) if spans and not self.alone else (1, frozenset())
+            walking.suits_vectors(self.arguments, [section])
+            if self.code.vectors and spans and not self.alone
+            else (1, frozenset())
         )
         if lanes > 1:
             walking.by_vectors(self.code, spans, "member", "members", turn, lanes, vectors)
@@ -343,4 +338,4 @@ def _kind(text: str) -> str:
 
 def _rounded(nbytes: int) -> int:
     """Bytes up to where another array may begin."""
-    return shapes.ceil_div(nbytes, 16) * 16
+    return shapes.ceil_div(nbytes, ALIGNMENT) * ALIGNMENT

@@ -15,15 +15,6 @@ from nxkernel.compilers.numba_cuda.sections import Code, Lane
 from nxkernel.compilers.numba_cuda.walking import ABREAST, SHORT, Span
 from nxkernel.compilers.numba_cuda.writing import Writer
 
-TITLE = "element by element"
-
-
-def launches(bound: Bound, device: Machine) -> list[KernelLaunch]:
-    """The launch of a nest without reductions; none where it has no elements."""
-    if not bound.elements:
-        return []
-    return [Mapping(bound, device).launch()]
-
 
 class Mapping:
     """Writes the kernel of such a nest.
@@ -32,34 +23,31 @@ class Mapping:
     ----------
     bound : Bound
     device : Machine
+    code : type, optional
+        What writes sections.
     """
 
-    name = "map"
+    name, title = "map", "element by element"
 
-    def __init__(self, bound: Bound, device: Machine) -> None:
+    def __init__(self, bound: Bound, device: Machine, code: type[Code] = Code) -> None:
         self.nest, self.device = bound.nest, device
         self.arguments = Arguments(bound)
         self.w = Writer(1)
-        self.code = Code(self.arguments, self.w)
+        self.code = code(self.arguments, self.w)
 
-    def launch(self, *, title: str = TITLE, scratch: int = 0, fill: int | None = None) -> KernelLaunch:
-        """The kernel, with everything for one launch."""
-        items = self.write()
+    def launches(self) -> list[KernelLaunch]:
+        """The launch, with everything; none where there are no elements."""
+        if not shapes.size(self.arguments.sizes):
+            return []
+        items = self._write()
         grid, block = flat(self.device, items)
         arguments = self.arguments
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
-        return KernelLaunch(
-            Source(self.name, text, arguments.parameters),
-            arguments.memory,
-            arguments.values,
-            grid,
-            block,
-            scratch=scratch,
-            fill=fill,
-            title=title,
-        )
+        source = Source(self.name, text, arguments.parameters)
+        memory, words = arguments.memory, arguments.values
+        return [KernelLaunch(source, memory, words, grid, block, scratch=arguments.scratch, title=self.title)]
 
-    def write(self) -> int:
+    def _write(self) -> int:
         """Write the body; how many items the launch has."""
         nest, arguments, w = self.nest, self.arguments, self.w
         w.line("first = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
@@ -67,7 +55,8 @@ class Mapping:
         spans = [Span(axis, None, arguments.size(axis)) for axis in range(nest.outer + nest.inner)]
         full = [section for section in nest.sections if section.level == "full"]
         once = any(section.level == "row" and (section.stores or section.scatters) for section in nest.sections)
-        lanes, vectors = (1, frozenset()) if once or not nest.inner else walking.suits_vectors(arguments, full)
+        plain = nest.inner and not once and self.code.vectors
+        lanes, vectors = walking.suits_vectors(arguments, full) if plain else (1, frozenset())
         elements = shapes.size(arguments.sizes)
         if lanes > 1:
             walking.by_vectors(self.code, spans, "first", "step", self._turn, lanes, vectors)

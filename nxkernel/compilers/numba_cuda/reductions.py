@@ -151,16 +151,14 @@ class Together:
 
     def __init__(self, writer: Writer, room: int) -> None:
         self.w, self.room = writer, room
-        self._arrays: dict[str, list[str]] = {}
 
     def arrays(self, accumulators: Sequence[Accumulator]) -> list[str]:
         """The lines that ask for the shared memory of some reductions; they come first in a kernel."""
-        lines = []
-        for accumulator in accumulators:
-            for name, type_ in accumulator.variables:
-                self._arrays[name] = [f"shared_{name}"]
-                lines.append(f"shared_{name} = cuda.shared.array({self.room}, {room(type_)[0]})")
-        return lines
+        return [
+            f"shared_{name} = cuda.shared.array({self.room}, {room(type_)[0]})"
+            for accumulator in accumulators
+            for name, type_ in accumulator.variables
+        ]
 
     def lanes(self, accumulators: Sequence[Accumulator], count: str) -> None:
         """Join the first lanes of a warp, `count` of them, each of which has the result then."""
@@ -185,12 +183,12 @@ class Together:
         """Leave what this thread carries at a place of shared memory."""
         for accumulator in accumulators:
             for name, type_ in accumulator.variables:
-                put(self.w, self._arrays[name], place, name, type_)
+                put(self.w, [f"shared_{name}[{place}]"], name, type_)
 
     def take(self, accumulators: Sequence[Accumulator], place: str, *, joining: bool) -> None:
         """Take what lies at a place of shared memory: it becomes what this thread carries, or joins it."""
         for accumulator in accumulators:
-            others = [str(got(self.w, self._arrays[name], place, type_)) for name, type_ in accumulator.variables]
+            others = [str(got(self.w, [f"shared_{name}[{place}]"], type_)) for name, type_ in accumulator.variables]
             if joining:
                 accumulator.join(others)
             else:

@@ -39,20 +39,23 @@ class Code:
     ----------
     carried : callable
         The value that the reduction of a number has so far.
-    rows : dict of int to (list of str, str)
-        Of each scratch row the arrays, and where this group's begins.
+    rows : dict of int to list of (str, str)
+        Of each scratch row the arrays, with where this group's part of it begins.
+    number : str
+        That of the row at hand among all, where lanes have none of the outer axes' indices.
     tiles : dict of int to str
         Of each buffer that a tile in shared memory has, the element at hand.
-    scatter : callable
-        Writes a scatter: its number among all, itself, the place and the value.
     """
+
+    #: Whether lanes may be vectors of elements, without an index of their own along each axis.
+    vectors = True
 
     def __init__(self, arguments: Arguments, writer: Writer) -> None:
         self.arguments, self.nest, self.w = arguments, arguments.nest, writer
-        self.rows: dict[int, tuple[list[str], str]] = {}
+        self.rows: dict[int, list[tuple[str, str]]] = {}
+        self.number = ""
         self.carried: Callable[[int], Value] = lambda number: ""
         self.tiles: dict[int, str] = {}
-        self.scatter: Callable[[Scatter, str, Value], None] = self._scatter
         self._located: frozenset[int] = frozenset()
         self._bases: dict[int, str] = {}
 
@@ -138,9 +141,7 @@ class Code:
         if op.name == "carry":
             return self.carried(op.extra)
         if op.name == "scratch":
-            arrays, at = self.rows[op.extra]
-            index = total([at, self._along(lane)])
-            return got(self.w, arrays, index, op.type)
+            return got(self.w, self._row_places(op.extra, lane), op.type)
         return self.w.let(f"{elements.register_type(op.type)}({self.place(op.extra, lane)})")
 
     def _constant_names(self, number: int) -> list[str]:
@@ -148,8 +149,17 @@ class Code:
         words = self.arguments.words
         return [name for (kind, which, _), name in words.items() if (kind, which) == ("constant", number)]
 
-    def _along(self, lane: Lane) -> str:
-        return lane[self.nest.outer + self.nest.inner - 1]
+    def _row_places(self, row: int, lane: Lane) -> list[str]:
+        """The elements of a scratch row at a lane."""
+        index = lane[self.nest.outer + self.nest.inner - 1]
+        return [f"{array}[{total([at, index])}]" for array, at in self.rows[row]]
+
+    def order(self, lane: Lane) -> str:
+        """The number of a lane among all elements, in the order of the nest."""
+        text = self.number
+        for axis in sorted(lane):
+            text = f"({text}) * {self.arguments.size(axis)} + {lane[axis]}" if text else lane[axis]
+        return text or "0"
 
     # Memory ----------------------------------------------------------------------------------------------------
 
@@ -188,9 +198,11 @@ class Code:
                 self.w.store(name, self.place(number, lane, further), value, type_)
         for scatter in section.scatters:
             for lane, mine in zip(lanes, values, strict=True):
-                self.scatter(scatter, self.place(scatter.buffer, lane, str(mine[scatter.offset])), mine[scatter.value])
+                place = self.place(scatter.buffer, lane, str(mine[scatter.offset]))
+                self.scatter(scatter, lane, place, mine[scatter.value])
 
-    def _scatter(self, scatter: Scatter, place: str, value: Value) -> None:
+    def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
+        """Write a value to a computed place."""
         name, type_ = self.arguments.buffers[scatter.buffer], self.nest.buffers[scatter.buffer].type
         if scatter.combine == "add":
             self.w.extend(elements.atomic_add(name, place, value, type_))
@@ -200,10 +212,8 @@ class Code:
     def keep_rows(self, section: Section, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
         """Write what later sections read from scratch rows."""
         for row, number in section.scratches:
-            arrays, at = self.rows[row]
             for lane, mine in zip(lanes, values, strict=True):
-                index = total([at, self._along(lane)])
-                put(self.w, arrays, index, mine[number], self.nest.scratches[row])
+                put(self.w, self._row_places(row, lane), mine[number], self.nest.scratches[row])
 
     def keep(self, section: Section, values: Sequence[Value]) -> None:
         """Put what later sections read into slots."""
@@ -218,15 +228,15 @@ def room(type_: Type) -> list[str]:
     return [f"np.{name}"] * (2 if type_.is_complex else 1)
 
 
-def put(writer: Writer, arrays: Sequence[str], index: str, value: Value, type_: Type) -> None:
-    """Write a value to arrays that hold it as registers do."""
-    for array, part in zip(arrays, parts(value), strict=True):
-        writer.line(f"{array}[{index}] = {f'u8({part})' if type_ is types.bool_ else part}")
+def put(writer: Writer, places: Sequence[str], value: Value, type_: Type) -> None:
+    """Write a value to elements of arrays that hold it as registers do."""
+    for place, part in zip(places, parts(value), strict=True):
+        writer.line(f"{place} = {f'u8({part})' if type_ is types.bool_ else part}")
 
 
-def got(writer: Writer, arrays: Sequence[str], index: str, type_: Type) -> Value:
-    """A value from arrays that hold it as registers do."""
-    found = [writer.let(f"{array}[{index}]") for array in arrays]
+def got(writer: Writer, places: Sequence[str], type_: Type) -> Value:
+    """A value from elements of arrays that hold it as registers do."""
+    found = [writer.let(place) for place in places]
     if type_.is_complex:
         return Pair(*found)
     return writer.let(f"truth({found[0]})") if type_ is types.bool_ else found[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.numba_cuda import grouping, mapping
+from nxkernel.compilers.numba_cuda import grouping, mapping, scattering
 from nxkernel.compilers.numba_cuda.geometry import Machine
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch
 
@@ -23,6 +23,8 @@ def launches_of(bound: Bound, device: Machine) -> list[KernelLaunch]:
     list of KernelLaunch
         None where there is nothing to compute.
     """
+    if scattering.is_contested(bound):
+        return scattering.launches(bound, device)
     if any(section.reduces for section in bound.nest.sections):
-        return grouping.launches(bound, device)
-    return mapping.launches(bound, device)
+        return grouping.writer_for(bound, device).launches()
+    return mapping.Mapping(bound, device).launches()
