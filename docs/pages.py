@@ -29,7 +29,7 @@ _FAMILIES = (
 #: Modules of ``nxkernel.defn`` and what their sections are called.
 _DEFINING = {
     "jit": "Compiled functions", "definition": "What a definition answers", "options": "Options",
-    "walking": "Containers",
+    "walking": "Containers", "transfer": "Where tensors are",
     "flow.public": "Loops and choices", "differentiation": "Gradients", "linear": "Matrices of derivatives",
     "gradients": "Gradients of one's own", "mapping": "Functions of one entry", "hooks": "Hooks", "stream": "Streams",
     "events": "What happened", "guards": "No surprises", "nans": "Where NaNs come from", "defaults": "Default options",

@@ -57,7 +57,7 @@ _NOWHERE = {
     "in_features": "The size of the input is found when init traces the network.",
     "in_channels": "The size of the input is found when init traces the network.",
     "input_shape": "The shape of the input is found when init traces the network.",
-    "device": "Tensors are in the main memory.",
+    "device": 'Tensors are made in the main memory; nx.backend_transfer(t, "cuda:0") brings them to a GPU.',
     "order": "Elements are in C order.",
 }
 #: What positional arguments beyond those that a function takes probably stand for.

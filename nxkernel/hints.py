@@ -200,7 +200,7 @@ ATTRIBUTES: dict[str, Entry] = {
     "nbytes": "nx.byte_size(t)", "itemsize": "nx.byte_size(t) // nx.size(t)", "dim": "t.rank", "numel": "t.size",
     "at": "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)", "fill_": "nx.fill(t, 0)",
     "to": 'nx.as_type(t, "f32")', "double": 'nx.as_type(t, "f64")', "half": 'nx.as_type(t, "f16")',
-    "long": 'nx.as_type(t, "s64")', "tobytes": "nx.to_binary(t)", "values": "t.to_numpy()", "device": "t.type",
+    "long": 'nx.as_type(t, "s64")', "tobytes": "nx.to_binary(t)", "values": "t.to_numpy()",
     "flat": "nx.flatten(t)", "detach": "t", "cpu": "t", "clone": FUNCTIONS["copy"], "contiguous": "t",
     **{name: FUNCTIONS[name] for name in (
         "absolute", "amax", "amin", "astype", "average", "bool", "broadcast_to", "clamp", "conj", "copy", "cummax",

@@ -23,6 +23,7 @@ from nxkernel.defn.mapping import vmap
 from nxkernel.defn.nans import debug_nans
 from nxkernel.defn.options import keyword
 from nxkernel.defn.stream import Stream, stream
+from nxkernel.defn.transfer import backend_copy, backend_deallocate, backend_transfer
 from nxkernel.defn.walking import leaves, map_leaves
 
 __all__ = [
@@ -30,6 +31,9 @@ __all__ = [
     "Event",
     "Stream",
     "assert_compiles",
+    "backend_copy",
+    "backend_deallocate",
+    "backend_transfer",
     "checkpoint",
     "compile",
     "cond",

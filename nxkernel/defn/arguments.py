@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
-from nxkernel.defn import containers, faces, places
+from nxkernel.defn import containers, devices, faces, places
 from nxkernel.defn.captures import Survey, Walk
 from nxkernel.defn.leaf import Leaf, array_of, kind_of, spec_of
 from nxkernel.defn.states import constant, describe
@@ -19,6 +19,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.dispatch import is_number
 from nxkernel.primitives import parameter
+from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.wording import a
 
@@ -54,11 +55,13 @@ class Arguments:
         The names of hooks that functions are given for.
     owner : tuple
         What tells the object that is called from others of the same content; empty where they share programs.
+    donated : tuple of int
+        The leaves on a device that are given away.
     """
 
     __slots__ = (
-        "_option_states", "_walk", "arrays", "assigned", "compiler", "face", "fixed", "hooks", "keywords", "kinds",
-        "names", "options", "owner", "paths", "placed", "specs", "structures", "survey", "values",
+        "_option_states", "_walk", "arrays", "assigned", "compiler", "donated", "face", "fixed", "hooks", "keywords",
+        "kinds", "names", "options", "owner", "paths", "placed", "specs", "structures", "survey", "values",
     )  # fmt: skip
 
     def __init__(
@@ -67,7 +70,7 @@ class Arguments:
         structures: Sequence[Any],
         leaves: Sequence[tuple[str, Any]],
         options: dict[str, Any],
-        compiler: str,
+        compiler: str | None,
         survey: Survey,
         captured: Sequence[Any],
         face: str = faces.NX,
@@ -77,9 +80,10 @@ class Arguments:
         assigned: Mapping[str, bool] = MappingProxyType({}),
         hooks: Collection[str] = (),
         owner: tuple = (),
+        donated: Collection[str] = (),
     ) -> None:
         self.names, self.structures = names, tuple(structures)
-        self.options, self.compiler, self.survey = options, compiler, survey
+        self.options, self.survey = options, survey
         self.paths = tuple([path for path, _ in leaves])
         self.values = [value for _, value in leaves]
         self.specs = tuple([spec_of(value, path) for path, value in leaves])
@@ -89,6 +93,10 @@ class Arguments:
         for name, value in options.items():
             state = constant(value)
             self._option_states[name] = self._walked(name, value) if state is None else state
+        self.compiler = devices.compiler_of(compiler, [*self.values, *(value for _, _, value in self.arrays)])
+        self.donated: tuple[int, ...] = ()
+        if donated and devices.is_for_devices(self.compiler):
+            self.donated = devices.places_of(self.paths, donated, self.values)
         self.face, self.keywords, self.placed = face, tuple(keywords), placed
         self.hooks, self.owner = frozenset(hooks), owner
         #: What a NumPy program sees apart though types and shapes are equal: numbers, which are weak, and arrays.
@@ -118,7 +126,13 @@ class Arguments:
             self.compiler,
             self.hooks,
             self.owner,
+            self.donated,
         )
+
+    @property
+    def has_device_tensors(self) -> bool:
+        """Whether an argument or something captured is on a device."""
+        return any(type(value) is DeviceTensor for value in [*self.values, *(value for _, _, value in self.arrays)])
 
     def own(self, function: str, given: list[np.ndarray], program: Any) -> None:
         """Make sure that a program may write into the arrays that it assigns into; tensors are copied for it.
@@ -136,7 +150,7 @@ class Arguments:
             path, value = self.paths[place], self.values[place]
             line = places.line_of(source)
             if not isinstance(value, np.ndarray):
-                given[place] = given[place].copy()
+                given[place] = devices.duplicate(given[place])
             elif not value.flags.writeable:
                 raise NxTypeError(
                     message(f"{function} assigns into {path}, which is read-only.", *line, f"Pass {path}.copy().")
@@ -175,7 +189,7 @@ class Arguments:
             if isinstance(value, np.ndarray):
                 if not np.may_share_memory(new, value):
                     np.copyto(value, new)
-            elif place not in program.returned and not any(_alike(new, result) for result in results):
+            elif place not in program.returned and not _is_among(new, results):
                 # Which of the results it is cannot always be seen from the graph: a `return` may be one of several.
                 raise NxTypeError(
                     message(
@@ -267,6 +281,9 @@ class Arguments:
             found |= self._walk.parts
         if self.hooks:
             found["hooks"] = (self.hooks, ", ".join(sorted(self.hooks)))
+        if self.donated:
+            given_away = tuple([self.paths[place] for place in self.donated])
+            found["donated"] = (given_away, ", ".join(given_away))
         if self.owner:
             found["the function object, to which its hooks belong"] = (self.owner, "this one")
         return {**found, **self.survey.parts, "compiler": (self.compiler, self.compiler)}
@@ -294,11 +311,16 @@ class Arguments:
             self.hooks,
         )  # fmt: skip
 
-    def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made."""
+    def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[Any]:
+        """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made.
+
+        What is on a device stays there for programs that run on devices.
+        """
         given = [*zip(self.values, self.specs, strict=True)]
         given += [(array, spec) for _, spec, array in [self.arrays[number] for number in captured]]
         given += [(array, spec_of(array)) for array in fixed]
+        if devices.is_for_devices(self.compiler):
+            return [value.array if type(value) is DeviceTensor else array_of(value, spec) for value, spec in given]
         return [array_of(value, spec) for value, spec in given]
 
     def signature(self, name: str) -> str:
@@ -322,13 +344,18 @@ _MOST_WORK = 100_000
 
 def _overlap(one: Any, other: Any) -> bool:
     """Whether two arrays or tensors have elements in common, or may have for all that can be found out quickly."""
-    one, other = (value.data if isinstance(value, Tensor) else value for value in (one, other))
+    one, other = (value.data if type(value) is Tensor else value for value in (one, other))
     if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)):
         return False
     try:
         return np.shares_memory(one, other, max_work=_MOST_WORK)
     except np.exceptions.TooHardError:
         return True
+
+
+def _is_among(new: Any, results: Sequence[Any]) -> bool:
+    new, *results = devices.on_host([new, *results])
+    return any(_alike(new, result) for result in results)
 
 
 def _alike(one: np.ndarray, other: np.ndarray) -> bool:

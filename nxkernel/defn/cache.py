@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from nxkernel.compilers.interface import Executable
 from nxkernel.defn import launches
 from nxkernel.defn.arguments import Parts
 from nxkernel.defn.delivery import Hook
+from nxkernel.defn.devices import OnDevice
 from nxkernel.defn.events import Event, stream
 from nxkernel.defn.states import is_code
 from nxkernel.graph.expr import Source
@@ -76,6 +77,8 @@ class Program:
         The call that it answers, as a person would write it.
     compiler : str
     trace_ms : float
+    placed : OnDevice or None
+        What calls the executable, where it runs on a device.
     calls, new, calls_when_last : int
         How many calls it answered, how many of those it was made for, and `calls` when it was put at the end.
     """
@@ -97,11 +100,16 @@ class Program:
     signature: str
     compiler: str
     trace_ms: float
+    placed: OnDevice | None = None
     calls: int = 0
     new: int = 0
     # The call that it is made for is still to come then.
     calls_when_last: int = 1
     made: float = field(default_factory=time.time)
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """Its results, for arrays of the host or of a device."""
+        return self.executable.run(arrays) if self.placed is None else self.placed.run(arrays)
 
     @property
     def hits(self) -> int:

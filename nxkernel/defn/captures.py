@@ -12,13 +12,13 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import getitem
 from typing import Any
 
 import numpy as np
 
 from nxkernel.defn import fingerprint, reads, subjects
+from nxkernel.defn.captured import ON_DEVICE, Captured
 from nxkernel.defn.leaf import is_array, spec_of
 from nxkernel.defn.stand_ins import replaceable, slots
 from nxkernel.defn.states import (
@@ -34,29 +34,11 @@ from nxkernel.defn.states import (
     installed,
     members,
 )
-from nxkernel.primitives import Spec
+from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 
 #: Up to how many numbers and texts of a container are compared one by one.
 _FEW = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Captured:
-    """An array or tensor that a function reads from outside.
-
-    Parameters
-    ----------
-    name : str
-        As the person wrote it: ``weights``, ``config.rate`` or ``params['w']``.
-    spec : Spec
-    read : callable
-        Gives the value now.
-    """
-
-    name: str
-    spec: Spec
-    read: Callable[[], Any]
 
 
 class Survey:
@@ -82,7 +64,7 @@ class Survey:
         self.arrays, self.leads = tuple(walk.arrays), walk.leads
         self.ident, self.parts = tuple(walk.states), walk.parts
         self.shortcuts: dict[tuple, Any] = {}
-        self._arrays = [(a.read, a.spec, a.spec.shape, a.spec.type.dtype) for a in self.arrays]
+        self._arrays = [(a.read, *a.expected) for a in self.arrays]
 
     @property
     def is_empty(self) -> bool:
@@ -103,6 +85,9 @@ class Survey:
                 value = read()
                 if type(value) is Tensor:
                     if value.spec != spec:
+                        return None
+                elif type(value) is DeviceTensor:
+                    if (ON_DEVICE, value.spec) != spec:
                         return None
                 elif value.shape != shape or (value.dtype is not dtype and spec_of(value) != spec):
                     return None
@@ -218,9 +203,10 @@ class Walk:
         first = next((place for place, known in enumerate(self.values) if known is value), None)
         if first is not None:
             self.aliases.append((len(self.arrays), first))
-        self.arrays.append(Captured(name.removeprefix("option "), spec, read))
+        on_device = type(value) is DeviceTensor
+        self.arrays.append(Captured(name.removeprefix("option "), spec, read, on_device))
         self.values.append(value)
-        self._add(("array", spec, first), name, str(spec))
+        self._add(("array", spec, first, on_device), name, f"{spec} on a device" if on_device else str(spec))
 
     def _compound(self, value: Any, name: str) -> None:
         if isinstance(value, types.FunctionType) and not installed(value):

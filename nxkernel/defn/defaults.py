@@ -9,7 +9,11 @@ from typing import Any
 from nxkernel.compilers import interface
 from nxkernel.errors import NxTypeError, message
 
-_BUILT_IN = {"compiler": "numba_cpu"}
+#: The compiler where nobody names one.
+BUILT_IN = "numba_cpu"
+#: The compiler that is ``numba_cuda`` where there is a GPU, and else the one that is built in.
+AUTO = "auto"
+_BUILT_IN = {"compiler": BUILT_IN}
 _global: dict[str, Any] = {}
 #: The options set in this context; None while none are.
 CONTEXT: ContextVar[dict[str, Any] | None] = ContextVar("nxkernel_default_options", default=None)
@@ -22,8 +26,14 @@ def _merged(before: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
         if name not in _BUILT_IN:
             raise NxTypeError(message(f"there is no default option {name!r}.", f"There are {', '.join(_BUILT_IN)}."))
     if options.get("compiler") is not None:
-        interface.get(options["compiler"])
+        check(options["compiler"])
     return {name: value for name, value in {**before, **options}.items() if value is not None}
+
+
+def check(compiler: str) -> None:
+    """Refuse the name of a compiler that there is not."""
+    if compiler != AUTO:
+        interface.get(compiler)
 
 
 class Before(dict):
@@ -48,7 +58,9 @@ def default_options(**options: Any) -> Before:
     Parameters
     ----------
     compiler : str or None
-        ``"numba_cpu"`` or ``"evaluator"``; None sets none, so that the one of the whole process counts.
+        ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; None sets none, so that the one of the whole
+        process counts. ``"auto"`` is ``"numba_cuda"`` where there is a GPU, and else ``"numba_cpu"``. While none is
+        set, it is ``"numba_cuda"`` for calls with tensors on a device, and ``"numba_cpu"`` for all others.
 
     Returns
     -------
@@ -101,6 +113,11 @@ def reset() -> None:
     """Back to the options that are built in."""
     _set_global({})
     CONTEXT.set(None)
+
+
+def compiler() -> str | None:
+    """The compiler that somebody has set; None where nobody has."""
+    return {**_global, **(CONTEXT.get() or {})}.get("compiler")
 
 
 def current() -> dict[str, Any]:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types as types_
-from nxkernel.compilers import interface
 from nxkernel.defn import (
     captures,
     containers,
     defaults,
     delivery,
+    devices,
     explain,
     faces,
     fingerprint,
@@ -41,10 +41,9 @@ from nxkernel.defn.known import Compiled
 from nxkernel.defn.report import CompilationView
 from nxkernel.defn.telling import tell
 from nxkernel.defn.trace import Traced
-from nxkernel.errors import CompilationError, NxError, NxTypeError, NxValueError, message
+from nxkernel.errors import CompilationError, NxError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
-from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify
 
@@ -70,21 +69,14 @@ class Definition(Compiled):
         promotion: str | None = None,
         static_argnames: static_arguments.Names = None,
         static_argnums: static_arguments.Numbers = None,
+        donate_argnames: static_arguments.Names = None,
+        donate_argnums: static_arguments.Numbers = None,
         hooks: Mapping[str, Callable[[Any], Any]] | None = None,
     ) -> None:
-        if isinstance(function, np.ufunc):
-            name = function.__name__
-            raise NxTypeError(
-                message(
-                    f"np.{name} works on arrays; a traced value has no data that it could work on.",
-                    f"Give the function of nxkernel: nx.{name}.",
-                )
-            )
-        if not callable(function):
-            raise NxTypeError(f"a definition is made of a function, got {describe(function)}")
+        misuse.check_function(function)
         functools.update_wrapper(self, function, updated=())
         if compiler is not None:
-            interface.get(compiler)
+            defaults.check(compiler)
         if promotion is not None and promotion not in faces.FACES:
             raise NxValueError(
                 message(
@@ -106,6 +98,10 @@ class Definition(Compiled):
         self.face = promotion or (faces.of(plain) if syntax else faces.NX)
         #: The parameters that are static values whatever is passed.
         self.static = static_arguments.named(self.__name__, self._signature, static_argnames, static_argnums)
+        #: The parameters whose tensors on a device are given away.
+        self.donated = static_arguments.named(
+            self.__name__, self._signature, donate_argnames, donate_argnums, static_arguments.DONATED
+        )
         content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.face}"
         self._family: Family = family(self.__name__, content, subjects.place(plain))
 
@@ -228,7 +224,7 @@ class Definition(Compiled):
             given = arguments.inputs(program.captured, program.fixed)
             if program.changes:
                 arguments.own(self.__name__, given, program)
-            made = nans.run(self.__name__, program, given) if watching else program.executable.run(given)
+            made = nans.run(self.__name__, program, given) if watching else program.run(given)
             if program.changes:
                 arguments.give_back(self.__name__, given, made, program)
             return quick.results(program, made, self.hooks)
@@ -297,14 +293,13 @@ class Definition(Compiled):
             if isinstance(value, Template) and not templates:
                 raise misuse.template(self.__name__, path)
         survey, captured = self._look()
-        compiler = self.compiler or defaults.current()["compiler"]
         fixed = self._family.fixed
         placed, assigned, owner = frozenset(more), self._family.assigned, ()
         if self._family.owned:
             owner = delivery.owner(self._root)
         return Arguments(
-            names, structures, leaves, values, compiler, survey, captured, self.face, fixed, keywords, placed, assigned,
-            self.hooks, owner,
+            names, structures, leaves, values, self.compiler, survey, captured, self.face, fixed, keywords, placed,
+            assigned, self.hooks, owner, self.donated,
         )  # fmt: skip
 
     def _fixed_apart(self, args: tuple, names: list[str]) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
@@ -369,10 +364,14 @@ class Definition(Compiled):
             where = places.caller()
             try:
                 traced, trace_ms = self._trace(arguments)
+                executable, placed = devices.compiled(
+                    traced.graph, arguments.compiler, self.__name__, len(arguments.values), arguments.donated
+                )
                 program = Program(
                     ident=arguments.ident,
                     parts=arguments.parts(),  # with the values of numbers that tracing made static
-                    executable=interface.get(arguments.compiler).compile(traced.graph),
+                    executable=executable,
+                    placed=placed,
                     structure=traced.structure,
                     captured=traced.captured,
                     fixed=traced.fixed,

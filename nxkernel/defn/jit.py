@@ -56,7 +56,8 @@ def defn(
     ----------
     function : callable
     compiler : str, optional
-        ``"numba_cpu"`` or ``"evaluator"``; the default option when not given.
+        ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; the default option when not given
+        (:func:`nxkernel.default_options`).
     promotion : {"nx", "numpy"}, optional
         Whose rules hold for types, and whether arrays are assigned into: Nx's, or NumPy's. When not given, a function
         that names NumPy and nothing of nxkernel follows NumPy's, and so does one that names neither where the names
@@ -146,6 +147,8 @@ def jit(
     on_conflict: str = "raise",
     static_argnames: Names = None,
     static_argnums: Numbers = None,
+    donate_argnames: Names = None,
+    donate_argnums: Numbers = None,
     hooks: Hooks = None,
 ) -> Definition:
     """Compile a function when it is called, by the types and shapes of its arguments.
@@ -155,12 +158,17 @@ def jit(
     function : callable
         Traced as it stands, with each turn of its Python loops; in one with ``@nx.defn`` they are loops of the program.
     compiler : str, optional
-        ``"numba_cpu"`` or ``"evaluator"``; the default option when not given.
+        ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; the default option when not given
+        (:func:`nxkernel.default_options`).
     on_conflict : {"raise", "force", "reuse"}
         What a call does while another function is being traced: an error, a compilation of its own, or a part of that
         function's graph.
     static_argnames, static_argnums : optional
         Positional parameters that are static values, as :func:`nxkernel.defn` takes them.
+    donate_argnames, donate_argnums : optional
+        Positional parameters, by name or place, whose tensors are not needed after the call: those on a device are
+        given away, so that using one again is an error, and their memory becomes that of results of the same type and
+        shape. Tensors and arrays on the host stay as they are.
     hooks : dict, optional
         Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
 
@@ -189,16 +197,19 @@ def jit(
                 "To compile and call at once, write nx.jit_apply(fun, [arguments]).",
             )
         )
-    given: dict[str, Any] = {"static_argnames": static_argnames}
+    given: dict[str, Any] = {"static_argnames": static_argnames, "donate_argnames": donate_argnames}
     if isinstance(function, Definition):
         if static_argnames is None and static_argnums is None:
             given["static_argnames"] = function.static
+        if donate_argnames is None and donate_argnums is None:
+            given["donate_argnames"] = function.donated
         given |= {"syntax": function.syntax, "promotion": function.face}
         hooks = function.hooks | delivery.checked(hooks)
         function = function.__nx_function__
     return Definition(
-        function, compiler=compiler, on_conflict=on_conflict, static_argnums=static_argnums, hooks=hooks, **given
-    )
+        function, compiler=compiler, on_conflict=on_conflict, static_argnums=static_argnums,
+        donate_argnums=donate_argnums, hooks=hooks, **given,
+    )  # fmt: skip
 
 
 def jit_apply(

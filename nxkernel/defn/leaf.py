@@ -99,7 +99,7 @@ def array_of(value: Any, spec: Spec) -> np.ndarray:
     NxTypeError
         For what has no data: a template or a traced value.
     """
-    if type(value) is Tensor:
+    if isinstance(value, Tensor):
         return value.data
     if is_number(value):
         return cast_number(value, spec.type)

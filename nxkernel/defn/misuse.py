@@ -5,9 +5,32 @@ from __future__ import annotations
 import collections
 from typing import Any
 
+import numpy as np
+
 from nxkernel.defn import places
 from nxkernel.errors import CompilationError, NxTypeError, message
+from nxkernel.shapes import describe
 from nxkernel.wording import a
+
+
+def check_function(function: Any) -> None:
+    """Refuse what no definition can be made of.
+
+    Raises
+    ------
+    NxTypeError
+        For what is no function, and for functions of NumPy that are no Python functions.
+    """
+    if isinstance(function, np.ufunc):
+        name = function.__name__
+        raise NxTypeError(
+            message(
+                f"np.{name} works on arrays; a traced value has no data that it could work on.",
+                f"Give the function of nxkernel: nx.{name}.",
+            )
+        )
+    if not callable(function):
+        raise NxTypeError(f"a definition is made of a function, got {describe(function)}")
 
 
 def no_data(function: str, path: str, value: Any) -> NxTypeError:

@@ -9,7 +9,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.compilers.first_nan import Origin, has_nan, origin
-from nxkernel.defn import containers, defaults, places
+from nxkernel.defn import containers, defaults, devices, places
 from nxkernel.defn.cache import Program
 from nxkernel.errors import NanError, NxTypeError, message
 from nxkernel.graph.expr import Expr
@@ -90,11 +90,14 @@ def watching() -> bool:
 
 def run(name: str, program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Run a program, and refuse what it gives where there is a NaN."""
-    given = [array.copy() for array in arrays] if program.changes else arrays
-    made = program.executable.run(arrays)
-    for number, value in enumerate(made):
+    given = arrays if program.placed is None else devices.on_host(arrays)
+    if program.changes:
+        given = [array.copy() for array in given]
+    made = program.run(arrays)
+    found = devices.on_host(made)
+    for number, value in enumerate(found):
         if has_nan(value):
-            raise NanError(message(f"{name} gave NaN in {_place(program, made, number)}.", *_told(program, given)))
+            raise NanError(message(f"{name} gave NaN in {_place(program, found, number)}.", *_told(program, given)))
     return made
 
 

@@ -15,6 +15,7 @@ from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program
 from nxkernel.defn.captures import Survey
 from nxkernel.defn.events import Event, stream
+from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 
@@ -23,7 +24,7 @@ _wrap = Tensor.wrap
 _array = np.array
 _share = np.may_share_memory
 _F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
-_OPTIONS, _STATIC, _SCALAR = object(), object(), object()
+_OPTIONS, _STATIC, _SCALAR, _DEVICE = object(), object(), object(), object()
 _context = defaults.CONTEXT.get
 #: What a shortcut gives that does not hold any more.
 OUTDATED = object()
@@ -70,6 +71,9 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
                 return False
             key += (kind, names)
             return add_all([value[name] for name in order], key, arrays)
+        elif kind is DeviceTensor:
+            key += (_DEVICE, value.spec)
+            arrays.append(value.array)
         elif issubclass(kind, np.number | np.bool):
             key += (_SCALAR, value.dtype)
             arrays.append(_array(value))
@@ -170,6 +174,9 @@ class Shortcut:
             return False
         if any(type(arguments.values[place]) is not np.ndarray for place in program.changes):
             return False
+        if arguments.has_device_tensors and (program.placed is None or program.changes):
+            # The long way brings them to the host, and sees which arrays share their memory.
+            return False
         if len(arrays) != len(arguments.values):
             # Others were given by name or are defaults: a shortcut would hand over too few.
             return False
@@ -205,7 +212,9 @@ class Shortcut:
             made = _empty(shape, dtype)
             if launch(*arrays, made):
                 return _wrap(made, spec)
-        return results(program, program.executable.run(arrays), self._hooks)
+        placed = program.placed
+        made = program.executable.run(arrays) if placed is None else placed.run(arrays)
+        return results(program, made, self._hooks)
 
 
 def _is_own(arrays: list[np.ndarray], place: int) -> bool:
@@ -221,7 +230,8 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
 
 def results(program: Program, made: list[np.ndarray], hooks: Hooks = _NO_HOOKS) -> Any:
     """What a program gave, as the function would return it; hooks get their values."""
-    tensors = iter([_wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
+    wrap = _wrap if program.placed is None else DeviceTensor.wrap
+    tensors = iter([wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
     if program.structure == containers.LEAF:
         result = next(tensors)
     else:

@@ -16,8 +16,14 @@ Names = str | Iterable[str] | None
 Numbers = int | Iterable[int] | None
 
 
-def named(function: str, signature: inspect.Signature, names: Names, numbers: Numbers) -> frozenset[str]:
-    """The parameters that are static values.
+#: The options that name parameters which are static values, and those whose tensors are given away.
+STATIC, DONATED = ("static_argnames", "static_argnums"), ("donate_argnames", "donate_argnums")
+
+
+def named(
+    function: str, signature: inspect.Signature, names: Names, numbers: Numbers, options_: tuple[str, str] = STATIC
+) -> frozenset[str]:
+    """The parameters that are static values, or whose tensors are given away.
 
     Parameters
     ----------
@@ -28,6 +34,8 @@ def named(function: str, signature: inspect.Signature, names: Names, numbers: Nu
         Parameters by name.
     numbers : int or iterable of int, optional
         Parameters by place, from 0; negative ones count from the end.
+    options_ : (str, str), optional
+        What the two are called.
 
     Raises
     ------
@@ -47,23 +55,24 @@ def named(function: str, signature: inspect.Signature, names: Names, numbers: Nu
     open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     shown = options.call(function, signature)
     found = set()
-    for name in _listed("static_argnames", names, str, "names"):
+    by_name, by_place = options_
+    for name in _listed(by_name, names, str, "names"):
         if name not in parameters and not open_ended:
             known = ", ".join(map(repr, parameters)) or "none"
             raise NxTypeError(
-                message(f"{shown} has no parameter {name!r}, which static_argnames names.", f"Its parameters: {known}.")
+                message(f"{shown} has no parameter {name!r}, which {by_name} names.", f"Its parameters: {known}.")
             )
         found.add(name)
-    for number in _listed("static_argnums", numbers, int, "places"):
+    for number in _listed(by_place, numbers, int, "places"):
         if not -len(placed) <= number < len(placed):
             raise NxValueError(
                 message(
-                    f"{shown} has {counted(len(placed), 'positional parameter')}, and static_argnums has {number}.",
+                    f"{shown} has {counted(len(placed), 'positional parameter')}, and {by_place} has {number}.",
                     "Places count from 0.",
                 )
             )
         found.add(placed[number].name)
-    for name in found & parameters.keys():
+    for name in found & parameters.keys() if options_ is STATIC else ():
         kind = parameters[name].kind
         if kind in (kind.POSITIONAL_ONLY, kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
             raise NxTypeError(

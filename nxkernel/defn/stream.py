@@ -298,7 +298,7 @@ def _value(path: str, value: Any) -> Tensor:
 
 def _own(value: Any, spec: Spec | VectorizedSpec) -> Tensor:
     """A leaf as a tensor that nobody else writes to."""
-    return value if type(value) is Tensor else Tensor.wrap(array_of(value, spec).copy(), spec)
+    return value if isinstance(value, Tensor) else Tensor.wrap(array_of(value, spec).copy(), spec)
 
 
 def _check_result(step: Compiled, name: str, state: Any) -> None:

@@ -230,7 +230,7 @@ def known_number(value: Any) -> int | None:
         return int(value)
     if isinstance(value, Proxy):
         value = operand(value)
-    if type(value) is Tensor:
+    if isinstance(value, Tensor):
         return int(value.data)
     low, high = bounds.interval(value)
     return low if low is not None and low == high else None
@@ -282,7 +282,7 @@ def traced_place(place: Operand, size: int) -> Operand:
 def _indices(entry: Any, axis: int, shape: Shape) -> Any:
     if hasattr(entry, "stretched"):
         return entry
-    if type(entry) is Tensor:
+    if isinstance(entry, Tensor):
         numbers, size = entry.to_numpy(), shape[axis]
         outside = numbers[(numbers < -size) | (numbers >= size)]
         if outside.size:

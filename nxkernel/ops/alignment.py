@@ -85,14 +85,14 @@ def whole(value: Operand) -> Tensor | Expr:
     trace = tracing.current()
     if trace is not None:
         return trace.node(value)
-    return Tensor.wrap(value.data, whole_spec(value.spec)) if value.vectorized_axes else value
+    return value.with_spec(whole_spec(value.spec)) if value.vectorized_axes else value
 
 
 def vectorized(value: Tensor | Expr, axes: VectorizedAxes, entry: Spec) -> Operand:
     """The reverse of :func:`whole`: a value whose first axes are the vectorized `axes` of entries like `entry`."""
     spec = vectorized_spec(entry, axes)
     if tracing.current() is None:
-        return Tensor.wrap(value.data, spec)
+        return value.with_spec(spec)
     parts = whole_spec(spec)
     if value.spec.names != parts.names:
         value = apply(primitives.reshape, value, shape=parts.shape, names=parts.names)

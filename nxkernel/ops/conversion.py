@@ -9,7 +9,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import is_number, lasting, operand
 from nxkernel.shapes import describe, static_int
-from nxkernel.tensor.dlpack import import_array
+from nxkernel.tensor import device
 from nxkernel.tensor.tensor import Template, Tensor
 
 __all__ = [
@@ -172,7 +172,8 @@ def from_dlpack(value: Any) -> Tensor:
     Returns
     -------
     Tensor
-        It sees what is written into the other array afterwards. What is in the memory of a GPU is copied.
+        It sees what is written into the other array afterwards. What is in the memory of a GPU that can be used here
+        stays there; else it is copied.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def from_dlpack(value: Any) -> Tensor:
         raise NxTypeError(
             message(f"from_dlpack takes what answers __dlpack__, got {describe(value)}.", "nx.tensor takes lists.")
         )
-    return Tensor.from_numpy(import_array(value))
+    return device.from_dlpack(value)
 
 
 def to_template(value: Any) -> Any:

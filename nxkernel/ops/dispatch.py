@@ -15,6 +15,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.operand import Operand, Proxy, entry_spec
 from nxkernel.primitives import Primitive, Spec
+from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.incoming import array_of_numbers
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.types import Type
@@ -35,6 +36,8 @@ def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
         return trace.record(primitive, operands, params)
     for operand in operands:
         if type(operand) is not Tensor:
+            if type(operand) is DeviceTensor:
+                return _on_device(primitive, operands, params)
             _refuse(operand)
         if type(operand.spec) is not Spec:
             return _over_vectors(primitive, operands, params)
@@ -47,6 +50,22 @@ def apply(primitive: Primitive, *operands: Operand, **params: Any) -> Any:
     if type(spec) is tuple:
         return tuple(map(Tensor.wrap, data, spec))
     return Tensor.wrap(data, spec)
+
+
+def _on_device(primitive: Primitive, operands: tuple[Operand, ...], params: dict[str, Any]) -> Any:
+    """Run a primitive on tensors of which some are on a device: there, where its results stay."""
+    for operand in operands:
+        if not isinstance(operand, Tensor):
+            _refuse(operand)
+        if operand.vectorized_axes:
+            return _over_vectors(primitive, operands, params)
+    from nxkernel.defn import eager
+
+    spec = primitive.rule(*[operand.spec for operand in operands], **params)
+    made = eager.run(primitive, operands, params)
+    if type(spec) is tuple:
+        return tuple(map(DeviceTensor.wrap, made, spec))
+    return DeviceTensor.wrap(made[0], spec)
 
 
 def _check_size(primitive: Primitive, spec: Spec | tuple[Spec, ...]) -> None:

@@ -7,18 +7,24 @@ are changed on the way: a capsule belongs to whoever takes it. The layout is tha
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
 
 from nxkernel.errors import NxTypeError, message
 
+if TYPE_CHECKING:
+    from nxkernel.backends.cuda.arrays import DeviceArray
+    from nxkernel.backends.cuda.machine import Device
+
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _UINT, _BFLOAT = 1, 4
 #: Where a DLTensor starts in a capsule of each name, and where in it the type's code is.
 _STARTS = {b"dltensor": 0, b"dltensor_versioned": 32}
 _CODE = 20
+#: The numbers of kinds of devices.
+CPU, CUDA = 1, 2
 #: Devices whose memory the processor reads: the main memory, and what CUDA and ROCm share with it.
 _READABLE = (1, 3, 11, 13)
 
@@ -66,7 +72,8 @@ class _Exporter:
             # A library from before version 1.0 of the protocol knows none of the newer options.
             if not options.get("max_version") or options.get("dl_device") or options.get("copy") is False:
                 raise
-            capsule = self._value.__dlpack__()
+            stream = options.get("stream")
+            capsule = self._value.__dlpack__() if stream is None else self._value.__dlpack__(stream=stream)
         found = _data_type(capsule)
         if found is not None and (found.code, found.bits, found.lanes) == (_BFLOAT, 16, 1):
             found.code, self.is_bfloat = _UINT, True
@@ -102,3 +109,84 @@ def import_array(value: Any) -> np.ndarray:
         what = f"an array of {type(value).__module__}.{type(value).__qualname__} does not come over by DLPack: {error}"
         raise NxTypeError(message(what, *hints)) from error
     return array.view(_BFLOAT16) if exporter.is_bfloat else array
+
+
+# Memory of GPUs, by way of CuPy, which knows how streams wait for each other ------------------------------------
+
+
+def _of_cupy(array: DeviceArray) -> Any:
+    """An array of CuPy over the same memory, which it keeps; bf16 as integers."""
+    import cupy
+
+    memory = cupy.cuda.UnownedMemory(array.pointer, array.nbytes, array.owner, array.device.index)
+    dtype = np.dtype(np.uint16) if array.dtype == _BFLOAT16 else array.dtype
+    return cupy.ndarray(array.shape, dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def export_from_device(array: DeviceArray, **options: Any) -> Any:
+    """The capsule of an array on a GPU; `options` are those of ``__dlpack__``."""
+    with array.device.here():
+        capsule = _of_cupy(array).__dlpack__(**options)
+    if array.dtype == _BFLOAT16:
+        _data_type(capsule).code = _BFLOAT
+    return capsule
+
+
+def import_to_device(value: Any) -> tuple[Device, int, tuple[int, ...], np.dtype, Any] | None:
+    """What a device array is made of, over the memory of another library's array; None where it is on no GPU in use.
+
+    Parameters
+    ----------
+    value : object
+        What answers ``__dlpack__``.
+
+    Returns
+    -------
+    tuple or None
+        The device, the address, shape and dtype, and what keeps the memory.
+    """
+    kind, index = map(int, value.__dlpack_device__())
+    if kind != CUDA:
+        return None
+    from nxkernel.backends.cuda import devices
+
+    if devices.simulating() or index >= devices.count():
+        return None
+    import cupy
+
+    device, exporter = devices.device(index), _Exporter(value)
+    with device.here():
+        try:
+            array = cupy.from_dlpack(exporter)
+        except (BufferError, RuntimeError, TypeError, ValueError) as error:
+            what = f"{type(value).__module__}.{type(value).__qualname__}"
+            raise NxTypeError(f"an array of {what} does not come over by DLPack: {error}") from error
+        # Ours are in C order; what is in another one is copied, on the device.
+        array = cupy.ascontiguousarray(array)
+    dtype = _BFLOAT16 if exporter.is_bfloat else array.dtype
+    return device, array.data.ptr, array.shape, dtype, array
+
+
+def cuda_interface(array: DeviceArray) -> dict[str, Any]:
+    """What ``__cuda_array_interface__`` says of an array, version 3.
+
+    Raises
+    ------
+    AttributeError
+        For bf16, which the interface has no name for.
+    """
+    if array.dtype == _BFLOAT16:
+        raise AttributeError("CUDA's array interface has no name for bf16; __dlpack__ has")
+    import cupy
+
+    with array.device.here():
+        stream = cupy.cuda.get_current_stream().ptr
+    # PyTorch refuses memory that is said to be read-only. A stream of 0 is not allowed; 1 is the default one.
+    return {
+        "shape": array.shape,
+        "typestr": array.dtype.str,
+        "data": (array.pointer, False),
+        "strides": None,
+        "stream": stream or 1,
+        "version": 3,
+    }

@@ -78,7 +78,8 @@ def headline(tensor: Any) -> str:
     size = f" of {' × '.join(map(str, tensor.shape))}" if tensor.shape else ""
     axes = ", ".join(f"{name}: {size}" for name, size in tensor.vectorized_axes)
     over = f", vectorized over {axes}" if axes else ""
-    return f"{tensor.type} {kind}{size}" + (f" ({', '.join(named)})" if named else "") + over
+    where = "" if tensor.device == "cpu" else f", on {tensor.device}"
+    return f"{tensor.type} {kind}{size}" + (f" ({', '.join(named)})" if named else "") + over + where
 
 
 def picture(tensor: Any, *, least: int = PICTURED, colours: bool = True) -> str:

@@ -44,6 +44,10 @@ def text(tensor: Any, limit: int = LIMIT) -> str:
     """
     spec = tensor.spec
     head = f"{axes_text(spec.vectorized_axes)}\n  {spec.entry}" if type(spec) is VectorizedSpec else spec
+    if tensor.device != "cpu":
+        head = f"{head}\n  {tensor.device}"
+        if tensor.released:
+            return f"#Nx.Tensor<\n  {head}, given away\n>"
     return f"#Nx.Tensor<\n  {head}\n  {elements(tensor.data, tensor.type, limit)}\n>"
 
 

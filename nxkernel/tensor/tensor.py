@@ -62,7 +62,37 @@ class Tensor(ArrayProtocols, Operand):
             data = data.view()
         data = data.reshape(array.shape)
         data.flags.writeable = False
-        return cls.wrap(data, Spec(type_, data.shape, normalize_names(names, data.shape)))
+        return Tensor.wrap(data, Spec(type_, data.shape, normalize_names(names, data.shape)))
+
+    @property
+    def device(self) -> str:
+        """Where the elements are: ``"cpu"`` is the main memory, ``"cuda:0"`` a GPU's."""
+        return "cpu"
+
+    def with_spec(self, spec: Spec | VectorizedSpec) -> Tensor:
+        """The same elements under a spec that says something else of them, and means as many axes of the same sizes."""
+        return Tensor.wrap(self.data, spec)
+
+    def to_backend(self, backend: str) -> Tensor:
+        """The tensor on a device, as a copy where it is elsewhere; this one stays as it is.
+
+        Parameters
+        ----------
+        backend : str
+            ``"cpu"``, or ``"cuda:0"`` and so on; ``"cuda"`` is the first GPU.
+
+        Returns
+        -------
+        Tensor
+
+        Examples
+        --------
+        >>> nx.tensor([1, 2]).to_backend("cpu").device
+        'cpu'
+        """
+        from nxkernel.tensor.device import placed
+
+        return placed(self, backend)
 
     def __bool__(self) -> bool:
         return bool(self._one_element("bool()"))

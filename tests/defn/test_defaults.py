@@ -102,5 +102,7 @@ def test_errors():
     assert str(raised.value) == "there is no default option 'compilr'.\n  There are compiler."
     with pytest.raises(NxValueError) as raised:
         nx.global_default_options(compiler="fast")
-    assert str(raised.value) == "there is no compiler 'fast'.\n  The compilers are 'evaluator', 'numba_cpu'."
+    assert (
+        str(raised.value) == "there is no compiler 'fast'.\n  The compilers are 'evaluator', 'numba_cpu', 'numba_cuda'."
+    )
     assert defaults.current() == {"compiler": "evaluator"}

@@ -106,7 +106,7 @@ def test_what_cannot_be_compiled():
     )
     assert error(NxValueError, nx.jit, abs, on_conflict="x") == "on_conflict is 'raise', 'force' or 'reuse', got 'x'"
     assert error(NxValueError, nx.jit, abs, compiler="x") == (
-        "there is no compiler 'x'.\n  The compilers are 'evaluator', 'numba_cpu'."
+        "there is no compiler 'x'.\n  The compilers are 'evaluator', 'numba_cpu', 'numba_cuda'."
     )
 
 

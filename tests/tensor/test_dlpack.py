@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.backends.cuda import availability
 from nxkernel.errors import NxTypeError
 
 TYPES = ["u8", "s32", "s64", "bf16", "f16", "f32", "f64", "c64", "c128", "bool"]
@@ -104,4 +105,6 @@ def test_torch_with_gradients():
 
 def test_cupy():
     cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    if not availability.is_available():
+        pytest.skip("no NVIDIA GPU here")
     assert nx.from_dlpack(cupy.arange(3)).to_list() == [0, 1, 2]

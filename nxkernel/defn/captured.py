@@ -1,0 +1,40 @@
+"""An array or tensor that a function reads from outside: what it was, and whether another value is like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel.primitives import Spec
+
+#: What the spec of a tensor on a device is put beside, which nothing on the host is equal to.
+ON_DEVICE = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """An array or tensor that a function reads from outside.
+
+    Parameters
+    ----------
+    name : str
+        As the person wrote it: ``weights``, ``config.rate`` or ``params['w']``.
+    spec : Spec
+    read : callable
+        Gives the value now.
+    on_device : bool
+        Whether it is in the memory of a device.
+    """
+
+    name: str
+    spec: Spec
+    read: Callable[[], Any]
+    on_device: bool = False
+
+    @property
+    def expected(self) -> tuple[Any, Any, Any]:
+        """Spec, shape and dtype of values that are like it; those of nothing on the host, where it is on a device."""
+        if self.on_device:
+            return (ON_DEVICE, self.spec), None, None
+        return self.spec, self.spec.shape, self.spec.type.dtype

@@ -1,0 +1,124 @@
+"""Where tensors are: bringing them to a device, to the host, and giving their memory back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nxkernel.defn import walking
+from nxkernel.errors import TracedValueError, message
+from nxkernel.graph.expr import TracedValue, at_line
+from nxkernel.ops.conversion import eager
+from nxkernel.ops.dispatch import lasting
+from nxkernel.tensor import device
+
+
+def backend_transfer(container: Any, backend: str = device.HOST) -> Any:
+    """Bring tensors to a device or to the host; what they were on another device is given away.
+
+    A tensor that is there already stays what it is. Tensors on the host are nobody's to give away: they go on. Those
+    on a device cannot be used any more when they have been brought elsewhere, and neither can tensors that share their
+    memory.
+
+    Parameters
+    ----------
+    container : tensor or container
+        Tensors, arrays and numbers.
+    backend : str, optional
+        ``"cpu"``, which is the host, or ``"cuda:0"`` and so on; ``"cuda"`` is the first GPU.
+
+    Returns
+    -------
+    Tensor or container
+        Built alike.
+
+    Raises
+    ------
+    CudaUnavailableError
+        Where no GPU can be used.
+    DeviceMemoryError
+        Where its memory does not suffice.
+    NxValueError
+        For a device that is not there.
+
+    Examples
+    --------
+    >>> params = {"w": nx.tensor([1.0, 2.0]), "b": 0.5}
+    >>> nx.backend_transfer(params, "cpu")["w"].device
+    'cpu'
+    """
+    device.device_of(backend)
+    return _each("backend_transfer", container, lambda tensor: device.transferred(tensor, backend))
+
+
+def backend_copy(container: Any, backend: str = device.HOST) -> Any:
+    """Copy tensors to a device or to the host; they stay as they are.
+
+    Parameters
+    ----------
+    container : tensor or container
+        Tensors, arrays and numbers.
+    backend : str, optional
+        As for :func:`nxkernel.backend_transfer`.
+
+    Returns
+    -------
+    Tensor or container
+        Built alike. On a device each tensor has memory of its own; tensors on the host share theirs, which does not
+        change.
+
+    Raises
+    ------
+    CudaUnavailableError, DeviceMemoryError, NxValueError
+        As for :func:`nxkernel.backend_transfer`.
+
+    Examples
+    --------
+    >>> nx.backend_copy([nx.tensor(1), nx.tensor(2)])
+    [1, 2]
+    """
+    device.device_of(backend)
+    return _each("backend_copy", container, lambda tensor: device.copied(tensor, backend))
+
+
+def backend_deallocate(container: Any) -> int:
+    """Give the memory of tensors on devices back, before Python would; using them is an error from then on.
+
+    Parameters
+    ----------
+    container : tensor or container
+
+    Returns
+    -------
+    int
+        How many bytes that is; 0 for tensors on the host, and for those that were given away before.
+
+    Examples
+    --------
+    >>> nx.backend_deallocate(nx.tensor([1.0, 2.0]))
+    0
+    """
+    freed: list[int] = []
+    _each("backend_deallocate", container, lambda tensor: freed.append(device.deallocate(tensor)))
+    return sum(freed)
+
+
+def _each(function: str, container: Any, change: Any) -> Any:
+    # A tensor that is in two places is brought over once.
+    done: dict[int, Any] = {}
+    kept = []
+
+    def changed(leaf: Any) -> Any:
+        if isinstance(leaf, TracedValue):
+            raise TracedValueError(
+                message(
+                    f"{function} moves data; a traced value of type {leaf.spec} has none yet{at_line(leaf.source)}.",
+                    "Move tensors before they are passed to a definition, or what it returns.",
+                )
+            )
+        tensor = eager(lasting(leaf), function)
+        if id(tensor) not in done:
+            kept.append(tensor)
+            done[id(tensor)] = change(tensor)
+        return done[id(tensor)]
+
+    return walking.map_leaves(changed, container)

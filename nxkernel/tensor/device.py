@@ -1,0 +1,297 @@
+"""Tensors in the memory of a device: they stay there until somebody asks for their elements."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import weakref
+from typing import Any
+
+import numpy as np
+
+from nxkernel.backends.cuda.arrays import DeviceArray
+from nxkernel.backends.cuda.machine import Device
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.operand import VectorizedSpec
+from nxkernel.primitives import Spec
+from nxkernel.shapes import describe, unnamed
+from nxkernel.tensor import dlpack
+from nxkernel.tensor.tensor import Tensor
+from nxkernel.types import normalize
+
+#: What the main memory is called where a device could be.
+HOST = "cpu"
+#: Where the elements are kept that were brought to the host: the place that other tensors have theirs in.
+_HOST = Tensor.data
+_new = object.__new__
+
+
+class DeviceTensor(Tensor):
+    """A tensor whose elements are in the memory of a device.
+
+    Functions of tensors compute on the device and leave what they give there. What asks for the elements themselves,
+    such as printing, NumPy or ``to_list``, brings them to the host: once, since tensors do not change.
+
+    Attributes
+    ----------
+    array : DeviceArray
+        The elements; vectorized axes are the first ones.
+    """
+
+    __slots__ = ("array",)
+
+    array: DeviceArray
+
+    @classmethod
+    def wrap(cls, array: DeviceArray, spec: Spec | VectorizedSpec) -> DeviceTensor:
+        """A tensor over an array that nobody writes to and that has the type and shape of `spec`."""
+        self = _new(cls)
+        self.array = array
+        self.spec = spec
+        return self
+
+    @property
+    def data(self) -> np.ndarray:
+        """The elements on the host, read-only; waits until they are computed.
+
+        Raises
+        ------
+        NxValueError
+            When the tensor was given away, by a transfer or as an argument that is donated.
+        """
+        self.array.pointer  # noqa: B018 - an array that was given away has none, and says so
+        try:
+            return _HOST.__get__(self)
+        except AttributeError:
+            found = self.array.host()
+            found.flags.writeable = False
+            _HOST.__set__(self, found)
+            return found
+
+    @property
+    def device(self) -> str:
+        """Which device the elements are on: ``"cuda:0"`` and so on."""
+        return self.array.device.name
+
+    @property
+    def released(self) -> bool:
+        """Whether the tensor was given away, so that it has no elements any more."""
+        return self.array.released
+
+    def release(self) -> None:
+        """Give the memory away, now and for all tensors that share it."""
+        self.array.release()
+        with contextlib.suppress(AttributeError):
+            _HOST.__delete__(self)
+
+    def with_spec(self, spec: Spec | VectorizedSpec) -> DeviceTensor:
+        """The same elements under another spec; see the base."""
+        return DeviceTensor.wrap(self.array, spec)
+
+    def _repr_html_(self) -> str:
+        if not self.released:
+            return super()._repr_html_()
+        from nxkernel.tensor import html
+
+        return html.framed(self, "")
+
+    def __copy__(self) -> DeviceTensor:
+        return self
+
+    def __deepcopy__(self, _: dict) -> DeviceTensor:
+        return DeviceTensor.wrap(self.array.device.bring(self.array), self.spec)
+
+    # Other libraries -------------------------------------------------------------------------------------------
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The memory itself, for libraries that know the interface; who writes into it changes the tensor."""
+        if self.array.device.simulated:
+            raise AttributeError("a simulated device has no memory that CUDA knows")
+        return dlpack.cuda_interface(self.array)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if self.array.device.simulated or (dl_device is not None and dl_device[0] == dlpack.CPU):
+            if copy is False and not self.array.device.simulated:
+                raise BufferError(f"the elements are on {self.device}: they come to the main memory only by a copy")
+            return super().__dlpack__(stream=None, max_version=max_version, dl_device=dl_device, copy=copy)
+        return dlpack.export_from_device(
+            self.array, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        if self.array.device.simulated:
+            return super().__dlpack_device__()
+        return (dlpack.CUDA, self.array.device.index)
+
+
+class Borrowed:
+    """Keeps memory that another library allocated, and may still use.
+
+    Parameters
+    ----------
+    array : object
+        That library's array.
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+def is_shared(array: DeviceArray) -> bool:
+    """Whether somebody else holds the memory of an array, so that a program must not write into it."""
+    # One for the array, and one for the call.
+    return isinstance(array.owner, Borrowed) or sys.getrefcount(array.owner) > 2
+
+
+def tensor_of(array: Any, spec: Spec | VectorizedSpec) -> Tensor:
+    """A tensor over what a program gave: an array on the host or on a device."""
+    return DeviceTensor.wrap(array, spec) if type(array) is DeviceArray else Tensor.wrap(array, spec)
+
+
+def from_dlpack(value: Any) -> Tensor:
+    """A tensor over the memory of another library's array: on its GPU where it can be used, else on the host."""
+    found = dlpack.import_to_device(value)
+    if found is None:
+        return Tensor.from_numpy(dlpack.import_array(value))
+    device, pointer, shape, dtype, owner = found
+    array = DeviceArray(device, pointer, shape, dtype, Borrowed(owner))
+    return DeviceTensor.wrap(array, Spec(normalize(dtype), array.shape, unnamed(array.shape)))
+
+
+# Places --------------------------------------------------------------------------------------------------------
+
+
+def device_of(backend: str) -> Device | None:
+    """The device of a name; None for the host.
+
+    Parameters
+    ----------
+    backend : str
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"`` and so on.
+
+    Raises
+    ------
+    NxTypeError
+        For what is no text.
+    NxValueError
+        For a name that there is no device of.
+    CudaUnavailableError
+        Where GPUs cannot be used.
+    """
+    if not isinstance(backend, str):
+        raise NxTypeError(message(f"a backend is a str, got {describe(backend)}.", 'Write "cpu" or "cuda:0".'))
+    if backend == HOST:
+        return None
+    from nxkernel.backends.cuda import devices
+
+    return devices.device(backend)
+
+
+def placed(tensor: Tensor, backend: str) -> Tensor:
+    """A tensor on a device: itself where it is there already, a copy else."""
+    device = device_of(backend)
+    return tensor if _place_of(tensor) is device else _copied(tensor, device)
+
+
+def copied(tensor: Tensor, backend: str) -> Tensor:
+    """A copy of a tensor on a device; one on the host is the same one again there, as nothing can change it."""
+    device = device_of(backend)
+    return tensor if device is None and _place_of(tensor) is None else _copied(tensor, device)
+
+
+def transferred(tensor: Tensor, backend: str) -> Tensor:
+    """A tensor brought to a device; what it was on another device is given away."""
+    found = placed(tensor, backend)
+    if found is not tensor:
+        deallocate(tensor)
+    return found
+
+
+def deallocate(tensor: Tensor) -> int:
+    """Give the memory of a tensor on a device away; how many bytes that is, 0 for others."""
+    if not isinstance(tensor, DeviceTensor) or tensor.released:
+        return 0
+    tensor.release()
+    return tensor.array.nbytes
+
+
+def _place_of(tensor: Tensor) -> Device | None:
+    return tensor.array.device if isinstance(tensor, DeviceTensor) else None
+
+
+def _copied(tensor: Tensor, device: Device | None) -> Tensor:
+    if device is None:
+        return Tensor.wrap(tensor.data, tensor.spec)
+    found = device.bring(tensor.array) if isinstance(tensor, DeviceTensor) else device.upload(tensor.data)
+    return DeviceTensor.wrap(found, tensor.spec)
+
+
+def check_together(named: list[tuple[str, DeviceArray]], function: str) -> None:
+    """Refuse arrays of two devices in one call.
+
+    Parameters
+    ----------
+    named : list of (str, DeviceArray)
+        Each with what errors call it.
+    function : str
+        What they were passed to.
+
+    Raises
+    ------
+    NxValueError
+        Which says what is where.
+    """
+    for name, array in named[1:]:
+        (first, one), here, there = named[0], named[0][1].device, array.device
+        if here is not there:
+            raise NxValueError(
+                message(
+                    f"{function} got tensors on two devices: {first} is on {here.name}, {name} on {there.name}.",
+                    f'Bring them together first: nx.backend_transfer({name}, "{one.device.name}").',
+                )
+            )
+
+
+# Uploads -------------------------------------------------------------------------------------------------------
+
+_uploads: dict[tuple[int, Device], tuple[weakref.ref, DeviceArray]] = {}
+
+
+def uploaded(array: np.ndarray, device: Device) -> DeviceArray:
+    """A host array on a device; one that nobody can write into is copied once, and kept there as long as it lives."""
+    if not _is_settled(array):
+        return device.upload(array)
+    key = id(array), device
+    kept = _uploads.get(key)
+    if kept is None or kept[0]() is not array:
+        gone = weakref.ref(array, lambda _: _uploads.pop(key, None))
+        kept = _uploads[key] = gone, device.upload(array)
+    return kept[1]
+
+
+def forget_uploads() -> None:
+    """Give away what :func:`uploaded` keeps."""
+    _uploads.clear()
+
+
+def _is_settled(array: np.ndarray) -> bool:
+    """Whether nobody can write into the memory of an array: not by way of it, nor of what it is a view of."""
+    if array.flags.writeable:
+        return False
+    base = array.base
+    while isinstance(base, np.ndarray):
+        # Held by this name, by the view and by the call: nobody else can reach it.
+        if base.flags.writeable and sys.getrefcount(base) > 3:
+            return False
+        base = base.base
+    return base is None or isinstance(base, bytes)
