@@ -124,12 +124,12 @@ def codes(sources: Sequence[Source], arch: str) -> list[Code]:
     with _lock:
         found: dict[str, Code] = {}
         missing: dict[str, Source] = {}
-        for source in sources:
+        for symbol, source in {each.symbol: each for each in sources}.items():
             code = _kept(source, arch)
             if code is not None:
-                found[source.symbol] = code
+                found[symbol] = code
             else:
-                missing[source.symbol] = source
+                missing[symbol] = source
         for source, (code, ms) in zip(missing.values(), _compiled(list(missing.values()), arch), strict=True):
             _codes[source.symbol, arch] = code
             disk_cache.write(_file(source, arch), code)
@@ -264,8 +264,10 @@ def capability(arch: str) -> tuple[int, int]:
     >>> capability("sm_90"), capability("sm_120")
     ((9, 0), (12, 0))
     """
-    major, minor = _ARCH.fullmatch(arch).groups()
-    return int(major), int(minor)
+    found = _ARCH.fullmatch(arch)
+    if found is None:
+        raise ValueError(f"{arch!r} is no architecture: they are sm_80, sm_90 and so on")
+    return int(found[1]), int(found[2])
 
 
 def linked(text: str, symbol: str, arch: str) -> bytes:

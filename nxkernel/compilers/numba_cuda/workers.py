@@ -159,7 +159,7 @@ def _pool(count: int, arch: str) -> list[Worker]:
     """The workers for so many kernels: those there are, and new ones where that is worth it."""
     spare = min(_processors() - 1, MOST)
     wanted = min(spare, count // WORTH) if sys.executable else 0
-    return _some(wanted, arch) if wanted > len(_workers) else [each for each in _workers if count > 1]
+    return _some(wanted, arch) if count > 1 else []
 
 
 def _some(count: int, arch: str) -> list[Worker]:
