@@ -12,7 +12,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.compilers.matmul import Matrix, Product
-from nxkernel.compilers.numba_cuda.views import at_address
+from nxkernel.compilers.numba_cuda.views import at_address, computing_on
 from nxkernel.types import Type
 
 #: The types of which cuBLAS multiplies matrices; halves are added up in f32 and rounded once.
@@ -91,11 +91,11 @@ class ProductCall:
         if device.simulated:
             device.do(lambda: self._simulated(left, right, result))
             return
-        import cupy
-        from cupy_backends.cuda.libs import cublas
+        with computing_on(device):
+            from cupy.cuda.device import get_cublas_handle
+            from cupy_backends.cuda.libs import cublas
 
-        with cupy.cuda.Device(device.index):
-            handle = cupy.cuda.device.get_cublas_handle()
+            handle = get_cublas_handle()
             with _exactness(cublas, handle, self.product.type):
                 for call in self._calls(left, right, result):
                     cublas.gemmStridedBatchedEx(handle, *call)

@@ -91,9 +91,7 @@ class Routine:
             for place, value in _wanted(node, results, MEANING[node.primitive](node.spec, *given, **node.params)):
                 device.write(place.pointer, value)
             return
-        import cupy
-
-        with cupy.cuda.Device(device.index):
+        with views.computing_on(device):
             wide = [views.widened(views.on_gpu(array), array.dtype) for array in operands]
             for place, value in _wanted(node, results, LIBRARIES[node.primitive][1](*wide, **node.params)):
                 views.settle(views.on_gpu(place), place.dtype, value)

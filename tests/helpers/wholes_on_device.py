@@ -1,0 +1,38 @@
+"""Whole operations on a device: a primitive's routine, run on arrays."""
+
+import numpy as np
+
+from compiling import inputs, make
+from nxkernel.compilers.numba_cuda import object_code, routines
+
+
+def on_device(device, primitive, *arrays, **params):
+    """What the routine of a primitive gives for arrays on a device: its results, on the host.
+
+    Memory is full of nothing in particular before.
+    """
+    operands = inputs(*arrays)
+    node = make(primitive, *operands, **params)
+    routine, size = routines.routine_of(node)
+    specs = node.spec if type(node.spec) is tuple else (node.spec,)
+    given = [device.upload(np.ascontiguousarray(x).reshape(x.shape)) for x in arrays]
+    made = [device.allocate(spec.shape, spec.type.dtype) for spec in specs]
+    scratch = device.allocate((size,), np.uint8)
+    if routine.library:
+        routine.run(device, given, made, scratch)
+    else:
+        memory = {node: made[0], None: scratch, **dict(zip(operands, given, strict=True))}
+        run(device, routine.launches(device), memory)
+    for array, before in zip(given, arrays, strict=True):
+        assert array.host().tobytes() == before.tobytes()
+    found = [array.host() for array in made]
+    return tuple(found) if type(node.spec) is tuple else found[0]
+
+
+def run(device, launches, memory):
+    """Launch kernels on memory that is told by what it is for."""
+    kernels = object_code.loaded(device, [launch.source for launch in launches])
+    for launch, (kernel, *_) in zip(launches, kernels, strict=True):
+        prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.words)
+        prepared.point([memory[owner].pointer + offset for owner, offset in launch.memory])
+        device.launch(prepared)
