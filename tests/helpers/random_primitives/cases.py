@@ -92,7 +92,8 @@ def distance(left, right):
         bits = np.ascontiguousarray(x).view(kind).astype(np.int64)
         return np.where(bits < 0, low - bits - 1, bits)
 
-    nan = np.isnan(left.astype(np.float64)), np.isnan(right.astype(np.float64))
+    with np.errstate(invalid="ignore"):  # NumPy warns of NaNs that signal.
+        nan = np.isnan(left.astype(np.float64)), np.isnan(right.astype(np.float64))
     a, b = order(left), order(right)
     # The difference of two numbers of 64 bits may need 65.
     apart = np.abs(a.astype(np.float64) - b.astype(np.float64))
