@@ -197,10 +197,7 @@ class Grouping:
         for accumulator in found:
             start = None
             if accumulator.is_fold:
-                (values,) = self.code.values(
-                    section._replace(code=section.code[: accumulator.reduce.args[1] + 1]), [{}]
-                )
-                start = values[-1]
+                start = self.code.one(section, accumulator.reduce.args[1], {})
             accumulator.start(start)
 
         def turn(lanes: Sequence[Lane], vectors: frozenset[int]) -> None:

@@ -125,6 +125,17 @@ class Code:
                 mine.append(value)
         return found
 
+    def one(self, section: Section, number: int, lane: Lane) -> Value:
+        """Write one instruction of a section, and those that it needs; its value."""
+        needed = {number}
+        for place in range(number, -1, -1):
+            if place in needed:
+                needed.update(section.code[place].args)
+        moved = {old: new for new, old in enumerate(sorted(needed))}
+        code = [section.code[old] for old in moved]
+        code = [op._replace(args=tuple(moved[arg] for arg in op.args)) for op in code]
+        return self.values(Section(section.level, tuple(code)), [lane])[0][-1]
+
     def _is_common(self, op: Op) -> bool:
         """Whether an instruction is known to be the same in every lane."""
         return op.name in ("const", "slot")
