@@ -5,7 +5,7 @@ A condition that follows from numbers of the host is none that anything waits fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from nxkernel.compilers import scalars
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cuda.known import known_operands, known_results, known_state
 from nxkernel.compilers.numba_cuda.numbers import known_value
-from nxkernel.compilers.numba_cuda.steps import Copied, Run, Step, Where, do_all
+from nxkernel.compilers.numba_cuda.steps import Copied, OnDevice, Run, Step, Where, do_all
 from nxkernel.compilers.plan import Control, Plan
 from nxkernel.compilers.rooms import Buffer, rooms, turn
 from nxkernel.graph.expr import Expr
@@ -123,6 +123,17 @@ class Chosen:
         do_all(self.sides[side], run)
         for register, number in self.passed[side]:
             run.values[register] = run.values[number]
+
+
+def all_on_device(steps: Iterable[Step]) -> Iterator[OnDevice]:
+    """The steps of the device, those of loops and choices too, each once."""
+    for step in steps:
+        if isinstance(step, Looped):
+            yield from all_on_device([*step.condition, *step.body, *step.copies])
+        elif isinstance(step, Chosen):
+            yield from all_on_device([*step.sides[0], *step.sides[1]])
+        elif isinstance(step, OnDevice):
+            yield step
 
 
 def write_control(scope: Scope, control: Control) -> None:

@@ -52,7 +52,9 @@ class CudaExecutable:
         numbers = planning.guessed(graph, plan)
         #: The single inputs, where it matters whether the host knows them.
         self._singles = tuple(numbers)
-        self.kernels: list[KernelRecord] = self._made(device, numbers).program.records
+        #: The program as it is written for that device.
+        self.program: Program = self._made(device, numbers).program
+        self.kernels: list[KernelRecord] = self.program.records
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
         """The outputs, on the device, which may still be busy computing them.

@@ -123,15 +123,12 @@ class Numbers:
         steps: list[Step] = [Reckoned(self._reckoned)] if self._reckoned else []
         if not parts:
             return steps
-        text = _Text(scope, f"{counted(len(parts), 'single number')}, by one thread")
-        for part in parts:
-            text.part(part)
+        text = _Text(scope, f"{counted(len(parts), 'single number')}, by one thread", parts)
         launch, places, numbers = text.launch()
         nodes = [part.node for part in parts if part.node is not None]
         writer = scope.writer
         record = writer.records.numbers(launch, nodes)
         made = Launched(launch.title, launch, places, numbers, nodes=record.nodes, record=writer.records.number(record))
-        writer.launched.append(made)
         return [*steps, made]
 
 
@@ -165,7 +162,7 @@ def _stored(node: Expr) -> list[Expr]:
 class _Text:
     """Writes the kernel of one thread."""
 
-    def __init__(self, scope: Scope, title: str) -> None:
+    def __init__(self, scope: Scope, title: str, parts: list[_Part]) -> None:
         self.scope, self.title, self.w = scope, title, Writer(1)
         self._pointers: dict[tuple[Where, str], str] = {}
         self._words: list[tuple[str, float]] = []
@@ -173,6 +170,9 @@ class _Text:
         self._known: dict[Any, Value] = {}
         #: What numbers are, by their places, as long as nothing else is written there.
         self._held: dict[Place, Value] = {}
+        self._stored = {part.place for part in parts if part.store}
+        for part in parts:
+            self.part(part)
 
     def part(self, part: _Part) -> None:
         """Write one part."""
@@ -183,7 +183,8 @@ class _Text:
         else:
             value = self.w.held(self._value(part))
             self._held[part.place] = value
-            self._put(part.place, "s64(0)", value, part.type)
+            if part.place in self.scope.needed or part.place in self._stored:
+                self._put(part.place, "s64(0)", value, part.type)
 
     def _value(self, part: _Part) -> Value:
         node = part.node

@@ -9,7 +9,7 @@ from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import aligned
-from nxkernel.compilers.numba_cuda.control import write_control
+from nxkernel.compilers.numba_cuda.control import all_on_device, write_control
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.numbers import Numbers, known_value
 from nxkernel.compilers.numba_cuda.products import ProductCall
@@ -46,7 +46,6 @@ class Writer:
     def __init__(self, device: Any, plan: Plan) -> None:
         self.device = device
         self.records = Records(plan.origin, device)
-        self.launched: list[Launched] = []
         self.registers = 3
         self.values = self.numbers = self.scratch = 0
 
@@ -202,7 +201,6 @@ class Scope:
             self.add(Filled("fill", scratch, launch.fill, size, nodes=record.nodes))
         places = [further(scratch if owner is None else self.where(owner), offset) for owner, offset in launch.memory]
         made = Launched(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
-        self.writer.launched.append(made)
         self.add(made)
 
     def _nest(self, step: Any, bound: Bound) -> None:
@@ -305,7 +303,9 @@ class Program:
             scope.at(("input", place))
         self.steps = scope.finished()
         self.changed = [(number, place) for place, number in updates if plan.outputs[number] != ("input", place)]
-        self.records, self.launched = writer.records.all, writer.launched
+        on_device = list(all_on_device(self.steps))
+        self.records = writer.records.ordered(on_device)
+        self.launched = [step for step in on_device if isinstance(step, Launched)]
         self.registers, self.values = writer.registers, writer.values
         self.workspace, self.scratch = aligned(plan.workspace), aligned(writer.scratch)
         self.numbers = aligned(NUMBER * writer.numbers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +10,7 @@ from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.steps import OnDevice
 from nxkernel.compilers.plan import Step
 from nxkernel.graph.expr import Expr
 from nxkernel.wording import counted
@@ -32,7 +33,6 @@ class Records:
     Attributes
     ----------
     all : list of KernelRecord
-        In the order of their launches.
     """
 
     def __init__(self, origin: Mapping[Expr, Expr], device: Any) -> None:
@@ -44,11 +44,22 @@ class Records:
         self.all.append(record)
         return len(self.all) - 1
 
-    def told(self) -> list[KernelRecord]:
-        """All of them, with those marked that go on with what the one before them computes."""
-        for before, record in pairwise(self.all):
+    def ordered(self, steps: Iterable[OnDevice]) -> list[KernelRecord]:
+        """All of them in the order of the steps, with those marked that go on with what the one before them computes.
+
+        Parameters
+        ----------
+        steps : iterable of OnDevice
+            All of the program; they get to know the new numbers of their records.
+        """
+        found: list[KernelRecord] = []
+        for step in steps:
+            if step.record is not None:
+                found.append(self.all[step.record])
+                step.record = len(found) - 1
+        for before, record in pairwise(found):
             record.continues = len(record.nodes) == 1 == len(before.nodes) and record.nodes[0] is before.nodes[0]
-        return self.all
+        return found
 
     def nest(self, step: Step, launch: KernelLaunch) -> KernelRecord:
         """Of a launch of a loop nest."""
