@@ -173,7 +173,8 @@ class Inspector(anywidget.AnyWidget):
         found = [(view, self._times[_origin(view)]) for view in views if _origin(view) in self._times]
         lines = [whole(each) if len(views) == 1 else f"{_choice(view)}: {whole(each)}" for view, each in found]
         if lines:
-            lines[-1] += f"; {machine(found[0][1])}."
+            reached = machine(found[0][1])
+            lines[-1] += f"; {reached}." if reached else "."
         self.measured = {"text": "\n".join(lines), "failed": False} if lines else {}
 
     @unharmed

@@ -48,7 +48,7 @@ def graph(
         str(kernel.index): {
             "name": f"kernel {kernel.index + 1}",
             "title": kernel.title or kernel.kind,
-            "about": [origin(kernel), *work(kernel)],
+            "about": [origin(kernel), *work(kernel), *filter(None, [kernel.launch])],
             "time": pace(kernel, measured),
             "share": share(kernel, measured),
             "forms": list(kernel.texts),

@@ -30,7 +30,8 @@ def pace(kernel: KernelView, measured: Measurement | None) -> str:
     Returns
     -------
     str
-        Such as ``"97 % of the time on made-up inputs, 100 runs of 100 µs, 41 GB/s, 10 Gflop/s, memory bound"``.
+        Such as ``"97 % of the time on made-up inputs, 100 runs of 100 µs, 41 GB/s, 10 Gflop/s, memory bound"``; in a
+        simulator no more than the times.
     """
     if measured is None or kernel.index not in measured.kernels:
         return ""
@@ -41,6 +42,8 @@ def pace(kernel: KernelView, measured: Measurement | None) -> str:
         f"{100 * share(kernel, measured):.0f} % of the time on {measured.inputs}",
         f"{runs}{duration(1e3 * seconds)}",
     ]
+    if not measured.bandwidth:
+        return ", ".join(parts)
     moved, done = kernel.moved / seconds, kernel.operations / seconds
     parts += [f"{amount(moved)}B/s"] * bool(moved) + [f"{amount(done)}flop/s"] * bool(done)
     return ", ".join([*parts, bound(seconds, moved, done, measured)])
@@ -78,6 +81,8 @@ def whole(measured: Measurement) -> str:
 
 
 def machine(measured: Measurement) -> str:
-    """What the machine reaches, in a line."""
+    """What the machine reaches, in a line; nothing of a simulated one."""
+    if not measured.bandwidth:
+        return ""
     reached = f"{amount(measured.bandwidth)}B/s from memory, {amount(measured.arithmetic)}flop/s in products of f32"
     return f"this machine reaches {reached}; functions such as exp count as one operation"

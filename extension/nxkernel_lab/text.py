@@ -100,7 +100,7 @@ def kernel_line(kernel: KernelView, times: bool = True, measured: Measurement | 
             kernel.title or kernel.kind,
             *([origin(kernel)] if times else []),
             *work(kernel),
-            *filter(None, [pace(kernel, measured)]),
+            *filter(None, [kernel.launch, pace(kernel, measured)]),
         ]
     )
 

@@ -34,7 +34,7 @@ class NxMagics(Magics):
 
           %%defn [--compiler NAME] [--promotion nx|numpy] [--show graph|kernels|none] [--quiet]
 
-        --compiler NAME     what makes the definitions run, such as numba_cpu or evaluator
+        --compiler NAME     what makes the definitions run, numba_cpu, numba_cuda, auto or evaluator
         --promotion RULES   whose rules of types hold, Nx's or NumPy's; by default the code says it
         --show WHAT         what to display when one has been compiled for the first time
         --quiet             no message about repeated compilation
@@ -71,7 +71,7 @@ class NxMagics(Magics):
         it has run; arrays that it assigns into change. Code that names NumPy follows NumPy's rules. The value of
         the last expression is displayed.
 
-        --compiler NAME     what makes the cell run, such as numba_cpu or evaluator
+        --compiler NAME     what makes the cell run, numba_cpu, numba_cuda, auto or evaluator
         --promotion RULES   whose rules of types hold, Nx's or NumPy's; by default the code says it
 
         Examples::
@@ -116,7 +116,7 @@ class NxMagics(Magics):
           %nx cache [NAME] [--clear]           what is in the caches, and what they answered
           %nx events [NAME] [-n N]             what happened, latest last
           %nx options [KEY=VALUE ...]          the default options, or set some
-          %nx source NAME [--form F] [--kernel N]   Numba source, LLVM or assembly
+          %nx source NAME [--form F] [--kernel N]   Numba source, LLVM, assembly; of a GPU's kernels cuda, ptx
           %nx why EXPRESSION                   would a call hit the cache, and if not, what differs
           %nx help [COMMAND]
 

@@ -9,7 +9,7 @@ from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMa
 from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.compilers import interface
-from nxkernel.defn.defaults import current
+from nxkernel.defn.defaults import AUTO, current
 from nxkernel.defn.faces import FACES
 from nxkernel_magics.names import compiled, definitions, namespace
 from nxkernel_magics.subcommands import COMMANDS, FORMS
@@ -43,7 +43,7 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
     Examples
     --------
     >>> candidates("%nx source f --form ", {})
-    ['numba', 'llvm', 'assembly']
+    ['numba', 'llvm', 'assembly', 'cuda', 'ptx']
     """
     words = line.split()
     done = words if line[-1:].isspace() else words[:-1]
@@ -59,7 +59,7 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
     if command == "options":
         typed = "" if len(done) == len(words) else words[-1]
         if typed.startswith("compiler="):
-            return [f"compiler={name}" for name in interface.names()]
+            return [f"compiler={name}" for name in _compilers()]
         return [f"{name}=" for name in current()]
     if command == "why":
         return list(definitions(known))
@@ -71,12 +71,17 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
 
 def _after_flag(flag: str) -> list[str]:
     if flag == "--compiler":
-        return interface.names()
+        return _compilers()
     if flag == "--promotion":
         return list(FACES)
     if flag == "--show":
         return ["graph", "kernels", "none"]
     return list(FORMS) if flag == "--form" else []
+
+
+def _compilers() -> list[str]:
+    """What may be named as a compiler."""
+    return sorted([AUTO, *interface.names()])
 
 
 def install(shell: InteractiveShell) -> Callable[[], None]:

@@ -30,7 +30,13 @@ Command = Callable[[InteractiveShell, str], Any]
 #: What may stand around a call: a flag before or behind it.
 _TEXT = re.compile(r"(--text\s+)?(.*?)(\s+--text)?", re.DOTALL)
 #: The forms of a kernel's code by the word for them on the line.
-FORMS = {"numba": "Numba source", "llvm": "LLVM", "assembly": "assembly"}
+FORMS = {
+    "numba": "Numba source",
+    "llvm": "LLVM",
+    "assembly": "assembly",
+    "cuda": "Numba CUDA source",
+    "ptx": "PTX",
+}
 
 
 @magic_arguments("nx inspect")

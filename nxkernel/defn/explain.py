@@ -7,13 +7,14 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.compilers import wholes
 from nxkernel.compilers.interface import KernelRecord
-from nxkernel.defn import launches, measuring, sources, steps
+from nxkernel.defn import devices, launches, measuring, sources, steps
 from nxkernel.defn.arguments import Arguments, Parts
 from nxkernel.defn.cache import Difference, Program, difference
 from nxkernel.defn.nodes import names_of, node_views
@@ -171,7 +172,9 @@ def hit(function: str, program: Program) -> Explanation:
     return Explanation(function, True, (), (), _history(program))
 
 
-def miss(function: str, closest: Closest, edited: bool, graph: Graph | None) -> Explanation:
+def miss(
+    function: str, closest: Closest, edited: bool, graph: Graph | None, compiler: str = "numba_cpu"
+) -> Explanation:
     """What a new call would do.
 
     Parameters
@@ -181,10 +184,15 @@ def miss(function: str, closest: Closest, edited: bool, graph: Graph | None) -> 
         As for :func:`reason`.
     graph : Graph, optional
         What it would be traced to; None where a compiler makes no kernels.
+    compiler : str, optional
+        Its name.
     """
     kernels: tuple[tuple[str, str], ...] = ()
     if graph is not None:
-        from nxkernel.compilers.numba_cpu.planning import foresee
+        if devices.is_for_devices(compiler):
+            from nxkernel.compilers.numba_cuda.planning import foresee
+        else:
+            from nxkernel.compilers.numba_cpu.planning import foresee
 
         kernels = tuple((kernel.title, kernel.origin) for kernel in launches.joined(foresee(graph))[0])
     return Explanation(function, False, reason(closest, edited), kernels, _history(closest[0]) if closest else "")
@@ -204,13 +212,14 @@ def view(name: str, program: Program, given: Sequence[np.ndarray] | None = None)
     values = list(map(node_with, graph.outputs, program.specs))
     names = names_of(graph)
     kernels, places = launches.joined(executable.kernels)
+    launched = _launched(executable, places)
     return CompilationView(
         function=name,
         signature=program.signature,
         compiler=program.compiler,
         reason=program.reason,
         nodes=node_views(graph, _vectorized(program, graph), kernels),
-        kernels=tuple(_kernel(number, kernel, names) for number, kernel in enumerate(kernels)),
+        kernels=tuple(_kernel(number, kernel, names, launched) for number, kernel in enumerate(kernels)),
         calls=program.calls,
         cell=program.where,
         text=print_graph(values, graph.parameters),
@@ -268,14 +277,26 @@ def _vectorized(program: Program, graph: Graph) -> dict[Expr, str]:
     return found
 
 
-def _kernel(number: int, kernel: KernelRecord, names: dict[Expr, str]) -> KernelView:
+def _launched(executable: Any, places: Sequence[int]) -> dict[int, str]:
+    """Of each kernel for people how a GPU launches it; of one that stands for several how the first."""
+    if not hasattr(executable, "device"):
+        return {}
+    from nxkernel.compilers.numba_cuda.occupancy import launches_told
+
+    found: dict[int, str] = {}
+    for number, told in sorted(launches_told(executable).items()):
+        found.setdefault(places[number], told)
+    return found
+
+
+def _kernel(number: int, kernel: KernelRecord, names: dict[Expr, str], launched: dict[int, str]) -> KernelView:
     texts = kernel.texts
     meaning = [text for node in kernel.nodes if (text := _in_numpy(node, names))]
     if meaning and "Numba source" not in texts:
         texts = {"NumPy": lambda: "\n".join(meaning), **texts}
     return KernelView(
         number, kernel.kind, kernel.title, kernel.symbol, kernel.origin, kernel.milliseconds, kernel.moved,
-        kernel.operations, texts,
+        kernel.operations, texts, launched.get(number, ""),
     )  # fmt: skip
 
 

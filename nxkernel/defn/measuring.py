@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.compilers.memory import bytes_of
-from nxkernel.defn import places
+from nxkernel.defn import devices, places
 from nxkernel.defn.report import KernelTime, Measurement
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Graph
@@ -24,14 +24,14 @@ _ON_A_CALL = "Measure it on a call of yours: f.measure(...), or %nx inspect f(..
 RUNS, LONG = 15, 0.4
 
 
-def measured(executable: Any, given: Sequence[np.ndarray] | None = None) -> Measurement:
+def measured(executable: Any, given: Sequence[Any] | None = None) -> Measurement:
     """Run a program with a clock around each kernel.
 
     Parameters
     ----------
     executable : Executable
         It keeps what it has.
-    given : sequence of numpy.ndarray, optional
+    given : sequence of (numpy.ndarray or DeviceArray), optional
         What a call gives it, which is not changed; numbers made for it where there is no call. No result is kept.
 
     Returns
@@ -49,18 +49,28 @@ def measured(executable: Any, given: Sequence[np.ndarray] | None = None) -> Meas
         raise NxValueError(
             message(
                 "It has no kernels to measure: the evaluator computes node by node.",
-                'With compiler="numba_cpu" it has.',
+                'With compiler="numba_cpu" or "numba_cuda" it has.',
             )
         )
-    from nxkernel.compilers.numba_cpu.timing import Clock
+    inputs = _made_up(executable) if given is None else given
+    reached, note = machine, ""
+    if hasattr(executable, "device"):
+        from nxkernel.compilers.numba_cuda import timing
 
-    inputs = _made_up(executable) if given is None else [np.require(each, requirements=["C", "A"]) for each in given]
-    clock, runs, begin = Clock(executable), [], time.perf_counter()
+        clock = timing.Clock(executable)
+        inputs = clock.placed(inputs)
+        reached, note = functools.partial(timing.machine, executable.device), timing.clock_of(executable)
+    else:
+        from nxkernel.compilers.numba_cpu.timing import Clock
+
+        clock = Clock(executable)
+        inputs = [np.require(each, requirements=["C", "A"]) for each in inputs]
+    runs, begin = [], time.perf_counter()
     while True:
         # What it assigns into is as new in every run.
         fresh = list(inputs)
         for place, _ in graph.updates:
-            fresh[place] = inputs[place].copy()
+            fresh[place] = devices.duplicate(inputs[place])
         runs.append(clock.run(fresh))
         if len(runs) > RUNS or time.perf_counter() - begin > LONG:
             break
@@ -69,8 +79,8 @@ def measured(executable: Any, given: Sequence[np.ndarray] | None = None) -> Meas
     middle = min(kept, key=lambda run: abs(run.seconds - statistics.median(each.seconds for each in kept)))
     kind = "made-up inputs" if given is None else "your call"
     on = "made-up inputs of the same types and shapes" if given is None else "the inputs of your call"
-    how = f"the median of {counted(len(kept), 'run')} in a row on {on}, which caches may hold"
-    bandwidth, arithmetic = machine()
+    how = f"the median of {counted(len(kept), 'run')} in a row on {on}, {note or 'which caches may hold'}"
+    bandwidth, arithmetic = reached()
     kernels = {number: KernelTime(*found) for number, found in middle.kernels.items()}
     return Measurement(middle.seconds, kernels, how, bandwidth, arithmetic, kind)
 

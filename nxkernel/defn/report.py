@@ -173,7 +173,8 @@ class Measurement:
     how : str
         How it was measured, in a line.
     bandwidth, arithmetic : float
-        What this machine reaches in memory, in bytes a second, and in products of matrices, in operations a second.
+        What this machine reaches in memory, in bytes a second, and in products of matrices, in operations a second; of
+        a GPU what it reaches. 0 where the times are of a simulator, which is no measure.
     inputs : str
         On what: ``"made-up inputs"`` or ``"your call"``.
     """
@@ -212,7 +213,9 @@ class KernelView:
         Arithmetic operations in one run.
     texts : dict
         Name of a form (``"Numba source"``, ``"LLVM"``, ``"assembly"``, for whole operations ``"NumPy"`` and
-        ``"algorithm"``) to a function that gives its text.
+        ``"algorithm"``, on GPUs ``"Numba CUDA source"`` and ``"PTX"``) to a function that gives its text.
+    launch : str
+        How it is launched on a GPU, in a line: blocks and threads, what they take, and the occupancy.
     """
 
     index: int
@@ -224,6 +227,7 @@ class KernelView:
     moved: int = 0
     operations: int = 0
     texts: dict[str, Callable[[], str]] = field(default_factory=dict)
+    launch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +241,7 @@ class CompilationView:
     signature : str
         The call that it answers, such as ``smooth(u: f64[512][512], steps=100)``.
     compiler : str
-        ``"numba_cpu"`` or ``"evaluator"``.
+        ``"numba_cpu"``, ``"numba_cuda"`` or ``"evaluator"``.
     reason : tuple of str
         Why it was made: ``("first call",)`` or the differences from the closest one before.
     nodes : tuple of NodeView

@@ -54,3 +54,9 @@ def test_what_the_machine_reaches():
         "this machine reaches 20.0 GB/s from memory, 100.0 Gflop/s in products of f32; functions such as exp count as "
         "one operation"
     )
+
+
+def test_a_simulator_reaches_nothing():
+    simulated = Measurement(0.002, {0: KernelTime(0.001, 1)}, "one run", 0.0, 0.0)
+    assert pace(KERNEL, simulated) == "50 % of the time on made-up inputs, 1.0 ms"
+    assert machine(simulated) == ""

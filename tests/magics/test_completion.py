@@ -32,7 +32,7 @@ def scale(shell):
         ("%%jit --promotion nu", "numpy"),
         ("%%defn --sh", "--show"),
         ("%%defn --show ", "graph kernels none"),
-        ("%%defn --quiet --compiler ", "evaluator numba_cpu"),
+        ("%%defn --quiet --compiler ", "auto evaluator numba_cpu numba_cuda"),
     ],
 )
 def test_tab_offers_what_may_come(scale, line, found):
