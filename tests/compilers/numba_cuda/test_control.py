@@ -149,10 +149,8 @@ def test_updates_in_a_choice_in_a_loop(device):
 def count_reads(device, monkeypatch):
     """A list that gets the dtype of each element that is read back."""
     reads = []
-    read = type(device).read
-    monkeypatch.setattr(
-        type(device), "read", lambda self, pointer, dtype: reads.append(dtype) or read(self, pointer, dtype)
-    )
+    read = device.read
+    monkeypatch.setattr(device, "read", lambda pointer, dtype: reads.append(dtype) or read(pointer, dtype))
     return reads
 
 

@@ -1,4 +1,4 @@
-"""Single numbers of programs for GPUs: on the host where they are known, in kernels of one thread where they are not."""
+"""Single numbers of programs for GPUs: on the host where they are known, else in kernels of one thread."""
 
 import numpy as np
 import pytest
