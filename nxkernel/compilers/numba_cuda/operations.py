@@ -88,10 +88,7 @@ def _rounded(writer: Writer, text: str, type_: Type) -> str:
     """The name of a float, rounded to half width where its type is that; memory takes the bits as they are."""
     if not elements.is_half(type_):
         return writer.let(text)
-    bits = writer.let(f"{type_}_bits({text})")
-    value = writer.let(f"{type_}_value({bits})")
-    writer.known["bits", value] = bits
-    return value
+    return writer.from_memory(elements.to_memory(text, type_), type_)
 
 
 def _wrapped(writer: Writer, text: str, type_: Type) -> str:
@@ -300,14 +297,14 @@ def _bitcast(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -
     source, target = operands[0].type, op.type
     if source is target:
         return values[0]
-    bits = elements.to_memory(values[0], source)
+    bits = w.to_memory(values[0], source)
     if source in (types.f32, types.f64):
         bits = f"float_bits({bits})"
     if target in (types.f32, types.f64):
         return w.let(f"bits_float({bits})")
     if target.is_integer and target is not types.bool_:
         return w.let(f"{target}({bits})")
-    return w.let(elements.from_memory(bits if source is not types.s16 else f"u16({bits})", target))
+    return w.from_memory(bits if source is not types.s16 else f"u16({bits})", target)
 
 
 @_row("threefry2x32")

@@ -92,14 +92,14 @@ class Writer:
         if type_.is_complex:
             both = self.let(f"load2({pointer}, 2 * ({index}))")
             return Pair(self.let(f"{both}[0]"), self.let(f"{both}[1]"))
-        return self.held(elements.load(pointer, index, type_))
+        return self.from_memory(f"{pointer}[{index}]", type_)
 
     def store(self, pointer: str, index: str, value: Value, type_: Type) -> None:
         """Write a value to memory at an index."""
         if isinstance(value, Pair):
             self.line(f"store2({pointer}, 2 * ({index}), ({value.re}, {value.im}))")
         else:
-            self.line(f"{pointer}[{index}] = {self._to_memory(value, type_)}")
+            self.line(f"{pointer}[{index}] = {self.to_memory(value, type_)}")
 
     def load_vector(self, pointer: str, index: str, type_: Type, count: int) -> list[Value]:
         """As many consecutive elements, which are aligned to their number and have 16 bytes at most."""
@@ -108,7 +108,7 @@ class Writer:
         width = 2 if type_.is_complex else 1
         place = f"2 * ({index})" if width == 2 else index
         whole = self.let(f"load{count * width}({pointer}, {place})")
-        parts = [self.let(elements.from_memory(f"{whole}[{n}]", type_)) for n in range(count * width)]
+        parts = [self.from_memory(f"{whole}[{n}]", type_) for n in range(count * width)]
         return [Pair(*parts[n : n + 2]) for n in range(0, len(parts), 2)] if width == 2 else list(parts)
 
     def store_vector(self, pointer: str, index: str, values: Sequence[Value], type_: Type) -> None:
@@ -118,9 +118,18 @@ class Writer:
             return
         parts = [part for value in values for part in (value if isinstance(value, Pair) else (value,))]
         place = f"2 * ({index})" if type_.is_complex else index
-        texts = ", ".join(self._to_memory(part, type_) for part in parts)
+        texts = ", ".join(self.to_memory(part, type_) for part in parts)
         self.line(f"store{len(parts)}({pointer}, {place}, ({texts}))")
 
-    def _to_memory(self, value: str, type_: Type) -> str:
-        """The value of a register as memory holds it; the bits of what has just been rounded are known."""
-        return self.known.get(("bits", value)) or elements.to_memory(value, type_)
+    def from_memory(self, text: str, type_: Type) -> str:
+        """The name of a real element of which memory has a text; its bits stay known where they are not the value."""
+        if not elements.is_half(type_):
+            return self.let(elements.from_memory(text, type_))
+        bits = self.let(text)
+        value = self.let(elements.from_memory(bits, type_))
+        self.known[type_, value] = bits
+        return value
+
+    def to_memory(self, value: str, type_: Type) -> str:
+        """A real value as memory holds it: the bits that have just been read or rounded, where it is they."""
+        return self.known.get((type_, value)) or elements.to_memory(value, type_)

@@ -51,6 +51,7 @@ def test_what_is_known_holds_in_its_block():
     [
         ("f32", ["v0 = p[i]", "q[i] = v0"]),
         ("bool", ["v0 = truth(p[i])", "q[i] = u8(v0)"]),
+        ("bf16", ["v0 = p[i]", "v1 = bf16_value(v0)", "q[i] = v0"]),
         ("c64", ["v0 = load2(p, 2 * (i))", "v1 = v0[0]", "v2 = v0[1]", "store2(q, 2 * (i), (v1, v2))"]),
     ],
 )
@@ -70,9 +71,11 @@ def test_single_elements(name, lines):
             2,
             [
                 "v0 = load2(p, i)",
-                "v1 = f16_value(v0[0])",
-                "v2 = f16_value(v0[1])",
-                "store2(q, i, (f16_bits(v1), f16_bits(v2)))",
+                "v1 = v0[0]",
+                "v2 = f16_value(v1)",
+                "v3 = v0[1]",
+                "v4 = f16_value(v3)",
+                "store2(q, i, (v1, v3))",
             ],
         ),
         (
