@@ -1,6 +1,8 @@
 """The GPU's benchmarks: what runs where, what is told of failures, and that all spellings of a program agree."""
 
 import math
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -227,3 +229,41 @@ def test_table_of_a_gpu():
         "| w | 1 ms | 2 ms | – | 0.50 | – | ≤ 1.11 a copy | no | 2.1 TB/s |",
     ]
     assert math.isclose(row.ratio(COPY), 10 / 9)
+
+
+def run_command(*arguments, **variables):
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--gpu", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONWARNINGS": "error", **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class TestCommand:
+    def test_without_a_gpu_it_says_so_in_a_line(self):
+        done = run_command(CUDA_VISIBLE_DEVICES="")
+        assert done.returncode == 1
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("No GPU to measure on: ")
+        assert "Missing: " in line
+
+    def test_works_can_be_tried_in_the_simulator(self):
+        done = run_command("--small", "--quick", "--only", "^(sum|softmax)", CUDA_VISIBLE_DEVICES="")
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.splitlines()
+        rows = [line for line in lines if line.startswith(("sum", "softmax"))]
+        assert [row.split("  ")[0] for row in rows] == [
+            "sum, 480",
+            "sum of (x − y)², 480",
+            "sums of the rows, 12 × 40",
+            "sums of the columns, 12 × 40",
+            "softmax of the rows, 12 × 40",
+        ]
+        assert "failed" not in done.stdout
+
+    def test_unknown_work(self):
+        done = run_command("--small", "--only", "no such work")
+        assert (done.returncode, done.stderr) == (1, "no work on a GPU matches 'no such work'.\n")
