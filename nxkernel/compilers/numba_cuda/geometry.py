@@ -8,6 +8,8 @@ from nxkernel import shapes
 
 #: Threads of a block where nothing asks for others.
 BLOCK = 256
+#: Threads of a block at most.
+MOST = 1024
 #: Blocks for each multiprocessor at most; the threads of more would have one element each.
 WAVES = 32
 
@@ -66,7 +68,7 @@ def rows(device: Machine, count: int, length: int) -> tuple[int, int]:
     if count <= device.multiprocessors and length > LONG_ROW:
         most = device.threads
     members = min(wanted, most, device.threads)
-    return members, max(BLOCK // members, 1)
+    return members, max(min(BLOCK, device.threads) // members, 1)
 
 
 def columns(device: Machine, count: int, length: int, room: int) -> tuple[int, int]:
@@ -77,13 +79,17 @@ def columns(device: Machine, count: int, length: int, room: int) -> tuple[int, i
     device : Machine
     count, length, room : int
     """
-    most = min(BLOCK, device.threads, room)
     if device.simulated:
-        most = min(most, 8)
-    enough = count >= device.multiprocessors * BUSY
-    wide = min(power_of_two(count), most if enough else max(most // 8, 1) if device.simulated else WARP)
+        most, wide = min(device.threads, 8, room), 2
+        wide = min(power_of_two(count), wide)
+        return wide, min(most // wide, power_of_two(shapes.ceil_div(length, SHARE)))
+    if count >= device.multiprocessors * BUSY:
+        return min(BLOCK, room), 1
+    wide = min(power_of_two(count), WARP)
+    wanted = power_of_two(shapes.ceil_div(device.multiprocessors * BUSY, count))
     share = power_of_two(shapes.ceil_div(length, SHARE))
-    return wide, 1 if enough else max(1, min(most // wide, share))
+    members = max(1, min(room // wide, share, max(wanted, BLOCK // wide)))
+    return max(wide, WARP // members), members
 
 
 def grid(device: Machine, blocks: int) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from nxkernel.compilers.numba_cuda import elements, geometry, walking
 from nxkernel.compilers.numba_cuda.arguments import ALIGNMENT, Arguments
 from nxkernel.compilers.numba_cuda.geometry import Machine
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.recomputing import without_cheap_rows
 from nxkernel.compilers.numba_cuda.reductions import Accumulator, Together
 from nxkernel.compilers.numba_cuda.sections import Code, Lane, room
 from nxkernel.compilers.numba_cuda.walking import ABREAST, SHORT, Span
@@ -19,8 +20,10 @@ from nxkernel.compilers.numba_cuda.writing import Writer
 
 #: The number that stands for the blocks of an axis among axes.
 BLOCKS = -1
-#: Warps of a block at most.
-WARPS = 32
+#: Lanes of a warp, and warps of a block at most.
+WARP = WARPS = 32
+#: Rows that a scratch row is spread over: element `i` is in the row `i % 4`.
+SPREAD = 4
 #: Bytes of the arrays through which the threads of columns become one, at most.
 STATIC = 32 << 10
 
@@ -45,11 +48,12 @@ class Grouping:
 
     def __init__(self, bound: Bound, device: Machine, code: type[Code] = Code) -> None:
         self.arguments, self.nest, self.device = Arguments(bound), bound.nest, device
+        self.sections = without_cheap_rows(bound.nest.sections)
         self.w = Writer(1)
         self.code = code(self.arguments, self.w)
         self.accumulators = {
             number: [Accumulator(self.w, section, reduce, self.nest.slots[reduce.slot]) for reduce in section.reduces]
-            for number, section in enumerate(self.nest.sections)
+            for number, section in enumerate(self.sections)
         }
         self.together = Together(self.w, self.room)
 
@@ -106,19 +110,22 @@ class Grouping:
     def _make_rows(self, groups: int, blocks: int) -> int:
         """Write where scratch rows are; how many bytes of shared memory they take, where they fit in there."""
         nest, arguments, w = self.nest, self.arguments, self.w
-        if not nest.scratches:
+        rows = [row for section in self.sections for row, _ in section.scratches]
+        if not rows:
             return 0
-        last = nest.outer + nest.inner - 1
+        pitch = shapes.ceil_div(arguments.sizes[-1], WARP * SPREAD) * WARP + WARP // SPREAD
+        arguments.add("pitch", "s64", pitch)
         names = [
             (number, text, f"row{number}{part}")
             for number, type_ in enumerate(nest.scratches)
+            if number in rows
             for text, part in zip(room(type_), ("_re", "_im") if type_.is_complex else ("",), strict=True)
         ]
-        here, offset = groups * arguments.sizes[last], 0
+        here, offset = groups * SPREAD * pitch, 0
         nbytes = {name: _rounded(here * elements.numpy_type(_kind(text)).itemsize) for _, text, name in names}
         fits = sum(nbytes.values()) <= self.device.shared_limit - STATIC
         first = self.group if fits else f"(cuda.blockIdx.x * {self._groups()} + {self.group})"
-        w.line(f"group_row = {first} * {arguments.size(last)}")
+        w.line(f"group_row = {first} * {SPREAD} * pitch")
         for number, text, name in names:
             at = "group_row"
             if fits:
@@ -138,7 +145,7 @@ class Grouping:
         return "cuda.blockDim.x" if self.group.endswith("y") else "cuda.blockDim.y"
 
     def _write(self) -> None:
-        nest, w = self.nest, self.w
+        w = self.w
         w.lines[:0] = ["    " + line for line in self.together.arrays(self.joining)]
         w.line(f"member = {self.member}")
         w.line(f"members = {self._members()}")
@@ -152,12 +159,12 @@ class Grouping:
             self.block = indices.pop(BLOCKS, None)
             self.code.locate(indices)
             self.code.number = "group"
-            for number, section in enumerate(nest.sections):
+            for number, section in enumerate(self.sections):
                 if section.level == "row":
                     self._row(section)
                 else:
                     self._full(number, section)
-            if nest.scratches:
+            if any(section.scratches for section in self.sections):
                 w.line("cuda.syncthreads()")
             w.line(f"first += cuda.gridDim.x * {self._groups()}")
 
@@ -301,7 +308,7 @@ class Columns(Grouping):
             for _, type_ in one.variables
             for text in room(type_)[:1]
         )
-        return min(geometry.BLOCK, 1 << (STATIC // max(bytes_, 1)).bit_length() - 1)
+        return min(geometry.MOST, 1 << (STATIC // max(bytes_, 1)).bit_length() - 1)
 
     def shape(self) -> tuple[tuple[int, int], int]:
         """See the base."""

@@ -127,14 +127,7 @@ class Code:
 
     def one(self, section: Section, number: int, lane: Lane) -> Value:
         """Write one instruction of a section, and those that it needs; its value."""
-        needed = {number}
-        for place in range(number, -1, -1):
-            if place in needed:
-                needed.update(section.code[place].args)
-        moved = {old: new for new, old in enumerate(sorted(needed))}
-        code = [section.code[old] for old in moved]
-        code = [op._replace(args=tuple(moved[arg] for arg in op.args)) for op in code]
-        return self.values(Section(section.level, tuple(code)), [lane])[0][-1]
+        return self.values(Section(section.level, tuple(needed(section.code, number))), [lane])[0][-1]
 
     def _is_common(self, op: Op) -> bool:
         """Whether an instruction is known to be the same in every lane."""
@@ -161,9 +154,13 @@ class Code:
         return [name for (kind, which, _), name in words.items() if (kind, which) == ("constant", number)]
 
     def _row_places(self, row: int, lane: Lane) -> list[str]:
-        """The elements of a scratch row at a lane."""
+        """The elements of a scratch row at a lane.
+
+        Every fourth element follows the one before it, so that the threads of a warp, which have vectors of four, are
+        at elements that follow each other.
+        """
         index = lane[self.nest.outer + self.nest.inner - 1]
-        return [f"{array}[{total([at, index])}]" for array, at in self.rows[row]]
+        return [f"{array}[{at} + ({index} & 3) * pitch + ({index} >> 2)]" for array, at in self.rows[row]]
 
     def order(self, lane: Lane) -> str:
         """The number of a lane among all elements, in the order of the nest."""
@@ -237,6 +234,16 @@ def room(type_: Type) -> list[str]:
     """The NumPy types of arrays in shared memory that hold values of a type as registers do."""
     name = elements.numpy_type(elements.register_type(type_)).name if type_ is not types.bool_ else "uint8"
     return [f"np.{name}"] * (2 if type_.is_complex else 1)
+
+
+def needed(code: Sequence[Op], number: int) -> list[Op]:
+    """An instruction and those that it needs, numbered anew; it is the last one."""
+    wanted = {number}
+    for place in range(number, -1, -1):
+        if place in wanted:
+            wanted.update(code[place].args)
+    moved = {old: new for new, old in enumerate(sorted(wanted))}
+    return [code[old]._replace(args=tuple(moved[arg] for arg in code[old].args)) for old in moved]
 
 
 def put(writer: Writer, places: Sequence[str], value: Value, type_: Type) -> None:

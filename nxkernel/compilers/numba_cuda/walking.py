@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from nxkernel.compilers.loops import Section
-from nxkernel.compilers.numba_cuda.arguments import Arguments
+from nxkernel.compilers.numba_cuda.arguments import Arguments, total
 from nxkernel.compilers.numba_cuda.sections import Code, Lane
 from nxkernel.compilers.numba_cuda.writing import Writer
 
@@ -104,34 +104,50 @@ def by_vectors(
         The buffers.
     """
     w, (*leading, last) = code.w, spans
+    if not leading:
+        head, whole = _aligned(code, last, lanes, sorted(vectors))
+        vector, alone = _turns(w, last, lanes, vectors, body, head, whole)
+        item = w.let(f"s64({first})", "item")
+        with w.block(f"while {item} * {lanes} < {whole}:"):
+            vector(item)
+            w.line(f"{item} += {step}")
+        one_by_one(w, [last._replace(first=None)], first, step, alone, count=w.let(f"{last.count} - {whole}", "rest"))
+        return
     slots = w.let(f"div({last.count} + {lanes - 1}, {lanes})", "slots")
     count = product(w, [*(span.count for span in leading), slots], "count")
     item = w.name("item")
     w.line(f"{item} = {first}")
     with w.block(f"while {item} < {count}:"):
-        before, place = code.located, item
-        if leading:
-            row = w.let(f"div({item}, {slots})", "row")
-            place = w.let(f"{item} - {row} * {slots}", "place")
-            code.locate(apart(w, row, leading))
+        before = code.located
+        row = w.let(f"div({item}, {slots})", "row")
+        place = w.let(f"{item} - {row} * {slots}", "place")
+        code.locate(apart(w, row, leading))
         head, whole = _aligned(code, last, lanes, sorted(vectors))
-        begin = head if last.first is None else w.let(f"{last.first} + {head}", "begin")
+        vector, alone = _turns(w, last, lanes, vectors, body, head, whole)
         with w.block(f"if {place} * {lanes} < {whole}:"):
-            index = w.let(f"{begin} + {place} * {lanes}", "i")
-            others = [w.let(f"{index} + {lane}", "i") for lane in range(1, lanes)]
-            body([{last.axis: i} for i in (index, *others)], vectors)
+            vector(place)
         rest = w.let(f"{last.count} - {whole}", "rest")
-
-        def alone(places: Sequence[Lane], none: frozenset[int]) -> None:
-            shifted = []
-            for lane in places:
-                index = w.let(f"{lane[last.axis]} + select({lane[last.axis]} < {head}, 0, {whole})", "i")
-                shifted.append({last.axis: index if last.first is None else w.let(f"{last.first} + {index}", "i")})
-            body(shifted, none)
-
-        one_by_one(w, [Span(last.axis, None, rest)], place, slots, alone, abreast=lanes, count=rest)
+        one_by_one(w, [last._replace(first=None)], place, slots, alone, count=rest)
         code.located = before
         w.line(f"{item} += {step}")
+
+
+def _turns(
+    writer: Writer, last: Span, lanes: int, vectors: frozenset[int], body: Body, head: str, whole: str
+) -> tuple[Callable[[str], None], Body]:
+    """What writes the vector of a number, and the elements that are in none."""
+
+    def vector(number: str) -> None:
+        index = writer.let(total([last.first, head, f"{number} * {lanes}"]), "i")
+        others = [writer.let(f"{index} + {lane}", "i") for lane in range(1, lanes)]
+        body([{last.axis: i} for i in (index, *others)], vectors)
+
+    def alone(places: Sequence[Lane], none: frozenset[int]) -> None:
+        (number,) = (lane[last.axis] for lane in places)
+        index = writer.let(total([last.first, number, f"select({number} < {head}, 0, {whole})"]), "i")
+        body([{last.axis: index}], none)
+
+    return vector, alone
 
 
 def _aligned(code: Code, last: Span, lanes: int, vectors: Sequence[int]) -> tuple[str, str]:
