@@ -43,7 +43,7 @@ class Code:
         Of each scratch row the arrays, with where this group's part of it begins.
     number : str
         That of the row at hand among all, where lanes have none of the outer axes' indices.
-    tiles : dict of int to str
+    tiles : dict of int to Value
         Of each buffer that a tile in shared memory has, the element at hand.
     """
 
@@ -55,7 +55,7 @@ class Code:
         self.rows: dict[int, list[tuple[str, str]]] = {}
         self.number = ""
         self.carried: Callable[[int], Value] = lambda number: ""
-        self.tiles: dict[int, str] = {}
+        self.tiles: dict[int, Value] = {}
         self._located: frozenset[int] = frozenset()
         self._bases: dict[int, str] = {}
 
@@ -176,7 +176,7 @@ class Code:
     ) -> list[Value]:
         number, name = op.extra, self.arguments.buffers[op.extra]
         if number in self.tiles:
-            return [elements.from_memory(self.tiles[number], op.type)]
+            return [self.tiles[number]]
         if number in vector and not op.args:
             return self.w.load_vector(name, self.place(number, lanes[0]), op.type, len(lanes))
         further = [str(mine[op.args[0]]) if op.args else None for mine in found]

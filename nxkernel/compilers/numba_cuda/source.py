@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.numba_cuda import grouping, mapping, scattering
+from nxkernel.compilers.numba_cuda import grouping, mapping, scattering, transposing
 from nxkernel.compilers.numba_cuda.geometry import Machine
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch
 
@@ -27,4 +27,7 @@ def launches_of(bound: Bound, device: Machine) -> list[KernelLaunch]:
         return scattering.launches(bound, device)
     if any(section.reduces for section in bound.nest.sections):
         return grouping.writer_for(bound, device).launches()
+    turned = transposing.turned(bound)
+    if turned is not None:
+        return transposing.Transposing(bound, device, *turned).launches()
     return mapping.Mapping(bound, device).launches()
