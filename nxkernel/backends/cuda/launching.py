@@ -71,12 +71,14 @@ class Prepared:
         All arguments, eight bytes each, the pointers first: ``arguments[0] = array.pointer``.
     addresses : int
         The address of the addresses of all arguments, as the driver wants them.
+    title : str
+        What errors call it: the kernel's title, unless somebody who knows more of it has written more.
     """
 
-    __slots__ = ("_list", "addresses", "arguments", "block", "grid", "kernel", "shared")
+    __slots__ = ("_list", "addresses", "arguments", "block", "grid", "kernel", "shared", "title")
 
     def __init__(self, kernel: Kernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]):
-        self.kernel, self.shared = kernel, shared
+        self.kernel, self.shared, self.title = kernel, shared, kernel.title
         self.grid, self.block = _three(grid), _three(block)
         parameters, count = kernel.source.parameters, kernel.pointers
         if len(parameters) - count != len(words):

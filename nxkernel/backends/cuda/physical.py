@@ -136,7 +136,7 @@ class PhysicalDevice(Device):
     def capture(self, work: Callable[[], Any]) -> PhysicalGraph:
         """See the base."""
         with self.here(), cupy.cuda.Stream(non_blocking=True) as stream:
-            self._thread.captured = kernels = []
+            self._thread.captured = launches = []
             # CuPy's graph is of a stream of its own: the one that legacy code shares cannot be captured.
             stream.begin_capture()
             try:
@@ -147,7 +147,7 @@ class PhysicalDevice(Device):
                 raise
             finally:
                 self._thread.captured = None
-            return PhysicalGraph(self, stream.end_capture(), kernels)
+            return PhysicalGraph(self, stream.end_capture(), launches)
 
     def time(self, work: Callable[[], Any]) -> float:
         """See the base."""
@@ -287,9 +287,9 @@ class PhysicalDevice(Device):
             return
         kernel, thread = prepared.kernel, self._thread
         if thread.captured is None:
-            self._recent.append(kernel.title)
+            self._recent.append(prepared.title)
         else:
-            thread.captured.append(kernel)
+            thread.captured.append(prepared)
         if not self._alone or not thread.ready or self._lost is not None:
             with self.here():
                 self._launch(kernel, prepared)
@@ -332,7 +332,7 @@ class _Thread(threading.local):
 
     ready = False
     place: Any = None
-    captured: list[Kernel] | None = None
+    captured: list[Prepared] | None = None
 
 
 def _stream() -> int:
@@ -347,13 +347,14 @@ class PhysicalGraph:
     ----------
     device : PhysicalDevice
     graph : cupy.cuda.Graph
-    kernels : sequence of Kernel
-        What is launched, which must stay loaded.
+    launches : sequence of Prepared
+        What is launched, whose kernels must stay loaded.
     """
 
-    def __init__(self, device: PhysicalDevice, graph: Any, kernels: Sequence[Kernel]):
-        self._device, self._graph, self._kernels = device, graph, tuple(kernels)
-        self._titles = [each.title for each in kernels[-_REMEMBERED:]]
+    def __init__(self, device: PhysicalDevice, graph: Any, launches: Sequence[Prepared]):
+        self._device, self._graph = device, graph
+        self._kernels = {each.kernel for each in launches}
+        self._titles = [each.title for each in launches[-_REMEMBERED:]]
 
     def launch(self) -> None:
         """Queue all of it on the current stream."""

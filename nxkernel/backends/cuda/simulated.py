@@ -155,22 +155,22 @@ class SimulatedDevice(Device):
         arguments: list[Any] = []
         for place, kind in enumerate(kernel.source.parameters):
             if kind.endswith("*"):
-                arguments.append(self._view(kernel, int(words[place]), WORDS[kind[:-1]]))
+                arguments.append(self._view(prepared, int(words[place]), WORDS[kind[:-1]]))
             else:
                 word = words[place : place + 1].view(WORDS[kind])[0]
                 arguments.append(int(word) if kind == "s64" else word)
         try:
             kernel.handle.run(prepared.grid, prepared.block, prepared.shared, arguments)
         except IndexError as error:
-            raise faults.kernel_fault(self, [kernel.title], "used an illegal address", str(error)) from error
+            raise faults.kernel_fault(self, [prepared.title], "used an illegal address", str(error)) from error
 
-    def _view(self, kernel: Kernel, pointer: int, dtype: np.dtype) -> np.ndarray:
+    def _view(self, prepared: Prepared, pointer: int, dtype: np.dtype) -> np.ndarray:
         rest = self._rest(pointer)
         if rest is None:
             rest = np.empty(0, np.uint8)
         elif pointer % dtype.itemsize:
             raise faults.kernel_fault(
-                self, [kernel.title], "used a misaligned address", f"{pointer:#x} for {dtype.name}"
+                self, [prepared.title], "used a misaligned address", f"{pointer:#x} for {dtype.name}"
             )
         return rest[: rest.nbytes // dtype.itemsize * dtype.itemsize].view(dtype).view(Pointer)
 

@@ -12,9 +12,10 @@ import importlib.util
 import re
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -94,17 +95,19 @@ def _loads(device: Device, sources: Sequence[Source]) -> list[Loaded]:
         from nxkernel.compilers.numba_cuda import intrinsics
 
         names = {"np": np, **intrinsics.simulated()}
-        return [Loaded(*_timed(lambda each=each: device.load(each, names=names))) for each in sources]
+        made = [_timed(lambda each=each: device.load(each, names=names)) for each in sources]
+        return [Loaded(kernel, "compiled", ms) for kernel, ms in made]
     result = []
     for source, (code, origin, ms) in zip(sources, codes(sources, device.arch), strict=True):
-        kernel, _, more = _timed(lambda source=source, code=code: device.load(source, code))
+        kernel, more = _timed(lambda source=source, code=code: device.load(source, code))
         result.append(Loaded(kernel, origin, ms + more))
     return result
 
 
-def _timed(work) -> tuple[Kernel, str, float]:
+def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What a function gives, and the milliseconds that it took."""
     start = time.perf_counter()
-    return work(), "compiled", (time.perf_counter() - start) * 1e3
+    return work(), (time.perf_counter() - start) * 1e3
 
 
 def codes(sources: Sequence[Source], arch: str) -> list[Code]:
@@ -138,14 +141,14 @@ def codes(sources: Sequence[Source], arch: str) -> list[Code]:
 
 
 def _kept(source: Source, arch: str) -> Code | None:
-    start = time.perf_counter()
-    code, origin = _codes.get((source.symbol, arch)), "memory"
+    code = _codes.get((source.symbol, arch))
+    if code is not None:
+        return Code(code, "memory", 0.0)
+    code, ms = _timed(lambda: disk_cache.read(_file(source, arch)))
     if code is None:
-        code, origin = disk_cache.read(_file(source, arch)), "disk"
-        if code is None:
-            return None
-        _codes[source.symbol, arch] = code
-    return Code(code, origin, (time.perf_counter() - start) * 1e3)
+        return None
+    _codes[source.symbol, arch] = code
+    return Code(code, "disk", ms)
 
 
 def whereabouts(source: Source, arch: str) -> str:
@@ -189,9 +192,23 @@ def _toolchain() -> str:
 
 
 def _compiled(sources: Sequence[Source], arch: str) -> list[tuple[bytes, float]]:
+    if len(sources) < 2:
+        return [compile_one(source, arch) for source in sources]
     from nxkernel.compilers.numba_cuda import workers
 
-    return workers.compiled(sources, arch, compile_one)
+    # nvJitLink gives the interpreter free, Numba does not: one links while the other compiles.
+    with ThreadPoolExecutor(1) as linker:
+
+        def begin(source: Source, arch: str) -> Future[tuple[bytes, float]]:
+            text, ms = _timed(lambda: ptx_here(source, arch))
+
+            def link() -> tuple[bytes, float]:
+                code, more = _timed(lambda: linked(text, source.symbol, arch))
+                return code, ms + more
+
+            return linker.submit(link)
+
+        return workers.compiled(sources, arch, begin)
 
 
 def compile_one(source: Source, arch: str) -> tuple[bytes, float]:
@@ -207,9 +224,7 @@ def compile_one(source: Source, arch: str) -> tuple[bytes, float]:
     code : bytes
     ms : float
     """
-    start = time.perf_counter()
-    code = linked(ptx_here(source, arch), source.symbol, arch)
-    return code, (time.perf_counter() - start) * 1e3
+    return _timed(lambda: linked(ptx_here(source, arch), source.symbol, arch))
 
 
 def ptx(source: Source, arch: str) -> str:

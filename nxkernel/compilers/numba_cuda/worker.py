@@ -10,11 +10,14 @@ import json
 import os
 import signal
 import sys
+import threading
 from typing import Any
 
 from nxkernel.compilers.numba_cuda.launches import Source
 from nxkernel.compilers.numba_cuda.object_code import compile_one, ptx_here
 
+#: Seconds without work after which the process ends: it takes 200 MB.
+IDLE = 120.0
 _FIRST = Source("first", "def first(a):\n    a[cuda.threadIdx.x] = f32(1)\n", ("f32*",))
 
 
@@ -41,7 +44,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer until nobody asks any more."""
+    """Answer until nobody asks any more, or has not for a while."""
     # An interrupt in a notebook reaches the processes of its kernel, too; the kernel deals with it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Whatever a package prints must not come between the answers.
@@ -49,7 +52,15 @@ def main() -> None:
     os.dup2(2, 1)
     compile_one(_FIRST, sys.argv[1])
     print(json.dumps({"ready": True}), file=answers, flush=True)
-    for line in sys.stdin:
+    while True:
+        # Nothing else ends a read from a pipe on every system.
+        patience = threading.Timer(IDLE, os._exit, [0])
+        patience.daemon = True
+        patience.start()
+        line = sys.stdin.readline()
+        patience.cancel()
+        if not line:
+            return
         print(json.dumps(answer(json.loads(line))), file=answers, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Processes that compile kernels beside this one, started when there is enough to do and kept for later.
+"""Processes that compile kernels beside this one, started when there is enough to do and kept for some time.
 
 A worker takes a second until it has imported Numba, in which this process compiles a dozen kernels: it gets nothing to
 do before it says that it is ready.
@@ -15,13 +15,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 from nxkernel.compilers.numba_cuda.launches import Source
 from nxkernel.errors import CompilationError, message
 
 #: How many kernels must be missing at once for workers to be worth their start, and how many workers there may be.
-WORTH, MOST = 8, 15
+WORTH, MOST = 8, 7
 
 _workers: list[Worker] = []
 _owner = os.getpid()
@@ -79,7 +80,7 @@ class Worker:
 
 
 def compiled(
-    sources: Sequence[Source], arch: str, here: Callable[[Source, str], tuple[bytes, float]]
+    sources: Sequence[Source], arch: str, here: Callable[[Source, str], Future[tuple[bytes, float]]]
 ) -> list[tuple[bytes, float]]:
     """Code for all sources, compiled here and by the workers that are ready, each when it has time.
 
@@ -88,7 +89,7 @@ def compiled(
     sources : sequence of Source
     arch : str
     here : callable
-        Compiles one in this process: its code, and how many milliseconds that took.
+        Compiles one in this process: what will be its code, and how many milliseconds that took.
 
     Returns
     -------
@@ -97,6 +98,7 @@ def compiled(
     """
     todo = list(range(len(sources)))[::-1]
     done: dict[int, tuple[bytes, float]] = {}
+    begun: dict[int, Future[tuple[bytes, float]]] = {}
     left: list[int] = []
 
     def serve(worker: Worker) -> None:
@@ -121,12 +123,13 @@ def compiled(
     while todo:
         with contextlib.suppress(IndexError):
             place = todo.pop()
-            done[place] = here(sources[place], arch)
+            begun[place] = here(sources[place], arch)
     for worker, thread in threads:
         if worker.ready:
             thread.join()
     for place in left:
-        done[place] = here(sources[place], arch)
+        begun[place] = here(sources[place], arch)
+    done |= {place: future.result() for place, future in begun.items()}
     return [done[place] for place in range(len(sources))]
 
 

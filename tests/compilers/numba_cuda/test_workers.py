@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 
 import pytest
 
@@ -41,7 +42,9 @@ def here(calls):
     def compile_one(each, arch):
         calls.append(each)
         time.sleep(0.1)
-        return each.symbol.encode(), 1.0
+        done = Future()
+        done.set_result((each.symbol.encode(), 1.0))
+        return done
 
     return compile_one
 
@@ -90,7 +93,7 @@ def test_what_does_not_compile_there_is_told_here(pool, ready):
     wrong = Source("wrong", "def wrong(a):\n    a[0] = nowhere\n", ("f32*",))
     assert "nowhere" in ready.ask(wrong, "sm_90", "cubin")["error"]
     with pytest.raises(CompilationError, match="nowhere"):
-        pool.compiled([wrong] * 8, "sm_90", object_code.compile_one)
+        object_code.codes([wrong, source(1), source(2)], "sm_90")
 
 
 def test_what_a_dead_worker_had_is_compiled_here(pool, ready):
@@ -113,6 +116,14 @@ def test_answers():
         "does not compile for sm_80" in worker.answer({**request, "text": "def k(a):\n    b\n", "form": "ptx"})["error"]
     )
     assert json.loads(json.dumps(found)) == found
+
+
+def test_a_worker_without_work_ends():
+    code = "from nxkernel.compilers.numba_cuda import worker; worker.IDLE = 0.1; worker.main()"
+    asked = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code, "sm_90"], stdin=asked, stdout=asked, text=True) as process:
+        assert json.loads(process.stdout.readline()) == {"ready": True}
+        assert process.wait(30) == 0
 
 
 def test_a_child_process_starts_its_own(pool):
