@@ -172,13 +172,13 @@ def _qr(a: Any, *, mode: str) -> tuple[Any, Any]:
 def _eigh(a: Any) -> tuple[Any, Any]:
     import cupy
 
+    a, failed = _finite(a, cupy.tril(a))
     if a.ndim > 2 and a.shape[-1] > _SMALL_EIGH:
         each = [cupy.linalg.eigh(one) for one in a.reshape(-1, *a.shape[-2:])]
         values, vectors = (cupy.stack(parts) for parts in zip(*each, strict=True))
         values, vectors = values.reshape(a.shape[:-1]), vectors.reshape(a.shape)
     else:
         values, vectors = cupy.linalg.eigh(a)
-    failed = ~cupy.isfinite(cupy.tril(a)).all(axis=(-2, -1))
     return _nan_where(failed, values, 1), _nan_where(failed, vectors)
 
 
@@ -186,9 +186,17 @@ def _eigh(a: Any) -> tuple[Any, Any]:
 def _svd(a: Any, *, full_matrices: bool) -> tuple[Any, Any, Any]:
     import cupy
 
+    a, failed = _finite(a, a)
     left, values, right = cupy.linalg.svd(a, full_matrices=full_matrices)
-    failed = ~cupy.isfinite(a).all(axis=(-2, -1))
     return _nan_where(failed, left), _nan_where(failed, values, 1), _nan_where(failed, right)
+
+
+def _finite(a: Any, read: Any) -> tuple[Any, Any]:
+    """Matrices with which an iteration ends: zeros for one of which what is read is not finite, and which those are."""
+    import cupy
+
+    failed = ~cupy.isfinite(read).all(axis=(-2, -1))
+    return cupy.where(failed[..., None, None], a.dtype.type(0), a), failed
 
 
 def _addresses(matrices: Any) -> Any:
