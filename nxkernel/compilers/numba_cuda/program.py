@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nxkernel import shapes
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.matmul import Product
@@ -214,6 +215,8 @@ class Scope:
         self.add(Multiplied(call.title, call, places, nodes=record.nodes, record=self.writer.records.number(record)))
 
     def _whole(self, step: Any, whole: Whole) -> None:
+        if not any(node is not None and shapes.size(node.shape) for node in whole.results):
+            return
         routine, scratch = whole.routine, (SCRATCH, 0)
         if whole.scratch is not None:
             scratch = self.where(whole.scratch)

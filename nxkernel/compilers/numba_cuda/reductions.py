@@ -81,14 +81,14 @@ class Accumulator:
             self.w.line(f"{self.value} = {self.value} {_LOGIC[self.reduce.name]} ({fact})")
             return
         if self.is_argument:
-            self._better(str(fed), str(values[self.reduce.args[1]]), ties=False)
+            self._better(str(fed), str(values[self.reduce.args[1]]))
             return
         self._set(fed if self.is_fold else self._joined(fed))
 
     def join(self, others: Sequence[str]) -> None:
         """Write how the partial result of another thread joins; `others` are its variables."""
         if self.is_argument:
-            self._better(*others, ties=True)
+            self._better(*others)
         elif self.reduce.name in _LOGIC:
             self.w.line(f"{self.value} = {self.value} {_LOGIC[self.reduce.name]} {others[0]}")
         else:
@@ -107,10 +107,10 @@ class Accumulator:
             joined = Pair(*(self.w.let(f"select({is_one}, {a}, {b})") for a, b in pairs))
         return joined
 
-    def _better(self, value: str, index: str, *, ties: bool) -> None:
+    def _better(self, value: str, index: str) -> None:
         """Take another element where it is better: NaN is best, ties go to the first, or to the last if wanted.
 
-        Without `ties` the other element comes after all that there were.
+        Elements come in any order: what is before the first whole vector is walked after the vectors.
         """
         own, at, type_ = str(self.value), self.index, self.type
         sign = ">" if self.reduce.name == "argmax" else "<"
@@ -120,11 +120,7 @@ class Accumulator:
         if type_.is_float:
             is_better = f"({is_better}) | (({value} != {value}) & ({own} == {own}))"
             same = f"({same}) | (({value} != {value}) & ({own} != {own}))"
-        if ties:
-            taken = f"({is_better}) | (({same}) & ({index} {'>' if last else '<'} {at}))"
-        else:
-            taken = f"({is_better}) | ({same})" if last else is_better
-        taken = self.w.let(taken)
+        taken = self.w.let(f"({is_better}) | (({same}) & ({index} {'>' if last else '<'} {at}))")
         self.w.line(f"{own} = select({taken}, {value}, {own})")
         self.w.line(f"{at} = select({taken}, s64({index}), {at})")
 
