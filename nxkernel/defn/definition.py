@@ -44,6 +44,7 @@ from nxkernel.defn.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
+from nxkernel.tensor.device import tensor_of
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify
 
@@ -227,7 +228,7 @@ class Definition(Compiled):
             made = nans.run(self.__name__, program, given) if watching else program.run(given)
             if program.changes:
                 arguments.give_back(self.__name__, given, made, program)
-            return quick.results(program, made, self.hooks)
+            return quick.results(program, made, self.hooks, tensor_of)
         except Exception as error:
             self._failed(error)
             raise
@@ -462,8 +463,8 @@ class Definition(Compiled):
         if program is not None:
             return explain.hit(self.__name__, program)
         closest = self._family.closest(arguments.parts())
-        graph = self._trace(arguments)[0].graph if arguments.compiler == "numba_cpu" else None
-        return explain.miss(self.__name__, closest, self._family.edited, graph)
+        graph = None if arguments.compiler == "evaluator" else self._trace(arguments)[0].graph
+        return explain.miss(self.__name__, closest, self._family.edited, graph, arguments.compiler)
 
     def measure(self, *args: Any, **opts: Any) -> CompilationView:
         """Run a call a few times with a clock around each kernel; the arguments do not change and nothing is kept.

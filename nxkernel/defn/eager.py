@@ -78,7 +78,8 @@ def run(primitive: Primitive, operands: Sequence[Tensor], params: Mapping[str, A
     """
     there = [operand for operand in operands if type(operand) is DeviceTensor]
     if len(there) > 1:
-        device.check_together([(f"a {operand.spec}", operand.array) for operand in there], primitive.name)
+        named = [(f"a {operand.spec}", operand.array) for operand in there]
+        device.check_together(named, primitive.name, "t")
     where = there[0].array.device
     single = tuple([type(operand) is Tensor and _is_number(operand.data) for operand in operands])
     executable = _executable(primitive, [operand.spec for operand in operands], single, params)

@@ -212,9 +212,9 @@ class Shortcut:
             made = _empty(shape, dtype)
             if launch(*arrays, made):
                 return _wrap(made, spec)
-        placed = program.placed
-        made = program.executable.run(arrays) if placed is None else placed.run(arrays)
-        return results(program, made, self._hooks)
+        if program.placed is not None:
+            return results(program, program.placed.run(arrays), self._hooks, DeviceTensor.wrap)
+        return results(program, program.executable.run(arrays), self._hooks)
 
 
 def _is_own(arrays: list[np.ndarray], place: int) -> bool:
@@ -228,9 +228,10 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
     return sum(other is array for other in arrays) == 1
 
 
-def results(program: Program, made: list[np.ndarray], hooks: Hooks = _NO_HOOKS) -> Any:
-    """What a program gave, as the function would return it; hooks get their values."""
-    wrap = _wrap if program.placed is None else DeviceTensor.wrap
+def results(
+    program: Program, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Tensor] = _wrap
+) -> Any:
+    """What a program gave, as the function would return it; hooks get their values. `wrap` makes tensors of arrays."""
     tensors = iter([wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
     if program.structure == containers.LEAF:
         result = next(tensors)

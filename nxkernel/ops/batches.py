@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from nxkernel import shapes
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.operand import entry_spec, vectorized_spec
+from nxkernel.operand import entry_spec, vectorized_spec, whole_spec
+from nxkernel.ops import alignment, shaping
 from nxkernel.ops.conversion import eager
 from nxkernel.primitives import Spec
 from nxkernel.tensor.heatmap import Heatmap
@@ -25,7 +24,7 @@ class Batches(Sequence):
 
     def __init__(self, tensor: Tensor, size: int, leftover: str) -> None:
         self._tensor, self._size = tensor, size
-        rows = len(tensor.data)
+        rows = whole_spec(tensor.spec).shape[0]
         self._count = rows // size if leftover == "discard" else shapes.ceil_div(rows, size)
         if tensor.vectorized_axes:
             (name, _), *others = tensor.vectorized_axes
@@ -42,9 +41,11 @@ class Batches(Sequence):
         place += self._count if place < 0 else 0
         if not 0 <= place < self._count:
             raise IndexError(f"there are {self._count} batches, numbered from 0")
-        data, start, stop = self._tensor.data, place * self._size, (place + 1) * self._size
-        inside = stop <= len(data)
-        return Tensor.wrap(data[start:stop] if inside else data[np.arange(start, stop) % len(data)], self._spec)
+        start, stop, all_ = place * self._size, (place + 1) * self._size, alignment.whole(self._tensor)
+        rows = all_.rows(start, min(stop, all_.shape[0]))
+        if stop > all_.shape[0]:
+            rows = shaping.concatenate([rows, all_.rows(0, stop - all_.shape[0])])
+        return rows.with_spec(self._spec)
 
     def __repr__(self) -> str:
         return f"{self._count} batches of {self._spec}"
@@ -87,10 +88,11 @@ def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> Bat
     size = shapes.static_int(batch_size, "batch_size")
     if leftover not in _LEFTOVER:
         raise NxValueError(f'leftover is "repeat" or "discard", got {shapes.describe(leftover)}')
-    if not tensor.data.ndim:
+    shape = whole_spec(tensor.spec).shape
+    if not shape:
         raise NxTypeError(message(f"to_batched takes a tensor with axes, got {tensor.spec}.", "A scalar has no rows."))
-    if not 1 <= size <= len(tensor.data):
-        raise NxValueError(f"batch_size is from 1 to {len(tensor.data)}, the rows of {tensor.spec}; got {size}")
+    if not 1 <= size <= shape[0]:
+        raise NxValueError(f"batch_size is from 1 to {shape[0]}, the rows of {tensor.spec}; got {size}")
     return Batches(tensor, size, leftover)
 
 

@@ -191,9 +191,10 @@ def filled(value: Number, type_: Type, shape: tuple[int, ...], names: Any = None
 
 
 def filled_like(value: Number, type_: Type, tensor: Operand) -> Tensor | Expr:
-    """One number in every element, in the shape, names and vectorized axes of a tensor."""
+    """One number in every element, in the shape, names and vectorized axes of a tensor, and where that is."""
     made = filled(value, type_, tensor.shape, tensor.names)
-    return spread_vectors(made, tensor) if tensor.vectorized_axes else made
+    made = spread_vectors(made, tensor) if tensor.vectorized_axes else made
+    return made.to_backend(tensor.device) if type(tensor) is DeviceTensor and isinstance(made, Tensor) else made
 
 
 def spread_vectors(value: Operand, like: Operand) -> Tensor | Expr:

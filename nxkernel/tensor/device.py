@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,13 @@ class DeviceTensor(Tensor):
     def with_spec(self, spec: Spec | VectorizedSpec) -> DeviceTensor:
         """The same elements under another spec; see the base."""
         return DeviceTensor.wrap(self.array, spec)
+
+    def rows(self, start: int, stop: int) -> DeviceTensor:
+        """A part of the first axis, in the same memory; see the base."""
+        type_, shape, names = self.spec
+        step = self.array.nbytes // shape[0] if shape[0] else 0
+        part = self.array.part(start * step, (stop - start, *shape[1:]), self.array.dtype)
+        return DeviceTensor.wrap(part, Spec(type_, part.shape, names))
 
     def _repr_html_(self) -> str:
         if not self.released:
@@ -236,28 +244,31 @@ def _copied(tensor: Tensor, device: Device | None) -> Tensor:
     return DeviceTensor.wrap(found, tensor.spec)
 
 
-def check_together(named: list[tuple[str, DeviceArray]], function: str) -> None:
+def check_together(named: Sequence[tuple[str, DeviceArray]], function: str, example: str = "") -> None:
     """Refuse arrays of two devices in one call.
 
     Parameters
     ----------
-    named : list of (str, DeviceArray)
+    named : sequence of (str, DeviceArray)
         Each with what errors call it.
     function : str
         What they were passed to.
+    example : str, optional
+        What to write for one of them, where that is not what it is called.
 
     Raises
     ------
     NxValueError
         Which says what is where.
     """
+    first, here = named[0][0], named[0][1].device
     for name, array in named[1:]:
-        (first, one), here, there = named[0], named[0][1].device, array.device
-        if here is not there:
+        there = array.device
+        if there is not here:
             raise NxValueError(
                 message(
                     f"{function} got tensors on two devices: {first} is on {here.name}, {name} on {there.name}.",
-                    f'Bring them together first: nx.backend_transfer({name}, "{one.device.name}").',
+                    f'Bring them together first: nx.backend_transfer({example or name}, "{here.name}").',
                 )
             )
 

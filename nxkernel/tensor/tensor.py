@@ -73,6 +73,11 @@ class Tensor(ArrayProtocols, Operand):
         """The same elements under a spec that says something else of them, and means as many axes of the same sizes."""
         return Tensor.wrap(self.data, spec)
 
+    def rows(self, start: int, stop: int) -> Tensor:
+        """A part of the first axis of a tensor without vectorized axes, in the same memory."""
+        type_, shape, names = self.spec
+        return Tensor.wrap(self.data[start:stop], Spec(type_, (stop - start, *shape[1:]), names))
+
     def to_backend(self, backend: str) -> Tensor:
         """The tensor on a device, as a copy where it is elsewhere; this one stays as it is.
 
