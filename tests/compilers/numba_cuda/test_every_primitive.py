@@ -1,0 +1,69 @@
+"""Every primitive with random operands and parameters: on a simulated GPU as evaluated, and its kernels as PTX."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fuzzing import repeat
+from nxkernel.compilers import interface
+from random_primitives import CASES, Drawn, Surroundings, compare
+from simulating import Simulation, make_small, quick
+
+#: Programs of one primitive alone that are drawn in a run of all tests.
+FEW, SOME = 5, 12
+#: For how many seconds kernels are compiled in such a run.
+SECONDS = 20
+
+
+@pytest.fixture
+def simulation(monkeypatch):
+    return Simulation(monkeypatch.setattr)
+
+
+def check(primitive, draw, simulation):
+    """Draw a case of a primitive, in surroundings; compare what it gives."""
+    choose = Drawn(draw)
+    case = CASES[primitive](choose)
+    around = Surroundings(choose, case)
+    graph, arrays = around.graph, around.arrays
+    expected = interface.get("evaluator").compile(graph).run(arrays)
+    before = [array.tobytes() for array in arrays]
+    with pytest.MonkeyPatch.context() as patch:
+        if choose.chance(50):
+            make_small(patch.setattr)
+        program = simulation.compile(graph)
+        found = simulation.run(program, arrays)
+        if choose.chance(15):
+            # The second time launches are captured as a graph, which gives the same, to the last bit.
+            again = simulation.run(program, arrays)
+            assert [result.tobytes() for result in again] == [result.tobytes() for result in found]
+    assert [array.tobytes() for array in arrays] == before
+    for output, want, got in zip(graph.outputs, expected, found, strict=True):
+        assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
+        compare(got, want, case)
+
+
+def examples(primitive):
+    return FEW if primitive.family == "elementwise" else SOME
+
+
+@pytest.mark.parametrize("primitive", CASES, ids=str)
+def test_a_primitive(primitive, simulation):
+    @settings(quick, max_examples=examples(primitive))
+    @given(st.data())
+    def run(data):
+        check(primitive, data.draw, simulation)
+
+    run()
+
+
+def test_the_kernels_seen_are_ptx():
+    assert Simulation.check_ptx(SECONDS) > 0
+
+
+@pytest.mark.fuzz
+def test_every_primitive_for_long(simulation):
+    def of(primitive):
+        return lambda data: check(primitive, data.draw, simulation)
+
+    assert repeat(*map(of, CASES), lambda data: Simulation.check_ptx(30), examples=20)

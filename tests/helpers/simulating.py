@@ -1,0 +1,79 @@
+"""What tests of the compiler for GPUs share: programs run in the simulator, and the sources that were seen as PTX."""
+
+import time
+from typing import ClassVar
+
+from hypothesis import Phase, settings
+
+from fuzzing import patient
+from nxkernel.backends.cuda import devices
+from nxkernel.compilers import interface, loops, prepare
+from nxkernel.compilers.numba_cuda import executable, object_code
+from nxkernel.transforms.simplify import simplify
+from random_primitives import moving, reducing, values
+
+#: Failures are not made smaller: in the simulator that takes minutes.
+quick = settings(patient, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+#: For which GPUs kernels must compile.
+ARCHITECTURES = ("sm_80", "sm_90")
+
+
+def make_small(set_):
+    """Small limits: even small programs are cut into blocks, and go to the library."""
+    set_(prepare, "ON_GPU", prepare.Limits(256, 64, 8, 4, 4, 4096, 16))
+    set_(loops, "TILE", 64)
+    set_(loops, "COLUMNS", 64)
+
+
+def draw_small(set_, most=600):
+    """Draw small arrays, of which each element costs the simulator as much as a thousand cost a processor."""
+    set_(values, "SIZES", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 65])
+    set_(values, "LONG", [130, 257, 513])
+    set_(values.shape, "__kwdefaults__", values.shape.__kwdefaults__ | {"total": most})
+    for module in (moving, reducing):
+        set_(module, "MOST", most)
+
+
+class Simulation:
+    """Runs graphs on a simulated GPU, and keeps the sources of their kernels.
+
+    Parameters
+    ----------
+    set_ : callable
+        Sets an attribute for as long as the simulation is used.
+    """
+
+    #: All sources that were seen, by symbol.
+    sources: ClassVar[dict] = {}
+
+    def __init__(self, set_):
+        loaded = executable.loaded
+
+        def kept(device, sources):
+            self.sources.update({source.symbol: source for source in sources})
+            return loaded(device, sources)
+
+        set_(executable, "loaded", kept)
+        set_(devices._Simulation, "count", 2)
+        draw_small(set_)
+
+    def compile(self, graph):
+        """The executable of a graph."""
+        return interface.get("numba_cuda").compile(simplify(graph))
+
+    def run(self, program, arrays):
+        """The results, on the host."""
+        return [result.host() for result in program.run(arrays)]
+
+    @classmethod
+    def check_ptx(cls, seconds):
+        """Compile the sources that were seen until the time is over; gives how many of them there was time for."""
+        end, count = time.monotonic() + seconds, 0
+        while cls.sources and time.monotonic() < end:
+            symbol, source = cls.sources.popitem()
+            for arch in ARCHITECTURES:
+                text = object_code.ptx(source, arch)
+                assert f".entry {symbol}(" in text
+                assert f".target {arch}" in text
+            count += 1
+        return count
