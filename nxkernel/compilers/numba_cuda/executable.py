@@ -136,6 +136,9 @@ class Ready:
         seen: set[str] = set()
         for one, (kernel, origin, spent) in zip(launched, found, strict=True):
             one.prepare(self.device, kernel)
+            # A GPU's faults come later than what made them: kernels bring along what to say of them.
+            source = next((node.source for node in one.nodes if node.source), None)
+            one.prepared.title = f"{kernel.title} of {self.graph.name}{at_line(source)}"
             record = self.program.records[one.record]
             if record.symbol not in seen:
                 seen.add(record.symbol)
@@ -160,7 +163,8 @@ class Ready:
                         np.copyto(arrays[place], given[place].host())
                 return [self._result(number, given, made) for number in range(len(self._results))]
             except (DeviceFaultError, DeviceMemoryError) as error:
-                _tell(error, now)
+                if not (isinstance(error, DeviceFaultError) and error.lost):
+                    _tell(error, now)
                 raise
 
     def _given(self, arrays: Sequence[np.ndarray | DeviceArray]) -> dict[int, DeviceArray]:

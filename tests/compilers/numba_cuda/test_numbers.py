@@ -53,16 +53,15 @@ def test_a_kernel_of_one_thread(device):
     assert (first.title, kernel.title) == ("1 single number, by one thread", "3 single numbers, by one thread")
     assert first.texts["Numba CUDA source"]() == "def numbers(p0, c0):\n    p0[s64(0)] = c0\n"
     assert kernel.texts["Numba CUDA source"]() == (
-        "def numbers(p0, p1, p2, c0, c1, c2, c3, c4, c5, c6, c7):\n"
-        "    v0 = minimum(maximum(s64(c1), s64(0)), c2)\n"
-        "    v1 = c0 + v0 * c3\n"
-        "    v2 = minimum(maximum(s64(c4), s64(0)), c5)\n"
-        "    v3 = v1 + v2 * c6\n"
-        "    v4 = p0[v3]\n"
-        "    v5 = v4 * c7\n"
-        "    v6 = p1[s64(0)]\n"
-        "    v7 = v6 + v5\n"
-        "    p2[s64(0)] = v7\n"
+        "def numbers(p0, p1, p2, c0, c1, c2, c3):\n"
+        "    v0 = s64(c0)\n"
+        "    v1 = s64(c2)\n"
+        "    v2 = v0 * c1 + v1\n"
+        "    v3 = p0[v2]\n"
+        "    v4 = v3 * c3\n"
+        "    v5 = p1[s64(0)]\n"
+        "    v6 = v5 + v4\n"
+        "    p2[s64(0)] = v6\n"
     )
     steps, _ = done(executable, [X])
     assert [type(step) for step in steps].count(Launched) == 4
