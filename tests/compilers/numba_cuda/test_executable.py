@@ -1,5 +1,7 @@
 """Runs of programs for GPUs: where their memory is, what is transferred, and what is told when something goes wrong."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -122,6 +124,26 @@ def test_a_fault_is_told_with_the_kernel_and_the_line(device, monkeypatch):
     (note,) = raised.value.__notes__
     assert note.startswith("It was queued by element by element, for ")
     assert "test_executable.py, line" in note
+
+
+def test_a_launch_brings_along_what_a_later_fault_says_of_it(device):
+    (launched,) = compiled(lambda x: nx.exp(x), X).program.launched
+    pattern = r"map \(nxc_\w{8}\) of .+ \(.*test_executable\.py, line \d+\)"
+    assert re.fullmatch(pattern, launched.prepared.title), launched.prepared.title
+
+
+def test_a_fault_that_came_later_is_not_the_steps(device, monkeypatch):
+    error = DeviceFaultError("a kernel of before failed.")
+    error.lost = True
+
+    def failing(prepared):
+        raise error
+
+    executable = compiled(lambda x: nx.exp(x), X)
+    monkeypatch.setattr(device, "launch", failing)
+    with pytest.raises(DeviceFaultError) as raised:
+        executable.run([X])
+    assert not hasattr(raised.value, "__notes__")
 
 
 def test_what_is_watched(device):
