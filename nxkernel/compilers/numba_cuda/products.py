@@ -12,7 +12,8 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.compilers.matmul import Matrix, Product
-from nxkernel.compilers.numba_cuda.views import at_address, computing_on
+from nxkernel.compilers.numba_cuda.library_calls import compute_on
+from nxkernel.compilers.numba_cuda.views import at_address
 from nxkernel.types import Type
 
 #: The types of which cuBLAS multiplies matrices; halves are added up in f32 and rounded once.
@@ -91,7 +92,8 @@ class ProductCall:
         if device.simulated:
             device.do(lambda: self._simulated(left, right, result))
             return
-        with computing_on(device):
+
+        def work() -> None:
             from cupy.cuda.device import get_cublas_handle
             from cupy_backends.cuda.libs import cublas
 
@@ -99,6 +101,8 @@ class ProductCall:
             with _exactness(cublas, handle, self.product.type):
                 for call in self._calls(left, right, result):
                     cublas.gemmStridedBatchedEx(handle, *call)
+
+        compute_on(device, "cuBLAS", work)
 
     def _calls(self, left: int, right: int, result: int) -> Iterator[tuple[int, ...]]:
         """The arguments of each call.

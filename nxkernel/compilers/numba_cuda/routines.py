@@ -15,6 +15,7 @@ from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers.numba_cuda import views
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch
+from nxkernel.compilers.numba_cuda.library_calls import compute_on
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, at_line
 from nxkernel.primitives import Primitive
@@ -91,10 +92,14 @@ class Routine:
             for place, value in _wanted(node, results, MEANING[node.primitive](node.spec, *given, **node.params)):
                 device.write(place.pointer, value)
             return
-        with views.computing_on(device):
+        library, function = LIBRARIES[node.primitive]
+
+        def work() -> None:
             wide = [views.widened(views.on_gpu(array), array.dtype) for array in operands]
-            for place, value in _wanted(node, results, LIBRARIES[node.primitive][1](*wide, **node.params)):
+            for place, value in _wanted(node, results, function(*wide, **node.params)):
                 views.settle(views.on_gpu(place), place.dtype, value)
+
+        compute_on(device, library, work)
 
 
 def _wanted(node: Expr, results: Sequence[DeviceArray | None], found: Any) -> list[tuple[DeviceArray, Any]]:

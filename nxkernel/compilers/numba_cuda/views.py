@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from nxkernel.backends.cuda import faults
 
 if TYPE_CHECKING:
     from nxkernel.backends.cuda.arrays import DeviceArray
 
 
-def on_host(array: DeviceArray) -> np.ndarray:
-    """An array of a simulated device, whose memory is the host's, as NumPy sees it; it may be written into.
-
-    Parameters
-    ----------
-    array : DeviceArray
-
-    Returns
-    -------
-    numpy.ndarray
-    """
-    return at_address(array.pointer, array.shape, array.dtype)
-
-
 def at_address(pointer: int, shape: Sequence[int], dtype: np.dtype, steps: Sequence[int] | None = None) -> np.ndarray:
-    """What lies from an address of the host on, as an array that may be written into.
+    """What lies from an address of the host on, where the memory of simulated devices is, to be read and written.
 
     Parameters
     ----------
@@ -55,23 +38,6 @@ def at_address(pointer: int, shape: Sequence[int], dtype: np.dtype, steps: Seque
     memory = (ctypes.c_char * ((last + 1) * size)).from_address(pointer)
     strides = None if steps is None else [step * size for step in steps]
     return np.ndarray(shape, dtype, memory, strides=strides)
-
-
-@contextlib.contextmanager
-def computing_on(device: Any) -> Iterator[None]:
-    """Let libraries compute on a GPU; that they find no memory to work with is an error that says how much.
-
-    Parameters
-    ----------
-    device : Device
-    """
-    from cupy.cuda.memory import OutOfMemoryError
-
-    with device.here():
-        try:
-            yield
-        except OutOfMemoryError as error:
-            raise faults.out_of_memory(device, error._size) from error
 
 
 def on_gpu(array: DeviceArray) -> Any:
