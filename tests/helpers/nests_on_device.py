@@ -65,7 +65,7 @@ def _run(graph, arrays, machine, limits, seen):
         for owner, _ in step.work.buffers:
             if owner in memory:
                 continue
-            kind, place = plan.place[owner] if owner in plan.place else (None, 0)
+            kind, place = plan.place.get(owner, (None, 0))
             if kind == "input":
                 memory[owner] = on.upload(arrays[place])
             else:

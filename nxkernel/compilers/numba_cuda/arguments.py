@@ -44,7 +44,8 @@ class Arguments:
         self._given = {key: word[0] if isinstance(word, tuple) else word for key, word in given.items()}
         self._names, self._types, self._values = [], [], []
         for key, name in self.words.items():
-            self.add(name, self._type(key), self._given[key])
+            if key[0] != "tiles":
+                self.add(name, self._type(key), self._given[key])
         self._pointers = [(self.buffers[number], nest.buffers[number]) for number in nest.memory]
         self._places: list[Place] = list(bound.buffers)
         #: Buffers that are walked backwards, whose pointers are to where their memory begins.

@@ -8,8 +8,10 @@ from nxkernel import shapes
 
 #: Threads of a block where nothing asks for others.
 BLOCK = 256
-#: Threads of a block at most.
-MOST = 1024
+#: Threads of a block at most: each may then have 128 registers.
+MOST = 512
+#: Instructions of a section up to which so many are sure to be enough.
+SIMPLE = 32
 #: Blocks for each multiprocessor at most; the threads of more would have one element each.
 WAVES = 32
 
@@ -51,23 +53,23 @@ SHARE = 4
 BUSY = 1024
 
 
-def rows(device: Machine, count: int, length: int) -> tuple[int, int]:
+def rows(device: Machine, count: int, length: int, instructions: int) -> tuple[int, int]:
     """Threads of a row, and rows of a block, for so many rows of a length.
 
     Parameters
     ----------
     device : Machine
     count, length : int
+    instructions : int
+        Of the longest section.
     """
     wanted = power_of_two(shapes.ceil_div(length, SHARE))
     if device.simulated:
         members = min(wanted, device.threads // 4)
         return members, max(1, min(device.threads // members, 4, power_of_two(count)))
     few = count * WARP < device.multiprocessors * BUSY
-    most = WARP if length <= WARP_ROW and not few else BLOCK if length <= LONG_ROW and not few else 2 * BLOCK
-    if count <= device.multiprocessors and length > LONG_ROW:
-        most = device.threads
-    members = min(wanted, most, device.threads)
+    usual = BLOCK if instructions > SIMPLE or (length <= LONG_ROW and not few) else MOST
+    members = min(wanted, WARP if length <= WARP_ROW and not few else usual, device.threads)
     return members, max(min(BLOCK, device.threads) // members, 1)
 
 

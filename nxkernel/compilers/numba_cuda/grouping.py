@@ -68,6 +68,11 @@ class Grouping:
         return shapes.size(sizes)
 
     @property
+    def instructions(self) -> int:
+        """Those of the longest section."""
+        return max(len(section.code) for section in self.sections)
+
+    @property
     def joining(self) -> list[Accumulator]:
         """The reductions in which several threads take part."""
         return [one for found in self.accumulators.values() for one in found if not one.is_fold]
@@ -253,7 +258,7 @@ class Rows(Grouping):
         """See the base."""
         if self.alone:
             return (1, min(geometry.BLOCK, self.device.threads)), min(geometry.BLOCK, self.device.threads)
-        members, groups = geometry.rows(self.device, self.arguments.rows, self.length)
+        members, groups = geometry.rows(self.device, self.arguments.rows, self.length, self.instructions)
         return (members, groups), groups
 
     def outer_spans(self) -> list[Span]:
@@ -308,7 +313,8 @@ class Columns(Grouping):
             for _, type_ in one.variables
             for text in room(type_)[:1]
         )
-        return min(geometry.MOST, 1 << (STATIC // max(bytes_, 1)).bit_length() - 1)
+        most = geometry.MOST if self.instructions <= geometry.SIMPLE else geometry.BLOCK
+        return min(most, 1 << (STATIC // max(bytes_, 1)).bit_length() - 1)
 
     def shape(self) -> tuple[tuple[int, int], int]:
         """See the base."""

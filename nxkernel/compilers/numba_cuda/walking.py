@@ -154,14 +154,11 @@ def _aligned(code: Code, last: Span, lanes: int, vectors: Sequence[int]) -> tupl
     """The names of how many elements come before the first vector, and of how many are in vectors."""
     w, nest = code.w, code.nest
     sizes = {number: nest.buffers[number].type.dtype.itemsize for number in vectors}
-    begins = {
-        number: w.let(
-            f"address({code.arguments.buffers[number]}) + "
-            f"{sizes[number]} * ({code.place(number, {last.axis: last.first or '0'})})",
-            "byte",
-        )
-        for number in vectors
-    }
+    begins = {}
+    for number in vectors:
+        place = code.place(number, {last.axis: last.first} if last.first else {})
+        begin = f"address({code.arguments.buffers[number]})"
+        begins[number] = w.let(begin if place == "0" else f"{begin} + {sizes[number]} * ({place})", "byte")
     widest = max(vectors, key=sizes.__getitem__)
     head = w.let(f"div(-{begins[widest]} & {VECTOR - 1}, {sizes[widest]})", "head")
     off = " | ".join(
