@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,14 +18,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nxkernel.backends.cuda.launching import Kernel, pointers
+from nxkernel.backends.cuda.launching import Kernel
 from nxkernel.backends.cuda.machine import Device
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.numba_cuda.launches import Source
+from nxkernel.compilers.numba_cuda.nvvm import ptx_here
 from nxkernel.errors import CompilationError, message
 
-_ENTRY = re.compile(r"\.visible\s+\.entry\s+([\w$]+)")
-_ARCH = re.compile(r"sm_(\d+)(\d)[af]?")
+#: The modules that decide what code a source becomes.
+_OWN = ("device_intrinsics", "device_memory", "translation", "nvvm", "object_code")
 
 _codes: dict[tuple[str, str], bytes] = {}
 _texts: dict[tuple[str, str], str] = {}
@@ -187,7 +187,7 @@ def _toolchain() -> str:
         for pattern in ("numba_cuda-*", "numba-*", "cuda_bindings-*", "nvidia_nvvm*", "nvidia_nvjitlink*")
         for path in packages.glob(f"{pattern}.dist-info")
     )
-    own = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in ("device_intrinsics", "object_code")]
+    own = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in _OWN]
     return hashlib.sha256(b"\n".join(["\n".join(versions).encode(), *own])).hexdigest()[:12]
 
 
@@ -249,40 +249,6 @@ def ptx(source: Source, arch: str) -> str:
             text = workers.ptx(source, arch) if availability.simulating() else ptx_here(source, arch)
             _texts[source.symbol, arch] = text
         return _texts[source.symbol, arch]
-
-
-def ptx_here(source: Source, arch: str) -> str:
-    """The PTX of a source, compiled in this process."""
-    from numba import cuda
-    from numba.cuda.core.errors import NumbaError
-
-    from nxkernel.compilers.numba_cuda import intrinsics
-    from nxkernel.compilers.numba_cuda.elements import numba_type
-
-    pointers(source.parameters)
-    scope = {"cuda": cuda, "np": np, **intrinsics.device()}
-    exec(compile(source.text, f"<{source.symbol}>", "exec"), scope)
-    try:
-        text, _ = cuda.compile_ptx(scope[source.name], tuple(map(numba_type, source.parameters)), cc=capability(arch))
-    except NumbaError as error:
-        hints = [line.strip() for line in str(error).splitlines() if line.strip()][:8]
-        raise CompilationError(message(f"the kernel {source.name} does not compile for {arch}.", *hints)) from error
-    # Numba's name for it tells its argument types; the driver looks it up by ours.
-    return text.replace(_ENTRY.search(text)[1], source.symbol)
-
-
-def capability(arch: str) -> tuple[int, int]:
-    """The compute capability of an architecture.
-
-    Examples
-    --------
-    >>> capability("sm_90"), capability("sm_120")
-    ((9, 0), (12, 0))
-    """
-    found = _ARCH.fullmatch(arch)
-    if found is None:
-        raise ValueError(f"{arch!r} is no architecture: they are sm_80, sm_90 and so on")
-    return int(found[1]), int(found[2])
 
 
 def linked(text: str, symbol: str, arch: str) -> bytes:

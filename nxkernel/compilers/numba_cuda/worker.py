@@ -14,7 +14,8 @@ import threading
 from typing import Any
 
 from nxkernel.compilers.numba_cuda.launches import Source
-from nxkernel.compilers.numba_cuda.object_code import compile_one, ptx_here
+from nxkernel.compilers.numba_cuda.nvvm import ptx_here
+from nxkernel.compilers.numba_cuda.object_code import compile_one
 
 #: Seconds without work after which the process ends: it takes 200 MB.
 IDLE = 120.0
