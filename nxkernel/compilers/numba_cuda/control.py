@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from nxkernel import primitives as p
 from nxkernel.compilers import scalars
 from nxkernel.compilers.memory import bytes_of
-from nxkernel.compilers.numba_cuda.known import known_operands, known_results, known_state
+from nxkernel.compilers.numba_cuda.alone import write_alone
+from nxkernel.compilers.numba_cuda.known import is_alone, known_operands, known_results, known_state
 from nxkernel.compilers.numba_cuda.numbers import known_value
 from nxkernel.compilers.numba_cuda.steps import Copied, OnDevice, Run, Step, Where, do_all
 from nxkernel.compilers.plan import Control, Plan
@@ -138,8 +139,10 @@ def all_on_device(steps: Iterable[Step]) -> Iterator[OnDevice]:
 
 def write_control(scope: Scope, control: Control) -> None:
     """Write a loop or a choice."""
-    draft = (_Loop if control.node.primitive is p.while_ else _Choice)(scope, control)
-    draft.write()
+    if is_alone(control, scope.plan, scope.values):
+        write_alone(scope, control)
+    else:
+        (_Loop if control.node.primitive is p.while_ else _Choice)(scope, control).write()
 
 
 @dataclass(eq=False)

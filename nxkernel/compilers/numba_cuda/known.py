@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 
 from nxkernel import primitives as p
 from nxkernel.compilers import scalars
+from nxkernel.compilers.numba_cuda.simple import fits
 from nxkernel.compilers.plan import Control, Plan, Scalar, Step
 from nxkernel.graph.expr import Expr
 
@@ -80,6 +81,21 @@ def _take(step: Step, plan: Plan, found: set[Place]) -> None:
             found.add(plan.place[result])
 
 
+def is_alone(control: Control, plan: Plan, known: Collection[Place]) -> bool:
+    """Whether one kernel goes through a loop or choice; what then is known of it is known on the device.
+
+    Parameters
+    ----------
+    control : Control
+    plan : Plan
+        Which it is a step of.
+    known : collection of Place
+        Where known numbers are before it.
+    """
+    chosen = control.node.primitive is not p.while_ and is_known(plan, control.node.operands[0], known)
+    return not chosen and fits(control)
+
+
 def known_state(control: Control, plan: Plan, known: Collection[Place]) -> set[int]:
     """The parts of the state of a loop that are known in every turn.
 
@@ -120,6 +136,8 @@ def known_results(control: Control, plan: Plan, known: Collection[Place]) -> lis
     known : collection of Place
         Where known numbers are before it.
     """
+    if is_alone(control, plan, known):
+        return [False] * len(control.results)
     if control.node.primitive is p.while_:
         state = known_state(control, plan, known)
         return [place in state for place in range(len(control.results))]
@@ -147,6 +165,8 @@ def waits(plan: Plan, inputs: Iterable[int]) -> bool:
 
 def _control_waits(control: Control, plan: Plan, known: Collection[Place]) -> bool:
     node = control.node
+    if is_alone(control, plan, known):
+        return False
     if node.primitive is not p.while_:
         given = known_operands(node.operands[1:], plan, known)
         asks = not is_known(plan, node.operands[0], known)

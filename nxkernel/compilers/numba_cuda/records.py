@@ -87,6 +87,11 @@ class Records:
         record.operations = len(nodes)
         return record
 
+    def alone(self, launch: KernelLaunch, node: Expr, is_loop: bool) -> KernelRecord:
+        """Of a launch that goes through a whole loop or choice."""
+        kind = "loop" if is_loop else "choice"
+        return self._kernel(kind, launch.title, launch.source, [self._from(node)], 0)
+
     def routine(self, step: Step, routine: Any, launch: KernelLaunch | None) -> KernelRecord:
         """Of a launch of a whole operation, or of a library that does it."""
         node = step.work.node

@@ -4,12 +4,20 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.compilers.numba_cuda import simple
 from nxkernel.compilers.numba_cuda.control import Chosen, Looped, exchanged
-from nxkernel.compilers.numba_cuda.steps import Copied
+from nxkernel.compilers.numba_cuda.steps import Copied, Reckoned
 from nxkernel.ops import control
 from on_device import agree, compiled, done
 
 X = np.arange(12.0).reshape(3, 4)
+
+
+@pytest.fixture(params=[256, -1], ids=["alone where it fits", "by the host"], autouse=True)
+def most(request, monkeypatch):
+    """The most steps of loops and choices that one kernel goes through."""
+    monkeypatch.setattr(simple, "MOST", request.param)
+    return request.param
 
 
 def counted(turns, body, state):
@@ -184,5 +192,7 @@ def test_the_steps_of_a_loop_and_a_choice(device):
     program = compiled(*STATES["made anew"][:1], X).ready_for([X]).program
     assert [type(step) for step in program.steps] == [Copied, Looped, Copied]
     assert program.steps[1].answer.value is not None
-    program = compiled(lambda x, i: tuple(CHOICES["numbers"](x, i)), X, np.int64(1)).ready_for([X, np.int64(1)]).program
-    assert any(isinstance(step, Chosen) for step in program.steps)
+    choose = CHOICES["an update and a new array"]
+    given = [X, np.int64(1)]
+    program = compiled(lambda x, i: tuple(choose(x, i)), *given).ready_for(given).program
+    assert [type(step) for step in program.steps if not isinstance(step, Reckoned)].count(Chosen) == 1

@@ -4,12 +4,19 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.compilers.numba_cuda import simple
 from nxkernel.compilers.numba_cuda.object_code import ptx
 from nxkernel.compilers.numba_cuda.steps import Launched, Reckoned
 from nxkernel.ops import control
 from on_device import agree, compiled, done
 
 X = np.arange(12.0).reshape(3, 4)
+
+
+@pytest.fixture(autouse=True)
+def by_the_host(monkeypatch):
+    """Have the host go through all loops and choices."""
+    monkeypatch.setattr(simple, "MOST", -1)
 
 
 def counted(turns, body, state):
