@@ -18,6 +18,8 @@ import nxkernel.numpy
 import nxkernel_lab
 import nxkernel_magics.subcommands
 from nxkernel import errors
+from nxkernel.backends.cuda import availability, devices
+from nxkernel.backends.cuda import machine as device
 from nxkernel.ops import __all__ as vocabulary
 
 #: Modules of ``nxkernel.ops`` in the order in which people meet them.
@@ -138,10 +140,26 @@ def all_pages() -> list[Page]:
         _room("nxkernel.optim", "optim", "Optimizers"),
         _room("nxkernel.training", "training", "Training"),
         _room("nxkernel.formats", "formats", "Files and bytes", prefix="nxkernel"),
+        _gpus(),
         Page("numpy", "NumPy programs", _first_line(nxkernel.numpy), [], _numpy_names()),
         Page("notebooks", "Notebooks", "Magics, and views of compilations.", [_lab()], _magics()),
         Page("errors", "Errors and warnings", _first_line(errors), [_errors()]),
     ]
+
+
+def _gpus() -> Page:
+    room = "nxkernel.backends.cuda"
+    return Page(
+        "gpus",
+        "GPUs",
+        "What there is of GPUs and of their memory. Tensors are brought there by functions of "
+        ":doc:`definitions <definitions>`, and the compiler ``numba_cuda`` makes programs run there.",
+        [
+            _section("Is there one?", availability, f"{room}.availability", ["is_available", "require", "state"]),
+            _section("By number", devices, f"{room}.devices", ["count", "device", "simulating", "use_simulator"]),
+            _section("A device", device, f"{room}.machine", ["Device", "Memory"]),
+        ],
+    )
 
 
 def _lab() -> Section:
