@@ -158,11 +158,11 @@ class _Inside(Arithmetic):
         return found
 
     def _name(self, type_: Type) -> Value:
-        return Pair(self.w.name("s"), self.w.name("s")) if type_.is_complex else self.w.name("s")
+        return Pair(self.w.name("y"), self.w.name("y")) if type_.is_complex else self.w.name("y")
 
     def _variable(self, value: Value) -> Value:
         """A variable that has a value at first."""
-        names = [self.w.name("s") for _ in _parts(value)]
+        names = [self.w.name("y") for _ in _parts(value)]
         for name, part in zip(names, _parts(value), strict=True):
             self.w.line(f"{name} = {part}")
         return Pair(*names) if isinstance(value, Pair) else names[0]
