@@ -12,6 +12,7 @@ import numpy as np
 from nxkernel.compilers import interface
 from nxkernel.compilers.interface import Executable
 from nxkernel.defn.devices import COMPILER
+from nxkernel.errors import CompilationError, message
 from nxkernel.graph.contents import contents
 from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.tracing import Trace
@@ -120,7 +121,11 @@ def _executable(
     found = None if key is None else _programs.find(key)
     if found is None:
         graph = graph or _graph(primitive, specs, single, params)
-        found = interface.get(COMPILER).compile(simplify(graph))
+        try:
+            found = interface.get(COMPILER).compile(simplify(graph))
+        except CompilationError as error:
+            what = str(error).partition("\n")[0]
+            raise CompilationError(message(what, "Bring the tensors to the host first: nx.backend_copy(t).")) from None
         if key is not None:
             _programs.keep(key, found)
     return found

@@ -264,6 +264,8 @@ class Compiled(Definition):
         )
         self._options = dict(opts)
         arguments = self._bind(tuple(templates), self._options, templates=True)
+        # It is the one that it was compiled with, wherever tensors are that it is called with.
+        self.compiler = arguments.compiler
         self._structures, self._expected = (
             arguments.structures,
             tuple(zip(arguments.paths, arguments.specs, strict=True)),
@@ -336,6 +338,8 @@ def compile(
     options : mapping, optional
         The function's options; they are fixed.
     compiler : str, optional
+        As for :func:`nxkernel.jit`; where nobody names one, tensors on a device among the templates make it
+        ``"numba_cuda"``.
     hooks : dict, optional
         Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
 

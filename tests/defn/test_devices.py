@@ -92,6 +92,14 @@ def test_shortcuts_know_where_tensors_are():
     assert len(double._survey.shortcuts) == 2
 
 
+def test_what_is_compiled_keeps_its_compiler():
+    tensor = there([1.0, 2.0])
+    on_host, on_device = nx.compile(lambda t: t + 1, [nx.template((2,), "f32")]), nx.compile(lambda t: t + 1, [tensor])
+    with nx.no_compile():
+        assert [on_host(tensor).device, on_device(tensor).device] == ["cpu", "cuda:0"]
+        assert [on_host(nx.f32([1, 2])).device, on_device(nx.f32([1, 2])).device] == ["cpu", "cuda:0"]
+
+
 def test_the_long_way_for_host_programs():
     double = nx.jit(lambda t: t * 2, compiler="numba_cpu")
     tensor = there([1.0, 2.0])
@@ -234,6 +242,15 @@ def test_a_model_is_trained_there():
         assert {leaf.device for leaf in nx.leaves((params, state, loss))} == {backend}
         results.append([float(loss), float(params["w"]), float(params["b"])])
     np.testing.assert_allclose(results[0], results[1], rtol=1e-5)
+
+
+def test_a_stream_keeps_its_state_there():
+    stream = nx.stream(lambda x, total: (x * 2, total + x), [nx.template((2,), "f32"), there([1.0, 1.0])])
+    stream.send(there([1.0, 2.0]))
+    stream.send(np.float32([3.0, 4.0]))
+    assert [stream.recv().to_list() for _ in range(2)] == [[2.0, 4.0], [6.0, 8.0]]
+    state = stream.done()
+    assert (state.device, state.to_list()) == ("cuda:0", [5.0, 7.0])
 
 
 def test_nans_are_found():

@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.backends.cuda import devices
 from nxkernel.defn import eager
-from nxkernel.errors import NxTypeError, NxValueError, TracedValueError
+from nxkernel.errors import CompilationError, NxTypeError, NxValueError, TracedValueError
 
 
 @pytest.fixture(autouse=True)
@@ -117,3 +117,11 @@ def test_what_is_refused():
     nx.jit(lambda t: leaked.append(t) or t)(nx.tensor([1.0, 2.0]))
     with pytest.raises(TracedValueError, match="is used after its definition was traced"):
         nx.add(there, leaked[0])
+
+
+def test_functions_of_numba_are_refused():
+    numba = pytest.importorskip("numba", reason="Numba is not installed")
+    _, there = pair([1.0, 2.0])
+    with pytest.raises(CompilationError, match=r"has no code for njit of f32\[2\]") as error:
+        nx.njit_map(numba.njit(lambda x: x + 1), there)
+    assert str(error.value).endswith("\n  Bring the tensors to the host first: nx.backend_copy(t).")
