@@ -1,83 +1,24 @@
 """The intrinsics of Numba CUDA have the results of the simulator's: their LLVM IR runs on this machine's processor.
 
-What libdevice gives, LLVM gives here; what only PTX has is stood in for.
+What libdevice gives, the C library gives here; what only PTX has is stood in for.
 """
 
 import ctypes
 import itertools
-import types as modules
 
-import llvmlite.binding as llvm
 import numpy as np
 import pytest
 from llvmlite import ir
 from numba.cuda import types as numba_types
 
+from kernels_on_host import engine_of, stand_in, without_ptx
 from nxkernel import types
-from nxkernel.compilers.numba_cuda import device_intrinsics, device_memory, elements, intrinsics
+from nxkernel.compilers.numba_cuda import elements, intrinsics, translation
+from nxkernel.compilers.numba_cuda.translation import llvm_type
 
 INTEGERS = [f"{kind}{bits}" for kind in "us" for bits in (8, 16, 32, 64)]
 FLOATS = ["f32", "f64"]
-I16, I32 = ir.IntType(16), ir.IntType(32)
-
-
-@pytest.fixture(autouse=True)
-def without_ptx(monkeypatch):
-    """Have a processor that is too old for the instructions of PTX that are used, and others instead of moves."""
-    flags = modules.SimpleNamespace(compute_capability=(7, 5))
-    stack = modules.SimpleNamespace(ConfigStack=lambda: modules.SimpleNamespace(top=lambda: flags))
-    monkeypatch.setattr(device_intrinsics, "targetconfig", stack)
-    monkeypatch.setattr(device_memory, "_asm", move)
-
-
-def move(b, result, text, constraints, *given):
-    half = ir.Constant(I32, 16)
-    if text == "mov.b32 $0, $1;":
-        return given[0]
-    if text == "mov.b32 $0, {$1, $2};":
-        return b.or_(b.zext(given[0], I32), b.shl(b.zext(given[1], I32), half))
-    assert text == "mov.b32 {$0, $1}, $2;"
-    both = b.insert_value(ir.Constant(result, ir.Undefined), b.trunc(given[0], I16), 0)
-    return b.insert_value(both, b.trunc(b.lshr(given[0], half), I16), 1)
-
-
-class Context:
-    """What codegen asks of Numba."""
-
-    def get_value_type(self, type_):
-        if isinstance(type_, numba_types.Boolean):
-            return ir.IntType(1)
-        if isinstance(type_, numba_types.Float):
-            return ir.FloatType() if type_.bitwidth == 32 else ir.DoubleType()
-        return ir.IntType(type_.bitwidth)
-
-    def make_tuple(self, b, type_, values):
-        made = ir.Constant(ir.LiteralStructType([value.type for value in values]), ir.Undefined)
-        for place, value in enumerate(values):
-            made = b.insert_value(made, value, place)
-        return made
-
-    def get_dummy_value(self):
-        return None
-
-
-#: LLVM's own functions instead of those of libdevice.
-STANDING_IN = {"fabs": "fabs", "exp": "exp", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
-STANDING_IN |= {"round": "round", "sqrt": "sqrt"}
-
-
-def define_libdevice(module):
-    for function in list(module.functions):
-        name = function.name.removeprefix("__nv_")
-        if function.name == name:
-            continue
-        kind = function.args[0].type
-        b = ir.IRBuilder(function.append_basic_block())
-        if name in ("fmul_rn", "dmul_rn"):
-            b.ret(b.fmul(*function.args))
-            continue
-        own = f"llvm.{STANDING_IN[name.removesuffix('f')]}.f{32 if kind == ir.FloatType() else 64}"
-        b.ret(b.call(module.declare_intrinsic(own, (), ir.FunctionType(kind, [kind])), function.args))
+I32 = ir.IntType(32)
 
 
 class Native:
@@ -86,8 +27,7 @@ class Native:
     def __init__(self, name, *kinds):
         given = [kind if isinstance(kind, numba_types.Type) else elements.numba_type(kind) for kind in kinds]
         self.signature, codegen = intrinsics.device()[name]._defn(None, *given)
-        self.pointers = [isinstance(type_, numba_types.CPointer) for type_ in self.signature.args]
-        context, module = Context(), ir.Module()
+        context, module = translation._Context, ir.Module()
         byte = ir.IntType(8).as_pointer()
         function = ir.Function(module, ir.FunctionType(ir.VoidType(), [byte] * (len(given) + 1)), "f")
         b = ir.IRBuilder(function.append_basic_block())
@@ -95,27 +35,26 @@ class Native:
             self._taken(context, b, room, type_)
             for room, type_ in zip(function.args, self.signature.args, strict=False)
         ]
-        result = codegen(context, b, self.signature, values)
+        with without_ptx():
+            result = codegen(context, b, self.signature, values)
         if self.signature.return_type != numba_types.void:
             self._given(b, function.args[-1], result)
         b.ret_void()
-        define_libdevice(module)
-        self.engine = engine_of(str(module))
+        self.engine = engine_of(stand_in(module))
         signature = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(given) + 1))
         self.function = signature(self.engine.get_function_address("f"))
 
     def _taken(self, context, b, room, type_):
         if isinstance(type_, numba_types.CPointer):
-            return b.bitcast(room, context.get_value_type(type_.dtype).as_pointer())
+            return b.bitcast(room, llvm_type(type_))
         if isinstance(type_, numba_types.BaseTuple):
-            kind = context.get_value_type(type_.dtype)
+            kind = llvm_type(type_.dtype)
             first = b.bitcast(room, kind.as_pointer())
             places = [b.gep(first, [ir.Constant(I32, place)]) for place in range(len(type_))]
             return context.make_tuple(b, type_, [b.load(place) for place in places])
-        kind = context.get_value_type(type_)
-        if kind.width == 1 if isinstance(kind, ir.IntType) else False:
-            return b.trunc(b.load(room), kind)
-        return b.load(b.bitcast(room, kind.as_pointer()))
+        if isinstance(type_, numba_types.Boolean):
+            return b.trunc(b.load(room), llvm_type(type_))
+        return b.load(b.bitcast(room, llvm_type(type_).as_pointer()))
 
     def _given(self, b, room, value):
         if isinstance(value.type, ir.IntType) and value.type.width == 1:
@@ -133,20 +72,6 @@ class Native:
         found = np.zeros(1) if self.signature.return_type == numba_types.void else self.results()
         self.function(*[array.ctypes.data for array in (*arguments, found)])
         return tuple(found) if isinstance(self.signature.return_type, numba_types.BaseTuple) else found[0]
-
-
-def engine_of(text):
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(text)
-    module.verify()
-    target = llvm.Target.from_default_triple()
-    machine = target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten()
-    )
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    return engine
 
 
 def numbers(kind):
@@ -293,11 +218,11 @@ def test_address():
     assert Native("address", "f32*")(memory) == memory.ctypes.data == intrinsics.simulated()["address"](memory)
 
 
-@pytest.mark.parametrize("kind", INTEGERS)
+@pytest.mark.parametrize("kind", [*INTEGERS, *FLOATS])
 def test_adding_to_an_element(kind):
     memory = numbers(kind)
     native, added = Native("atomic_add", f"{kind}*", "s64", kind), memory[-2:-1].copy()
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         expected = memory + added
     for place in range(memory.size):
         before = np.delete(memory, place)
