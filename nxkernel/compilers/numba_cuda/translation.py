@@ -508,9 +508,9 @@ class _Translator:
         wide = b.zext(bits, _I32) if width < 32 else bits
         words = [wide] if width <= 32 else [b.trunc(b.lshr(wide, whole(place)), _I32) for place in (0, 32)]
         result = ir.LiteralStructType([_I32, ir.IntType(1)])
-        # 1 is the exchange by xor, 31 all lanes of the warp.
+        # 3 is the exchange by xor, 31 all lanes of the warp.
         words = [
-            b.extract_value(self._called("llvm.nvvm.shfl.sync.i32", result, mask, _I32(1), word, distance, _I32(31)), 0)
+            b.extract_value(self._called("llvm.nvvm.shfl.sync.i32", result, mask, _I32(3), word, distance, _I32(31)), 0)
             for word in words
         ]
         if width < 32:
