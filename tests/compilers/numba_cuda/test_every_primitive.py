@@ -1,5 +1,6 @@
 """Every primitive with random operands and parameters: on a simulated GPU as evaluated, and its kernels as PTX."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +41,14 @@ def check(primitive, draw, simulation):
     assert [array.tobytes() for array in arrays] == before
     for output, want, got in zip(graph.outputs, expected, found, strict=True):
         assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
-        compare(got, want, case)
+        compare(without_infinities(got, want), want, case)
+
+
+def without_infinities(found, expected):
+    """Complex results: of two that are not finite, either is right, as one has products fused with sums and one not."""
+    if found.dtype.kind != "c":
+        return found
+    return np.where(np.isfinite(found) | np.isfinite(expected), found, expected)
 
 
 def examples(primitive):
