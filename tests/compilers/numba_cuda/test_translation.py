@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from numba import cuda
 
+from kernels_on_host import HostKernel
 from nxkernel.compilers.numba_cuda import elements, intrinsics, nvvm
 from nxkernel.compilers.numba_cuda.launches import Source
 from nxkernel.compilers.numba_cuda.translation import TranslationError
-from on_processor import OnProcessor
 
 
 def kernel(body, *parameters):
@@ -29,7 +29,7 @@ def agrees(source, *arguments):
     """Run a kernel without threads in both ways; the arrays that it leaves are the same."""
     copies = [[a.copy() if isinstance(a, np.ndarray) else a for a in arguments] for _ in range(2)]
     in_python(source, *copies[0])
-    OnProcessor(source).run((1,), (1,), *copies[1])
+    HostKernel(source).run((1,), (1,), 0, copies[1])
     for one, other in zip(*copies, strict=True):
         np.testing.assert_array_equal(other, one)
     return copies[1]
@@ -128,7 +128,7 @@ def test_tuples_and_vectors():
     begin = -memory.ctypes.data // 4 % 4
     memory = memory[begin : begin + 8]
     memory[:] = np.arange(8)
-    OnProcessor(source).run((1,), (1,), memory)
+    HostKernel(source).run((1,), (1,), 0, [memory])
     assert memory.tolist() == [7, 5, 6, 4, 4, 5, 6, 7]
 
 
@@ -139,7 +139,7 @@ def test_memory_of_a_threads_own():
         "s64",
     )
     memory = np.zeros(1, np.int64)
-    OnProcessor(source).run((1,), (1,), memory, 7)
+    HostKernel(source).run((1,), (1,), 0, [memory, 7])
     assert memory[0] == 35
 
 
@@ -147,7 +147,7 @@ def test_threads_and_blocks():
     text = "i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\nstep = cuda.gridDim.x * cuda.blockDim.x\n"
     source = kernel(text + "while i < b:\n    a[i] = i + cuda.threadIdx.y * 100\n    i += step", "s64*", "s64")
     memory = np.full(11, -1, np.int64)
-    OnProcessor(source).run((2,), (2, 2), memory, 10)
+    HostKernel(source).run((2,), (2, 2), 0, [memory, 10])
     assert memory.tolist() == [*range(100, 110), -1]
 
 
