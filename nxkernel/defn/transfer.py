@@ -73,8 +73,8 @@ def backend_copy(container: Any, backend: str = device.HOST) -> Any:
 
     Examples
     --------
-    >>> nx.backend_copy([nx.tensor(1), nx.tensor(2)])
-    [1, 2]
+    >>> [each.to_list() for each in nx.backend_copy([nx.tensor([1, 2]), nx.tensor(3)])]
+    [[1, 2], 3]
     """
     device.device_of(backend)
     return _each("backend_copy", container, lambda tensor: device.copied(tensor, backend))
