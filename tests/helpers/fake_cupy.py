@@ -178,7 +178,7 @@ class Machine:
             },
             self.calls,
         )
-        module = types.SimpleNamespace(load=lambda code: None, get_function=self.function)
+        module = self.module = types.SimpleNamespace(load=lambda code: None, get_function=self.function)
         self.cupy = types.SimpleNamespace(
             get_default_memory_pool=lambda: self.pool,
             cuda=types.SimpleNamespace(
@@ -234,8 +234,8 @@ class Machine:
         count = len(rest)
         assert count == 10
         assert all(isinstance(each, int) for each in rest)
-        words = (ctypes.c_void_p * 8).from_address(rest[8])
-        self.do(lambda: self.kernels[handle](rest[:6], words))
+        words = (ctypes.c_void_p * 64).from_address(rest[8])
+        self.do(lambda: self.kernels[handle](rest[:7], words))
 
 
 class Pinned(bytearray):
