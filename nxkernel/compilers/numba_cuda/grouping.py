@@ -56,6 +56,8 @@ class Grouping:
             for number, section in enumerate(self.sections)
         }
         self.together = Together(self.w, self.room)
+        #: Whether one thread goes over all elements, in their order.
+        self.alone = any(one.is_fold for found in self.accumulators.values() for one in found)
 
     # Sizes -----------------------------------------------------------------------------------------------------
 
@@ -76,11 +78,6 @@ class Grouping:
     def joining(self) -> list[Accumulator]:
         """The reductions in which several threads take part."""
         return [one for found in self.accumulators.values() for one in found if not one.is_fold]
-
-    @property
-    def alone(self) -> bool:
-        """Whether one thread goes over all elements, in their order."""
-        return any(one.is_fold for found in self.accumulators.values() for one in found)
 
     @property
     def room(self) -> int:
@@ -151,7 +148,8 @@ class Grouping:
 
     def _write(self) -> None:
         w = self.w
-        w.lines[:0] = ["    " + line for line in self.together.arrays(self.joining)]
+        if not self.alone:
+            w.lines[:0] = ["    " + line for line in self.together.arrays(self.joining)]
         w.line(f"member = {self.member}")
         w.line(f"members = {self._members()}")
         spans = self.outer_spans()
@@ -236,6 +234,9 @@ class Grouping:
         ordered = any(reduce.name == "reduce" for reduce in section.reduces)
         abreast = 1 if ordered or len(section.code) > SHORT else ABREAST
         count = "" if spans else "select(live, 1, 0)"
+        if self.alone and self.code.vectors:
+            walking.nested(self.code, spans, turn, abreast=abreast, count=count)
+            return
         walking.one_by_one(self.w, spans, "member", "members", turn, abreast=abreast, count=count)
 
     def _join(self, accumulators: Sequence[Accumulator]) -> None:
@@ -320,6 +321,7 @@ class Columns(Grouping):
         """See the base."""
         length = 1 if self.alone else self.length
         wide, members = geometry.columns(self.device, self.arguments.rows, length, self.room)
+        self.alone |= members == 1
         return (wide, members), wide
 
     def outer_spans(self) -> list[Span]:

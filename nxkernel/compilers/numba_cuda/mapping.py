@@ -62,9 +62,13 @@ class Mapping:
             walking.by_vectors(self.code, spans, "first", "step", self._turn, lanes, vectors)
             last = arguments.sizes[-1]
             return elements // last * shapes.ceil_div(last, lanes)
-        alone = any(section.level == "row" for section in nest.sections)
-        length = sum(len(section.code) for section in full)
-        abreast = 1 if alone or length > SHORT else ABREAST
+        abreast = 1 if once or sum(len(section.code) for section in full) > SHORT else ABREAST
+        if len(spans) > 1 and self.code.vectors and abreast > 1:
+            walking.by_rows(self.code, spans, "first", "step", self._turn, abreast)
+            last = arguments.sizes[-1]
+            return elements // last * shapes.ceil_div(last, abreast)
+        if any(section.level == "row" for section in nest.sections):
+            abreast = 1
         walking.one_by_one(w, spans, "first", "step", self._turn, abreast=abreast)
         return shapes.ceil_div(elements, abreast)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -63,6 +64,42 @@ def one_by_one(
     with writer.block(f"while {item} < {count}:"):
         body([apart(writer, item, spans)], frozenset())
         writer.line(f"{item} += {step}")
+
+
+def nested(code: Code, spans: Sequence[Span], body: Body, *, abreast: int = 1, count: str = "") -> None:
+    """Write a loop for each of some axes, in each other, by which one thread goes over all indices in their order."""
+    w, (*leading, last) = code.w, spans or [None]
+    before = code.located
+    with contextlib.ExitStack() as loops:
+        for span in leading:
+            index = w.name("i")
+            w.line(f"{index} = {span.first or 's64(0)'}")
+            stop = span.count if span.first is None else w.let(f"{span.first} + {span.count}", "stop")
+            loops.enter_context(w.block(f"while {index} < {stop}:"))
+            loops.callback(w.line, f"{index} += 1")
+            code.locate({span.axis: index})
+        one_by_one(w, [last] if last else [], "s64(0)", "1", body, abreast=abreast, count=count)
+    code.located = before
+
+
+def by_rows(code: Code, spans: Sequence[Span], first: str, step: str, body: Body, abreast: int) -> None:
+    """Write a loop over all indices of some axes in which a thread takes several elements of a row at once.
+
+    They are as far from each other as there are threads for the row, and what the others give is found once for all.
+    """
+    w, (*leading, last) = code.w, spans
+    slots = w.let(f"div({last.count} + {abreast - 1}, {abreast})", "slots")
+    count = product(w, [*(span.count for span in leading), slots], "count")
+    item = w.name("item")
+    w.line(f"{item} = {first}")
+    with w.block(f"while {item} < {count}:"):
+        before = code.located
+        row = w.let(f"div({item}, {slots})", "row")
+        place = w.let(f"{item} - {row} * {slots}", "place")
+        code.locate(apart(w, row, leading))
+        one_by_one(w, [last], place, slots, body, abreast=abreast)
+        code.located = before
+        w.line(f"{item} += {step}")
 
 
 def suits_vectors(arguments: Arguments, sections: Sequence[Section]) -> tuple[int, frozenset[int]]:
