@@ -1,6 +1,6 @@
 """Processes that compile kernels beside this one, started when there is enough to do and kept for some time.
 
-A worker takes a second until it has imported Numba, in which this process compiles a dozen kernels: it gets nothing to
+A worker takes a second until it has imported Numba, in which this process compiles thirty kernels: it gets nothing to
 do before it says that it is ready.
 """
 
@@ -22,7 +22,7 @@ from nxkernel.compilers.numba_cuda.launches import Source
 from nxkernel.errors import CompilationError, message
 
 #: How many kernels must be missing at once for workers to be worth their start, and how many workers there may be.
-WORTH, MOST = 8, 7
+WORTH, MOST = 32, 7
 
 _workers: list[Worker] = []
 _owner = os.getpid()

@@ -59,7 +59,7 @@ def test_few_kernels_are_compiled_here(pool):
 
 def test_a_worker_that_is_ready_takes_its_part(pool, ready):
     pool._workers.append(ready)
-    calls, sources = [], [source(number) for number in range(pool.WORTH)]
+    calls, sources = [], [source(number) for number in range(8)]
     found = pool.compiled(sources, "sm_90", here(calls))
     assert 0 < len(calls) < len(sources)
     for each, (code, ms) in zip(sources, found, strict=True):
@@ -84,7 +84,7 @@ def test_nobody_waits_for_a_worker_that_is_not_ready(pool, monkeypatch):
             self.process.communicate()
 
     pool._workers.append(Late())
-    calls, sources = [], [source(number) for number in range(pool.WORTH)]
+    calls, sources = [], [source(number) for number in range(8)]
     assert len(pool.compiled(sources, "sm_90", here(calls))) == len(calls) == len(sources)
 
 
