@@ -413,7 +413,8 @@ class _Translator:
         left, right = self._value(node.left), self._value(other)
         if isinstance(left.type, types.Boolean) and isinstance(right.type, types.Boolean):
             return Typed(self.b.icmp_unsigned(_COMPARISONS[type(operator)], left.value, right.value), types.boolean)
-        left, right = (self._signed(one) for one in (left, right))
+        if not all(isinstance(one.type, types.Integer) and not one.type.signed for one in (left, right)):
+            left, right = (self._signed(one) for one in (left, right))
         one, two, type_ = self._together(node, left, right)
         sign = _COMPARISONS[type(operator)]
         if isinstance(type_, types.Float):

@@ -87,6 +87,13 @@ def test_narrow_unsigned_numbers_are_compared_with_signed_ones():
     assert found.tolist() == [1, 1, 0, 255]
 
 
+def test_narrow_unsigned_numbers_are_compared_with_what_arithmetic_made_of_them():
+    source = kernel("a[0] = u8((b & u16(32767)) > u16(32640))\na[1] = u8(u16(32640) < (b & b))", "u8*", "u16")
+    for number in (0, 0x7F81, 0xFF81, 0xFF80):
+        agrees(source, np.zeros(2, np.uint8), np.uint16(number))
+    assert nvvm.ptx_here(source, "sm_80")
+
+
 def test_conditions_and_loops():
     source = kernel(
         """
