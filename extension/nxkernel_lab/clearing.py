@@ -8,6 +8,7 @@ from typing import Any
 
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.numba_cpu import store
+from nxkernel.compilers.numba_cuda import object_code
 from nxkernel.defn import known
 from nxkernel_lab import caches
 from nxkernel_lab.wording import count
@@ -88,7 +89,8 @@ class Clearing:
                 text = f"Forgot {count(number, 'program')} of {function or 'all functions'}."
                 return {"text": text, "undo": self._keep(undo)}
             case Forget("memory"):
-                return {"text": f"Forgot {count(store.forget(), 'kernel')} in memory.", "undo": 0}
+                forgotten = store.forget() + object_code.forget()
+                return {"text": f"Forgot {count(forgotten, 'kernel')} in memory.", "undo": 0}
             case Forget("disk"):
                 return {"text": f"Removed {count(disk_cache.clear(), 'file')} from disk.", "undo": 0}
             case Undo(number) if number in self._kept:

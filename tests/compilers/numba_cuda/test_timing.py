@@ -1,12 +1,16 @@
 """Measuring programs for GPUs, on a simulated device."""
 
+import contextlib
 import dataclasses
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import nxkernel as nx
 from compiling import graph_of
+from nxkernel.compilers.numba_cuda import timing
 from nxkernel.compilers.numba_cuda.compiler import NumbaCuda
 from nxkernel.compilers.numba_cuda.timing import Clock, machine
 from nxkernel.errors import NxValueError
@@ -90,3 +94,37 @@ def test_a_loop_that_waits_for_values_is_measured_on_a_call_only(device):
     assert found.kernels
     with pytest.raises(NxValueError, match="How often its loop runs depends on values"):
         halvings.compilations()[-1].measure()
+
+
+def test_a_gpu_is_judged_by_a_copy_and_a_product(monkeypatch):
+    done = []
+
+    class Gpu:
+        simulated = False
+
+        def allocate(self, shape, dtype):
+            return SimpleNamespace(pointer=len(done), nbytes=shape[0])
+
+        def fill(self, pointer, byte, nbytes):
+            assert nbytes == timing.COPIED
+
+        def copy(self, target, source, nbytes):
+            done.append(nbytes)
+
+        def here(self):
+            return contextlib.nullcontext()
+
+        def time(self, work):
+            work()
+            return 0.001 if done and done[-1] == timing.COPIED else 0.002
+
+    class Matrix:
+        def __matmul__(self, other):
+            done.append("product")
+
+    cupy = SimpleNamespace(ones=lambda shape, dtype: Matrix())
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    bandwidth, arithmetic = machine(Gpu())
+    assert bandwidth == pytest.approx(2 * timing.COPIED / 0.001)
+    assert arithmetic == pytest.approx(2 * timing.SIDE**3 / 0.002)
+    assert done.count("product") == 4
