@@ -74,11 +74,12 @@ class Order:
     def keyed(self, name: str) -> str:
         """Lines that make the key of the bits of an element, which have this name."""
         top, every = self.number(1 << (self.key.bits - 1)), self.number((1 << self.key.bits) - 1)
+        size = f"{self.key}({name} & {self.number((1 << (self.key.bits - 1)) - 1)})"
         lines = []
         if self.type.is_float:
             # A zero of either sign becomes the key of both, and so does every NaN.
             lines = [
-                f"if ({name} & {self.number((1 << (self.key.bits - 1)) - 1)}) > {self.number(_INFINITY[self.type])}:",
+                f"if {size} > {self.number(_INFINITY[self.type])}:",
                 f"    {name} = {every}",
                 f"elif {name} > {top}:",
                 f"    {name} = {self.key}({name} ^ {every})",

@@ -28,7 +28,7 @@ def device():
 def digits(monkeypatch):
     """Every row is sorted by digits, in small parts."""
     monkeypatch.setattr(sorting, "SHORT", 0)
-    monkeypatch.setattr(sorting, "PART", 150)
+    monkeypatch.setattr(sorting, "PART", 40)
 
 
 def numbers(type_, shape):
@@ -74,7 +74,7 @@ def test_networks(device, type_, direction):
 @pytest.mark.parametrize("type_", ORDERED, ids=str)
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_digits(device, digits, type_, direction):
-    for shape, axis in (((320,), 0), ((25, 3), 0)) if type_.bits < 32 else (((170,), 0), ((9, 3), 0)):
+    for shape, axis in ((320 if type_.bits < 32 else 90,), 0), ((9, 3), 0):
         check(device, numbers(type_, shape), axis, direction)
 
 
@@ -105,6 +105,17 @@ def test_blocks_take_what_the_grid_leaves_over(device, digits, monkeypatch):
     monkeypatch.setattr(sorting, "SHORT", 2048)
     monkeypatch.setattr(sorting, "_SHARED", 64)
     check(device, numbers(types.u16, (9, 30)), 1, "asc")
+
+
+def test_blocks_of_a_real_size(device, digits, monkeypatch):
+    monkeypatch.setattr(type(device), "threads", 1024)
+    monkeypatch.setattr(sorting, "PART", 3000)
+    x = numbers(types.s8, (5003,))
+    params = {"axis": 0, "direction": "asc", "type": types.s32}
+    np.testing.assert_array_equal(on_device(device, p.argsort, x, **params), np.argsort(x, stable=True))
+    monkeypatch.setattr(sorting, "SHORT", 2048)
+    x = numbers(types.s64, (30, 70))
+    np.testing.assert_array_equal(on_device(device, p.sort, x, axis=1, direction="asc"), np.sort(x))
 
 
 def test_short_rows_share_a_block(device):
