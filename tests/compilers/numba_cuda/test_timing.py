@@ -64,7 +64,7 @@ def test_a_simulated_device_reaches_nothing(device):
 
 
 def test_all_runs_of_a_kernel_in_a_loop_are_counted(device):
-    found = powers.measure(np.ones(9, np.float32), turns=4).measurement
+    found = powers.measure(np.ones(20_000, np.float32), turns=4).measurement
     assert 4 in {time.runs for time in found.kernels.values()}
 
 
