@@ -33,15 +33,17 @@ class Accumulator:
     reduce : Reduce
     slot : Type
         Of the slot that takes the result.
+    suffix : str, optional
+        What the names of its variables end in.
     """
 
-    def __init__(self, writer: Writer, section: Section, reduce: Reduce, slot: Type) -> None:
+    def __init__(self, writer: Writer, section: Section, reduce: Reduce, slot: Type, suffix: str = "") -> None:
         self.w, self.section, self.reduce, self.slot_type = writer, section, reduce, slot
         self.is_argument = reduce.name in _ARGUMENTS
         self.is_fold = reduce.name == "reduce"
         self.type = types.bool_ if reduce.name in _LOGIC else reduce.type
-        self.value = variable(f"r{reduce.slot}", self.type)
-        self.index = f"r{reduce.slot}_at"
+        self.value = variable(f"r{reduce.slot}{suffix}", self.type)
+        self.index = f"r{reduce.slot}{suffix}_at"
 
     @property
     def variables(self) -> list[tuple[str, Type]]:

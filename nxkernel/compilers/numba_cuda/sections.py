@@ -43,6 +43,8 @@ class Code:
         Of each scratch row the arrays, with where this group's part of it begins.
     number : str
         That of the row at hand among all, where lanes have none of the outer axes' indices.
+    suffix : str
+        What the names of slots end in.
     tiles : dict of int to Value
         Of each buffer that a tile in shared memory has, the element at hand.
     """
@@ -53,7 +55,7 @@ class Code:
     def __init__(self, arguments: Arguments, writer: Writer) -> None:
         self.arguments, self.nest, self.w = arguments, arguments.nest, writer
         self.rows: dict[int, list[tuple[str, str]]] = {}
-        self.number = ""
+        self.number = self.suffix = ""
         self.carried: Callable[[int], Value] = lambda number: ""
         self.tiles: dict[int, Value] = {}
         self._located: frozenset[int] = frozenset()
@@ -96,10 +98,10 @@ class Code:
 
     def slot(self, number: int) -> Value:
         """The variable of a slot."""
-        return variable(f"s{number}", self.nest.slots[number])
+        return variable(f"s{number}{self.suffix}", self.nest.slots[number])
 
     def values(
-        self, section: Section, lanes: Sequence[Lane], vector: Mapping[int, int] | None = None
+        self, section: Section, lanes: Sequence[Lane], vector: frozenset[int] = frozenset()
     ) -> list[list[Value]]:
         """Write the instructions of a section; of each lane the values.
 
@@ -107,19 +109,18 @@ class Code:
         ----------
         section : Section
         lanes : sequence of Lane
-        vector : mapping of int to int, optional
+        vector : frozenset of int, optional
             The buffers that all lanes load at once, as they follow each other in memory and are aligned.
         """
         found: list[list[Value]] = [[] for _ in lanes]
         for op in section.code:
             if op.name in ("load", "gather"):
-                values = self._loaded(op, found, lanes, vector or {})
+                values = self._loaded(op, found, lanes, vector)
             elif len(lanes) > 1 and self._is_common(op):
                 values = [self._leaf(op, lanes[0])] * len(lanes)
             else:
                 values = [
-                    self._leaf(op, lane) if op.name in _LEAVES else self._computed(op, section.code, mine)
-                    for lane, mine in zip(lanes, found, strict=True)
+                    self.instruction(op, section.code, mine, lane) for lane, mine in zip(lanes, found, strict=True)
                 ]
             for mine, value in zip(found, values, strict=True):
                 mine.append(value)
@@ -133,9 +134,13 @@ class Code:
         """Whether an instruction is known to be the same in every lane."""
         return op.name in ("const", "slot")
 
-    def _computed(self, op: Op, code: Sequence[Op], values: Sequence[Value]) -> Value:
-        operands = [code[number] for number in op.args]
-        return emit(self.w, op, [values[number] for number in op.args], operands)
+    def instruction(self, op: Op, code: Sequence[Op], values: Sequence[Value], lane: Lane) -> Value:
+        """Write one instruction of some code, whose values so far are given, at a lane; its value."""
+        if op.name in ("load", "gather"):
+            return self._loaded(op, [values], [lane], frozenset())[0]
+        if op.name in _LEAVES:
+            return self._leaf(op, lane)
+        return emit(self.w, op, [values[number] for number in op.args], [code[number] for number in op.args])
 
     def _leaf(self, op: Op, lane: Lane) -> Value:
         if op.name == "const":
@@ -172,7 +177,7 @@ class Code:
     # Memory ----------------------------------------------------------------------------------------------------
 
     def _loaded(
-        self, op: Op, found: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: Mapping[int, int]
+        self, op: Op, found: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: frozenset[int]
     ) -> list[Value]:
         number, name = op.extra, self.arguments.buffers[op.extra]
         if number in self.tiles:
@@ -192,14 +197,14 @@ class Code:
         section: Section,
         values: Sequence[Sequence[Value]],
         lanes: Sequence[Lane],
-        vector: Mapping[int, int] | None = None,
+        vector: frozenset[int] = frozenset(),
         further: str | None = None,
     ) -> None:
         """Write what a section stores and scatters to memory."""
         for number, source in section.stores:
             name, type_ = self.arguments.buffers[number], self.nest.buffers[number].type
             given = [mine[source] for mine in values]
-            if vector and number in vector:
+            if number in vector:
                 self.w.store_vector(name, self.place(number, lanes[0]), given, type_)
                 continue
             for lane, value in zip(lanes, given, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.numba_cuda import grouping, mapping, scattering, transposing
+from nxkernel.compilers.numba_cuda import grouping, mapping, scattering, tiling, transposing
 from nxkernel.compilers.numba_cuda.geometry import Machine
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch
 
@@ -26,6 +26,9 @@ def launches_of(bound: Bound, device: Machine) -> list[KernelLaunch]:
     if scattering.is_contested(bound):
         return scattering.launches(bound, device)
     if any(section.reduces for section in bound.nest.sections):
+        tile = tiling.chosen(bound, device)
+        if tile is not None:
+            return tiling.Tiling(bound, device, *tile).launches()
         return grouping.writer_for(bound, device).launches()
     turned = transposing.turned(bound)
     if turned is not None:

@@ -55,7 +55,7 @@ class Transposing:
     buffers : frozenset of int
     """
 
-    name, title = "tiles", "in tiles that are turned in shared memory"
+    name, title = "transposed", "in tiles that are turned in shared memory"
 
     def __init__(self, bound: Bound, device: Machine, axis: int, buffers: frozenset[int]) -> None:
         self.nest, self.device, self.axis = bound.nest, device, axis

@@ -17,7 +17,7 @@ def numbers(*shape, type_="f4"):
 def test_transposes(shape, type_):
     for machine in (Machine(), Machine(simulated=False, threads=256)):
         (launch,) = agree_on_device(nx.transpose, numbers(*shape, type_=type_), machine=machine)
-        assert launch.source.name == "tiles"
+        assert launch.source.name == "transposed"
 
 
 def test_what_is_computed_with_them():

@@ -1,0 +1,191 @@
+"""Nests whose threads reduce several rows and columns at once, in registers: what is read serves several of them.
+
+What rows do not depend on is computed once for all of them, as is what columns do not depend on: of a product of
+matrices, each thread multiplies a few elements of one by a few of the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from nxkernel import shapes
+from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.loops import Nest, Section
+from nxkernel.compilers.numba_cuda import geometry, walking
+from nxkernel.compilers.numba_cuda.arguments import Arguments
+from nxkernel.compilers.numba_cuda.elements import Value
+from nxkernel.compilers.numba_cuda.geometry import Machine
+from nxkernel.compilers.numba_cuda.launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.reductions import Accumulator
+from nxkernel.compilers.numba_cuda.sections import Code, Lane
+from nxkernel.compilers.numba_cuda.walking import Span
+from nxkernel.compilers.numba_cuda.writing import Writer
+
+#: Columns of a thread, the first of these that leave threads enough.
+COLUMNS = (2, 1)
+#: Threads for each multiprocessor that are enough, as each has several results on the way.
+ENOUGH = 256
+#: Instructions of the longest section, for all results of a thread, at most.
+MOST = 256
+
+#: A result of a thread: its row and its column.
+Cell = tuple[int, int]
+
+
+def chosen(bound: Bound, device: Machine) -> tuple[int, int] | None:
+    """How many rows and columns a thread takes; None where it had better take one."""
+    nest, arguments = bound.nest, Arguments(bound)
+    if nest.lanes != "tile" or nest.tile[0] < 2:
+        return None
+    if any(reduce.name == "reduce" for section in nest.sections for reduce in section.reduces):
+        return None
+    *others, rows, columns = arguments.sizes[: nest.outer]
+    longest = max(len(section.code) for section in nest.sections)
+    high = nest.tile[0]
+    while high > 1:
+        for wide in COLUMNS:
+            threads = shapes.size(others) * shapes.ceil_div(rows, high) * shapes.ceil_div(columns, wide)
+            enough = device.simulated or threads >= ENOUGH * device.multiprocessors
+            if enough and high * wide * longest <= MOST:
+                return high, wide
+        high //= 2
+    return None
+
+
+class Tiling:
+    """Writes the kernel of such a nest.
+
+    Parameters
+    ----------
+    bound : Bound
+    device : Machine
+    rows, columns : int
+        Of a thread.
+    """
+
+    name, title = "tiles", "tiles of results in registers"
+
+    def __init__(self, bound: Bound, device: Machine, rows: int, columns: int) -> None:
+        self.nest, self.device, self.rows, self.columns = bound.nest, device, rows, columns
+        self.arguments = Arguments(bound)
+        self.w = Writer(1)
+        self.code = Code(self.arguments, self.w)
+        self.cells: list[Cell] = list(itertools.product(range(rows), range(columns)))
+        self._lanes: dict[Cell, dict[int, str]] = {}
+        self._inside: dict[Cell, str] = {}
+
+    def launches(self) -> list[KernelLaunch]:
+        """The launch, with everything; none where there are no results."""
+        arguments = self.arguments
+        if not arguments.rows:
+            return []
+        self._write()
+        *others, rows, columns = arguments.sizes[: self.nest.outer]
+        threads = shapes.size(others) * shapes.ceil_div(rows, self.rows) * shapes.ceil_div(columns, self.columns)
+        grid, block = geometry.flat(self.device, threads)
+        text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
+        source = Source(self.name, text, arguments.parameters)
+        return [KernelLaunch(source, arguments.memory, arguments.values, grid, block, title=self.title)]
+
+    def _write(self) -> None:
+        w, arguments, outer = self.w, self.arguments, self.nest.outer
+        row_axis, column_axis = outer - 2, outer - 1
+        sizes = {axis: arguments.size(axis) for axis in range(outer)}
+        w.line(f"high = div({sizes[row_axis]} + {self.rows - 1}, {self.rows})")
+        w.line(f"wide = div({sizes[column_axis]} + {self.columns - 1}, {self.columns})")
+        spans = [Span(axis, None, sizes[axis]) for axis in range(outer - 2)]
+        spans += [Span(row_axis, None, "high"), Span(column_axis, None, "wide")]
+        w.line(f"groups = {' * '.join(span.count for span in spans)}")
+        w.line("group = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
+        with w.block("while group < groups:"):
+            found = walking.apart(w, "group", spans)
+            row, column = found.pop(row_axis), found.pop(column_axis)
+            self.code.locate(found)
+            # The columns of a thread are apart, so that those of neighbouring threads follow each other.
+            rows = [w.let(f"{row} * {self.rows} + {k}", "row") for k in range(self.rows)]
+            columns = [w.let(f"{column} + {k} * wide", "column") for k in range(self.columns)]
+            for r, c in self.cells:
+                self._inside[r, c] = f"({rows[r]} < {sizes[row_axis]}) & ({columns[c]} < {sizes[column_axis]})"
+            # What lies beyond an edge is the edge again, and is not written.
+            rows = [w.let(f"minimum({index}, {sizes[row_axis]} - 1)", "row") for index in rows]
+            columns = [w.let(f"minimum({index}, {sizes[column_axis]} - 1)", "column") for index in columns]
+            for r, c in self.cells:
+                self._lanes[r, c] = {row_axis: rows[r], column_axis: columns[c]}
+            for section in self.nest.sections:
+                if section.level == "row":
+                    self._finish(section, self._values(section, {}, {}))
+                else:
+                    self._full(section)
+            w.line("group += cuda.gridDim.x * cuda.blockDim.x")
+
+    def _finish(self, section: Section, values: dict[Cell, list[Value]]) -> None:
+        """Keep and store what a section gives for each cell."""
+        for cell in self._turns():
+            self.code.keep(section, values[cell])
+            if section.stores or section.scatters:
+                with self.w.block(f"if {self._inside[cell]}:"):
+                    self.code.store(section, [values[cell]], [self._lanes[cell]])
+
+    def _turns(self) -> Iterator[Cell]:
+        """The cells, each while slots are its own."""
+        for row, column in self.cells:
+            self.code.suffix = f"_{row}{column}"
+            yield row, column
+
+    def _full(self, section: Section) -> None:
+        found = {
+            cell: [
+                Accumulator(self.w, section, reduce, self.nest.slots[reduce.slot], self.code.suffix)
+                for reduce in section.reduces
+            ]
+            for cell in self._turns()
+        }
+        for accumulators in found.values():
+            for accumulator in accumulators:
+                accumulator.start()
+
+        def turn(lanes: Sequence[Lane], none: frozenset[int]) -> None:
+            (lane,) = lanes
+            values = self._values(section, lane, found)
+            self._finish(section._replace(keeps=()), values)
+            for cell, accumulators in found.items():
+                for accumulator in accumulators:
+                    accumulator.step(values[cell])
+
+        spans = [Span(axis, None, self.arguments.size(axis)) for axis in self._inner()]
+        walking.nested(self.code, spans, turn)
+        for cell in self._turns():
+            for accumulator in found[cell]:
+                accumulator.result(self.code.slot(accumulator.reduce.slot), "0")
+
+    def _inner(self) -> range:
+        return range(self.nest.outer, self.nest.outer + self.nest.inner)
+
+    def _values(self, section: Section, lane: Lane, found: dict[Cell, list[Accumulator]]) -> dict[Cell, list[Value]]:
+        """Write the instructions of a section for each cell, those that agree for several of them once."""
+        values: dict[Cell, list[Value]] = {cell: [] for cell in self.cells}
+        depends = _depends(self.nest, section)
+        for op, (by_row, by_column) in zip(section.code, depends, strict=True):
+            known: dict[Cell, Value] = {}
+            for cell in self._turns():
+                key = (cell[0] if by_row else 0, cell[1] if by_column else 0)
+                if key not in known:
+                    place = {**lane, **self._lanes[cell]}
+                    known[key] = self.code.instruction(op, section.code, values[cell], place)
+                values[cell].append(known[key])
+        return values
+
+
+def _depends(nest: Nest, section: Section) -> list[tuple[bool, bool]]:
+    """Whether each instruction differs between the rows, and between the columns, of a thread."""
+    found: list[tuple[bool, bool]] = []
+    for op in section.code:
+        by_row = by_column = op.name == "slot"
+        if op.name in ("load", "gather", "index"):
+            strides = nest.buffers[op.extra].strides
+            by_row, by_column = strides[nest.outer - 2] != "0", strides[nest.outer - 1] != "0"
+        by_row |= any(found[number][0] for number in op.args)
+        by_column |= any(found[number][1] for number in op.args)
+        found.append((by_row, by_column))
+    return found

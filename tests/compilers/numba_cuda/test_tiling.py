@@ -1,0 +1,44 @@
+"""Kernels whose threads have tiles of results in registers."""
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from compiling import spec
+from nests_on_device import Machine, agree_on_device, launches_for
+
+GPU = Machine(multiprocessors=132, shared_limit=227 << 10, simulated=False, threads=1024)
+
+
+def numbers(*shape, type_="i4"):
+    return np.random.default_rng(0).integers(-4, 5, shape).astype(type_)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 8, 9, 17])
+@pytest.mark.parametrize("columns", [5, 16, 33])
+def test_products_of_matrices(rows, columns):
+    launches = agree_on_device(nx.dot, numbers(rows, 6), numbers(6, columns))
+    assert (launches[-1].source.name == "tiles") == (rows > 1)
+
+
+def test_what_several_cells_share_is_read_once():
+    (launch,) = launches_for(nx.dot, spec("s32", 4096, 64), spec("s32", 64, 4096), machine=GPU)
+    assert launch.source.name == "tiles"
+    inside = launch.source.text.split("while item")[1]
+    assert (inside.count("= a["), inside.count("= b[")) in ((8, 2), (2, 8))
+
+
+def test_convolutions_and_what_follows():
+    def function(x, k):
+        return nx.max(nx.conv(x, k, padding="same") + 1.0, 0.0)
+
+    agree_on_device(function, numbers(2, 3, 7, 9, type_="f4"), numbers(5, 3, 3, 3, type_="f4"))
+
+
+def test_few_results_are_not_tiled():
+    (launch,) = launches_for(nx.dot, spec("s32", 16, 64), spec("s32", 64, 16), machine=GPU)
+    assert launch.source.name == "columns"
+
+
+def test_the_best_of_windows():
+    agree_on_device(lambda x: nx.window_max(x, (1, 3)), numbers(9, 40, type_="f4"))
