@@ -59,20 +59,16 @@ def duplicate(array: Any) -> Any:
     return array.device.bring(array) if type(array) is DeviceArray else array.copy()
 
 
-def donated(graph: Graph, places: Collection[int]) -> tuple[Graph, frozenset[int]]:
+def donated(graph: Graph, places: Collection[int]) -> Graph:
     """A graph whose results are put into the memory of arguments that nobody needs afterwards, where one fits.
+
+    Each argument's memory becomes that of the first result of its type and shape that has none yet.
 
     Parameters
     ----------
     graph : Graph
     places : collection of int
         The parameters that are donated.
-
-    Returns
-    -------
-    Graph
-    frozenset of int
-        The parameters whose memory it uses: each for one result of the same type and shape.
     """
     taken = {number for _, number in graph.updates}
     changed = {place for place, _ in graph.updates}
@@ -85,7 +81,7 @@ def donated(graph: Graph, places: Collection[int]) -> tuple[Graph, frozenset[int
                 found.append((place, number))
                 taken.add(number)
                 break
-    return dataclasses.replace(graph, updates=(*graph.updates, *found)), frozenset(place for place, _ in found)
+    return dataclasses.replace(graph, updates=(*graph.updates, *found)) if found else graph
 
 
 def compiled(graph: Graph, compiler: str, function: str, arguments: int, given_away: Sequence[int]) -> Made:
@@ -110,9 +106,16 @@ def compiled(graph: Graph, compiler: str, function: str, arguments: int, given_a
     """
     if not is_for_devices(compiler):
         return interface.get(compiler).compile(graph), None
-    graph, reused = donated(graph, given_away)
-    executable = interface.get(compiler).compile(graph)
-    return executable, OnDevice(executable, function, arguments, given_away, reused)
+    make = interface.get(compiler).compile
+    sharing = donated(graph, given_away)
+    executable = make(sharing)
+    made = executable.plan.outputs
+    # A result that is made elsewhere and copied into the argument's memory gains nothing.
+    kept = tuple([(place, number) for place, number in sharing.updates if made[number] == ("input", place)])
+    reused = set(kept) - set(graph.updates)
+    if len(reused) < len(sharing.updates) - len(graph.updates):
+        executable = make(dataclasses.replace(graph, updates=(*graph.updates, *sorted(reused))))
+    return executable, OnDevice(executable, function, arguments, given_away, [place for place, _ in reused])
 
 
 class OnDevice:
@@ -157,45 +160,49 @@ class OnDevice:
         captured arrays only once.
         """
         given = [value.array if type(value) is DeviceTensor else value for value in arrays]
-        there = [(self._names[place], value) for place, value in enumerate(given) if type(value) is DeviceArray]
-        if len(there) > 1:
-            device.check_together(there, self._function)
-        if self._kept:
-            place_of_all = there[0][1].device if there else self._executable.device
-            for place in self._kept:
-                if type(given[place]) is np.ndarray:
-                    given[place] = device.uploaded(given[place], place_of_all)
-        if not self._given_away:
-            return self._executable.run(given)
-        return self._with_donated(given, there[0][1].device if there else self._executable.device)
+        where = None
+        for value in given:
+            if type(value) is DeviceArray:
+                if where is None:
+                    where = value.device
+                elif value.device is not where:
+                    there = zip(self._names, given, strict=True)
+                    device.check_together([pair for pair in there if type(pair[1]) is DeviceArray], self._function)
+        if where is None:
+            where = self._executable.device
+        for place in self._kept:
+            if type(given[place]) is np.ndarray:
+                given[place] = device.uploaded(given[place], where)
+        return self._with_donated(given, where) if self._given_away else self._executable.run(given)
 
     def _with_donated(self, given: list[Any], where: device.Device) -> list[Any]:
         """Run with arguments that are given away."""
-        donated = {place: given[place] for place in self._given_away}
-        for place, array in donated.items():
-            for other, value in enumerate(given):
-                if other != place and value is array and type(array) is DeviceArray:
-                    raise NxValueError(
-                        message(
-                            f"{self._function} gives {self._names[place]} away, and {self._names[other]} is the same "
-                            "tensor.",
-                            f"Pass a copy: nx.backend_copy({self._names[place]}, {where.name!r}).",
-                        )
-                    )
+        self._refuse_twice(given)
+        donated = [given[place] for place in self._given_away]
         for place in self._reused:
             array = given[place]
-            if type(array) is not DeviceArray:
-                given[place] = where.upload(array)
-            elif device.is_shared(array):
-                given[place] = where.bring(array)
-            else:
-                # Another array of the same memory, which goes on when this one is given away.
-                given[place] = array.reshape(array.shape)
+            # Another array of the same memory goes on when this one is given away.
+            given[place] = where.bring(array) if device.is_shared(array) else array.reshape(array.shape)
         made = self._executable.run(given)
-        for array in donated.values():
-            if type(array) is DeviceArray:
-                array.release()
+        for array in donated:
+            array.release()
         return made
+
+    def _refuse_twice(self, given: list[Any]) -> None:
+        """Refuse a tensor that is given away and also passed as something else."""
+        first: dict[int, int] = {}
+        for place, value in enumerate(given):
+            other = first.setdefault(id(value), place)
+            if other != place and type(value) is DeviceArray and {place, other}.intersection(self._given_away):
+                one, two = (
+                    self._names[each] for each in sorted((place, other), key=lambda k: k not in self._given_away)
+                )
+                raise NxValueError(
+                    message(
+                        f"{self._function} gives {one} away, and {two} is the same tensor.",
+                        f'Pass a copy: nx.backend_copy({one}, "{value.device.name}").',
+                    )
+                )
 
 
 Made = tuple[Executable, OnDevice | None]

@@ -10,6 +10,7 @@ import nxkernel as nx
 from nxkernel import optim
 from nxkernel.backends.cuda import availability, devices
 from nxkernel.defn import defaults
+from nxkernel.defn.devices import donated
 from nxkernel.errors import NanError, NxTypeError, NxValueError
 from nxkernel.tensor import device
 
@@ -319,6 +320,29 @@ def test_what_fits_no_result_is_given_away_all_the_same():
     assert same(tensor).to_list() == [1.0, 2.0]
 
 
+def test_a_result_that_would_be_copied_has_memory_of_its_own():
+    turned = nx.jit(lambda a, b: (nx.reverse(a), b * 2, nx.cumulative_sum(b)), donate_argnums=(0, 1))
+    a, b = there(np.arange(2000.0)), there(np.arange(2000.0) + 1)
+    memory = {a.array.pointer, b.array.pointer}
+    found = turned(a, b)
+    np.testing.assert_array_equal(found[0].to_numpy(), np.arange(2000.0)[::-1])
+    np.testing.assert_array_equal(found[1].to_numpy(), np.arange(2, 4002, 2.0))
+    assert a.released
+    assert b.released
+    executable = turned._family.programs()[-1].executable
+    shared = {found[number].array.pointer for _, number in executable.graph.updates}
+    assert shared == memory & {each.array.pointer for each in found}
+    assert all(executable.plan.outputs[number] == ("input", place) for place, number in executable.graph.updates)
+
+
+def test_each_argument_is_for_one_result():
+    tensor = nx.template((2,), "f32")
+    graph = nx.compile(lambda a, b, c: (a * 2, a, b[0], c + 1), [tensor] * 3).program.executable.graph
+    assert donated(graph, [0, 1, 2]).updates == ((0, 0), (1, 3))
+    assert donated(graph, [1]).updates == ((1, 0),)
+    assert donated(graph, []) is graph
+
+
 def test_what_is_on_the_host_stays():
     step = nx.jit(lambda a, b: (a + b, a * b), donate_argnums=(0, 1))
     tensor, array = nx.tensor([1.0, 2.0]), np.float32([3.0, 4.0])
@@ -336,7 +360,7 @@ def test_the_same_tensor_twice_is_not_given_away():
     with pytest.raises(NxValueError) as error:
         step(tensor, tensor)
     assert str(error.value) == (
-        "<lambda> gives a away, and b is the same tensor.\n  Pass a copy: nx.backend_copy(a, 'cuda:0')."
+        '<lambda> gives a away, and b is the same tensor.\n  Pass a copy: nx.backend_copy(a, "cuda:0").'
     )
     assert step(nx.backend_copy(tensor, "cuda:0"), tensor).to_list() == [2.0]
 
