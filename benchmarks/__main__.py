@@ -92,14 +92,13 @@ def on_gpu(chosen: argparse.Namespace) -> int:
     found = gpu.run(
         works,
         settings,
-        lambda name: print(f"measuring {name} …", file=sys.stderr, flush=True),
+        lambda line: print(line, file=sys.stderr, flush=True),
         gpu=not missing,
         small=chosen.small,
         seconds=60 * chosen.minutes,
     )
-    for line in found.missing:
-        print(line)
-    show(chosen, found.outcomes, found.machine, GPU_PEERS)
+    described = found.machine | ({"not there": "; ".join(found.missing)} if found.missing else {})
+    show(chosen, found.outcomes, described, GPU_PEERS)
     return 0
 
 
@@ -107,6 +106,8 @@ def show(chosen: argparse.Namespace, outcomes: list, described: dict[str, str], 
     """Print the table, and write what was asked for."""
     from benchmarks import table
 
+    if chosen.gpu:
+        print("\n".join(f"{name}: {value}" for name, value in described.items()), end="\n\n")
     print(table.as_text(outcomes, peers))
     print(table.summary(outcomes))
     if chosen.json:

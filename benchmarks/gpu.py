@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from benchmarks import table
 from benchmarks.children import ROOT
 from benchmarks.work import Goal, Outcome, Settings, Work
 
@@ -80,7 +81,7 @@ def run(
     works : sequence of Work
     settings : Settings
     tell : callable
-        Is told the name of each work before it starts.
+        Is told in a line what is being measured, and what came of it.
     gpu, small : bool
         As for :func:`benchmarks.gpu_rows.main`.
     seconds : float
@@ -117,9 +118,13 @@ def _follow(lines: Iterator[dict[str, Any]], left: list[Work], found: Found, tel
             found.machine, found.missing = line["machine"], line["missing"]
         elif "begin" in line:
             current = next(work for work in left if work.name == line["begin"])
-            tell(current.name)
+            tell(f"measuring {current.name} …")
         elif "rows" in line:
-            found.outcomes += map(_outcome, line["rows"])
+            rows = list(map(_outcome, line["rows"]))
+            found.outcomes += rows
+            for row in rows:
+                # What is stopped from outside has told as much as it knows.
+                tell(f"  {line_of(row)}")
             left.remove(current)
             current = None
         elif current is not None:
@@ -127,6 +132,18 @@ def _follow(lines: Iterator[dict[str, Any]], left: list[Work], found: Found, tel
             left.remove(current)
         elif line["end"]:
             tell(line["end"])
+
+
+def line_of(row: Outcome) -> str:
+    """A row as a line that stands alone.
+
+    Examples
+    --------
+    >>> line_of(Outcome("w", {"nxkernel": 0.002, "JAX": 0.004}, (), "s", "fast"))
+    'nxkernel 2 ms, JAX 4 ms; fast'
+    """
+    figures = ", ".join(f"{name} {table.quantity(value, row.unit)}" for name, value in row.figures.items())
+    return "; ".join(filter(None, [figures, row.note]))
 
 
 def _outcome(row: dict[str, Any]) -> Outcome:

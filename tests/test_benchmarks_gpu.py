@@ -200,7 +200,7 @@ class TestProcesses:
         )
         assert (found.machine, found.missing) == ({"GPU": "G"}, ["no JAX"])
         assert found.outcomes == [Outcome(works[0].name, {"JAX": 1.0}, (Goal(2.0, "JAX"),), "s", "x")]
-        assert told == [works[0].name]
+        assert told == [f"measuring {works[0].name} …", "  JAX 1 s; x"]
         assert [work.name for work in left] == [works[1].name]
 
     def test_a_work_that_ends_its_process_is_a_row(self):
@@ -254,6 +254,7 @@ class TestCommand:
         done = run_command("--small", "--quick", "--only", "^(sum|softmax)", CUDA_VISIBLE_DEVICES="")
         assert done.returncode == 0, done.stderr
         lines = done.stdout.splitlines()
+        assert lines[0] == "GPU: none: Numba's simulator, whose times say nothing"
         rows = [line for line in lines if line.startswith(("sum", "softmax"))]
         assert [row.split("  ")[0] for row in rows] == [
             "sum, 480",
