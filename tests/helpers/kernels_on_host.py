@@ -25,6 +25,8 @@ I1, I16, I32 = ir.IntType(1), ir.IntType(16), ir.IntType(32)
 FLOAT = ir.FloatType()
 #: Elements of each array of dynamic shared memory.
 DYNAMIC = 1 << 16
+#: Seconds that a thread waits for the others of its block.
+PATIENCE = 60
 #: Lanes of a warp.
 WARP = 32
 
@@ -64,8 +66,8 @@ class _Block:
     def __init__(self, grid, block, place):
         self.sizes = {"ntid": block, "nctaid": grid, "ctaid": place}
         count = int(np.prod(block))
-        self.barrier = threading.Barrier(count)
-        self.warps = [threading.Barrier(min(WARP, count - first)) for first in range(0, count, WARP)]
+        self.barrier = threading.Barrier(count, timeout=PATIENCE)
+        self.warps = [threading.Barrier(min(WARP, count - n), timeout=PATIENCE) for n in range(0, count, WARP)]
         self.words = [0] * count
 
 
