@@ -7,6 +7,7 @@ import nxkernel as nx
 from nxkernel.backends.cuda import devices
 from nxkernel.defn import eager
 from nxkernel.errors import CompilationError, NxTypeError, NxValueError, TracedValueError
+from public_functions import OF_TENSORS, arguments
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +51,25 @@ def test_as_on_the_host(function):
     expected, found = function(tensor), function(there)
     assert (found.device, found.spec) == ("cuda:0", expected.spec)
     np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-6)
+
+
+def _over(value):
+    if isinstance(value, list) and any(isinstance(each, np.ndarray) for each in value):
+        return [_over(each) for each in value]
+    return nx.backend_copy(nx.tensor(value), "cuda:0") if isinstance(value, np.ndarray) else value
+
+
+@pytest.mark.parametrize("name", sorted(name for name in OF_TENSORS.keys() - {"from_dlpack"} if arguments(name)[0]))
+def test_a_public_function_stays_on_the_device(name):
+    given, options = arguments(name)
+    there = [_over(value) for value in given]
+    moved = any(one is not other for one, other in zip(given, there, strict=True))
+    found, expected = (OF_TENSORS[name](*values, **options) for values in (there, given))
+    several = isinstance(expected, tuple | list)
+    for left, right in zip(found if several else [found], expected if several else [expected], strict=True):
+        assert left.spec == right.spec
+        np.testing.assert_allclose(left.to_numpy(), right.to_numpy(), rtol=1e-5, atol=1e-5)
+        assert left.device == ("cuda:0" if moved else "cpu")
 
 
 def test_several_results():
