@@ -1,5 +1,7 @@
 """Whole operations on a device: a primitive's routine, run on arrays."""
 
+import types
+
 import numpy as np
 
 from compiling import inputs, make
@@ -36,3 +38,18 @@ def run(device, launches, memory):
         prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.words)
         prepared.point([memory[owner].pointer + offset for owner, offset in launch.memory])
         device.launch(prepared)
+
+
+def on_processor(primitive, *arrays, threads=64, **params):
+    """What the machine code of a routine's kernels gives when so many threads of a block run at the same time."""
+    from kernels_on_host import HostKernel
+
+    operands = inputs(*arrays)
+    node = make(primitive, *operands, **params)
+    routine, size = routines.routine_of(node)
+    result, scratch = np.empty(node.shape, node.type.dtype), np.full(max(size, 1), 0xFB, np.uint8)
+    memory = {node: result, None: scratch, **dict(zip(operands, arrays, strict=True))}
+    for launch in routine.launches(types.SimpleNamespace(threads=threads)):
+        pointers = [memory[owner].ctypes.data + offset for owner, offset in launch.memory]
+        HostKernel(launch.source).run(launch.grid, launch.block, launch.shared, [*pointers, *launch.words])
+    return result

@@ -13,7 +13,7 @@ from nxkernel.backends import MEANING
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda import cumulative, object_code, routines, scan_sources
 from random_primitives import CASES, Drawn, compare
-from wholes_on_device import on_device
+from wholes_on_device import on_device, on_processor
 
 SCANS = [p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min]
 SHAPES = [((601,), 0), ((3, 270), 1), ((40, 3), 0), ((2, 33, 3), 1), ((1,), 0), ((4, 1), 1)]
@@ -84,6 +84,17 @@ def test_random_cases(device, cut, primitive):
         compare(found, MEANING[primitive](node.spec, *case.arrays, **case.params), case)
 
     run()
+
+
+@pytest.mark.parametrize("primitive", SCANS[:3], ids=str)
+def test_machine_code(monkeypatch, primitive):
+    """Threads that run at the same time, as those of the simulator do not."""
+    monkeypatch.setattr(cumulative, "ROW_PART", 900)
+    for type_, shape in ((types.f32, (1701, 1)), (types.s8, (900, 1)), (types.bf16, (40, 3))):
+        x = exact(primitive, type_, shape)
+        node = make(primitive, *inputs(x), axis=0, reverse=True)
+        expected = MEANING[primitive](node.spec, x, axis=0, reverse=True)
+        np.testing.assert_array_equal(on_processor(primitive, x, axis=0, reverse=True), expected)
 
 
 def test_rows_are_cut_where_there_are_few(device, cut):

@@ -12,7 +12,7 @@ from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda import object_code, routines, sort_sources, sorting
-from wholes_on_device import on_device, run
+from wholes_on_device import on_device, on_processor, run
 
 ORDERED = [type_ for type_ in types.TYPES.values() if not type_.is_complex]
 
@@ -116,6 +116,19 @@ def test_blocks_of_a_real_size(device, digits, monkeypatch):
     monkeypatch.setattr(sorting, "SHORT", 2048)
     x = numbers(types.s64, (30, 70))
     np.testing.assert_array_equal(on_device(device, p.sort, x, axis=1, direction="asc"), np.sort(x))
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+def test_machine_code(monkeypatch, direction):
+    """Threads that run at the same time, as those of the simulator do not."""
+    for type_, shape, short in ((types.f32, (40, 9), 2048), (types.bf16, (900, 1), 0), (types.s8, (1100, 1), 0)):
+        monkeypatch.setattr(sorting, "SHORT", short)
+        monkeypatch.setattr(sorting, "PART", 600)
+        x = numbers(type_, shape)
+        params = {"axis": 0, "direction": direction, "type": types.s64}
+        node = make(p.argsort, *inputs(x), **params)
+        expected = MEANING[p.argsort](node.spec, x, **params)
+        np.testing.assert_array_equal(on_processor(p.argsort, x, **params), expected)
 
 
 def test_short_rows_share_a_block(device):
