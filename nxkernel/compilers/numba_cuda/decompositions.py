@@ -65,12 +65,14 @@ def _triangular_solve(a: Any, b: Any, *, lower: bool, transform: str) -> Any:
         rows,
         _ONE[letter].ctypes.data,
     )
-    if len(flat) > 1:
+    if len(flat) > 1 and rows <= _SMALL:
         left, right = _addresses(matrices), _addresses(flat)
         solve = getattr(cublas, f"{letter}trsmBatched")
         solve(*how, left.data.ptr, rows, right.data.ptr, columns, len(flat))
     else:
-        getattr(cublas, f"{letter}trsm")(*how, matrices.data.ptr, rows, flat.data.ptr, columns)
+        solve = getattr(cublas, f"{letter}trsm")
+        for one, other in _each(matrices, flat):
+            solve(*how, one, rows, other, columns)
     return _nan_where((_diagonal(a) == 0).any(axis=-1), x)
 
 
