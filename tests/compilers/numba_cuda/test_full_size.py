@@ -1,15 +1,23 @@
 """Programs as they are launched on a GPU: with its blocks and grids, its memory, its streams and its graphs."""
 
+import types
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("cupy", reason="CuPy is not installed")
 
 import nxkernel as nx
 from compiling import graph_of
 from imaginary_gpu import imaginary
+from nxkernel.backends.cuda import devices
 from nxkernel.compilers import interface
+from nxkernel.compilers.numba_cuda import program as programs
 from nxkernel.transforms.simplify import simplify
+from random_primitives import CASES, Drawn, Surroundings, compare
+from simulating import Simulation, make_small, quick
 
 
 @pytest.fixture
@@ -103,3 +111,38 @@ def test_a_graph_of_launches(gpu):
     launched = agree(gpu, function, uniform(90, 80), rtol=1e-4, times=6)
     # Results are at one of two places in turn; the last of these runs is one launch of a graph.
     assert launched == []
+
+
+# Everything else ---------------------------------------------------------------------------------------------------
+
+#: What launches of loop nests depend on, for a GPU of the size of an H100.
+LARGE = types.SimpleNamespace(multiprocessors=132, shared_limit=227 << 10, threads=1024, simulated=False)
+
+
+@pytest.fixture
+def full_size(monkeypatch):
+    """Simulated devices on which loop nests are launched as on a GPU."""
+    simulation = Simulation(monkeypatch.setattr)
+    monkeypatch.setattr(devices.device(), "shared_limit", LARGE.shared_limit)
+    launches_of = programs.launches_of
+    monkeypatch.setattr(programs, "launches_of", lambda bound, device: launches_of(bound, LARGE))
+    return simulation
+
+
+@pytest.mark.parametrize("primitive", CASES, ids=str)
+def test_a_primitive(primitive, full_size):
+    @settings(quick, max_examples=2)
+    @given(st.data())
+    def run(data):
+        choose = Drawn(data.draw)
+        case = CASES[primitive](choose)
+        around = Surroundings(choose, case)
+        expected = interface.get("evaluator").compile(around.graph).run(around.arrays)
+        with pytest.MonkeyPatch.context() as patch:
+            if choose.chance(50):
+                make_small(patch.setattr)
+            found = full_size.run(full_size.compile(around.graph), around.arrays)
+        for want, got in zip(expected, found, strict=True):
+            compare(got, want, case)
+
+    run()
