@@ -24,6 +24,7 @@ from nxkernel.compilers.plan import Control, Plan, Scalar
 from nxkernel.compilers.rooms import rooms
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
+from nxkernel.wording import counted
 
 if TYPE_CHECKING:
     from nxkernel.compilers.numba_cuda.program import Scope
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 BLOCK, BLOCKS = 64, 16
 #: How many turns a loop is taken to have of which nobody knows.
 TURNS = 1 << 12
+
+
+def loop_title(control: Control) -> str:
+    """What a loop is called, for people."""
+    return "loop" if control.turns is None else f"loop of at most {counted(control.turns, 'turn')}"
 
 
 def write_alone(scope: Scope, control: Control) -> None:
@@ -185,15 +191,14 @@ class _Outermost:
     def _title(self) -> str:
         if not self.is_loop:
             return "choice of single numbers, by one thread"
-        turns = "" if self.control.turns is None else f" of {self.control.turns} turns"
-        return f"loop{turns}, {'its turns shared by threads' if self.shared else 'by one thread'}"
+        return f"{loop_title(self.control)}, {'its turns shared by threads' if self.shared else 'by one thread'}"
 
     def write(self) -> None:
         """Write it."""
         scope, control, operands = self.scope, self.control, self.node.operands
         values = {k: self._given(one) for k, one in enumerate(operands) if scalars.is_single(one)}
         homes = {k: self._home(k, one) for k, one in enumerate(operands) if k not in values}
-        arrays = {k: self.kernel.pointer(where, operands[k].type) for k, where in homes.items()}
+        arrays = {k: self.kernel.pointer_to(where, operands[k].type) for k, where in homes.items()}
         inside = _Inside(self.kernel, scope.plan, {}, {})
         if not self.shared:
             results = (inside.loop if self.is_loop else inside.choice)(control, values, arrays)
@@ -214,7 +219,7 @@ class _Outermost:
         scope = self.scope
         if is_known(scope.plan, operand, scope.values):
             return self.kernel.number(known_value(scope, operand), operand.type)
-        return self.w.load(self.kernel.pointer(scope.where(operand), operand.type), FIRST, operand.type)
+        return self.w.load(self.kernel.pointer_to(scope.where(operand), operand.type), FIRST, operand.type)
 
     def _home(self, place: int, operand: Expr) -> Where:
         """Where an array is; the state of a loop that is wanted elsewhere gets there first."""
@@ -234,7 +239,7 @@ class _Outermost:
         """Write the results that are single numbers."""
         for result, value in zip(self.control.results, values, strict=True):
             if result is not None and value is not None:
-                self.w.store(self.kernel.pointer(self.scope.where(result), result.type), FIRST, value, result.type)
+                self.w.store(self.kernel.pointer_to(self.scope.where(result), result.type), FIRST, value, result.type)
 
     def _share(
         self, inside: _Inside, values: Mapping[int, Value], arrays: Mapping[int, str]

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 from nxkernel import primitives as p
 from nxkernel.compilers import scalars
 from nxkernel.compilers.memory import bytes_of
-from nxkernel.compilers.numba_cuda.alone import write_alone
-from nxkernel.compilers.numba_cuda.known import is_alone, known_operands, known_results, known_state
+from nxkernel.compilers.numba_cuda.alone import loop_title, write_alone
+from nxkernel.compilers.numba_cuda.known import is_alone, is_in_one_block, known_operands, known_results, known_state
 from nxkernel.compilers.numba_cuda.numbers import known_value
+from nxkernel.compilers.numba_cuda.small_loops import Block, in_one_block
 from nxkernel.compilers.numba_cuda.steps import Copied, OnDevice, Run, Step, Where, do_all
 from nxkernel.compilers.plan import Control, Plan
 from nxkernel.compilers.rooms import Buffer, rooms, turn
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
+from nxkernel.types import Type
 
 if TYPE_CHECKING:
     from nxkernel.compilers.numba_cuda.program import Scope
@@ -207,7 +209,8 @@ class _Loop(_Parts):
         scope, writer = self.scope, self.writer
         condition, body = self.control.parts
         count, operands = self.node.params["state"], self.node.operands
-        known = known_state(self.control, scope.plan, scope.values)
+        within = is_in_one_block(self.control, scope.plan, scope.values)
+        known = set() if within else known_state(self.control, scope.plan, scope.values)
         around = {k for k in known_operands(operands, scope.plan, scope.values) if k >= count}
         values = {k: writer.value() for k in sorted(known | around)}
         first = [(values[k], known_value(scope, operands[k])) for k in values]
@@ -241,12 +244,14 @@ class _Loop(_Parts):
             fresh = writer.number() if scalars.is_single(array) else self.scratch(self.rooms.fresh[number])
             outputs.append(variable(("output", number), fresh))
         answers = [writer.number() for _ in condition.arrays]
-        asked = self.part(condition, inputs, [lambda where=where: where for where in answers], values)
-        turned = self.part(body, inputs, outputs, values)
+        machine = Block(writer.device) if within else None
+        places = [lambda where=where: where for where in answers]
+        asked = scope.part(condition, inputs, places, self.work(), values, machine)
+        turned = scope.part(body, inputs, outputs, self.work(), values, machine)
         truth = condition.outputs[0]
         value = asked.values.get(truth)
-        dtype = condition.graph.outputs[0].type.dtype
-        answer = Answer(value, asked.at(truth) if value is None else None, dtype)
+        type_ = condition.graph.outputs[0].type
+        answer = Answer(value, asked.at(truth) if value is None else None, type_.dtype)
 
         copies, moves = self._changes(body, count, turned, singles, registers)
         passed = [(values[k], turned.values[body.outputs[k]]) for k in sorted(known)]
@@ -258,20 +263,13 @@ class _Loop(_Parts):
         def steps() -> list[Step]:
             # The body first: what it needs of numbers is not what the condition needs, but both ask for operands.
             inside, ask = turned.finished(), asked.finished()
-            return [Looped(begins, first, ask, answer, inside, copies, moves, passed, self.node)]
+            loop = Looped(begins, first, ask, answer, inside, copies, moves, passed, self.node)
+            found = self._in_one_block(loop, after, type_) if within else None
+            return found or [loop, *after]
 
+        after = self._bring_home(body, count, registers, homes, singles)
         scope.add(_Draft(steps))
-        self._bring_home(body, count, registers, homes, singles)
         self.keep_results({k: values[k] for k in sorted(known)})
-
-    def part(
-        self,
-        plan: Plan,
-        inputs: Sequence[Callable[[], Where] | None],
-        outputs: Sequence[Callable[[], Where]],
-        values: Mapping[int, int],
-    ) -> Scope:
-        return self.scope.part(plan, inputs, outputs, self.work(), values)
 
     def _changes(
         self, body: Plan, count: int, turned: Scope, singles: list[int], registers: Mapping[Buffer, int]
@@ -306,23 +304,37 @@ class _Loop(_Parts):
         registers: Mapping[Buffer, int],
         homes: Mapping[int, Where],
         singles: Iterable[int],
-    ) -> None:
-        """Copy what the last turn left in another buffer."""
+    ) -> list[Copied]:
+        """The copies of what the last turn left in another buffer."""
+        found: list[Copied] = []
         operands, changes = self.node.operands, turn(body, count)
         for k in changes.tangled:
             spare = self.scratch(self.rooms.spare[k])
-            self._copy(spare, (registers["input", k], 0), bytes_of(operands[k]))
+            found.append(self._copied(spare, (registers["input", k], 0), bytes_of(operands[k])))
         for k, home in homes.items():
             if k in changes.tangled:
-                self._copy(home, self.scratch(self.rooms.spare[k]), bytes_of(operands[k]))
+                found.append(self._copied(home, self.scratch(self.rooms.spare[k]), bytes_of(operands[k])))
             elif ("input", k) in changes.moves:
-                self._copy(home, (registers["input", k], 0), bytes_of(operands[k]))
+                found.append(self._copied(home, (registers["input", k], 0), bytes_of(operands[k])))
         for k in singles:
             if self.results[k] is not None:
-                self._copy(self.scope.where(self.results[k]), (registers["input", k], 0), operands[k].type.size)
+                result = self.scope.where(self.results[k])
+                found.append(self._copied(result, (registers["input", k], 0), operands[k].type.size))
+        return found
 
-    def _copy(self, target: Where, source: Where, size: int) -> None:
-        self.scope.add(Copied("state of a loop", target, source, size, nodes=[self.node]))
+    def _copied(self, target: Where, source: Where, size: int) -> Copied:
+        return Copied("state of a loop", target, source, size, nodes=[self.node])
+
+    def _in_one_block(self, loop: Looped, after: Sequence[Copied], answer: Type) -> list[Step] | None:
+        """The loop as one launch, where that can be."""
+        writer, title = self.writer, f"{loop_title(self.control)}, by one block"
+        steps = in_one_block(loop, after, answer, writer.device, title)
+        if steps is not None:
+            launched = steps[-1]
+            record = writer.records.alone(launched.launch, self.node, True)
+            launched.nodes, launched.record = record.nodes, writer.records.number(record)
+            steps[:0] = [_Given(loop.first)]
+        return steps
 
 
 def exchanged(

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 
 from nxkernel import primitives as p
 from nxkernel.compilers import scalars
+from nxkernel.compilers.numba_cuda import small_loops
 from nxkernel.compilers.numba_cuda.simple import fits
 from nxkernel.compilers.plan import Control, Plan, Scalar, Step
 from nxkernel.graph.expr import Expr
@@ -96,6 +97,39 @@ def is_alone(control: Control, plan: Plan, known: Collection[Place]) -> bool:
     return not chosen and fits(control)
 
 
+def is_in_one_block(control: Control, plan: Plan, known: Collection[Place]) -> bool:
+    """Whether one block is to go through all turns of a loop; what then is known of it is known on the device.
+
+    Parameters
+    ----------
+    control : Control
+    plan : Plan
+        Which it is a step of.
+    known : collection of Place
+        Where known numbers are before it.
+    """
+    if control.node.primitive is not p.while_ or is_alone(control, plan, known):
+        return False
+    count = small_loops.elements_of(control)
+    if count is None or count > small_loops.WAITING:
+        return False
+    return count <= small_loops.COUNTING or not _is_counted(control, plan, known)
+
+
+def _is_counted(control: Control, plan: Plan, known: Collection[Place]) -> bool:
+    """Whether the host knows in each turn of a loop whether there is another one."""
+    condition, _ = control.parts
+    return condition.outputs[0] in known_after(condition, _known_inside(control, plan, known))
+
+
+def _known_inside(control: Control, plan: Plan, known: Collection[Place]) -> set[int]:
+    """The operands of a loop that are known in every turn."""
+    around = {
+        place for place in known_operands(control.node.operands, plan, known) if place >= control.node.params["state"]
+    }
+    return known_state(control, plan, known) | around
+
+
 def known_state(control: Control, plan: Plan, known: Collection[Place]) -> set[int]:
     """The parts of the state of a loop that are known in every turn.
 
@@ -136,7 +170,7 @@ def known_results(control: Control, plan: Plan, known: Collection[Place]) -> lis
     known : collection of Place
         Where known numbers are before it.
     """
-    if is_alone(control, plan, known):
+    if is_alone(control, plan, known) or is_in_one_block(control, plan, known):
         return [False] * len(control.results)
     if control.node.primitive is p.while_:
         state = known_state(control, plan, known)
@@ -165,14 +199,11 @@ def waits(plan: Plan, inputs: Iterable[int]) -> bool:
 
 def _control_waits(control: Control, plan: Plan, known: Collection[Place]) -> bool:
     node = control.node
-    if is_alone(control, plan, known):
+    if is_alone(control, plan, known) or is_in_one_block(control, plan, known):
         return False
     if node.primitive is not p.while_:
         given = known_operands(node.operands[1:], plan, known)
         asks = not is_known(plan, node.operands[0], known)
         return asks or any(waits(part, given) for part in control.parts)
-    condition, body = control.parts
-    around = {place for place in known_operands(node.operands, plan, known) if place >= node.params["state"]}
-    given = known_state(control, plan, known) | around
-    asks = condition.outputs[0] not in known_after(condition, given)
-    return asks or waits(condition, given) or waits(body, given)
+    given = _known_inside(control, plan, known)
+    return not _is_counted(control, plan, known) or any(waits(part, given) for part in control.parts)

@@ -174,7 +174,7 @@ class _Text(Arithmetic):
                     self._put(part, value)
 
     def _put(self, part: _Part, value: Value) -> None:
-        self.w.store(self.kernel.pointer(self.scope.at(part.place), part.type), FIRST, value, part.type)
+        self.w.store(self.kernel.pointer_to(self.scope.at(part.place), part.type), FIRST, value, part.type)
 
     def _store(self, part: _Part) -> None:
         index, value, combine = self.stored(part.node)
@@ -195,4 +195,4 @@ class _Text(Arithmetic):
 
     def array(self, node: Expr) -> str:
         """The name of the pointer to an array."""
-        return self.kernel.pointer(self.scope.where(node), node.type)
+        return self.kernel.pointer_to(self.scope.where(node), node.type)

@@ -81,6 +81,8 @@ class Scope:
         Its workspace.
     known : mapping
         Of inputs that are known numbers the registers of the host.
+    machine : Machine, optional
+        What launches are made for, where that is not the whole device.
     """
 
     def __init__(
@@ -91,8 +93,9 @@ class Scope:
         outputs: Sequence[Callable[[], Where]],
         work: Where,
         known: Mapping[int, int],
+        machine: Any = None,
     ) -> None:
-        self.writer, self.plan = writer, plan
+        self.writer, self.plan, self.machine = writer, plan, machine or writer.device
         self.inputs, self.outputs, self.work = inputs, outputs, work
         #: Where known numbers are, and their registers of the host.
         self.values: dict[tuple[str, int], int] = {("input", place): value for place, value in known.items()}
@@ -136,9 +139,10 @@ class Scope:
         outputs: Sequence[Callable[[], Where]],
         work: Where,
         known: Mapping[int, int],
+        machine: Any = None,
     ) -> Scope:
         """What writes a part of a loop or choice; its steps are written."""
-        made = Scope(self.writer, plan, inputs, outputs, work, known)
+        made = Scope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
         made.run()
         return made
 
@@ -205,7 +209,7 @@ class Scope:
         self.add(made)
 
     def _nest(self, step: Any, bound: Bound) -> None:
-        for launch in launches_of(bound, self.writer.device):
+        for launch in launches_of(bound, self.machine):
             self.launch(launch, self.writer.records.nest(step, launch))
 
     def _product(self, step: Any, product: Product) -> None:

@@ -49,9 +49,18 @@ class Kernel:
         self._live: list[tuple[int, int, int | None]] = []
         self._numbers: dict[Any, Value] = {}
 
-    def pointer(self, where: Where, type_: Type) -> str:
+    @property
+    def arguments(self) -> int:
+        """How many arguments it has."""
+        return len(self._pointers) + len(self._words)
+
+    def pointer(self, where: Where, kind: str) -> str:
+        """The name of a pointer to elements, which are of such a type in memory."""
+        return self._pointers.setdefault((where, kind), f"p{len(self._pointers)}")
+
+    def pointer_to(self, where: Where, type_: Type) -> str:
         """The name of a pointer to elements of a type."""
-        return self._pointers.setdefault((where, elements.memory_type(type_)), f"p{len(self._pointers)}")
+        return self.pointer(where, elements.memory_type(type_))
 
     def number(self, value: Any, type_: Type) -> Value:
         """A number that the host hands over.
@@ -68,9 +77,7 @@ class Kernel:
             names = []
             for part, kind in enumerate(elements.word_types(type_)):
                 half = part if type_.is_complex else None
-                if live:
-                    self._live.append((len(self._words), value, half))
-                names.append(self.word(kind, 0 if live else part_of(value.item(), half)))
+                names.append(self.live(kind, value, half) if live else self.word(kind, part_of(value.item(), half)))
             self._numbers[key] = elements.constant(names, type_)
         return self._numbers[key]
 
@@ -79,8 +86,13 @@ class Kernel:
         self._words.append((kind, number))
         return f"c{len(self._words) - 1}"
 
+    def live(self, kind: str, value: int, part: int | None) -> str:
+        """The name of an argument that the host has in a register when it gets there."""
+        self._live.append((len(self._words), value, part))
+        return self.word(kind, 0)
+
     def launch(
-        self, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,)
+        self, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,), shared: int = 0
     ) -> tuple[KernelLaunch, list[Where], list[tuple[int, int, int | None]]]:
         """The launch, the places of its pointers, and the words that the host knows only while it runs."""
         names = [*self._pointers.values(), *(f"c{place}" for place in range(len(self._words)))]
@@ -88,7 +100,7 @@ class Kernel:
         source = Source(self.name, f"def {self.name}({', '.join(names)}):\n{self.w.text}\n", parameters)
         count = len(self._pointers)
         live = [(count + place, value, part) for place, value, part in self._live]
-        launch = KernelLaunch(source, (), [number for _, number in self._words], grid, block, title=self.title)
+        launch = KernelLaunch(source, (), [number for _, number in self._words], grid, block, shared, title=self.title)
         return launch, [where for where, _ in self._pointers], live
 
 

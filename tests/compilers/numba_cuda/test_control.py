@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cuda import simple
+from nxkernel.compilers.numba_cuda import simple, small_loops
 from nxkernel.compilers.numba_cuda.control import Chosen, Looped, exchanged
 from nxkernel.compilers.numba_cuda.steps import Copied, Reckoned
 from nxkernel.ops import control
@@ -13,11 +13,20 @@ from on_device import agree, compiled, done
 X = np.arange(12.0).reshape(3, 4)
 
 
-@pytest.fixture(params=[256, -1], ids=["alone where it fits", "by the host"], autouse=True)
-def most(request, monkeypatch):
-    """The most steps of loops and choices that one kernel goes through."""
-    monkeypatch.setattr(simple, "MOST", request.param)
+@pytest.fixture(params=["in kernels", "by the host"], autouse=True)
+def way(request, monkeypatch):
+    """Whether kernels go through whole loops and choices where they can."""
+    if request.param == "by the host":
+        monkeypatch.setattr(simple, "MOST", -1)
+        monkeypatch.setattr(small_loops, "WAITING", -1)
     return request.param
+
+
+@pytest.fixture
+def by_the_host(monkeypatch):
+    """Have the host go through all loops and choices."""
+    monkeypatch.setattr(simple, "MOST", -1)
+    monkeypatch.setattr(small_loops, "WAITING", -1)
 
 
 def counted(turns, body, state):
@@ -84,7 +93,7 @@ def product(a, b):
     return counted(n, lambda i, s: counted(n, lambda j, s: column(i, j, s), s), [zeros])[0]
 
 
-def test_loops_in_loops(device):
+def test_loops_in_loops(by_the_host, device):
     a, b = np.random.default_rng(0).random((2, 4, 4))
     executable = agree(product, a, b, rtol=1e-12)
     steps, (found,) = done(executable, [a, b])
@@ -162,7 +171,7 @@ def count_reads(device, monkeypatch):
     return reads
 
 
-def test_loops_that_count_read_nothing_back(device, monkeypatch):
+def test_loops_that_count_read_nothing_back(by_the_host, device, monkeypatch):
     reads = count_reads(device, monkeypatch)
     executable = compiled(lambda x, n: tuple(counted(n, lambda i, s: [s[0] * 0.5 + i], [x])), X, np.int64(3))
     executable.run([X, np.int64(3)])
@@ -172,7 +181,7 @@ def test_loops_that_count_read_nothing_back(device, monkeypatch):
     assert len(reads) == 4
 
 
-def test_a_condition_on_an_array_is_read_back_once_a_turn(device, monkeypatch):
+def test_a_condition_on_an_array_is_read_back_once_a_turn(by_the_host, device, monkeypatch):
     reads = count_reads(device, monkeypatch)
     (found,) = compiled(*STATES["until it is enough"][:1], X).run([X])
     assert len(reads) == 4
@@ -188,7 +197,7 @@ def test_what_numbers_of_one_exchange_do():
     assert exchanged({1: ("input", 7)}, [first]) == ([(("input", 7), first)], {})
 
 
-def test_the_steps_of_a_loop_and_a_choice(device):
+def test_the_steps_of_a_loop_and_a_choice(by_the_host, device):
     program = compiled(*STATES["made anew"][:1], X).ready_for([X]).program
     assert [type(step) for step in program.steps] == [Copied, Looped, Copied]
     assert program.steps[1].answer.value is not None

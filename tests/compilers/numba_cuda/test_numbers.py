@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cuda import simple
+from nxkernel.compilers.numba_cuda import simple, small_loops
 from nxkernel.compilers.numba_cuda.object_code import ptx
 from nxkernel.compilers.numba_cuda.steps import Launched, Reckoned
 from nxkernel.ops import control
@@ -17,6 +17,7 @@ X = np.arange(12.0).reshape(3, 4)
 def by_the_host(monkeypatch):
     """Have the host go through all loops and choices."""
     monkeypatch.setattr(simple, "MOST", -1)
+    monkeypatch.setattr(small_loops, "WAITING", -1)
 
 
 def counted(turns, body, state):
