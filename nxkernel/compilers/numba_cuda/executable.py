@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -165,6 +166,9 @@ class Ready:
             except (DeviceFaultError, DeviceMemoryError) as error:
                 if not (isinstance(error, DeviceFaultError) and error.lost):
                     _tell(error, now)
+                # Whoever keeps the error, as notebooks do, must not keep what the run had of memory.
+                given = made = now = None
+                traceback.clear_frames(error.__traceback__)
                 raise
 
     def _given(self, arrays: Sequence[np.ndarray | DeviceArray]) -> dict[int, DeviceArray]:

@@ -1,5 +1,6 @@
 """Runs of programs for GPUs: where their memory is, what is transferred, and what is told when something goes wrong."""
 
+import gc
 import re
 
 import numpy as np
@@ -111,6 +112,21 @@ def test_memory_that_is_not_there_is_told_with_the_line(device):
         device.limit_memory(None)
     (found,) = executable.run([np.ones((64, 64))])
     assert found.host()[0, 0] == 65
+
+
+def test_an_error_that_is_kept_keeps_no_memory(device):
+    executable = compiled(lambda x: (nx.exp(x), nx.sin(x), nx.dot(x, x)), np.ones((64, 64)))
+    gc.collect()
+    before = device.memory.used
+    # The array that comes from the host fits, and the first results.
+    device.limit_memory(before + (3 << 15))
+    try:
+        with pytest.raises(DeviceMemoryError) as raised:
+            executable.run([np.ones((64, 64))])
+    finally:
+        device.limit_memory(None)
+    assert raised.value.used == before + (3 << 15)
+    assert device.memory.used == before
 
 
 def test_a_fault_is_told_with_the_kernel_and_the_line(device, monkeypatch):
