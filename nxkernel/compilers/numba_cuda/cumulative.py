@@ -18,6 +18,8 @@ from nxkernel.shapes import ceil_div
 
 #: Rows from which each has a block of its own, and columns from which each has a thread of its own.
 MANY_ROWS, MANY_COLUMNS = 512, 1 << 16
+#: Rows of at most so many elements, if there are many, have a thread each, as columns do.
+SHORT_ROW = 64
 #: Fewest elements of a part of a row and of a column, and the most parts of each.
 ROW_PART, COLUMN_PART = 4 * THREADS * ITEMS, 64
 MOST_ROW_PARTS, MOST_COLUMN_PARTS = 1024, 64
@@ -51,7 +53,7 @@ def _cumulative(node: Expr) -> Routine:
     scan = Scan(name, type_, node.params["reverse"], in_order)
     if not outer * length * columns:
         return Routine(node, title, lambda device: [], capturable=True)
-    along = columns == 1 and not type_.is_complex
+    along = columns == 1 and not type_.is_complex and (length > SHORT_ROW or outer < MANY_ROWS)
     lines = _Lines(node, title, scan, outer, length, columns, *_parts(scan, outer, length, columns, along))
     return Routine(node, title, lines.of_rows if along else lines.of_columns, lines.scratch, capturable=True)
 
@@ -87,7 +89,7 @@ class _Lines:
     def of_rows(self, device: Any) -> list[KernelLaunch]:
         """Rows: a block for each part."""
         words = (self.length, self.parts, self.part, self.outer * self.parts)
-        block = min(THREADS, device.threads)
+        block = min(THREADS, max(32, 1 << (ceil_div(self.part, ITEMS) - 1).bit_length()), device.threads)
         grid = min(words[-1], MOST_BLOCKS)
         made = scan_sources.rows(self.scan, self.parts > 1)
         return self._launches(scan_sources.totals_of_rows, made, words, grid, block)

@@ -105,6 +105,18 @@ def test_rows_are_cut_where_there_are_few(device, cut):
     assert many[0].title == "cumulative sum of 600 x 300 x 1, from end to end"
 
 
+def test_blocks_are_as_large_as_rows_ask_for(device, monkeypatch):
+    monkeypatch.setattr(type(device), "threads", 1024)
+    blocks = {n: launches(device, p.cumulative_sum, (600, n), axis=1, reverse=False)[0].block for n in (65, 300, 9000)}
+    assert blocks == {65: (32,), 300: (64,), 9000: (256,)}
+
+
+def test_many_short_rows_have_a_thread_each(device):
+    (launch,) = launches(device, p.cumulative_sum, (600, 40), axis=1, reverse=False)
+    assert launch.source.name == "scan_columns"
+    check(device, p.cumulative_sum, exact(p.cumulative_sum, types.f32, (513, 5)), axis=1, reverse=True)
+
+
 def test_parts_are_no_more_than_a_block_looks_back_at(device):
     first, second = launches(device, p.cumulative_sum, (1 << 28,), axis=0, reverse=False)
     assert first.grid == second.grid == (1024,)
