@@ -4,6 +4,7 @@ import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.matmul import Product
+from nxkernel.compilers.numba_cuda import small_loops
 from nxkernel.compilers.numba_cuda.planning import guessed, written
 from nxkernel.compilers.plan import Whole
 from nxkernel.ops import control
@@ -41,7 +42,9 @@ def test_whole_operations_have_routines():
     assert works(lambda x: nx.sort(x, axis=0), spec("f32", 5, 6)) == [Whole]
 
 
-def test_numbers_that_loops_go_by_are_kept_on_the_host(device):
+def test_numbers_that_loops_go_by_are_kept_on_the_host(device, monkeypatch):
+    monkeypatch.setattr(small_loops, "WAITING", -1)
+
     def looping(x, n, k):
         state = control.run_while([0, x], lambda s: nx.less(s[0], n), lambda s: [s[0] + 1, s[1] * 2], "ix")
         return state[1] * k
