@@ -23,7 +23,13 @@ from nxkernel.defn.mapping import vmap
 from nxkernel.defn.nans import debug_nans
 from nxkernel.defn.options import keyword
 from nxkernel.defn.stream import Stream, stream
-from nxkernel.defn.transfer import backend_copy, backend_deallocate, backend_transfer
+from nxkernel.defn.transfer import (
+    backend_copy,
+    backend_deallocate,
+    backend_memory,
+    backend_names,
+    backend_transfer,
+)
 from nxkernel.defn.walking import leaves, map_leaves
 
 __all__ = [
@@ -33,6 +39,8 @@ __all__ = [
     "assert_compiles",
     "backend_copy",
     "backend_deallocate",
+    "backend_memory",
+    "backend_names",
     "backend_transfer",
     "checkpoint",
     "compile",

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from nxkernel import checks
+from nxkernel.backends.cuda import devices
+from nxkernel.backends.cuda.machine import Memory
 from nxkernel.defn import walking
-from nxkernel.errors import TracedValueError, message
+from nxkernel.errors import NxValueError, TracedValueError, message
 from nxkernel.graph.expr import TracedValue, at_line
 from nxkernel.ops.conversion import eager
 from nxkernel.ops.dispatch import lasting
@@ -100,6 +103,60 @@ def backend_deallocate(container: Any) -> int:
     freed: list[int] = []
     _each("backend_deallocate", container, lambda tensor: freed.append(device.deallocate(tensor)))
     return sum(freed)
+
+
+def backend_names() -> list[str]:
+    """Where tensors can be: on the host, and on each GPU that can be used.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> nx.backend_names()[0]
+    'cpu'
+    """
+    return [device.HOST, *(f"cuda:{index}" for index in range(devices.count()))]
+
+
+def backend_memory(backend: str = "cuda", *, limit: int | str | None = "as it is") -> Memory:
+    """The memory of a device, and how much of it this process may take.
+
+    Parameters
+    ----------
+    backend : str, optional
+        ``"cuda:0"`` and so on.
+    limit : int or None, optional
+        From now on this process takes no more than so many bytes; None is all there is. When not given, that stays.
+
+    Returns
+    -------
+    Memory
+        In bytes: what tensors use, what is held for them and later ones, what there is in all, what no process has
+        taken, and the limit.
+
+    Raises
+    ------
+    CudaUnavailableError
+        Where no GPU can be used.
+    NxTypeError, NxValueError
+        For what is no device, and for a limit that is no number of bytes.
+
+    Examples
+    --------
+    To leave half of a GPU to others::
+
+        nx.backend_memory("cuda:0", limit=nx.backend_memory("cuda:0").total // 2)
+    """
+    found = device.device_of(backend)
+    if found is None:
+        raise NxValueError(message("the memory of the host is not counted here.", 'Write "cuda:0".'))
+    if limit != "as it is":
+        if limit is not None:
+            checks.count("backend_memory", "limit", limit)
+        found.limit_memory(limit)
+    return found.memory
 
 
 def _each(function: str, container: Any, change: Any) -> Any:

@@ -64,6 +64,20 @@ def test_memory_is_given_back():
     assert nx.backend_deallocate([nx.tensor(1), 2.0]) == 0
 
 
+def test_what_there_is():
+    assert nx.backend_names() == ["cpu", "cuda:0", "cuda:1"]
+    before = nx.backend_memory("cuda:1")
+    tensor = nx.backend_copy(nx.iota((100,)), "cuda:1")
+    assert nx.backend_memory("cuda:1").used == before.used + tensor.array.nbytes
+    assert nx.backend_memory("cuda:1", limit=1000).limit == 1000
+    assert nx.backend_memory("cuda:1").limit == 1000
+    assert nx.backend_memory("cuda:1", limit=None) == nx.backend_memory("cuda:1")
+    with pytest.raises(NxValueError, match=r"the memory of the host is not counted here"):
+        nx.backend_memory("cpu")
+    with pytest.raises(NxTypeError, match="limit"):
+        nx.backend_memory("cuda:0", limit=0.5)
+
+
 def test_too_large_for_the_device():
     where = devices.device(1)
     where.limit_memory(where.memory.used + 1000)
