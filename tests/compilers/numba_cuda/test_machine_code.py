@@ -14,7 +14,7 @@ from random_primitives import CASES, Drawn, Surroundings, compare
 from simulating import Simulation, make_small
 
 #: Programs of one primitive alone that are drawn in a run of all tests.
-FEW = 3
+FEW = 2
 _kernels = {}
 
 
