@@ -39,7 +39,8 @@ class State:
     devices: tuple[str, ...]
 
 
-def _found(module: str) -> bool:
+def has_package(module: str) -> bool:
+    """Whether a package can be imported."""
     try:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:
@@ -60,7 +61,7 @@ def state() -> State:
     State
     """
     missing = [] if _has_driver() else ["the NVIDIA driver (libcuda), which comes with the system, not with pip"]
-    packages = [f"the package {name}" for module, name in PACKAGES.items() if not _found(module)]
+    packages = [f"the package {name}" for module, name in PACKAGES.items() if not has_package(module)]
     # CuPy takes a quarter of a second, which nobody without a driver should wait for.
     packages += [] if missing or packages else _missing_libraries()
     if missing or packages:

@@ -7,7 +7,7 @@ import threading
 
 from nxkernel.backends.cuda import availability
 from nxkernel.backends.cuda.machine import Device
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import CudaUnavailableError, NxTypeError, NxValueError, message
 
 _NAME = re.compile(r"cuda(?::(\d+))?")
 _lock = threading.Lock()
@@ -88,6 +88,13 @@ def device(which: int | str | Device = 0) -> Device:
 
 def _open(simulated: bool, index: int) -> Device:
     if simulated:
+        if not availability.has_package("numba_cuda"):
+            raise CudaUnavailableError(
+                message(
+                    "the simulator of GPUs is a part of numba-cuda, which is not installed.",
+                    "pip install 'numba-cuda[cu13]' brings it.",
+                )
+            )
         from nxkernel.backends.cuda.simulated import SimulatedDevice
 
         return SimulatedDevice(index)

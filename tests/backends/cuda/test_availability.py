@@ -26,7 +26,7 @@ END = '  compiler="numba_cpu" runs the same definitions here, and compiler="auto
 
 def test_without_a_driver(monkeypatch):
     monkeypatch.setattr(availability, "_has_driver", lambda: False)
-    monkeypatch.setattr(availability, "_found", lambda module: True)
+    monkeypatch.setattr(availability, "has_package", lambda module: True)
     assert refused('compiler="numba_cuda"') == (
         'compiler="numba_cuda" needs an NVIDIA GPU, and there is none to be used here.\n'
         "  Missing: the NVIDIA driver (libcuda), which comes with the system, not with pip.\n" + END
@@ -35,7 +35,7 @@ def test_without_a_driver(monkeypatch):
 
 def test_without_packages(monkeypatch):
     monkeypatch.setattr(availability, "_has_driver", lambda: True)
-    monkeypatch.setattr(availability, "_found", lambda module: module == "cuda.bindings")
+    monkeypatch.setattr(availability, "has_package", lambda module: module == "cuda.bindings")
     assert refused() == (
         "the device needs an NVIDIA GPU, and there is none to be used here.\n"
         "  Missing: the package CuPy.\n"
@@ -47,7 +47,7 @@ def test_without_packages(monkeypatch):
 def test_without_a_library(monkeypatch):
     pytest.importorskip("cuda.pathfinder")
     monkeypatch.setattr(availability, "_has_driver", lambda: True)
-    monkeypatch.setattr(availability, "_found", lambda module: True)
+    monkeypatch.setattr(availability, "has_package", lambda module: True)
     monkeypatch.setattr(availability, "LIBRARIES", {"no_such_library": "nvidia-nothing"})
     assert "  Missing: the library no_such_library (the wheel nvidia-nothing).\n  pip install" in refused()
 

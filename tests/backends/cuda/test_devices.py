@@ -53,3 +53,15 @@ def test_the_environment_asks_for_the_simulator(monkeypatch):
     devices.use_simulator(False)
     assert not devices.simulating()
     assert devices.count() == 0
+
+
+def test_the_simulator_needs_its_package(monkeypatch):
+    monkeypatch.setattr(devices, "_devices", {})
+    monkeypatch.setattr(availability, "has_package", lambda module: False)
+    devices.use_simulator()
+    with pytest.raises(CudaUnavailableError) as caught:
+        devices.device()
+    assert str(caught.value) == (
+        "the simulator of GPUs is a part of numba-cuda, which is not installed.\n"
+        "  pip install 'numba-cuda[cu13]' brings it."
+    )
