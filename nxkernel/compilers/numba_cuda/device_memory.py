@@ -128,6 +128,23 @@ for _count in (2, 4, 8, 16):
 
 
 @intrinsic
+def further(typingctx: Any, p: Any, i: Any) -> Any:
+    """A pointer to the element of a number, that stays in a register."""
+    if not isinstance(p, types.CPointer):
+        return None
+
+    def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
+        # LLVM would add the number again at each use, where it cannot see that the pointer is the same in all of them.
+        whole = b.ptrtoint(b.gep(*given[:1], given[1:]), _I64)
+        kept = b.call(ir.InlineAsm(ir.FunctionType(_I64, [_I64]), "mov.u64 $0, $1;", "=l,l"), [whole])
+        kind = context.get_value_type(p.dtype)
+        # Memory of the whole device, which LLVM no more sees either.
+        return b.addrspacecast(b.inttoptr(kept, ir.PointerType(kind, addrspace=1)), ir.PointerType(kind))
+
+    return p(p, types.int64), codegen
+
+
+@intrinsic
 def address(typingctx: Any, p: Any) -> Any:
     """Where a pointer points, as a number of bytes."""
     if not isinstance(p, types.CPointer):
@@ -211,4 +228,4 @@ def atomic_max(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
     return types.void(p, types.int64, p.dtype), codegen
 
 
-TABLE |= {"address": address, "atomic_add": atomic_add, "atomic_max": atomic_max}
+TABLE |= {"address": address, "further": further, "atomic_add": atomic_add, "atomic_max": atomic_max}

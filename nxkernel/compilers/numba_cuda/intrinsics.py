@@ -8,6 +8,7 @@ Both tables have the same names. Types are those of the arguments unless the nam
                                   aligned to their number.
 ``storeN(p, i, elements)``        The same to memory.
 ``address(p)``                    Where a pointer points, in bytes.
+``further(p, i)``                 The pointer to an element.
 ``s8(x)`` … ``u64(x)``            A number as an integer: integers wrap, floats are cut and saturate, NaN is 0.
 ``f32(x)``, ``f64(x)``            A number as a float.
 ``truth(x)``                      Whether a number is not zero.

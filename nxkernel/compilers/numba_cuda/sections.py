@@ -45,6 +45,8 @@ class Code:
         That of the row at hand among all, where lanes have none of the outer axes' indices.
     suffix : str
         What the names of slots end in.
+    pointers : dict of int to str
+        Of buffers that are read from another pointer than their own what it is called: it has their start in it.
     tiles : dict of int to Value
         Of each buffer that a tile in shared memory has, the element at hand.
     """
@@ -56,6 +58,7 @@ class Code:
         self.arguments, self.nest, self.w = arguments, arguments.nest, writer
         self.rows: dict[int, list[tuple[str, str]]] = {}
         self.number = self.suffix = ""
+        self.pointers: dict[int, str] = {}
         self.carried: Callable[[int], Value] = lambda number: ""
         self.tiles: dict[int, Value] = {}
         self._located: frozenset[int] = frozenset()
@@ -92,7 +95,8 @@ class Code:
         """Where a buffer, or a running index, is at a lane."""
         moved = {axis: index for axis, index in lane.items() if axis not in self._located}
         terms = self.arguments.terms(number, moved)
-        return total([self.arguments.start(number), self._bases.get(number), *terms, further])
+        start = None if number in self.pointers else self.arguments.start(number)
+        return total([start, self._bases.get(number), *terms, further])
 
     # Instructions ----------------------------------------------------------------------------------------------
 
@@ -179,7 +183,8 @@ class Code:
     def _loaded(
         self, op: Op, found: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: frozenset[int]
     ) -> list[Value]:
-        number, name = op.extra, self.arguments.buffers[op.extra]
+        number = op.extra
+        name = self.pointers.get(number, self.arguments.buffers[number])
         if number in self.tiles:
             return [self.tiles[number]]
         if number in vector and not op.args:

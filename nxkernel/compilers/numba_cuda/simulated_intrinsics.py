@@ -81,7 +81,7 @@ def _stores(count: int) -> Callable[[Any, Any, Sequence[Any]], None]:
     return function
 
 
-TABLE["address"] = _address
+TABLE |= {"address": _address, "further": lambda p, i: p[i:]}
 for _count in (2, 4, 8, 16):
     TABLE |= {f"load{_count}": _loads(_count), f"store{_count}": _stores(_count)}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from nxkernel import shapes
 from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.loops import Nest, Section
+from nxkernel.compilers.loops import Nest, Op, Section
 from nxkernel.compilers.numba_cuda import geometry, walking
 from nxkernel.compilers.numba_cuda.arguments import Arguments
 from nxkernel.compilers.numba_cuda.elements import Value
@@ -23,7 +23,7 @@ from nxkernel.compilers.numba_cuda.walking import Span
 from nxkernel.compilers.numba_cuda.writing import Writer
 
 #: Columns of a thread, the first of these that leave threads enough.
-COLUMNS = (2, 1)
+COLUMNS = (4, 2, 1)
 #: Threads for each multiprocessor that are enough, as each has several results on the way.
 ENOUGH = 256
 #: Instructions of the longest section, for all results of a thread, at most.
@@ -74,6 +74,7 @@ class Tiling:
         self.cells: list[Cell] = list(itertools.product(range(rows), range(columns)))
         self._lanes: dict[Cell, dict[int, str]] = {}
         self._inside: dict[Cell, str] = {}
+        self._pointers: dict[tuple[int, int, int], str] = {}
 
     def launches(self) -> list[KernelLaunch]:
         """The launch, with everything; none where there are no results."""
@@ -112,12 +113,32 @@ class Tiling:
             columns = [w.let(f"minimum({index}, {sizes[column_axis]} - 1)", "column") for index in columns]
             for r, c in self.cells:
                 self._lanes[r, c] = {row_axis: rows[r], column_axis: columns[c]}
+            self._point()
             for section in self.nest.sections:
                 if section.level == "row":
                     self._finish(section, self._values(section, {}, {}))
                 else:
                     self._full(section)
             w.line("group += cuda.gridDim.x * cuda.blockDim.x")
+
+    def _point(self) -> None:
+        """Write where the rows and columns of each buffer that is read inside begin."""
+        full = [section for section in self.nest.sections if section.level == "full"]
+        self._pointers.clear()
+        for number in sorted({op.extra for section in full for op in section.code if op.name in ("load", "gather")}):
+            for cell in self.cells:
+                key = (number, *self._own(number, cell))
+                if key not in self._pointers:
+                    place = self.code.place(number, self._lanes[cell])
+                    name = self.arguments.buffers[number]
+                    if place != "0":
+                        name = self.w.let(f"further({name}, {place})", "p")
+                    self._pointers[key] = name
+
+    def _own(self, number: int, cell: Cell) -> Cell:
+        """The first of the cells that read a buffer where one does."""
+        strides, outer = self.nest.buffers[number].strides, self.nest.outer
+        return (cell[0] if strides[outer - 2] != "0" else 0, cell[1] if strides[outer - 1] != "0" else 0)
 
     def _finish(self, section: Section, values: dict[Cell, list[Value]]) -> None:
         """Keep and store what a section gives for each cell."""
@@ -154,7 +175,11 @@ class Tiling:
                     accumulator.step(values[cell])
 
         spans = [Span(axis, None, self.arguments.size(axis)) for axis in self._inner()]
+        before = self.code.located
+        pointed = {number for number, _, _ in self._pointers}
+        self.code.located = (before[0], {number: at for number, at in before[1].items() if number not in pointed})
         walking.nested(self.code, spans, turn)
+        self.code.located = before
         for cell in self._turns():
             for accumulator in found[cell]:
                 accumulator.result(self.code.slot(accumulator.reduce.slot), "0")
@@ -171,10 +196,17 @@ class Tiling:
             for cell in self._turns():
                 key = (cell[0] if by_row else 0, cell[1] if by_column else 0)
                 if key not in known:
-                    place = {**lane, **self._lanes[cell]}
-                    known[key] = self.code.instruction(op, section.code, values[cell], place)
+                    known[key] = self._instruction(op, section, values[cell], lane, cell)
                 values[cell].append(known[key])
         return values
+
+    def _instruction(self, op: Op, section: Section, values: list[Value], lane: Lane, cell: Cell) -> Value:
+        if section.level == "row" or op.name not in ("load", "gather"):
+            return self.code.instruction(op, section.code, values, {**lane, **self._lanes[cell]})
+        self.code.pointers = {op.extra: self._pointers[(op.extra, *self._own(op.extra, cell))]}
+        value = self.code.instruction(op, section.code, values, lane)
+        self.code.pointers = {}
+        return value
 
 
 def _depends(nest: Nest, section: Section) -> list[tuple[bool, bool]]:

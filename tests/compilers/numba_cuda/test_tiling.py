@@ -1,11 +1,14 @@
 """Kernels whose threads have tiles of results in registers."""
 
+import re
+
 import numpy as np
 import pytest
 
 import nxkernel as nx
 from compiling import spec
 from nests_on_device import Machine, agree_on_device, launches_for
+from nxkernel.compilers.numba_cuda import object_code
 
 GPU = Machine(multiprocessors=132, shared_limit=227 << 10, simulated=False, threads=1024)
 
@@ -24,8 +27,11 @@ def test_products_of_matrices(rows, columns):
 def test_what_several_cells_share_is_read_once():
     (launch,) = launches_for(nx.dot, spec("s32", 4096, 64), spec("s32", 64, 4096), machine=GPU)
     assert launch.source.name == "tiles"
-    inside = launch.source.text.split("while item")[1]
-    assert (inside.count("= a["), inside.count("= b[")) in ((8, 2), (2, 8))
+    inside = launch.source.text.split("while item")[1].split("+= 1")[0]
+    assert len(re.findall(r"= (?:a|b|p\d+)\[", inside)) == 8 + 4
+    assert len(re.findall(r" \* v", inside)) == 8 * 4
+    for arch in ("sm_80", "sm_90"):
+        assert object_code.ptx(launch.source, arch).count("mad.lo.s32") >= 8 * 4
 
 
 def test_convolutions_and_what_follows():
