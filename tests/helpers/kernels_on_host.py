@@ -46,7 +46,7 @@ def without_ptx():
 
 def _move(b, result, text, constraints, *given):
     half = ir.Constant(I32, 16)
-    if text == "mov.b32 $0, $1;":
+    if text in ("mov.b32 $0, $1;", "mov.u64 $0, $1;"):
         return given[0]
     if text == "mov.b32 $0, {$1, $2};":
         return b.or_(b.zext(given[0], I32), b.shl(b.zext(given[1], I32), half))
@@ -118,7 +118,8 @@ def stand_in(module):
     text = str(module)
     for name in ("tid", "ctaid", "ntid", "nctaid"):
         text = re.sub(rf"llvm\.nvvm\.read\.ptx\.sreg\.{name}\.([xyz])", rf"nx_{name}_\1", text)
-    text = text.replace("llvm.nvvm.barrier0", "nx_barrier").replace("llvm.nvvm.", "nx_").replace("addrspace(3)", "")
+    text = text.replace("llvm.nvvm.barrier0", "nx_barrier").replace("llvm.nvvm.", "nx_")
+    text = re.sub(r"addrspace\([13]\)", "", text)
     text = text.replace("addrspacecast", "bitcast").replace("[0 x ", f"[{DYNAMIC} x ")
     return re.sub(r"(@\S*dynamic_\S+ = )external\s+global (\[[^]]*\])", r"\1internal global \2 zeroinitializer", text)
 
