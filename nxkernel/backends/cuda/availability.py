@@ -107,7 +107,10 @@ def _of_driver() -> State:
 
 def _refusal(error: str, driver: str) -> str:
     if "InsufficientDriver" in error:
-        return f"a newer NVIDIA driver: this one is for CUDA {driver}, and the installed packages are newer"
+        return (
+            f"a newer NVIDIA driver: this one is for CUDA {driver}, and the installed packages are newer "
+            "(nxkernel[cuda12] has those for CUDA 12)"
+        )
     return _NO_DEVICE if "NoDevice" in error else f"a driver that works: {error}"
 
 

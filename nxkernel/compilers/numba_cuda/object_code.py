@@ -184,8 +184,8 @@ def _toolchain() -> str:
     packages = Path(importlib.util.find_spec("numba_cuda").origin).parents[1]
     versions = sorted(
         path.name
-        for pattern in ("numba_cuda-*", "numba-*", "cuda_bindings-*", "nvidia_nvvm*", "nvidia_nvjitlink*")
-        for path in packages.glob(f"{pattern}.dist-info")
+        for name in ("numba_cuda-", "numba-", "cuda_bindings-", "nvidia_cuda_nvcc", "nvidia_nvvm", "nvidia_nvjitlink")
+        for path in packages.glob(f"{name}*.dist-info")
     )
     own = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in _OWN]
     return hashlib.sha256(b"\n".join(["\n".join(versions).encode(), *own])).hexdigest()[:12]

@@ -77,7 +77,8 @@ class Runtime:
         (Runtime(error="cudaErrorNoDevice: no CUDA-capable device is detected"), "a device: the driver finds"),
         (
             Runtime(12040, error="cudaErrorInsufficientDriver: too old"),
-            "a newer NVIDIA driver: this one is for CUDA 12.4, and the installed packages are newer.",
+            "a newer NVIDIA driver: this one is for CUDA 12.4, and the installed packages are newer "
+            "(nxkernel[cuda12] has those for CUDA 12).",
         ),
         (Runtime(error="cudaErrorUnknown"), "a driver that works: cudaErrorUnknown."),
     ],
