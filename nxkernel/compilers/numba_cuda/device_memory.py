@@ -136,7 +136,7 @@ def further(typingctx: Any, p: Any, i: Any) -> Any:
     def codegen(context: Any, b: ir.IRBuilder, signature: Any, given: Any) -> Any:
         # LLVM would add the number again at each use, where it cannot see that the pointer is the same in all of them.
         whole = b.ptrtoint(b.gep(*given[:1], given[1:]), _I64)
-        kept = b.call(ir.InlineAsm(ir.FunctionType(_I64, [_I64]), "mov.u64 $0, $1;", "=l,l"), [whole])
+        kept = _asm(b, _I64, "mov.u64 $0, $1;", "=l,l", whole)
         kind = context.get_value_type(p.dtype)
         # Memory of the whole device, which LLVM no more sees either.
         return b.addrspacecast(b.inttoptr(kept, ir.PointerType(kind, addrspace=1)), ir.PointerType(kind))

@@ -1,5 +1,6 @@
 """What kernels call, in the simulator and as PTX: memory by several elements, and by several threads."""
 
+import re
 import subprocess
 import sys
 
@@ -8,8 +9,10 @@ import pytest
 from numba import cuda
 from numba.cuda.simulator.kernel import FakeCUDAKernel
 
+from kernels_on_host import HostKernel
 from nxkernel import types
-from nxkernel.compilers.numba_cuda import elements, intrinsics
+from nxkernel.compilers.numba_cuda import elements, intrinsics, object_code
+from nxkernel.compilers.numba_cuda.launches import Source
 
 ADDING = """\
 def kernel(a, n):
@@ -81,6 +84,23 @@ def test_addresses():
     assert a[0] % 8 == 0
     assert a[0] > 0
     assert "cvta" in ptx(ADDING.format("a[i] = address(a)"), "s64*", "s64")
+
+
+def test_pointers_to_elements():
+    text = "def kernel(a, n):\n    q = further(a, n)\n    q[0] = 7.0\n    q[1] = q[2] + 1.0\n"
+    source = Source("kernel", text, ("f64*", "s64"))
+    memory = [np.arange(5.0), np.arange(5.0)]
+    simulated(text, 1, 1, memory[0], 2)
+    HostKernel(source).run((1,), (1,), 0, [memory[1], 2])
+    assert memory[0].tolist() == memory[1].tolist() == [0, 1, 7, 5, 4]
+    # Where the elements are is known from one register.
+    written = object_code.ptx(source, "sm_80")
+    (pointer,) = re.findall(r"mov.u64 (%rd\d+), %rd\d+;", written)
+    assert re.findall(r"(?:ld|st)\.global\.\w+ .*(\[\S+\])", written) == [
+        f"[{pointer}]",
+        f"[{pointer}+16]",
+        f"[{pointer}+8]",
+    ]
 
 
 # Several threads -------------------------------------------------------------------------------------------------
