@@ -19,11 +19,11 @@ from typing import Any
 
 from benchmarks import table
 from benchmarks.children import ROOT
-from benchmarks.work import Goal, Outcome, Settings, Work
+from benchmarks.work import GPU_PEERS, Goal, Outcome, Settings, Work
 
 #: Seconds for one work, with what compiling it takes, and for the start of a process.
 ONE, START = 100.0, 120.0
-#: Processes in a row that may end without a row.
+#: Processes that may end without a row.
 TRIES = 3
 
 
@@ -102,9 +102,11 @@ def run(
             "names": [work.name for work in left],
             "settings": asdict(settings),
             "first": not found.machine,
+            # Where no process comes up with all of them, the last one is left out.
+            "peers": GPU_PEERS[: len(GPU_PEERS) - failures],
         }
         _follow(_lines(task, end), left, found, tell)
-        failures = failures + 1 if len(left) == before else 0
+        failures += len(left) == before
     why = "no process comes up to measure it" if failures else f"left out: {seconds / 60:.0f} minutes are over"
     found.outcomes += [work.outcome({}, note=why) for work in left]
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 import nxkernel as nx
 from benchmarks import libraries
-from benchmarks.work import SUBJECT
+from benchmarks.work import GPU_PEERS, SUBJECT
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,19 @@ def environment() -> dict[str, str]:
     }
 
 
-def there(gpu: bool) -> tuple[list[Library], list[str]]:
+def there(gpu: bool, peers: Sequence[str] = GPU_PEERS) -> tuple[list[Library], list[str]]:
     """The contenders, the subject last, and of those that are missing why.
 
     Parameters
     ----------
     gpu : bool
         Whether this machine has one; else all of them run on the processor, nxkernel in the simulator.
+    peers : sequence of str, optional
+        Those that may take part beside the subject.
     """
     found, missing = [], []
-    for make in (_jax, _torch):
-        made = make(gpu)
+    for name, make in zip(GPU_PEERS, (_jax, _torch), strict=True):
+        made = make(gpu) if name in peers else f"{name} was left out: with it, no process came up"
         if isinstance(made, Library):
             found.append(made)
         else:

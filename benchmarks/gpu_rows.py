@@ -49,7 +49,7 @@ def tell(**line: Any) -> None:
     print(json.dumps(line), file=_OUT, flush=True)
 
 
-def main(gpu: bool, small: bool, names: list[str], settings: dict[str, Any], first: bool) -> int:
+def main(gpu: bool, small: bool, names: list[str], settings: dict[str, Any], first: bool, peers: list[str]) -> int:
     """Measure works one after the other.
 
     Parameters
@@ -62,6 +62,8 @@ def main(gpu: bool, small: bool, names: list[str], settings: dict[str, Any], fir
         The fields of `Settings`.
     first : bool
         Whether the machine is to be described.
+    peers : list of str
+        Who may take part beside the subject.
 
     Returns
     -------
@@ -73,7 +75,7 @@ def main(gpu: bool, small: bool, names: list[str], settings: dict[str, Any], fir
 
         devices.use_simulator()
     bandwidth = copy_bandwidth() if gpu else None
-    libraries, missing = there(gpu)
+    libraries, missing = there(gpu, peers)
     if first:
         tell(machine=description(gpu, bandwidth), missing=missing)
     for work in works(Ground(libraries, bandwidth, small)):

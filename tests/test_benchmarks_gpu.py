@@ -217,6 +217,19 @@ class TestProcesses:
         found = gpu.run(works, QUICK, print, gpu=False, small=True, seconds=0.0)
         assert [row.note for row in found.outcomes] == ["left out: 0 minutes are over"] * 2
 
+    def test_who_keeps_processes_from_coming_up_is_left_out(self, monkeypatch):
+        tasks = []
+
+        def lines(task, end):
+            tasks.append((task["peers"], task["first"]))
+            yield {"end": "its process ended with status -6: it said nothing"}
+
+        monkeypatch.setattr(gpu, "_lines", lines)
+        works = gpu.chosen("^call on", small=True)
+        found = gpu.run(works, QUICK, lambda line: None, gpu=False, small=True, seconds=10.0)
+        assert tasks == [(("JAX", "torch.compile"), True), (("JAX",), True), ((), True)]
+        assert [row.note for row in found.outcomes] == ["no process comes up to measure it"] * 2
+
     def test_nothing_compiled_is_kept(self):
         assert environment()["NXKERNEL_CACHE_DIR"] == "off"
 
