@@ -8,6 +8,7 @@ from typing import Any
 
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.numba_cpu import store, threads
+from nxkernel.compilers.numba_cuda import object_code
 from nxkernel.defn import cache
 from nxkernel_lab.following import Pace
 
@@ -83,7 +84,7 @@ def functions() -> list[dict[str, Any]]:
 
 def memory() -> dict[str, Any]:
     """Native code that is loaded; see :func:`contents`."""
-    found = list(store.loaded().values())
+    found = [*store.loaded().values(), *object_code.in_memory().values()]
     times = [when for _, when in found]
     return {
         "kernels": len(found),

@@ -184,7 +184,6 @@ class Machine:
             cuda=types.SimpleNamespace(
                 Device=self.device_of,
                 Stream=Stream,
-                ExternalStream=Stream,
                 Event=Event,
                 function=types.SimpleNamespace(Module=lambda: module),
                 get_current_stream=lambda device_id=-1: self.streams[-1],

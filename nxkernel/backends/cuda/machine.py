@@ -205,19 +205,6 @@ class Device(ABC):
             When a kernel failed.
         """
 
-    @property
-    @abstractmethod
-    def stream(self) -> int:
-        """The stream that work is queued on in this thread, as CUDA numbers them; 0 is the default one."""
-
-    @abstractmethod
-    def precede(self, stream: int) -> None:
-        """Have another stream of this device wait for all that the current one was given."""
-
-    @abstractmethod
-    def follow(self, stream: int) -> None:
-        """Have the current stream wait for all that another one of this device was given."""
-
     @abstractmethod
     def capture(self, work: Callable[[], Any]) -> Graph:
         """What a function launches, copies and fills, as one graph; nothing of it is run now.

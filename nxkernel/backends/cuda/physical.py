@@ -115,24 +115,6 @@ class PhysicalDevice(Device):
         runtime.streamSynchronize(_stream())
         self._recent.clear()
 
-    @property
-    def stream(self) -> int:
-        """See the base."""
-        with self.here():
-            return _stream()
-
-    def precede(self, stream: int) -> None:
-        """See the base."""
-        with self.here():
-            done = cupy.cuda.get_current_stream().record(cupy.cuda.Event(disable_timing=True))
-            cupy.cuda.ExternalStream(stream, self.index).wait_event(done)
-
-    def follow(self, stream: int) -> None:
-        """See the base."""
-        with self.here():
-            done = cupy.cuda.ExternalStream(stream, self.index).record(cupy.cuda.Event(disable_timing=True))
-            cupy.cuda.get_current_stream().wait_event(done)
-
     def capture(self, work: Callable[[], Any]) -> PhysicalGraph:
         """See the base."""
         with self.here(), cupy.cuda.Stream(non_blocking=True) as stream:

@@ -191,17 +191,6 @@ class SimulatedDevice(Device):
         """All is done when it was queued; see the base."""
         self._no_waiting()
 
-    @property
-    def stream(self) -> int:
-        """There is one; see the base."""
-        return 0
-
-    def precede(self, stream: int) -> None:
-        """All is done when it was queued; see the base."""
-
-    def follow(self, stream: int) -> None:
-        """All is done when it was queued; see the base."""
-
     def capture(self, work: Callable[[], Any]) -> SimulatedGraph:
         """See the base."""
         self._captured.into = []

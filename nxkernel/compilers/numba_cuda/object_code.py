@@ -29,6 +29,7 @@ from nxkernel.errors import CompilationError, message
 _OWN = ("device_intrinsics", "device_memory", "translation", "nvvm", "object_code")
 
 _codes: dict[tuple[str, str], bytes] = {}
+_times: dict[tuple[str, str], float] = {}
 _texts: dict[tuple[str, str], str] = {}
 _kernels: dict[tuple[Device, str], Kernel] = {}
 _lock = threading.RLock()
@@ -134,7 +135,7 @@ def codes(sources: Sequence[Source], arch: str) -> list[Code]:
             else:
                 missing[symbol] = source
         for source, (code, ms) in zip(missing.values(), _compiled(list(missing.values()), arch), strict=True):
-            _codes[source.symbol, arch] = code
+            _keep(source, arch, code)
             disk_cache.write(_file(source, arch), code)
             found[source.symbol] = Code(code, "compiled", ms)
         return [found[source.symbol] for source in sources]
@@ -147,8 +148,13 @@ def _kept(source: Source, arch: str) -> Code | None:
     code, ms = _timed(lambda: disk_cache.read(_file(source, arch)))
     if code is None:
         return None
-    _codes[source.symbol, arch] = code
+    _keep(source, arch, code)
     return Code(code, "disk", ms)
+
+
+def _keep(source: Source, arch: str, code: bytes) -> None:
+    key = source.symbol, arch
+    _codes[key], _times[key] = code, time.time()
 
 
 def whereabouts(source: Source, arch: str) -> str:
@@ -158,10 +164,10 @@ def whereabouts(source: Source, arch: str) -> str:
     return "disk" if disk_cache.has(_file(source, arch)) else "compiled"
 
 
-def in_memory() -> dict[tuple[str, str], int]:
-    """The bytes of each code that this process has, by symbol and architecture."""
+def in_memory() -> dict[tuple[str, str], tuple[int, float]]:
+    """The code in memory, by symbol and architecture: its bytes, and since when, in seconds since the epoch."""
     with _lock:
-        return {key: len(code) for key, code in _codes.items()}
+        return {key: (len(code), _times[key]) for key, code in _codes.items()}
 
 
 def forget() -> int:
@@ -169,6 +175,7 @@ def forget() -> int:
     with _lock:
         count = len(_codes)
         _codes.clear()
+        _times.clear()
         _texts.clear()
         _kernels.clear()
         return count

@@ -1,6 +1,7 @@
 """Sources to machine code: what it is called, where it comes from, what is refused. No GPU is needed."""
 
 import re
+import time
 
 import numpy as np
 import pytest
@@ -67,7 +68,9 @@ def test_from_memory_and_from_disk():
     assert first[0].code == first[2].code != first[1].code
     assert [each.origin for each in object_code.codes(sources, "sm_90")] == ["memory"] * 3
     sizes = {(each.symbol, "sm_90"): len(code.code) for each, code in zip(sources, first, strict=True)}
-    assert object_code.in_memory() == sizes
+    kept = object_code.in_memory()
+    assert {key: size for key, (size, _) in kept.items()} == sizes
+    assert all(0 <= time.time() - when < 600 for _, when in kept.values())
     assert object_code.forget() == 2
     assert object_code.whereabouts(sources[0], "sm_90") == "disk"
     again = object_code.codes(sources, "sm_90")
