@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.backends.cuda import availability
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # after the installed packages, so that nxkernel is the one under test
 
-from benchmarks import gpu, gpu_programs, gpu_timing, gpu_works, table  # noqa: E402
+from benchmarks import gpu, gpu_programs, gpu_timing, gpu_works, reductions, table  # noqa: E402
 from benchmarks.gpu_libraries import Library, environment  # noqa: E402
 from benchmarks.work import BETTER, COPY, GPU_PEERS, SUBJECT, Goal, Outcome, Settings, Work  # noqa: E402
 
@@ -281,3 +282,39 @@ class TestCommand:
     def test_unknown_work(self):
         done = run_command("--small", "--only", "no such work")
         assert (done.returncode, done.stderr) == (1, "no work on a GPU matches 'no such work'.\n")
+
+
+LARGE = {
+    **gpu_programs.bandwidth_bound(515, 1001),
+    **gpu_programs.rows(515, 1001),
+    **gpu_programs.products(130, 260),
+    **gpu_programs.loops((100, 300), 200, 5),
+}
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not availability.is_available(), reason="no NVIDIA GPU here")
+class TestOnAGpu:
+    @pytest.mark.parametrize("name", LARGE)
+    def test_programs_compute_what_numpy_does_again_and_again(self, name):
+        program = LARGE[name]
+        arguments = program.arguments()
+        definition = nx.defn(program.definition, compiler="numba_cuda", promotion="nx")
+        placed = [nx.backend_copy(array, "cuda:0") for array in arguments]
+        results = [definition(*placed, **program.options) for _ in range(4)]
+        for result in results:
+            gpu_works.same(plain("x").arrays(result), program.expected(arguments), program.tolerance)
+        # Reductions have an order, and graphs of launches compute what launches do.
+        first, *others = [[array.tobytes() for array in plain("x").arrays(result)] for result in results]
+        assert others == [first] * 3
+
+    def test_kernels_are_measured(self):
+        x = nx.backend_copy(np.ones((4096, 4096), np.float32), "cuda:0")
+        softmax = nx.defn(reductions.softmax.__nx_function__, compiler="numba_cuda")
+        view = softmax.measure(x)
+        found = view.measurement
+        assert found.bandwidth > 1e11
+        assert found.arithmetic > 1e12
+        assert all(0 < time.seconds < 0.1 for time in found.kernels.values())
+        assert all(", occupancy " in kernel.launch for kernel in view.kernels)
+        assert "simulator" not in found.how
