@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 _FUNCTIONS = "exp expm1 log log1p log2 log10 sigmoid sin cos tanh erf"
 _LONGER = "tan asin acos atan sinh cosh asinh acosh atanh"
 _LONGEST = "pow atan2 remainder cbrt erfc erf_inv"
@@ -13,6 +15,30 @@ COSTS = {
     **dict.fromkeys(["divide", "sqrt", "rsqrt", "quotient"], 5),
     "threefry2x32": 80,
 }
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """From how much work on a value it is worth keeping it in memory instead of computing it again.
+
+    Parameters
+    ----------
+    value : int
+        For one that several nests need.
+    large : int
+        For one that no cache holds, so that writing and reading it takes as long as some of the work.
+    row : int
+        For a row of one that a later pass of a nest needs.
+    """
+
+    value: int
+    large: int
+    row: int
+
+
+ON_PROCESSOR = Keeping(value=8, large=32, row=8)
+#: Arithmetic is cheaper there beside memory: an f32 written and read takes as long as some 80 simple instructions.
+ON_GPU = Keeping(value=24, large=64, row=48)
 
 
 def cost(name: str) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers import dynamic, maps, matmul, pieces, scalars
-from nxkernel.compilers.costs import cost
+from nxkernel.compilers.costs import ON_PROCESSOR, Keeping, cost
 from nxkernel.compilers.kernels import Kernel, space_of
 from nxkernel.compilers.maps import Map
 from nxkernel.compilers.pieces import Store
@@ -21,9 +21,6 @@ from nxkernel.graph.traverse import post_order, users
 
 #: Families whose primitives are whole operations: they read and write memory, apart from any nest.
 WHOLE = frozenset(["cumulative", "sorting", "library", "control"])
-#: Work from which a value that several nests need is computed once and kept; and that of one that no cache holds, so
-#: that writing and reading it takes as long as some of the work.
-KEEP_FROM, KEEP_LARGE_FROM = 8, 32
 #: Bytes of a value that no cache holds.
 LARGE = 1 << 21
 
@@ -68,6 +65,8 @@ class Fusion:
         The updates that are written into the memory of what they update.
     kept : frozenset of Expr
         Values that are in memory whatever it costs.
+    keeping : Keeping
+        Which others are worth it.
     """
 
     def __init__(
@@ -76,11 +75,12 @@ class Fusion:
         inline: bool = False,
         in_place: frozenset[Expr] = frozenset(),
         kept: frozenset[Expr] = frozenset(),
+        keeping: Keeping = ON_PROCESSOR,
     ) -> None:
         self.outputs = list(outputs)
         self.order = post_order(outputs)
         self.users = users(self.order)
-        self.inline, self.in_place, self.kept = inline, in_place, kept
+        self.inline, self.in_place, self.kept, self.keeping = inline, in_place, kept, keeping
         self.scalars = scalars.inline(self.order, map(self._below, outputs)) if inline else set()
         self.home: dict[Expr, Kernel] = {}
         self._computed: dict[Expr, dict[Kernel, set[Map]]] = {}
@@ -151,7 +151,7 @@ class Fusion:
         cost = self._costs()
         for node in self.order:
             operand = node.operands[0] if node.operands else None
-            least = {p.broadcast: KEEP_FROM, p.windows: 1}.get(node.primitive)
+            least = {p.broadcast: self.keeping.value, p.windows: 1}.get(node.primitive)
             wider = least is not None and shapes.size(node.shape) > shapes.size(operand.shape)
             if wider and cost[operand] >= least and operand not in anchors:
                 while maps.is_view(operand) and operand.primitive is not p.slice_:
@@ -193,7 +193,7 @@ class Fusion:
             if node.primitive.family != "elementwise" or node in self.anchors:
                 continue
             large = shapes.size(node.shape) * node.type.size >= LARGE
-            if cost[node] < (KEEP_LARGE_FROM if large else KEEP_FROM):
+            if cost[node] < (self.keeping.large if large else self.keeping.value):
                 continue
             if len(by) > 1 or (self._places(node) > 1 and any(self._places(user) <= 1 for user in self.users[node])):
                 more.add(node)
@@ -222,7 +222,7 @@ class Fusion:
     def _slow_by_rows(self, anchor: Expr, kernel: Kernel) -> bool:
         """Whether computing a value once a row, without vectors, takes longer than the row itself does with them."""
         cost = self._cost[anchor]
-        if cost < KEEP_FROM or len(kernel.space) - 1 not in kernel.reduce:
+        if cost < self.keeping.value or len(kernel.space) - 1 not in kernel.reduce:
             return False
         readers = [self.users[user] if user.primitive is p.reshape else [user] for user in self.users[anchor]]
         if any(user.primitive is p.broadcast for group in readers for user in group):

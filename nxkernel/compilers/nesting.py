@@ -22,8 +22,6 @@ from nxkernel.types import Type
 
 #: Most bytes of rows that a nest keeps on the stack between two passes over them.
 SCRATCH_BYTES = 64 << 10
-#: Work from which a value of an earlier pass is kept in such a row instead of computed again.
-SCRATCH_FROM = 8
 
 
 class _Section:
@@ -389,7 +387,8 @@ class Builder:
         found = self._slot_of.get(("scratch", node, map_))
         if found is None:
             element = sum(types.compute_type(type_).size for type_ in (*self.scratches, node.type))
-            if self._cost[first].get(number, 0) < SCRATCH_FROM or self.sizes[self.inner[0]] * element > SCRATCH_BYTES:
+            least = self.fusion.keeping.row
+            if self._cost[first].get(number, 0) < least or self.sizes[self.inner[0]] * element > SCRATCH_BYTES:
                 return None
             found = self._slot_of["scratch", node, map_] = len(self.scratches)
             self.scratches.append(node.type)

@@ -10,6 +10,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import homing, matmul, pieces, ranges, scalars, updates
 from nxkernel.compilers.canonical import Bound
+from nxkernel.compilers.costs import ON_PROCESSOR, Keeping
 from nxkernel.compilers.fusion import WHOLE, Fusion
 from nxkernel.compilers.independence import Independence, independence
 from nxkernel.compilers.kernels import Kernel
@@ -187,10 +188,12 @@ class Planner:
         Gives the compiler's routine for a whole operation, and the bytes of memory that it needs besides.
     prepare : callable
         Rewrites the outputs of a graph; with ``own=False`` they may be inputs.
+    keeping : Keeping
+        Which values are worth memory.
     """
 
-    def __init__(self, routines: Routines, prepare: Prepare) -> None:
-        self.routines, self.prepare = routines, prepare
+    def __init__(self, routines: Routines, prepare: Prepare, keeping: Keeping = ON_PROCESSOR) -> None:
+        self.routines, self.prepare, self.keeping = routines, prepare, keeping
         self._parts: dict[Expr, tuple[Plan, ...]] = {}
 
     def program(self, graph: Graph) -> Plan:
@@ -290,7 +293,7 @@ class _Laying:
         for node, old in shared.items():
             if node.primitive in pieces.PIECES and not (inline and scalars.is_single(node.operands[1])):
                 kept.update(updates.apart(node, old, self.root, inline))
-        self.fusion = Fusion(outputs, inline, frozenset(shared), frozenset(kept))
+        self.fusion = Fusion(outputs, inline, frozenset(shared), frozenset(kept), planner.keeping)
         for result, parameter in away.items():
             if homing.is_free(parameter, self.shared) and homing.fits(self.fusion, result, parameter):
                 self.shared[result] = parameter

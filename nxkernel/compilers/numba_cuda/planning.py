@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from nxkernel import primitives as p
-from nxkernel.compilers import complex_parts, dynamic, maps, pieces, prepare
+from nxkernel.compilers import complex_parts, costs, dynamic, maps, pieces, prepare
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cuda import known, object_code, products, routines
 from nxkernel.compilers.numba_cuda.program import Program
@@ -19,7 +19,7 @@ from nxkernel.graph.traverse import post_order
 
 def plan_of(graph: Graph) -> Plan:
     """The plan of a graph, which says in terms of that graph where nodes come from."""
-    return Planner(routines.routine_of, _prepared).program(graph)
+    return Planner(routines.routine_of, _prepared, costs.ON_GPU).program(graph)
 
 
 def _prepared(outputs: Sequence[Expr], **options: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
