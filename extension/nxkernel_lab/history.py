@@ -7,9 +7,7 @@ import time
 from typing import Any
 
 import nxkernel
-from nxkernel.compilers import interface
-from nxkernel.defn import cache
-from nxkernel.defn.defaults import current
+from nxkernel.defn import cache, devices
 from nxkernel.defn.events import KEPT, NO_CELL, Event, stream
 from nxkernel.defn.history import Sums, history
 from nxkernel_lab import caches
@@ -186,9 +184,9 @@ def _cells() -> list[dict[str, Any]]:
 def _status(functions: dict[str, Sums], held: dict[str, Any]) -> dict[str, Any]:
     names = ("compiled", "loaded", "traced", "again", "hits", "errors")
     found = {name: sum(getattr(sums, name) for sums in functions.values()) for name in names}
-    compiler, threads = current()["compiler"], nxkernel.get_threads()
+    compiler, threads = devices.compiler_of(None, ()), nxkernel.get_threads()
     kept = sum(row["programs"] for row in held["functions"])
-    device = getattr(interface.get(compiler), "device", "CPU")
+    device = f"cuda:{compiler.partition(':')[2] or 0}" if devices.is_for_devices(compiler) else "CPU"
     words = [f"{found['compiled']} compiled", f"{found['loaded']} from disk", f"{found['hits']} hits"]
     words += [f"{threads} thread{'s' * (threads != 1)}", device]
     return {

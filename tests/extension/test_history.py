@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.backends.cuda import availability
 from nxkernel.defn import cache, known
 from nxkernel.defn.events import NO_CELL, Cell, Event, stream
 from nxkernel.defn.history import history
@@ -123,6 +124,16 @@ def test_the_state_of_things(scaled, monkeypatch):
     assert (status["programs"], status["compiler"], status["device"]) == (1, "numba_cpu", "CPU")
     assert status["threads"] == nx.get_threads()
     assert status["line"].endswith(f"{nx.get_threads()} thread{'s' * (nx.get_threads() != 1)} · CPU")
+    for name, compiler, device in [
+        ("evaluator", "evaluator", "CPU"),
+        ("numba_cuda:1", "numba_cuda:1", "cuda:1"),
+        ("auto", "numba_cuda", "cuda:0"),
+    ]:
+        monkeypatch.setattr(availability, "is_available", lambda: True)
+        with nx.default_options(compiler=name):
+            status = snapshot()["status"]
+        assert (status["compiler"], status["device"]) == (compiler, device)
+        assert status["line"].endswith(f" · {device}")
 
 
 def test_it_is_json_and_texts_stay_texts():
