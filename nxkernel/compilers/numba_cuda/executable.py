@@ -212,10 +212,12 @@ class Ready:
         for register, array in zip(program.outputs, made, strict=True):
             addresses[register] = array.pointer
         room = program.workspace + program.numbers + program.scratch
-        memory = self.device.allocate((room,), np.uint8)
-        addresses[WORK] = memory.pointer
-        addresses[NUMBERS] = addresses[WORK] + program.workspace
-        addresses[SCRATCH] = addresses[NUMBERS] + program.numbers
+        memory = None
+        if room:
+            memory = self.device.allocate((room,), np.uint8)
+            addresses[WORK] = memory.pointer
+            addresses[NUMBERS] = addresses[WORK] + program.workspace
+            addresses[SCRATCH] = addresses[NUMBERS] + program.numbers
         values: list[Any] = [None] * program.values
         for place, register in program.known.items():
             values[register] = arrays[place]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nxkernel.compilers.numba_cuda.control import Chosen, Looped
 from nxkernel.compilers.numba_cuda.steps import OnDevice, Run, Step, do_all
+from nxkernel.errors import DeviceFaultError, DeviceMemoryError
 
 if TYPE_CHECKING:
     from nxkernel.compilers.numba_cuda.program import Program
@@ -72,7 +73,10 @@ class Graphs:
 
         try:
             graph = self.device.capture(work)
-        except _TooManyError:
+        except (DeviceFaultError, DeviceMemoryError):
+            raise
+        except (_TooManyError, RuntimeError):
+            # What a library does may be nothing that can be captured: then steps are done one by one.
             return None
         finally:
             run.watch = None

@@ -314,5 +314,6 @@ class Program:
         self.records = writer.records.ordered(on_device)
         self.launched = [step for step in on_device if isinstance(step, Launched)]
         self.registers, self.values = writer.registers, writer.values
-        self.workspace, self.scratch = aligned(plan.workspace), aligned(writer.scratch)
-        self.numbers = aligned(NUMBER * writer.numbers)
+        self.workspace, self.numbers, self.scratch = (
+            aligned(size) if size else 0 for size in (plan.workspace, NUMBER * writer.numbers, writer.scratch)
+        )

@@ -102,6 +102,18 @@ def test_what_waits_is_not_captured(device, captured, monkeypatch):
     assert not graphs.is_capturable(executable.program.steps)
 
 
+def test_what_cannot_be_captured_is_done_step_by_step(device, monkeypatch):
+    executable, given = compiled(chain, X), [device.upload(X)]
+    same_memory(device, monkeypatch)
+
+    def refused(work):
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    monkeypatch.setattr(device, "capture", refused)
+    for found in runs(executable, given, 3):
+        np.testing.assert_allclose(found, chain(nx.tensor(X)).to_numpy())
+
+
 def test_single_launches_are_not_worth_a_graph(device, captured, monkeypatch):
     executable, given = compiled(lambda x: x + 1, X), [device.upload(X)]
     same_memory(device, monkeypatch)
