@@ -1,9 +1,10 @@
 """Object code on disk, by name, for later processes: checksummed, written atomically, bounded in size, never unpickled.
 
 A file is a header (``nxk1``, the SHA-256 of its name and the object code, the length of that) and the object code, or
-the record of a program (``nxg_…``, :mod:`nxkernel.compilers.numba_cpu.recorded`). It
-stands in a folder for the versions of Numba, llvmlite and nxkernel and for the processor, inside a folder that only the
-user can write. ``NXKERNEL_CACHE_DIR`` moves that folder; ``off`` turns the cache off.
+the record of a program (``nxg_…``, :mod:`nxkernel.compilers.numba_cpu.recorded`), or code for a GPU (``nxc_…``,
+:mod:`nxkernel.compilers.numba_cuda.object_code`, whose names tell architecture and tools). It stands in a folder for
+the versions of Numba, llvmlite and nxkernel and for the processor, inside a folder that only the user can write.
+``NXKERNEL_CACHE_DIR`` moves that folder; ``off`` turns the cache off.
 """
 
 from __future__ import annotations

@@ -40,7 +40,6 @@ class PhysicalDevice(Device):
 
     def __init__(self, index: int):
         self.index, self.name = index, f"cuda:{index}"
-        self._device = cupy.cuda.Device(index)
         self._pool = cupy.get_default_memory_pool()
         self._alone = runtime.getDeviceCount() == 1
         self._thread = _Thread()
@@ -50,7 +49,7 @@ class PhysicalDevice(Device):
         self._lost: DeviceFaultError | None = None
         properties = runtime.getDeviceProperties(index)
         self.description = properties["name"].decode()
-        self.arch = f"sm_{self._device.compute_capability}"
+        self.arch = f"sm_{cupy.cuda.Device(index).compute_capability}"
         self.multiprocessors = self._attribute(runtime.cudaDevAttrMultiProcessorCount)
         self.threads = self._attribute(runtime.cudaDevAttrMaxThreadsPerBlock)
         self.shared_limit = self._attribute(runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin)
@@ -84,7 +83,8 @@ class PhysicalDevice(Device):
         if self._lost is not None:
             raise faults.again(self._lost)
         try:
-            with self._device:
+            # One of its own: CuPy's devices remember what was current before, whichever thread asked.
+            with cupy.cuda.Device(self.index):
                 if not self._thread.ready:
                     self._begin()
                 yield self
