@@ -49,6 +49,8 @@ def unavailable() -> str:
     from nxkernel.backends.cuda import availability
     from nxkernel.errors import CudaUnavailableError
 
+    if availability.simulating():
+        return "NUMBA_ENABLE_CUDASIM=1 in the environment asks for the simulator."
     try:
         availability.require()
     except CudaUnavailableError as error:

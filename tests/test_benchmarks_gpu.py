@@ -264,6 +264,13 @@ class TestCommand:
         assert line.startswith("No GPU to measure on: ")
         assert "Missing: " in line
 
+    def test_a_simulator_is_no_gpu(self):
+        done = run_command(NUMBA_ENABLE_CUDASIM="1")
+        assert (done.returncode, done.stderr) == (
+            1,
+            "No GPU to measure on: NUMBA_ENABLE_CUDASIM=1 in the environment asks for the simulator.\n",
+        )
+
     def test_works_can_be_tried_in_the_simulator(self):
         done = run_command("--small", "--quick", "--only", "^(sum|softmax)", CUDA_VISIBLE_DEVICES="")
         assert done.returncode == 0, done.stderr
