@@ -24,6 +24,8 @@ BLOCKS = -1
 WARP = WARPS = 32
 #: Rows that a scratch row is spread over: element `i` is in the row `i % 4`.
 SPREAD = 4
+#: Instructions for all elements of a vector up to which a thread has several in flight.
+TINY = 12
 #: Bytes of the arrays through which the threads of columns become one, at most.
 STATIC = 32 << 10
 
@@ -277,7 +279,12 @@ class Rows(Grouping):
             else (1, frozenset())
         )
         if lanes > 1:
-            walking.by_vectors(self.code, spans, "member", "members", turn, lanes, vectors)
+            # Stores between them would keep loads from being brought forward.
+            abreast = (
+                1 if section.stores or section.scratches else max(1, ABREAST * TINY // (lanes * len(section.code)))
+            )
+            options = {"abreast": min(abreast, ABREAST)}
+            walking.by_vectors(self.code, spans, "member", "members", turn, lanes, vectors, **options)
         else:
             super()._walk(section, spans, turn)
 

@@ -122,7 +122,15 @@ def suits_vectors(arguments: Arguments, sections: Sequence[Section]) -> tuple[in
 
 
 def by_vectors(
-    code: Code, spans: Sequence[Span], first: str, step: str, body: Body, lanes: int, vectors: frozenset[int]
+    code: Code,
+    spans: Sequence[Span],
+    first: str,
+    step: str,
+    body: Body,
+    lanes: int,
+    vectors: frozenset[int],
+    *,
+    abreast: int = 1,
 ) -> None:
     """Write a loop over all indices of some axes in vectors along the last one, the others before and after them.
 
@@ -139,12 +147,19 @@ def by_vectors(
     lanes : int
     vectors : frozenset of int
         The buffers.
+    abreast : int, optional
+        How many vectors a thread has in flight, where rows are not short.
     """
     w, (*leading, last) = code.w, spans
     if not leading:
         head, whole = _aligned(code, last, lanes, sorted(vectors))
         vector, alone = _turns(w, last, lanes, vectors, body, head, whole)
         item = w.let(f"s64({first})", "item")
+        if abreast > 1:
+            with w.block(f"while ({item} + {abreast - 1} * {step}) * {lanes} < {whole}:"):
+                for number in range(abreast):
+                    vector(w.let(f"{item} + {number} * {step}", "item") if number else item)
+                w.line(f"{item} += {abreast} * {step}")
         with w.block(f"while {item} * {lanes} < {whole}:"):
             vector(item)
             w.line(f"{item} += {step}")
