@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from nxkernel.errors import CudaUnavailableError, message
 
 #: The packages that are imported, and what people know them by.
-PACKAGES = {"cupy": "CuPy", "numba_cuda": "numba-cuda", "cuda.bindings": "cuda-bindings"}
+PACKAGES = {
+    "cupy": "CuPy",
+    "numba_cuda": "numba-cuda",
+    "cuda.bindings": "cuda-bindings",
+    "cuda.pathfinder": "cuda-pathfinder",
+}
 #: NVIDIA's libraries that compile kernels, and the wheels that bring them.
 LIBRARIES = {"nvvm": "nvidia-nvvm", "nvJitLink": "nvidia-nvjitlink"}
 #: What the driver is called where libraries are looked up.
