@@ -324,4 +324,4 @@ class TestOnAGpu:
         assert found.arithmetic > 1e12
         assert all(0 < time.seconds < 0.1 for time in found.kernels.values())
         assert all(", occupancy " in kernel.launch for kernel in view.kernels)
-        assert "simulator" not in found.how
+        assert found.how.endswith("which caches may hold, a kernel's time with that of its launch")

@@ -53,7 +53,7 @@ def measured(executable: Any, given: Sequence[Any] | None = None) -> Measurement
             )
         )
     inputs = _made_up(executable) if given is None else given
-    reached, note = machine, ""
+    reached, note = machine, "which caches may hold"
     if hasattr(executable, "device"):
         from nxkernel.compilers.numba_cuda import timing
 
@@ -79,7 +79,7 @@ def measured(executable: Any, given: Sequence[Any] | None = None) -> Measurement
     middle = min(kept, key=lambda run: abs(run.seconds - statistics.median(each.seconds for each in kept)))
     kind = "made-up inputs" if given is None else "your call"
     on = "made-up inputs of the same types and shapes" if given is None else "the inputs of your call"
-    how = f"the median of {counted(len(kept), 'run')} in a row on {on}, {note or 'which caches may hold'}"
+    how = f"the median of {counted(len(kept), 'run')} in a row on {on}, {note}"
     bandwidth, arithmetic = reached()
     kernels = {number: KernelTime(*found) for number, found in middle.kernels.items()}
     return Measurement(middle.seconds, kernels, how, bandwidth, arithmetic, kind)

@@ -92,8 +92,10 @@ class Clock:
 
 
 def clock_of(executable: CudaExecutable) -> str:
-    """What measured times are of, where that is no GPU."""
-    return "in Numba's simulator, whose times say nothing of a GPU" if executable.device.simulated else ""
+    """What measured times are of, as the end of a sentence."""
+    if executable.device.simulated:
+        return "in Numba's simulator, whose times say nothing of a GPU"
+    return "which caches may hold, a kernel's time with that of its launch"
 
 
 def machine(device: Any) -> tuple[float, float]:
