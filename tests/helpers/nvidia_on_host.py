@@ -10,11 +10,18 @@ import types
 import numpy as np
 import scipy.linalg.blas
 import scipy.linalg.lapack
-from cupy.cuda.memory import OutOfMemoryError
 
 from nxkernel.compilers.numba_cuda.views import at_address
 
 CHARS = {"s": "f", "d": "d", "c": "F", "z": "D"}
+
+
+class OutOfMemoryError(MemoryError):
+    """CuPy's error for a pool without memory."""
+
+    def __init__(self, size, total, limit=0):
+        super().__init__(f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes).")
+        self._size = size
 
 
 class Array(np.ndarray):

@@ -14,6 +14,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.cuda import devices
+from nxkernel.compilers.numba_cuda import products
 from nxkernel.compilers.numba_cuda.routines import LIBRARIES, routine_of
 from random_primitives import CASES, REFERENCES, Drawn, compare
 from wholes_on_device import on_device
@@ -149,5 +150,7 @@ def test_calls_are_those_that_cupy_takes():
             signature = getattr(theirs, name).__doc__.split("(", 1)[1].split(")")[0]
             expected = [argument.split()[-1] for argument in signature.split(",")]
             assert list(inspect.signature(getattr(ours, name)).parameters) == expected, name
-        for name in (n for n in dir(ours) if n.startswith("CUBLAS_")):
+        for name in (name for name in dir(ours) if name.startswith("CUBLAS_")):
             assert getattr(ours, name) == getattr(theirs, name)
+    for name in ("COMPUTE_32F", "COMPUTE_32F_FAST_TF32", "COMPUTE_64F", "DEFAULT_MATH"):
+        assert getattr(products, f"_{name}") == getattr(cublas, f"CUBLAS_{name}")

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from cupy.cuda.memory import OutOfMemoryError
 
 from compiling import inputs, make, spec
-from nvidia_on_host import Gpu, install
+from nvidia_on_host import Gpu, OutOfMemoryError, install
 from nxkernel import primitives as p
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda import routines
@@ -58,6 +57,13 @@ def test_too_little_memory_is_told(gpu):
         "  Arrays that are in use hold 1 MiB; nx.backend_deallocate(t) gives a tensor's memory back at once."
     )
     assert caught.value.used == held.nbytes
+
+
+def test_cupy_tells_how_much_it_asked_for():
+    memory = pytest.importorskip("cupy.cuda.memory", reason="CuPy is not installed")
+    ours, theirs = (kind(1 << 20, 5, 0) for kind in (OutOfMemoryError, memory.OutOfMemoryError))
+    assert isinstance(theirs, MemoryError)
+    assert (theirs._size, str(theirs).split(" (")[0]) == (ours._size, str(ours).split(" (")[0])
 
 
 def test_other_errors_are_left_alone(gpu):
