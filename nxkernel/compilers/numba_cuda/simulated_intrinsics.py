@@ -54,8 +54,27 @@ TABLE["select"] = lambda mask, x, y: x if mask else y
 _lock = threading.Lock()
 
 
+class _Further:
+    """The memory of a pointer from an element on, of which those before are still there."""
+
+    __slots__ = ("_first", "_memory", "itemsize")
+
+    def __init__(self, memory: Any, first: Any) -> None:
+        self._memory, self._first, self.itemsize = memory, int(first), memory.itemsize
+
+    def __getitem__(self, i: Any) -> Any:
+        return self._memory[self._first + i]
+
+    def __setitem__(self, i: Any, x: Any) -> None:
+        self._memory[self._first + i] = x
+
+    @property
+    def address(self) -> int:
+        return _address(self._memory) + self._first * self.itemsize
+
+
 def _address(p: Any) -> int:
-    return p.ctypes.data
+    return p.address if isinstance(p, _Further) else p.ctypes.data
 
 
 def _check(p: Any, i: Any, count: int) -> None:
@@ -81,7 +100,7 @@ def _stores(count: int) -> Callable[[Any, Any, Sequence[Any]], None]:
     return function
 
 
-TABLE |= {"address": _address, "further": lambda p, i: p[i:]}
+TABLE |= {"address": _address, "further": _Further}
 for _count in (2, 4, 8, 16):
     TABLE |= {f"load{_count}": _loads(_count), f"store{_count}": _stores(_count)}
 

@@ -132,6 +132,8 @@ class Tiling:
                     place = self.code.place(number, self._lanes[cell])
                     name = self.arguments.buffers[number]
                     if place != "0":
+                        # The parts of complex numbers are elements of the memory.
+                        place = f"2 * ({place})" if self.nest.buffers[number].type.is_complex else place
                         name = self.w.let(f"further({name}, {place})", "p")
                     self._pointers[key] = name
 
