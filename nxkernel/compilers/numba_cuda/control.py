@@ -13,7 +13,14 @@ from nxkernel import primitives as p
 from nxkernel.compilers import scalars
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cuda.alone import loop_title, write_alone
-from nxkernel.compilers.numba_cuda.known import is_alone, is_in_one_block, known_operands, known_results, known_state
+from nxkernel.compilers.numba_cuda.known import (
+    is_alone,
+    is_in_one_block,
+    is_known,
+    known_operands,
+    known_results,
+    known_state,
+)
 from nxkernel.compilers.numba_cuda.numbers import known_value
 from nxkernel.compilers.numba_cuda.small_loops import Block, in_one_block
 from nxkernel.compilers.numba_cuda.steps import Copied, OnDevice, Run, Step, Where, do_all
@@ -173,12 +180,6 @@ class _Parts:
     def work(self) -> Where:
         return self.scratch(self.rooms.work) if self.control.scratch is not None else (0, 0)
 
-    def given(self, operand: Expr) -> Where:
-        """Where an operand is in memory; a number that is part of the program gets there before."""
-        if operand.primitive is p.constant and operand not in self.scope.plan.place:
-            return self.scope.constant(operand)
-        return self.scope.where(operand)
-
     def home(self, index: int, operand: Expr | None) -> Where:
         """Where a result that is an array comes to be."""
         if self.shared[index] is not None:
@@ -232,13 +233,16 @@ class _Loop(_Parts):
             elif k in homes:
                 inputs.append(variable(("input", k), homes[k]))
                 if self.shared[k] is None:
-                    self.before.append(Copied("state of a loop", homes[k], self.given(operand), bytes_of(operand)))
+                    self.before.append(Copied("state of a loop", homes[k], scope.where(operand), bytes_of(operand)))
             elif k < count:
                 own = writer.number()
                 inputs.append(variable(("input", k), own))
-                self.before.append(Copied("state of a loop", own, self.given(operand), operand.type.size))
+                if is_known(scope.plan, operand, scope.values):
+                    scope.set_number(own, operand.type, known_value(scope, operand))
+                else:
+                    self.before.append(Copied("state of a loop", own, scope.where(operand), operand.type.size))
             else:
-                inputs.append(lambda operand=operand: self.given(operand))
+                inputs.append(lambda operand=operand: scope.where(operand))
         outputs = []
         for number, array in enumerate(body.arrays):
             fresh = writer.number() if scalars.is_single(array) else self.scratch(self.rooms.fresh[number])
@@ -428,12 +432,13 @@ class _Choice(_Parts):
     ) -> tuple[list[Copied], Scope, list[Copied], list[tuple[int, int]]]:
         """The copies before a side, the side, those after it, and what of its numbers are results."""
         inputs: list[Callable[[], Where] | None] = [
-            None if k in values else lambda operand=operand: self.given(operand) for k, operand in enumerate(operands)
+            None if k in values else lambda operand=operand: self.scope.where(operand)
+            for k, operand in enumerate(operands)
         ]
         copies = []
         for place in sorted(plan.overwritten & set(self.rooms.copies)):
             copy = self.scratch(self.rooms.copies[place])
-            copies.append(self._copied(copy, self.given(operands[place]), bytes_of(operands[place])))
+            copies.append(self._copied(copy, self.scope.where(operands[place]), bytes_of(operands[place])))
             inputs[place] = lambda copy=copy: copy
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
         outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]

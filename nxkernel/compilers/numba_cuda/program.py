@@ -12,7 +12,7 @@ from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import aligned
 from nxkernel.compilers.numba_cuda.control import all_on_device, write_control
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch
-from nxkernel.compilers.numba_cuda.numbers import Numbers, known_value
+from nxkernel.compilers.numba_cuda.numbers import Numbers
 from nxkernel.compilers.numba_cuda.products import ProductCall
 from nxkernel.compilers.numba_cuda.records import Records
 from nxkernel.compilers.numba_cuda.source import launches_of
@@ -29,6 +29,7 @@ from nxkernel.compilers.numba_cuda.steps import (
 )
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar, Whole
 from nxkernel.graph.expr import Expr
+from nxkernel.types import Type
 
 #: Bytes for a single number, so that each begins well.
 NUMBER = 16
@@ -146,11 +147,12 @@ class Scope:
         made.run()
         return made
 
-    def constant(self, node: Expr) -> Where:
-        """The place of a number that is part of the program, for what reads it in memory."""
-        place = ("constant", self.writer.value())
-        self.new_numbers().write(place, node.type, known_value(self, node))
-        return self.at(place)
+    def set_number(self, where: Where, type_: Type, value: Any) -> None:
+        """Have a known number be at a place; see :func:`~nxkernel.compilers.numba_cuda.numbers.known_value`."""
+        place = ("known", self.writer.value())
+        self._numbers[place] = where
+        self.needed.add(place)
+        self.numbers().write(place, type_, value)
 
     def new_numbers(self) -> Numbers:
         """Another group of single numbers."""
