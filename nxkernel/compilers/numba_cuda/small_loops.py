@@ -101,7 +101,7 @@ def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: An
     )
     if not all(map(_is_plain, [*asked, *turned])):
         return None
-    made = _Together(loop, Block(device).threads, title)
+    made = _Together(loop, Block(device), title)
     if not made.write(asked, turned, ended, answer):
         return None
     return [*reckoned, made.launched()]
@@ -116,8 +116,8 @@ def _is_plain(step: Step) -> bool:
 class _Together:
     """Writes the kernel."""
 
-    def __init__(self, loop: Looped, threads: int, title: str) -> None:
-        self.loop, self.threads = loop, threads
+    def __init__(self, loop: Looped, block: Block, title: str) -> None:
+        self.loop, self.threads, self.limit = loop, block.threads, block.shared_limit
         self.kernel = Kernel("loop", title)
         self.w = self.kernel.w
         self.begins = dict(loop.begins)
@@ -167,7 +167,8 @@ class _Together:
         start.line("while True:")
         self.kernel.w = type(body)(1)
         self.kernel.w.lines = [*start.lines, *body.lines, *end.lines]
-        return self.bytes <= SHARED and self.kernel.arguments <= ARGUMENTS
+        fits = self.bytes <= SHARED and self.bytes + self.shared <= self.limit
+        return fits and self.kernel.arguments <= ARGUMENTS
 
     def launched(self) -> Launched:
         """The launch."""
@@ -241,6 +242,13 @@ class _Together:
         if not single:
             w.line(f"{prefix}_x = rem(thread, {wide})")
             w.line(f"{prefix}_y = div(thread, {wide})")
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names:
+                # What changes an argument changes a variable of its own.
+                own = f"{prefix}_{node.id}"
+                if names[node.id] != own:
+                    w.line(f"{own} = {names[node.id]}")
+                    names[node.id] = own
         renamed = _Renamed(prefix, names, {"x": wide, "y": high})
         lines: list[str] = []
         for statement in function.body:
