@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import parameter
 from nxkernel.tensor import device
 from nxkernel.tensor.device import DeviceArray, DeviceTensor
+
+if TYPE_CHECKING:
+    from nxkernel.backends.cuda.machine import Device
 
 #: The compiler of programs that run on devices.
 COMPILER = "numba_cuda"
@@ -175,7 +178,7 @@ class OnDevice:
                 given[place] = device.uploaded(given[place], where)
         return self._with_donated(given, where) if self._given_away else self._executable.run(given)
 
-    def _with_donated(self, given: list[Any], where: device.Device) -> list[Any]:
+    def _with_donated(self, given: list[Any], where: Device) -> list[Any]:
         """Run with arguments that are given away."""
         self._refuse_twice(given)
         donated = [given[place] for place in self._given_away]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from nxkernel.tensor.device import DeviceArray, DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.transforms.simplify import simplify
 from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.backends.cuda.machine import Device
 
 #: Programs that are kept, and single numbers on a device; those unused for longest go first.
 PROGRAMS, NUMBERS = 1024, 1024
@@ -100,7 +103,7 @@ def _is_number(data: np.ndarray) -> bool:
     return data.size == 1 or (data.size > 1 and not any(data.strides))
 
 
-def _number(data: np.ndarray, where: device.Device) -> DeviceArray:
+def _number(data: np.ndarray, where: Device) -> DeviceArray:
     """A single number on a device."""
     value = data[(0,) * data.ndim]
     key = where, data.dtype, value.tobytes()

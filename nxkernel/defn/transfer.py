@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nxkernel import checks
-from nxkernel.backends.cuda import devices
-from nxkernel.backends.cuda.machine import Memory
 from nxkernel.defn import walking
 from nxkernel.errors import NxValueError, TracedValueError, message
 from nxkernel.graph.expr import TracedValue, at_line
 from nxkernel.ops.conversion import eager
 from nxkernel.ops.dispatch import lasting
 from nxkernel.tensor import device
+
+if TYPE_CHECKING:
+    from nxkernel.backends.cuda.machine import Memory
 
 
 def backend_transfer(container: Any, backend: str = device.HOST) -> Any:
@@ -117,6 +118,8 @@ def backend_names() -> list[str]:
     >>> nx.backend_names()[0]
     'cpu'
     """
+    from nxkernel.backends.cuda import devices
+
     return [device.HOST, *(f"cuda:{index}" for index in range(devices.count()))]
 
 

@@ -6,12 +6,11 @@ import contextlib
 import sys
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.backends.cuda.machine import Device
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import VectorizedSpec
 from nxkernel.primitives import Spec
@@ -19,6 +18,9 @@ from nxkernel.shapes import describe, unnamed
 from nxkernel.tensor import dlpack
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import normalize
+
+if TYPE_CHECKING:
+    from nxkernel.backends.cuda.machine import Device
 
 #: What the main memory is called where a device could be.
 HOST = "cpu"
@@ -275,7 +277,7 @@ def check_together(named: Sequence[tuple[str, DeviceArray]], function: str, exam
 
 # Uploads -------------------------------------------------------------------------------------------------------
 
-_uploads: dict[tuple[int, Device], tuple[weakref.ref, DeviceArray]] = {}
+_uploads: dict[tuple[int, Any], tuple[weakref.ref, DeviceArray]] = {}
 
 
 def uploaded(array: np.ndarray, device: Device) -> DeviceArray:
