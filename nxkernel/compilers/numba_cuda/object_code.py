@@ -26,7 +26,7 @@ from nxkernel.compilers.numba_cuda.nvvm import ptx_here
 from nxkernel.errors import CompilationError, message
 
 #: The modules that decide what code a source becomes.
-_OWN = ("device_intrinsics", "device_memory", "translation", "nvvm", "object_code")
+_OWN = ("device_intrinsics", "device_memory", "expressions", "translation", "nvvm", "object_code")
 
 _codes: dict[tuple[str, str], bytes] = {}
 _times: dict[tuple[str, str], float] = {}
