@@ -74,8 +74,9 @@ def test_networks(device, type_, direction):
 @pytest.mark.parametrize("type_", ORDERED, ids=str)
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_digits(device, digits, type_, direction):
-    for shape, axis in ((320 if type_.bits < 32 else 90,), 0), ((9, 3), 0):
-        check(device, numbers(type_, shape), axis, direction)
+    # Each digit of each row costs the simulator some 50 ms.
+    for shape in ((320,), (25, 3)) if type_.bits < 32 else ((90,),):
+        check(device, numbers(type_, shape), 0, direction)
 
 
 @pytest.mark.parametrize("index", [types.u8, types.s32, types.u64], ids=str)
