@@ -6,7 +6,7 @@ A condition that follows from numbers of the host is none that anything waits fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nxkernel import primitives as p
@@ -23,7 +23,7 @@ from nxkernel.compilers.numba_cuda.known import (
 )
 from nxkernel.compilers.numba_cuda.numbers import known_value
 from nxkernel.compilers.numba_cuda.small_loops import Block, in_one_block
-from nxkernel.compilers.numba_cuda.steps import Copied, OnDevice, Run, Step, Where, do_all
+from nxkernel.compilers.numba_cuda.steps import Copied, Given, OnDevice, Run, Step, Where, do_all
 from nxkernel.compilers.plan import Control, Plan
 from nxkernel.compilers.rooms import Buffer, rooms, turn
 from nxkernel.graph.expr import Expr
@@ -337,7 +337,7 @@ class _Loop(_Parts):
             launched = steps[-1]
             record = writer.records.alone(launched.launch, self.node, True)
             launched.nodes, launched.record = record.nodes, writer.records.number(record)
-            steps[:0] = [_Given(loop.first)]
+            steps[:0] = [Given(loop.first)] if loop.first else []
         return steps
 
 
@@ -407,7 +407,7 @@ class _Choice(_Parts):
         def steps() -> list[Step]:
             done = [[*copies, *part.finished(), *after] for copies, part, after, _ in sides]
             passed = [numbers for _, _, _, numbers in sides]
-            return [_Given(first), Chosen(asked, tuple(done), tuple(passed), self.node)]
+            return [Given(first), Chosen(asked, tuple(done), tuple(passed), self.node)]
 
         scope.add(_Draft(steps))
         self.keep_results(results)
@@ -417,7 +417,7 @@ class _Choice(_Parts):
             value = known_value(self.scope, predicate)
             if type(value) is not int:
                 register = self.writer.value()
-                self.scope.add(_Given([(register, value)]))
+                self.scope.add(Given([(register, value)]))
                 value = register
             return Answer(value, None, None)
         return Answer(None, self.scope.where(predicate), predicate.type.dtype)
@@ -457,14 +457,3 @@ class _Choice(_Parts):
 
     def _copied(self, target: Where, source: Where, size: int) -> Copied:
         return Copied("result of a choice", target, source, size, nodes=[self.node])
-
-
-@dataclass(eq=False)
-class _Given:
-    """Numbers of the host that are set before parts begin."""
-
-    numbers: list[tuple[int, Any]] = field(default_factory=list)
-
-    def do(self, run: Run) -> None:
-        for register, number in self.numbers:
-            run.values[register] = run.values[number] if type(number) is int else number

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nxkernel import primitives as p
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.numba_cuda import elements
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.operations import truth
+from nxkernel.compilers.numba_cuda.simple import fits
 from nxkernel.compilers.numba_cuda.single import FIRST, Kernel
-from nxkernel.compilers.numba_cuda.steps import Copied, Launched, Reckoned, Step, Where
+from nxkernel.compilers.numba_cuda.steps import Copied, Given, Launched, Reckoned, Step, Where
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar
 from nxkernel.types import Type
 
@@ -49,7 +51,7 @@ class Block:
 
 
 def elements_of(control: Control) -> int | None:
-    """The elements of the nests of a turn; None where there is something else than nests and single numbers.
+    """The elements of the nests of a turn, those of loops inside counted once; None where there is something else.
 
     Parameters
     ----------
@@ -71,6 +73,11 @@ def _elements(plan: Plan) -> int | None:
         work = step.work
         if isinstance(work, Bound) and not work.in_order:
             total += work.elements
+        elif isinstance(work, Control) and (fits(work) or work.node.primitive is p.while_):
+            found = 0 if fits(work) else elements_of(work)
+            if found is None:
+                return None
+            total += found
         elif not isinstance(work, Scalar | ElementStore):
             return None
     return total
@@ -94,9 +101,9 @@ def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: An
     inside = [*loop.condition, *loop.body, *loop.copies, *after]
     if loop.passed or loop.answer.where is None:
         return None
-    reckoned = [step for step in inside if isinstance(step, Reckoned)]
+    reckoned = [step for step in inside if isinstance(step, Reckoned | Given)]
     asked, turned, ended = (
-        [step for step in steps if not isinstance(step, Reckoned)]
+        [step for step in steps if not isinstance(step, Reckoned | Given)]
         for steps in (loop.condition, [*loop.body, *loop.copies], after)
     )
     if not all(map(_is_plain, [*asked, *turned])):
@@ -203,7 +210,7 @@ class _Together:
 
     def _block(self, launch: KernelLaunch) -> tuple[int, int] | None:
         """The threads of a kernel in two directions, as many as there are; one thread does single numbers."""
-        if launch.source.name == "numbers":
+        if _is_single(launch):
             return 1, 1
         wide, high, deep = (*launch.block, 1, 1)[:3]
         if high == deep == 1:
@@ -238,7 +245,7 @@ class _Together:
                 names[argument.arg] = self.kernel.word(kind, launch.words[place - len(step.places)])
         self.shared = max(self.shared, launch.shared)
         wide, high = block
-        single = launch.source.name == "numbers"
+        single = _is_single(launch)
         if not single:
             w.line(f"{prefix}_x = rem(thread, {wide})")
             w.line(f"{prefix}_y = div(thread, {wide})")
@@ -265,6 +272,11 @@ class _Together:
                 w.extend(lines)
         else:
             w.extend(lines)
+
+
+def _is_single(launch: KernelLaunch) -> bool:
+    """Whether a kernel is that of one thread."""
+    return set(launch.grid) == set(launch.block) == {1}
 
 
 def _pointers(step: Step) -> Iterable[tuple[Where, str]]:

@@ -220,6 +220,24 @@ class Reckoned:
 
 
 @dataclass(eq=False)
+class Given:
+    """Numbers of the host that are set before what they are for begins.
+
+    Parameters
+    ----------
+    numbers : list of (int, int or number)
+        The register, and that of the number, or the number itself.
+    """
+
+    numbers: list[tuple[int, Any]] = field(default_factory=list)
+
+    def do(self, run: Run) -> None:
+        """Set them."""
+        for register, number in self.numbers:
+            run.values[register] = run.values[number] if type(number) is int else number
+
+
+@dataclass(eq=False)
 class Multiplied(OnDevice):
     """A product of matrices by a library.
 

@@ -80,6 +80,33 @@ def test_turns(body, state, device):
         assert ".entry" in ptx(executable.program.launched[-1].launch.source, arch)
 
 
+def choose(x, i):
+    even = nx.equal(nx.remainder(nx.as_type(nx.sum(x), "s64") + i, 2), 0)
+    return control.choose(even, lambda: [x[0, 0] + 1, nx.s64(3)], lambda: [x[1, 1], i])
+
+
+#: What turns have inside of them.
+INSIDE = {
+    "a loop": lambda i, s: [turns(2, lambda j, t: [t[0] * 0.5 + nx.as_type(j, "f64")], s[0])[0] + 1],
+    "a loop of numbers": lambda i, s: [s[0] + turns(3, lambda j, t: [t[0] * 2 + s[0][j, i]], nx.f64(0.0))[0]],
+    "a choice of numbers": lambda i, s: [s[0] * choose(s[0], i)[0] + nx.as_type(choose(s[0], i)[1], "f64")],
+    "a loop until it is enough": lambda i, s: [
+        control.run_while([s[0]], lambda t: nx.less(nx.sum(t[0]), 90), lambda t: [t[0] * 2], "x")[0] * 0.5
+    ],
+    "turns that threads share": lambda i, s: [
+        turns(3, lambda j, t: [nx.put_slice(t[0], [j, j], nx.reshape(t[0][j, j] + 1, (1, 1)))], s[0])[0] * 0.5
+    ],
+}
+
+
+@pytest.mark.parametrize("body", INSIDE.values(), ids=INSIDE)
+def test_loops_and_choices_inside(body, device):
+    executable = agree(lambda x: turns(3, body, x), X, rtol=1e-12, times=2)
+    loops = [kernel for kernel in executable.kernels if kernel.kind in ("loop", "choice")]
+    assert [loop.title for loop in loops] == ["loop of at most 3 turns, by one block"]
+    assert ".entry" in loops[0].texts["PTX"]()
+
+
 def test_a_number_that_is_an_argument(device):
     def function(x, n, k):
         return turns(n, lambda i, s: [s[0] * nx.as_type(k + 1, "f64") + nx.as_type(i, "f64")], x)
