@@ -57,7 +57,7 @@ class Context:
     @staticmethod
     def get_dummy_value() -> None:
         """What stands for no value."""
-        return None
+        return
 
 
 def llvm_type(type_: Any) -> Any:
