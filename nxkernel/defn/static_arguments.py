@@ -63,7 +63,11 @@ def named(
                 message(f"{shown} has no parameter {name!r}, which {by_name} names.", f"Its parameters: {known}.")
             )
         found.add(name)
+    rest = options_ is DONATED and any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
     for number in _listed(by_place, numbers, int, "places"):
+        if rest and number >= len(placed):
+            found.add(f"argument {number + 1}")
+            continue
         if not -len(placed) <= number < len(placed):
             raise NxValueError(
                 message(

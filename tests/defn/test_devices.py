@@ -365,6 +365,13 @@ def test_the_same_tensor_twice_is_not_given_away():
     assert step(nx.backend_copy(tensor, "cuda:0"), tensor).to_list() == [2.0]
 
 
+def test_donation_of_any_number_of_arguments():
+    total = nx.jit(lambda first, *rest: first + rest[0] + rest[1]["w"], donate_argnums=(0, 2))
+    given = [there([1.0]), there([2.0]), {"w": there([3.0])}]
+    assert total(*given).to_list() == [6.0]
+    assert [leaf.released for leaf in nx.leaves(given)] == [True, False, True]
+
+
 def test_donation_of_what_is_not_there():
     with pytest.raises(NxTypeError, match=r"has no parameter 'y', which donate_argnames names"):
         nx.jit(lambda x: x, donate_argnames="y")
