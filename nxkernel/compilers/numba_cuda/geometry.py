@@ -67,9 +67,14 @@ def rows(device: Machine, count: int, length: int, instructions: int) -> tuple[i
     if device.simulated:
         members = min(wanted, device.threads // 4)
         return members, max(1, min(device.threads // members, 4, power_of_two(count)))
-    few = count * WARP < device.multiprocessors * BUSY
-    usual = BLOCK if instructions > SIMPLE or (length <= LONG_ROW and not few) else MOST
-    members = min(wanted, WARP if length <= WARP_ROW and not few else usual, device.threads)
+    busy = device.multiprocessors * BUSY
+    if length <= WARP_ROW and count * WARP >= busy:
+        most = WARP
+    elif instructions <= SIMPLE and (length > LONG_ROW or count * BLOCK < busy):
+        most = MOST
+    else:
+        most = BLOCK
+    members = min(wanted, most, device.threads)
     return members, max(min(BLOCK, device.threads) // members, 1)
 
 

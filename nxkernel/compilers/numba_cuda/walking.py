@@ -12,7 +12,7 @@ from nxkernel.compilers.numba_cuda.sections import Code, Lane
 from nxkernel.compilers.numba_cuda.writing import Writer
 
 #: Instructions of a section up to which it is written for several elements at once.
-SHORT = 40
+SHORT = 64
 #: Elements that a thread has in flight where it takes no vectors.
 ABREAST = 4
 #: Bytes of a vector.
