@@ -60,16 +60,23 @@ class Grouping:
         self.together = Together(self.w, self.room)
         #: Whether one thread goes over all elements, in their order.
         self.alone = any(one.is_fold for found in self.accumulators.values() for one in found)
+        #: Whether there are enough indices of the first inner axis for all threads of a group.
+        self.is_deep = False
 
     # Sizes -----------------------------------------------------------------------------------------------------
 
     @property
-    def length(self) -> int:
-        """Elements that a group reduces."""
+    def lengths(self) -> list[int]:
+        """Of each inner axis as much of it as a group reduces."""
         sizes = self.arguments.sizes[self.nest.outer :]
         if self.nest.split >= 0:
             sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.given("block"))
-        return shapes.size(sizes)
+        return sizes
+
+    @property
+    def length(self) -> int:
+        """Elements that a group reduces."""
+        return shapes.size(self.lengths)
 
     @property
     def instructions(self) -> int:
@@ -236,8 +243,9 @@ class Grouping:
         ordered = any(reduce.name == "reduce" for reduce in section.reduces)
         abreast = 1 if ordered or len(section.code) > SHORT else ABREAST
         count = "" if spans else "select(live, 1, 0)"
-        if self.alone and self.code.vectors:
-            walking.nested(self.code, spans, turn, abreast=abreast, count=count)
+        if self.code.vectors and (self.alone or self.is_deep):
+            share = {} if self.alone else {"first": "s64(member)", "step": "members"}
+            walking.nested(self.code, spans, turn, abreast=abreast, count=count, **share)
             return
         walking.one_by_one(self.w, spans, "member", "members", turn, abreast=abreast, count=count)
 
@@ -329,6 +337,7 @@ class Columns(Grouping):
         length = 1 if self.alone else self.length
         wide, members = geometry.columns(self.device, self.arguments.rows, length, self.room)
         self.alone |= members == 1
+        self.is_deep = self.nest.inner > 1 and self.lengths[0] >= geometry.SHARE * members
         return (wide, members), wide
 
     def outer_spans(self) -> list[Span]:
@@ -338,15 +347,7 @@ class Columns(Grouping):
         return [*leading, *blocks, last]
 
     def _join(self, accumulators: Sequence[Accumulator]) -> None:
-        w = self.w
-        self.together.put(accumulators, "member * cuda.blockDim.x + cuda.threadIdx.x")
-        w.line("cuda.syncthreads()")
-        self.together.take(accumulators, "cuda.threadIdx.x", joining=False)
-        w.line("other = 1")
-        with w.block("while other < members:"):
-            self.together.take(accumulators, "other * cuda.blockDim.x + cuda.threadIdx.x", joining=True)
-            w.line("other += 1")
-        w.line("cuda.syncthreads()")
+        self.together.along_y(accumulators)
 
 
 def _kind(text: str) -> str:

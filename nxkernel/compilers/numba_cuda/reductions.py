@@ -44,6 +44,9 @@ class Accumulator:
         self.type = types.bool_ if reduce.name in _LOGIC else reduce.type
         self.value = variable(f"r{reduce.slot}{suffix}", self.type)
         self.index = f"r{reduce.slot}{suffix}_at"
+        #: The arrays of shared memory through which each of the variables goes.
+        self.shared = parts(variable(f"shared_r{reduce.slot}", self.type))
+        self.shared += [f"shared_r{reduce.slot}_at"] if self.is_argument else []
 
     @property
     def variables(self) -> list[tuple[str, Type]]:
@@ -153,9 +156,9 @@ class Together:
     def arrays(self, accumulators: Sequence[Accumulator]) -> list[str]:
         """The lines that ask for the shared memory of some reductions; they come first in a kernel."""
         return [
-            f"shared_{name} = cuda.shared.array({self.room}, {room(type_)[0]})"
+            f"{array} = cuda.shared.array({self.room}, {room(type_)[0]})"
             for accumulator in accumulators
-            for name, type_ in accumulator.variables
+            for array, (_, type_) in zip(accumulator.shared, accumulator.variables, strict=True)
         ]
 
     def lanes(self, accumulators: Sequence[Accumulator], count: str) -> None:
@@ -180,15 +183,28 @@ class Together:
     def put(self, accumulators: Sequence[Accumulator], place: str) -> None:
         """Leave what this thread carries at a place of shared memory."""
         for accumulator in accumulators:
-            for name, type_ in accumulator.variables:
-                put(self.w, [f"shared_{name}[{place}]"], name, type_)
+            for array, (name, type_) in zip(accumulator.shared, accumulator.variables, strict=True):
+                put(self.w, [f"{array}[{place}]"], name, type_)
 
     def take(self, accumulators: Sequence[Accumulator], place: str, *, joining: bool) -> None:
         """Take what lies at a place of shared memory: it becomes what this thread carries, or joins it."""
         for accumulator in accumulators:
-            others = [str(got(self.w, [f"shared_{name}[{place}]"], type_)) for name, type_ in accumulator.variables]
+            held = zip(accumulator.shared, accumulator.variables, strict=True)
+            others = [str(got(self.w, [f"{array}[{place}]"], type_)) for array, (_, type_) in held]
             if joining:
                 accumulator.join(others)
             else:
                 for (name, _), other in zip(accumulator.variables, others, strict=True):
                     self.w.line(f"{name} = {other}")
+
+    def along_y(self, accumulators: Sequence[Accumulator]) -> None:
+        """Join the threads of a block that differ along y alone, each of which has the result then."""
+        w = self.w
+        self.put(accumulators, "cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x")
+        w.line("cuda.syncthreads()")
+        self.take(accumulators, "cuda.threadIdx.x", joining=False)
+        w.line("other = 1")
+        with w.block("while other < cuda.blockDim.y:"):
+            self.take(accumulators, "other * cuda.blockDim.x + cuda.threadIdx.x", joining=True)
+            w.line("other += 1")
+        w.line("cuda.syncthreads()")

@@ -15,9 +15,9 @@ from nxkernel.compilers.loops import Nest, Op, Section
 from nxkernel.compilers.numba_cuda import geometry, walking
 from nxkernel.compilers.numba_cuda.arguments import Arguments
 from nxkernel.compilers.numba_cuda.elements import Value
-from nxkernel.compilers.numba_cuda.geometry import Machine
+from nxkernel.compilers.numba_cuda.geometry import WARP, Machine
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch, Source
-from nxkernel.compilers.numba_cuda.reductions import Accumulator
+from nxkernel.compilers.numba_cuda.reductions import Accumulator, Together
 from nxkernel.compilers.numba_cuda.sections import Code, Lane
 from nxkernel.compilers.numba_cuda.walking import Span
 from nxkernel.compilers.numba_cuda.writing import Writer
@@ -29,12 +29,15 @@ ENOUGH = 256
 #: Instructions of the longest section, for all results of a thread, at most.
 MOST = 256
 
+#: Threads that share a tile at most.
+SHARED = 16
+
 #: A result of a thread: its row and its column.
 Cell = tuple[int, int]
 
 
-def chosen(bound: Bound, device: Machine) -> tuple[int, int] | None:
-    """How many rows and columns a thread takes; None where it had better take one."""
+def chosen(bound: Bound, device: Machine) -> tuple[int, int, int] | None:
+    """How many rows and columns a thread takes, and how many threads share them; None where it had better take one."""
     nest, arguments = bound.nest, Arguments(bound)
     if nest.lanes != "tile" or nest.tile[0] < 2:
         return None
@@ -42,13 +45,16 @@ def chosen(bound: Bound, device: Machine) -> tuple[int, int] | None:
         return None
     *others, rows, columns = arguments.sizes[: nest.outer]
     longest = max(len(section.code) for section in nest.sections)
+    deep = arguments.sizes[nest.outer] // geometry.SHARE if nest.inner else 0
+    wanted = ENOUGH * device.multiprocessors if not device.simulated else 8
     high = nest.tile[0]
     while high > 1:
         for wide in COLUMNS:
             threads = shapes.size(others) * shapes.ceil_div(rows, high) * shapes.ceil_div(columns, wide)
-            enough = device.simulated or threads >= ENOUGH * device.multiprocessors
+            members = geometry.power_of_two(shapes.ceil_div(wanted, max(threads, 1)))
+            enough = members <= min(deep, SHARED) or members == 1 or device.simulated
             if enough and high * wide * longest <= MOST:
-                return high, wide
+                return high, wide, min(members, SHARED, geometry.power_of_two(max(deep, 1)))
         high //= 2
     return None
 
@@ -62,15 +68,18 @@ class Tiling:
     device : Machine
     rows, columns : int
         Of a thread.
+    members : int
+        How many threads share a tile, each with a part of what is reduced.
     """
 
     name, title = "tiles", "tiles of results in registers"
 
-    def __init__(self, bound: Bound, device: Machine, rows: int, columns: int) -> None:
+    def __init__(self, bound: Bound, device: Machine, rows: int, columns: int, members: int) -> None:
         self.nest, self.device, self.rows, self.columns = bound.nest, device, rows, columns
         self.arguments = Arguments(bound)
         self.w = Writer(1)
         self.code = Code(self.arguments, self.w)
+        self.members, self.together = members, Together(self.w, geometry.BLOCK)
         self.cells: list[Cell] = list(itertools.product(range(rows), range(columns)))
         self._lanes: dict[Cell, dict[int, str]] = {}
         self._inside: dict[Cell, str] = {}
@@ -85,6 +94,10 @@ class Tiling:
         *others, rows, columns = arguments.sizes[: self.nest.outer]
         threads = shapes.size(others) * shapes.ceil_div(rows, self.rows) * shapes.ceil_div(columns, self.columns)
         grid, block = geometry.flat(self.device, threads)
+        if self.members > 1:
+            wide = max(2 if self.device.simulated else WARP, block[0] // self.members)
+            wide = min(wide, geometry.BLOCK // self.members)
+            grid, block = geometry.grid(self.device, shapes.ceil_div(threads, wide)), (wide, self.members)
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
         source = Source(self.name, text, arguments.parameters)
         return [KernelLaunch(source, arguments.memory, arguments.values, grid, block, title=self.title)]
@@ -98,8 +111,16 @@ class Tiling:
         spans = [Span(axis, None, sizes[axis]) for axis in range(outer - 2)]
         spans += [Span(row_axis, None, "high"), Span(column_axis, None, "wide")]
         w.line(f"groups = {' * '.join(span.count for span in spans)}")
-        w.line("group = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
-        with w.block("while group < groups:"):
+        if self.members == 1:
+            w.line("group = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
+            loop = "while group < groups:"
+        else:
+            self._begin_together()
+            loop = "while first < groups:"
+        with w.block(loop):
+            if self.members > 1:
+                w.line("live = (first + cuda.threadIdx.x < groups) & (cuda.threadIdx.y == 0)")
+                w.line("group = minimum(first + cuda.threadIdx.x, groups - 1)")
             found = walking.apart(w, "group", spans)
             row, column = found.pop(row_axis), found.pop(column_axis)
             self.code.locate(found)
@@ -108,6 +129,8 @@ class Tiling:
             columns = [w.let(f"{column} + {k} * wide", "column") for k in range(self.columns)]
             for r, c in self.cells:
                 self._inside[r, c] = f"({rows[r]} < {sizes[row_axis]}) & ({columns[c]} < {sizes[column_axis]})"
+                if self.members > 1:
+                    self._inside[r, c] += " & live"
             # What lies beyond an edge is the edge again, and is not written.
             rows = [w.let(f"minimum({index}, {sizes[row_axis]} - 1)", "row") for index in rows]
             columns = [w.let(f"minimum({index}, {sizes[column_axis]} - 1)", "column") for index in columns]
@@ -119,7 +142,18 @@ class Tiling:
                     self._finish(section, self._values(section, {}, {}))
                 else:
                     self._full(section)
-            w.line("group += cuda.gridDim.x * cuda.blockDim.x")
+            w.line(f"{'group' if self.members == 1 else 'first'} += cuda.gridDim.x * cuda.blockDim.x")
+
+    def _begin_together(self) -> None:
+        """Write what threads need that share tiles. Results go through the same shared memory one after the other."""
+        sections = [section for section in self.nest.sections if section.level == "full"]
+        for section in sections:
+            self.w.extend(self.together.arrays(self._accumulators(section)))
+        self.w.line("first = cuda.blockIdx.x * cuda.blockDim.x")
+
+    def _accumulators(self, section: Section) -> list[Accumulator]:
+        suffix, slots = self.code.suffix, self.nest.slots
+        return [Accumulator(self.w, section, reduce, slots[reduce.slot], suffix) for reduce in section.reduces]
 
     def _point(self) -> None:
         """Write where the rows and columns of each buffer that is read inside begin."""
@@ -157,13 +191,7 @@ class Tiling:
             yield row, column
 
     def _full(self, section: Section) -> None:
-        found = {
-            cell: [
-                Accumulator(self.w, section, reduce, self.nest.slots[reduce.slot], self.code.suffix)
-                for reduce in section.reduces
-            ]
-            for cell in self._turns()
-        }
+        found = {cell: self._accumulators(section) for cell in self._turns()}
         for accumulators in found.values():
             for accumulator in accumulators:
                 accumulator.start()
@@ -180,8 +208,12 @@ class Tiling:
         before = self.code.located
         pointed = {number for number, _, _ in self._pointers}
         self.code.located = (before[0], {number: at for number, at in before[1].items() if number not in pointed})
-        walking.nested(self.code, spans, turn)
+        share = {} if self.members == 1 else {"first": "s64(cuda.threadIdx.y)", "step": "cuda.blockDim.y"}
+        walking.nested(self.code, spans, turn, **share)
         self.code.located = before
+        if self.members > 1:
+            for accumulators in found.values():
+                self.together.along_y(accumulators)
         for cell in self._turns():
             for accumulator in found[cell]:
                 accumulator.result(self.code.slot(accumulator.reduce.slot), "0")

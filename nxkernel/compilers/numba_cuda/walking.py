@@ -66,19 +66,32 @@ def one_by_one(
         writer.line(f"{item} += {step}")
 
 
-def nested(code: Code, spans: Sequence[Span], body: Body, *, abreast: int = 1, count: str = "") -> None:
-    """Write a loop for each of some axes, in each other, by which one thread goes over all indices in their order."""
+def nested(
+    code: Code,
+    spans: Sequence[Span],
+    body: Body,
+    *,
+    first: str = "s64(0)",
+    step: str = "1",
+    abreast: int = 1,
+    count: str = "",
+) -> None:
+    """Write a loop for each of some axes, in each other: a thread goes over all indices in their order.
+
+    Of the first axis it takes those from the number `first` on, `step` further each turn.
+    """
     w, (*leading, last) = code.w, spans or [None]
     before = code.located
     with contextlib.ExitStack() as loops:
         for span in leading:
             index = w.name("i")
-            w.line(f"{index} = {span.first or 's64(0)'}")
+            w.line(f"{index} = {total([span.first, first])}")
             stop = span.count if span.first is None else w.let(f"{span.first} + {span.count}", "stop")
             loops.enter_context(w.block(f"while {index} < {stop}:"))
-            loops.callback(w.line, f"{index} += 1")
+            loops.callback(w.line, f"{index} += {step}")
             code.locate({span.axis: index})
-        one_by_one(w, [last] if last else [], "s64(0)", "1", body, abreast=abreast, count=count)
+            first, step = "s64(0)", "1"
+        one_by_one(w, [last] if last else [], first, step, body, abreast=abreast, count=count)
     code.located = before
 
 

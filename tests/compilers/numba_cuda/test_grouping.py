@@ -137,3 +137,11 @@ def test_blocks_are_of_whole_warps_and_not_too_large(shape):
         threads = math.prod(launch.block)
         assert threads % 32 == 0
         assert threads <= 512
+
+
+@pytest.mark.parametrize("machine", [Machine(), WIDE], ids=["few", "many"])
+def test_columns_over_axes_that_are_apart(machine):
+    (launch,) = agree_on_device(lambda x: nx.sum(x, axes=[0, 2]), whole(67, 2, 3, 20), machine=machine)
+    assert launch.source.name == "columns"
+    assert "s64(member)" in launch.source.text
+    agree_on_device(lambda x: nx.sum(x, axes=[0, 2]), whole(3, 2, 7, 20), machine=machine)

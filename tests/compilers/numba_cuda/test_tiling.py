@@ -48,3 +48,20 @@ def test_few_results_are_not_tiled():
 
 def test_the_best_of_windows():
     agree_on_device(lambda x: nx.window_max(x, (1, 3)), numbers(9, 40, type_="f4"))
+
+
+@pytest.mark.parametrize("machine", [Machine(), Machine(multiprocessors=4, simulated=False, threads=256)])
+def test_threads_share_what_is_reduced(machine):
+    (launch,) = agree_on_device(nx.dot, numbers(4, 129), numbers(129, 12), machine=machine)
+    assert launch.block[1] > 1
+    assert "cuda.syncthreads()" in launch.source.text
+    agree_on_device(nx.dot, numbers(9, 70, type_="c8"), numbers(70, 11, type_="c8"), machine=machine)
+
+
+def test_gradients_of_convolutions():
+    def function(x, k):
+        return nx.grad(lambda k: nx.sum(nx.conv(x, k) ** 2))(k)
+
+    machine = Machine(multiprocessors=2, simulated=False, threads=256)
+    for chosen in (machine, Machine()):
+        agree_on_device(function, numbers(9, 3, 8, 8, type_="f4"), numbers(4, 3, 3, 3, type_="f4"), machine=chosen)
