@@ -14,30 +14,11 @@ from numba.cuda import types as numba_types
 from kernels_on_host import engine_of, stand_in, without_ptx
 from nxkernel import types
 from nxkernel.compilers.numba_cuda import elements, expressions, intrinsics
-from nxkernel.compilers.numba_cuda.translation import llvm_type
+from nxkernel.compilers.numba_cuda.expressions import llvm_type
 
 INTEGERS = [f"{kind}{bits}" for kind in "us" for bits in (8, 16, 32, 64)]
 FLOATS = ["f32", "f64"]
 I32 = ir.IntType(32)
-
-
-class Context:
-    """What intrinsics ask Numba for."""
-
-    @staticmethod
-    def get_value_type(type_):
-        return llvm_type(type_)
-
-    @staticmethod
-    def make_tuple(b, type_, values):
-        made = ir.Constant(ir.ArrayType(values[0].type, len(values)), ir.Undefined)
-        for place, value in enumerate(values):
-            made = b.insert_value(made, value, place)
-        return made
-
-    @staticmethod
-    def get_dummy_value():
-        return None
 
 
 class Native:
