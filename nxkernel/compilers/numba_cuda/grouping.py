@@ -287,12 +287,11 @@ class Rows(Grouping):
             else (1, frozenset())
         )
         if lanes > 1:
-            # Stores between them would keep loads from being brought forward.
-            abreast = (
-                1 if section.stores or section.scratches else max(1, ABREAST * TINY // (lanes * len(section.code)))
-            )
-            options = {"abreast": min(abreast, ABREAST)}
-            walking.by_vectors(self.code, spans, "member", "members", turn, lanes, vectors, **options)
+            abreast = 1
+            if not (section.stores or section.scratches):
+                # Stores between them would keep loads from being brought forward.
+                abreast = max(1, min(ABREAST, ABREAST * TINY // (lanes * len(section.code))))
+            walking.by_vectors(self.code, spans, "member", "members", turn, lanes, vectors, abreast=abreast)
         else:
             super()._walk(section, spans, turn)
 

@@ -119,7 +119,7 @@ class Tiling:
             loop = "while first < groups:"
         with w.block(loop):
             if self.members > 1:
-                w.line("live = (first + cuda.threadIdx.x < groups) & (cuda.threadIdx.y == 0)")
+                w.line("live = first + cuda.threadIdx.x < groups")
                 w.line("group = minimum(first + cuda.threadIdx.x, groups - 1)")
             found = walking.apart(w, "group", spans)
             row, column = found.pop(row_axis), found.pop(column_axis)
@@ -139,7 +139,7 @@ class Tiling:
             self._point()
             for section in self.nest.sections:
                 if section.level == "row":
-                    self._finish(section, self._values(section, {}, {}))
+                    self._finish(section, self._values(section, {}, {}), {})
                 else:
                     self._full(section)
             w.line(f"{'group' if self.members == 1 else 'first'} += cuda.gridDim.x * cuda.blockDim.x")
@@ -176,13 +176,15 @@ class Tiling:
         strides, outer = self.nest.buffers[number].strides, self.nest.outer
         return (cell[0] if strides[outer - 2] != "0" else 0, cell[1] if strides[outer - 1] != "0" else 0)
 
-    def _finish(self, section: Section, values: dict[Cell, list[Value]]) -> None:
-        """Keep and store what a section gives for each cell."""
+    def _finish(self, section: Section, values: dict[Cell, list[Value]], lane: Lane) -> None:
+        """Keep and store what a section gives for each cell, at the indices of the inner axes."""
         for cell in self._turns():
             self.code.keep(section, values[cell])
             if section.stores or section.scatters:
-                with self.w.block(f"if {self._inside[cell]}:"):
-                    self.code.store(section, [values[cell]], [self._lanes[cell]])
+                # Where threads share a tile, each has the results, and its own elements of what is reduced.
+                once = " & (cuda.threadIdx.y == 0)" if self.members > 1 and section.level == "row" else ""
+                with self.w.block(f"if {self._inside[cell]}{once}:"):
+                    self.code.store(section, [values[cell]], [{**lane, **self._lanes[cell]}])
 
     def _turns(self) -> Iterator[Cell]:
         """The cells, each while slots are its own."""
@@ -199,7 +201,7 @@ class Tiling:
         def turn(lanes: Sequence[Lane], none: frozenset[int]) -> None:
             (lane,) = lanes
             values = self._values(section, lane, found)
-            self._finish(section._replace(keeps=()), values)
+            self._finish(section._replace(keeps=()), values, lane)
             for cell, accumulators in found.items():
                 for accumulator in accumulators:
                     accumulator.step(values[cell])

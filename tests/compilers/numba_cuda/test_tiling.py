@@ -65,3 +65,12 @@ def test_gradients_of_convolutions():
     machine = Machine(multiprocessors=2, simulated=False, threads=256)
     for chosen in (machine, Machine()):
         agree_on_device(function, numbers(9, 3, 8, 8, type_="f4"), numbers(4, 3, 3, 3, type_="f4"), machine=chosen)
+
+
+@pytest.mark.parametrize("machine", [Machine(), Machine(multiprocessors=4, simulated=False, threads=256)])
+def test_what_is_reduced_may_be_a_result_too(machine):
+    def function(a, b):
+        products = nx.reshape(a, (4, 65, 1)) * nx.reshape(b, (1, 65, 12))
+        return products, nx.sum(products, axes=[1])
+
+    agree_on_device(function, numbers(4, 65), numbers(65, 12), machine=machine)
