@@ -7,6 +7,7 @@ read back to find out whether there is another turn.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,9 @@ COUNTING, WAITING = 1 << 12, 1 << 16
 THREADS, SIMULATED = 256, 32
 #: Bytes of shared arrays, and arguments, that a kernel has at most.
 SHARED, ARGUMENTS = 40 << 10, 400
+
+
+_SHARED_ARRAY = re.compile(r"cuda\.shared\.array\(([1-9]\d*),")
 
 
 class Block:
@@ -213,6 +217,10 @@ class _Together:
         if _is_single(launch):
             return 1, 1
         wide, high, deep = (*launch.block, 1, 1)[:3]
+        room = [int(count) for count in _SHARED_ARRAY.findall(launch.source.text)]
+        if launch.source.name == "columns" and any(count < self.threads for count in room):
+            # Each thread leaves something there.
+            return None
         if high == deep == 1:
             return self.threads, 1
         return (wide, self.threads // wide) if deep == 1 and self.threads % wide == 0 else None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cuda import small_loops
+from nxkernel.compilers.numba_cuda import grouping, small_loops
 from nxkernel.compilers.numba_cuda.object_code import ptx
 from nxkernel.compilers.numba_cuda.steps import Launched
 from nxkernel.ops import control
@@ -129,6 +129,13 @@ def test_loops_over_more_are_launched_turn_by_turn(device, monkeypatch):
 def test_what_does_not_fit_a_block_is_launched(device, monkeypatch):
     monkeypatch.setattr(small_loops, "ARGUMENTS", 3)
     executable = agree(relaxed, np.array([0.0, 0, 0, 0, 0, 8.0]), rtol=1e-12, times=3)
+    assert "loop" not in [kernel.kind for kernel in executable.kernels]
+
+
+def test_columns_without_room_for_all_threads_are_launched(device, monkeypatch):
+    monkeypatch.setattr(grouping, "STATIC", 32 * 8)
+    monkeypatch.setattr(small_loops, "SIMULATED", 64)
+    executable = agree(lambda x: turns(2, *BODIES["columns"][:1], x), np.ones((40, 4)), rtol=1e-12)
     assert "loop" not in [kernel.kind for kernel in executable.kernels]
 
 
