@@ -1,6 +1,5 @@
 """Every primitive with random operands and parameters: on a simulated GPU as evaluated, and its kernels as PTX."""
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,7 +7,7 @@ from hypothesis import strategies as st
 from fuzzing import repeat
 from nxkernel.compilers import interface
 from random_primitives import CASES, Drawn, Surroundings, compare
-from simulating import Simulation, make_small, quick
+from simulating import Simulation, make_small, quick, without_infinities
 
 #: Programs of one primitive alone that are drawn in a run of all tests.
 FEW, SOME = 5, 12
@@ -42,13 +41,6 @@ def check(primitive, draw, simulation):
     for output, want, got in zip(graph.outputs, expected, found, strict=True):
         assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
         compare(without_infinities(got, want), want, case)
-
-
-def without_infinities(found, expected):
-    """Complex results: of two that are not finite, either is right, as one has products fused with sums and one not."""
-    if found.dtype.kind != "c":
-        return found
-    return np.where(np.isfinite(found) | np.isfinite(expected), found, expected)
 
 
 def examples(primitive):
