@@ -20,7 +20,7 @@ def both(function, x, **options):
 
 @pytest.mark.parametrize("type_", ["f4", "f8", "f2", "i1", "u1", "i4", "u8", "i8", "u4", "c8"])
 def test_sums_and_extremes(type_):
-    x = np.random.default_rng(0).integers(0, 4, (67, 70)).astype(type_)
+    x = np.random.default_rng(0).integers(0, 4, (21, 37)).astype(type_)
     both(lambda x, axis: nx.sum(x, axes=[axis]), x)
     if type_ != "c8":
         both(lambda x, axis: (nx.reduce_max(x, axes=[axis]), nx.reduce_min(x, axes=[axis])), x)
@@ -32,7 +32,7 @@ def test_sums_of_brain_floats_are_rounded_once():
 
 
 def test_logic():
-    x = np.random.default_rng(0).random((40, 70)) < 0.95
+    x = np.random.default_rng(0).random((21, 37)) < 0.95
     both(lambda x, axis: (nx.all(x, axes=[axis]), nx.any(x, axes=[axis])), x)
     both(lambda x, axis: (nx.all(x, axes=[axis]), nx.any(x, axes=[axis])), ~x)
 
