@@ -71,8 +71,13 @@ def test_networks(device, type_, direction):
         check(device, numbers(type_, shape), axis, direction)
 
 
-@pytest.mark.parametrize("type_", ORDERED, ids=str)
-@pytest.mark.parametrize("direction", ["asc", "desc"])
+#: Downwards, keys are turned around; that is the same for all wide types.
+DOWNWARDS = [type_ for type_ in ORDERED if type_.bits <= 16 or type_ is types.f32]
+
+
+@pytest.mark.parametrize(
+    ("direction", "type_"), [*[("asc", each) for each in ORDERED], *[("desc", each) for each in DOWNWARDS]]
+)
 def test_digits(device, digits, type_, direction):
     # Each digit of each row costs the simulator some 50 ms.
     for shape in ((320,), (25, 3)) if type_.bits < 32 else ((90,),):
