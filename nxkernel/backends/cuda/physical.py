@@ -21,8 +21,6 @@ from nxkernel.backends.cuda.launching import Kernel, Prepared, SourceLike, point
 from nxkernel.backends.cuda.machine import Device, Memory, Resources
 from nxkernel.errors import DeviceFaultError
 
-#: What every kernel may have of dynamic shared memory; for more it must be told.
-_PLAIN_SHARED = 48 << 10
 #: Launches since the last time that all was well, of which a fault is one: no more of them are remembered.
 _REMEMBERED = 16
 _ERRORS = (runtime.CUDARuntimeError, driver.CUDADriverError)
@@ -263,7 +261,8 @@ class PhysicalDevice(Device):
         self, kernel: Kernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
     ) -> Prepared:
         """See the base."""
-        if shared > max(_PLAIN_SHARED, self._shared.get(kernel.handle, 0)):
+        if shared > self._shared.get(kernel.handle, 0):
+            # Untold a kernel may have 48 KiB less its static arrays, which are not asked for here.
             with self.here():
                 driver.funcSetAttribute(kernel.handle, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
             self._shared[kernel.handle] = shared
