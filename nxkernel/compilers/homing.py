@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.fusion import Fusion
 from nxkernel.graph.expr import Expr
 
@@ -40,3 +41,21 @@ def fits(fusion: Fusion, result: Expr, parameter: Expr) -> bool:
             if fusion.buffer_of(node) is parameter and (node.shape != result.shape or map_ != here):
                 return False
     return True
+
+
+def is_read_later(bound: Bound, result: Expr, parameter: Expr) -> bool:
+    """Whether a nest reads a parameter in a pass after the one that writes a result over it.
+
+    Parameters
+    ----------
+    bound : Bound
+    result, parameter : Expr
+    """
+    owners = dict(zip(bound.nest.memory, (owner for owner, _ in bound.buffers), strict=True))
+    written = False
+    for section in bound.nest.sections:
+        loaded = (owners.get(op.extra) for op in section.code if op.name in ("load", "gather"))
+        if written and any(owner is parameter for owner in loaded):
+            return True
+        written |= any(owners[number] is result for number, _ in section.stores)
+    return False

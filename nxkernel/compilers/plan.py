@@ -173,7 +173,7 @@ Prepare = Callable[..., tuple[list[Expr], dict[Expr, Expr]]]
 
 
 class _WaitingError(Exception):
-    """Two steps wait for each other because of updates in place."""
+    """Two steps, or two passes of a nest, wait for each other because of an update in place."""
 
     def __init__(self, update: Expr) -> None:
         self.update = update
@@ -294,9 +294,10 @@ class _Laying:
             if node.primitive in pieces.PIECES and not (inline and scalars.is_single(node.operands[1])):
                 kept.update(updates.apart(node, old, self.root, inline))
         self.fusion = Fusion(outputs, inline, frozenset(shared), frozenset(kept), planner.keeping)
+        self.away = {}
         for result, parameter in away.items():
             if homing.is_free(parameter, self.shared) and homing.fits(self.fusion, result, parameter):
-                self.shared[result] = parameter
+                self.shared[result] = self.away[result] = parameter
 
     def root(self, node: Expr) -> Expr:
         """The value whose memory another one is in."""
@@ -357,7 +358,10 @@ class _Laying:
                 steps[node] = step
         for kernel in fusion.kernels:
             if kernel.stores or any(anchor in kept for anchor in kernel.anchors):
-                steps[kernel] = _nest_step(fusion, kernel, kept)
+                step = steps[kernel] = _nest_step(fusion, kernel, kept)
+                for result, parameter in self.away.items():
+                    if homing.is_read_later(step.work, result, parameter):
+                        raise _WaitingError(result)
         for kernel in fusion.kernels:
             if kernel.stores:
                 steps[kernel].after = [steps[other] for other in kernel.needs if other.stores and other in steps]
