@@ -6,7 +6,7 @@ import numpy as np
 
 from compiling import graph_of
 from nxkernel.backends.cuda.devices import device, use_simulator
-from nxkernel.compilers import interface, prepare
+from nxkernel.compilers import costs, interface, prepare
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.numba_cuda import elements, intrinsics
 from nxkernel.compilers.numba_cuda.source import launches_of
@@ -37,7 +37,7 @@ def planned_nests(graph, limits=None):
     def prepared(outputs, **given):
         return prepare.prepare(outputs, frozenset(), **options, **given)
 
-    plan = Planner(_no_routine, prepared).program(simplify(graph))
+    plan = Planner(_no_routine, prepared, costs.ON_GPU).program(simplify(graph))
     assert all(isinstance(step.work, Bound) for step in plan.steps)
     return plan
 

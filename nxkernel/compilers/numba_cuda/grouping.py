@@ -12,7 +12,6 @@ from nxkernel.compilers.numba_cuda import elements, geometry, walking
 from nxkernel.compilers.numba_cuda.arguments import ALIGNMENT, Arguments
 from nxkernel.compilers.numba_cuda.geometry import Machine
 from nxkernel.compilers.numba_cuda.launches import KernelLaunch, Source
-from nxkernel.compilers.numba_cuda.recomputing import without_cheap_rows
 from nxkernel.compilers.numba_cuda.reductions import Accumulator, Together
 from nxkernel.compilers.numba_cuda.sections import Code, Lane, room
 from nxkernel.compilers.numba_cuda.walking import ABREAST, SHORT, Span
@@ -50,12 +49,11 @@ class Grouping:
 
     def __init__(self, bound: Bound, device: Machine, code: type[Code] = Code) -> None:
         self.arguments, self.nest, self.device = Arguments(bound), bound.nest, device
-        self.sections = without_cheap_rows(bound.nest.sections)
         self.w = Writer(1)
         self.code = code(self.arguments, self.w)
         self.accumulators = {
             number: [Accumulator(self.w, section, reduce, self.nest.slots[reduce.slot]) for reduce in section.reduces]
-            for number, section in enumerate(self.sections)
+            for number, section in enumerate(self.nest.sections)
         }
         self.together = Together(self.w, self.room)
         #: Whether one thread goes over all elements, in their order.
@@ -81,7 +79,7 @@ class Grouping:
     @property
     def instructions(self) -> int:
         """Those of the longest section."""
-        return max(len(section.code) for section in self.sections)
+        return max(len(section.code) for section in self.nest.sections)
 
     @property
     def joining(self) -> list[Accumulator]:
@@ -121,7 +119,7 @@ class Grouping:
     def _make_rows(self, groups: int, blocks: int) -> int:
         """Write where scratch rows are; how many bytes of shared memory they take, where they fit in there."""
         nest, arguments, w = self.nest, self.arguments, self.w
-        rows = [row for section in self.sections for row, _ in section.scratches]
+        rows = [row for section in self.nest.sections for row, _ in section.scratches]
         if not rows:
             return 0
         pitch = shapes.ceil_div(arguments.sizes[-1], WARP * SPREAD) * WARP + WARP // SPREAD
@@ -171,12 +169,12 @@ class Grouping:
             self.block = indices.pop(BLOCKS, None)
             self.code.locate(indices)
             self.code.number = "group"
-            for number, section in enumerate(self.sections):
+            for number, section in enumerate(self.nest.sections):
                 if section.level == "row":
                     self._row(section)
                 else:
                     self._full(number, section)
-            if any(section.scratches for section in self.sections):
+            if any(section.scratches for section in self.nest.sections):
                 w.line("cuda.syncthreads()")
             w.line(f"first += cuda.gridDim.x * {self._groups()}")
 
