@@ -163,6 +163,9 @@ def import_to_device(value: Any) -> tuple[Device, int, tuple[int, ...], np.dtype
             raise NxTypeError(f"an array of {what} does not come over by DLPack: {error}") from error
         # Ours are in C order; what is in another one is copied, on the device.
         array = cupy.ascontiguousarray(array)
+        if array.data.ptr % array.dtype.itemsize:
+            # Kernels read an element at once, a complex one as well: it must begin at a multiple of its size.
+            array = array.copy()
     dtype = _BFLOAT16 if exporter.is_bfloat else array.dtype
     return device, array.data.ptr, array.shape, dtype, array
 

@@ -164,11 +164,17 @@ def fake_cupy(monkeypatch):
         cupy.given = array
         return array
 
-    def ascontiguousarray(array):
-        kept = np.ascontiguousarray(array)
+    def held(kept):
         return types.SimpleNamespace(
-            data=types.SimpleNamespace(ptr=kept.ctypes.data), shape=kept.shape, dtype=kept.dtype, kept=kept
+            data=types.SimpleNamespace(ptr=kept.ctypes.data),
+            shape=kept.shape,
+            dtype=kept.dtype,
+            kept=kept,
+            copy=lambda: held(kept.copy()),
         )
+
+    def ascontiguousarray(array):
+        return held(np.ascontiguousarray(array))
 
     cupy.ndarray, cupy.from_dlpack, cupy.ascontiguousarray = ndarray, from_dlpack, ascontiguousarray
     cupy.cuda = types.SimpleNamespace(
@@ -305,6 +311,23 @@ def test_another_order_is_copied_there(second_gpu):
     found = nx.from_dlpack(Turned())
     kept = found.array.owner.array.kept
     assert (found.shape, kept.flags.c_contiguous, kept.tolist()) == ((3, 2), True, array.tolist())
+
+
+def test_elements_that_begin_between_places_are_copied_there(second_gpu):
+    memory = np.arange(8.0)
+    array = memory[1 - memory.ctypes.data // 8 % 2 :][:6].view(np.complex128)
+    assert array.ctypes.data % 16 == 8
+
+    class Between:
+        def __dlpack__(self, **_):
+            return array.__dlpack__()
+
+        def __dlpack_device__(self):
+            return (2, 1)
+
+    found = nx.from_dlpack(Between())
+    assert found.array.pointer % 16 == 0
+    assert found.array.owner.array.kept.tolist() == array.tolist()
 
 
 def test_a_gpu_that_is_not_in_use_is_copied_from(monkeypatch):
