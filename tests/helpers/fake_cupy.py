@@ -131,6 +131,8 @@ class Machine:
         What the device fails with at the next chance; 0 when all is well.
     kernels : dict of int to callable
         What kernels do, by handle, with the addresses of their arguments.
+    properties : dict of int to int
+        What the device says of itself.
     """
 
     current = None
@@ -141,12 +143,13 @@ class Machine:
         self.captured, self.device, self.total = None, 0, total
         self.streams = [Stream(0)]
         self.pool = Pool(total)
-        attributes = {
+        self.properties = {
             runtime.cudaDevAttrMultiProcessorCount: 132,
             runtime.cudaDevAttrMaxThreadsPerBlock: 1024,
             runtime.cudaDevAttrMaxSharedMemoryPerBlockOptin: 227 << 10,
             runtime.cudaDevAttrL2CacheSize: 50 << 20,
             runtime.cudaDevAttrMaxThreadsPerMultiProcessor: 2048,
+            runtime.cudaDevAttrPageableMemoryAccessUsesHostPageTables: 0,
             runtime.cudaDevAttrMemoryClockRate: 2_619_000,
             runtime.cudaDevAttrGlobalMemoryBusWidth: 5120,
         }
@@ -158,7 +161,7 @@ class Machine:
                 "setDevice": lambda index: setattr(self, "device", index),
                 "free": lambda pointer: None,
                 "getDeviceProperties": lambda index: {"name": NAME},
-                "deviceGetAttribute": lambda which, index: attributes[which],
+                "deviceGetAttribute": lambda which, index: self.properties[which],
                 "memcpyAsync": lambda to, of, n, kind, stream: self.do(lambda: ctypes.memmove(to, of, n)),
                 "memcpyPeerAsync": lambda to, _, of, __, n, stream: self.do(lambda: ctypes.memmove(to, of, n)),
                 "memsetAsync": lambda to, value, n, stream: self.do(lambda: ctypes.memset(to, value, n)),

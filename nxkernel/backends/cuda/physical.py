@@ -54,6 +54,8 @@ class PhysicalDevice(Device):
         self.cache = self._attribute(runtime.cudaDevAttrL2CacheSize)
         self.bandwidth = self._peak()
         self._resident = self._attribute(runtime.cudaDevAttrMaxThreadsPerMultiProcessor)
+        #: Whether the device reads any memory of the host by itself, as Grace's processors let it: some time, then.
+        self._reads_host = bool(self._attribute(runtime.cudaDevAttrPageableMemoryAccessUsesHostPageTables))
         if hasattr(os, "register_at_fork"):
             forked = weakref.WeakMethod(self._forked)
             os.register_at_fork(after_in_child=lambda: (found := forked()) and found())
@@ -224,7 +226,7 @@ class PhysicalDevice(Device):
                 address = array.ctypes.data
                 runtime.memcpyAsync(pointer, address, array.nbytes, runtime.memcpyHostToDevice, _stream())
                 # Memory that the system may move has been read by now; what is pinned is read some time.
-                if runtime.pointerGetAttributes(address).type != runtime.memoryTypeUnregistered:
+                if self._reads_host or runtime.pointerGetAttributes(address).type != runtime.memoryTypeUnregistered:
                     self._wait()
 
     @property

@@ -102,6 +102,13 @@ def test_the_context_is_made_current_once_for_a_thread(fake, machine):
     assert [name for name, _ in machine.calls].count("free") == 1
 
 
+@pytest.mark.parametrize("reads_host", [0, 1])
+def test_arrays_of_the_host_may_change_after_a_copy(machine, reads_host):
+    machine.properties[physical.runtime.cudaDevAttrPageableMemoryAccessUsesHostPageTables] = reads_host
+    physical.PhysicalDevice(0).upload(np.zeros(4))
+    assert [name for name, _ in machine.calls].count("streamSynchronize") == reads_host
+
+
 def test_shared_memory_is_asked_for_once(fake, machine):
     which = physical.driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     prepared(fake, machine)
