@@ -127,17 +127,6 @@ def to_memory(text: str, type_: Type) -> str:
     return f"{type_}_bits({text})" if type_ in _HALF else text
 
 
-def lanes(type_: Type) -> int:
-    """How many elements 16 bytes of memory hold.
-
-    Examples
-    --------
-    >>> lanes(types.f32), lanes(types.bf16), lanes(types.bool_), lanes(types.c128)
-    (4, 8, 16, 1)
-    """
-    return 16 // type_.dtype.itemsize
-
-
 def load(pointer: str, index: str, type_: Type) -> Value:
     """The element of memory at an index, as the text of an expression, or two."""
     if type_.is_complex:

@@ -104,10 +104,7 @@ class _Translator(Expressions):
             if isinstance(node.value, ast.Tuple):
                 values = [self._value(one) for one in node.value.elts]
             else:
-                whole = self._value(node.value)
-                values = [
-                    Typed(self.b.extract_value(whole.value, k), whole.type.dtype) for k in range(whole.type.count)
-                ]
+                values = self._parts(self._value(node.value))
             for one, value in zip(target.elts, values, strict=True):
                 self._assign(one, value)
         else:

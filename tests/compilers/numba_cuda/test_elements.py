@@ -87,10 +87,3 @@ def test_complex_loads_and_stores():
 )
 def test_additions(name, value, lines):
     assert elements.atomic_add("p", "i", value, types.normalize(name)) == lines
-
-
-def test_lanes():
-    assert {name: elements.lanes(type_) for name, type_ in types.TYPES.items()} == {
-        "u8": 16, "u16": 8, "u32": 4, "u64": 2, "s8": 16, "s16": 8, "s32": 4, "s64": 2, "bf16": 8, "f16": 8, "f32": 4,
-        "f64": 2, "c64": 2, "c128": 1, "bool": 16,
-    }  # fmt: skip
