@@ -120,6 +120,10 @@ class Pool:
         self.limit = size
 
 
+#: What a kernel with static arrays may have of dynamic shared memory until it asks for more.
+PLAIN = {driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: (48 << 10) - 512}
+
+
 class Machine:
     """The fake, with what tests look at.
 
@@ -176,7 +180,9 @@ class Machine:
             {
                 "launchKernel": self.launch,
                 "funcSetAttribute": lambda function, which, value: self.attributes.update({(function, which): value}),
-                "funcGetAttribute": lambda which, function: 40 + which,
+                "funcGetAttribute": lambda which, function: self.attributes.get(
+                    (function, which), PLAIN.get(which, 40 + which)
+                ),
                 "occupancyMaxActiveBlocksPerMultiprocessor": lambda function, size, shared: 4,
             },
             self.calls,

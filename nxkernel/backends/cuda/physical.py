@@ -43,7 +43,6 @@ class PhysicalDevice(Device):
         self._thread = _Thread()
         blocking = os.environ.get("CUDA_LAUNCH_BLOCKING") == "1"
         self._recent: collections.deque[str] = collections.deque(maxlen=1 if blocking else _REMEMBERED)
-        self._shared: dict[int, int] = {}
         self._lost: DeviceFaultError | None = None
         properties = runtime.getDeviceProperties(index)
         self.description = properties["name"].decode()
@@ -263,11 +262,12 @@ class PhysicalDevice(Device):
         self, kernel: Kernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
     ) -> Prepared:
         """See the base."""
-        if shared > self._shared.get(kernel.handle, 0):
-            # Untold a kernel may have 48 KiB less its static arrays, which are not asked for here.
+        if shared:
+            which = driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             with self.here():
-                driver.funcSetAttribute(kernel.handle, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
-            self._shared[kernel.handle] = shared
+                # Untold a kernel may have 48 KiB, less its static arrays.
+                if shared > driver.funcGetAttribute(which, kernel.handle):
+                    driver.funcSetAttribute(kernel.handle, which, shared)
         return super().prepare(kernel, grid, block, shared, words)
 
     def launch(self, prepared: Prepared) -> None:

@@ -109,15 +109,14 @@ def test_arrays_of_the_host_may_change_after_a_copy(machine, reads_host):
     assert [name for name, _ in machine.calls].count("streamSynchronize") == reads_host
 
 
-def test_shared_memory_is_asked_for_once(fake, machine):
+def test_shared_memory_is_asked_for_beyond_what_static_arrays_leave(fake, machine):
     which = physical.driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     prepared(fake, machine)
+    prepared(fake, machine, shared=40 << 10)
     assert not machine.attributes
-    # Static arrays take part of the 48 KiB that need no asking.
-    kernel = prepared(fake, machine, shared=40 << 10).kernel
-    assert machine.attributes == {(kernel.handle, which): 40 << 10}
+    kernel = prepared(fake, machine, shared=48 << 10).kernel
+    assert machine.attributes == {(kernel.handle, which): 48 << 10}
     prepared(fake, machine, shared=100 << 10)
-    assert machine.attributes == {(kernel.handle, which): 100 << 10}
     prepared(fake, machine, shared=60 << 10)
     assert machine.attributes == {(kernel.handle, which): 100 << 10}
 
