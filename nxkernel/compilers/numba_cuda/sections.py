@@ -120,7 +120,7 @@ class Code:
         for op in section.code:
             if op.name in ("load", "gather"):
                 values = self._loaded(op, found, lanes, vector)
-            elif len(lanes) > 1 and self._is_common(op):
+            elif len(lanes) > 1 and op.name in _COMMON:
                 values = [self._leaf(op, lanes[0])] * len(lanes)
             else:
                 values = [
@@ -133,10 +133,6 @@ class Code:
     def one(self, section: Section, number: int, lane: Lane) -> Value:
         """Write one instruction of a section, and those that it needs; its value."""
         return self.values(Section(section.level, tuple(needed(section.code, number))), [lane])[0][-1]
-
-    def _is_common(self, op: Op) -> bool:
-        """Whether an instruction is known to be the same in every lane."""
-        return op.name in ("const", "slot")
 
     def instruction(self, op: Op, code: Sequence[Op], values: Sequence[Value], lane: Lane) -> Value:
         """Write one instruction of some code, whose values so far are given, at a lane; its value."""
@@ -271,3 +267,5 @@ def got(writer: Writer, places: Sequence[str], type_: Type) -> Value:
 
 
 _LEAVES = frozenset(["const", "slot", "carry", "scratch", "index"])
+#: Of those what is the same in every lane.
+_COMMON = frozenset(["const", "slot"])
