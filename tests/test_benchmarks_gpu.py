@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,12 @@ SMALL = {
 def plain(name, compiled=lambda function, **options: lambda *given: function(*given, **options)):
     """A contender that computes with NumPy."""
     return Library(name, np.asarray, compiled, lambda result: None, np.asarray)
+
+
+@pytest.fixture
+def numpy_as_jax(monkeypatch):
+    """Programs of JAX, whether it is installed or not, over NumPy."""
+    monkeypatch.setattr(gpu_programs.libraries, "jax", lambda: types.SimpleNamespace(numpy=np))
 
 
 class TestPrograms:
@@ -87,7 +94,7 @@ class TestWorks:
             "call on 3 elements, each waited for",
         ]
 
-    def test_a_throughput_is_compared_with_a_copy(self):
+    def test_a_throughput_is_compared_with_a_copy(self, numpy_as_jax):
         program = gpu_programs.Program(
             lambda x: x + 1, lambda xp, x: x + 1, lambda x: x + 1, lambda random: (np.ones(5, np.float32),), moved=40
         )
@@ -100,7 +107,7 @@ class TestWorks:
         assert row.met() is (row.figures[SUBJECT] <= 1.11 * 4e-5)
         assert row.note.endswith("% of a copy")
 
-    def test_who_fails_is_told_and_the_others_are_measured(self):
+    def test_who_fails_is_told_and_the_others_are_measured(self, numpy_as_jax):
         def compiled(function, **options):
             def call(*given):
                 raise ValueError("no such thing\nsecond line")

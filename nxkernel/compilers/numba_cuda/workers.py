@@ -171,7 +171,9 @@ def _some(count: int, arch: str) -> list[Worker]:
         # A child of this process has no part in the pipes of its parent's workers.
         _workers.clear()
         _owner = os.getpid()
-    _workers[:] = [each for each in _workers if each.process.poll() is None]
+    for each in [each for each in _workers if each.process.poll() is not None]:
+        _workers.remove(each)
+        each.stop()
     _workers.extend(Worker(arch) for _ in range(count - len(_workers)))
     return list(_workers)
 

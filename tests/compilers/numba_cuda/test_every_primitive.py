@@ -12,7 +12,7 @@ from simulating import Simulation, compare, make_small, quick
 #: Programs of one primitive alone that are drawn in a run of all tests.
 FEW, SOME = 5, 12
 #: For how many seconds kernels are compiled in such a run.
-SECONDS = 20
+SECONDS = 8
 
 
 @pytest.fixture

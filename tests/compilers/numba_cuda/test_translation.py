@@ -152,10 +152,14 @@ def test_memory_of_a_threads_own():
 
 def test_threads_and_blocks():
     text = "i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\nstep = cuda.gridDim.x * cuda.blockDim.x\n"
-    source = kernel(text + "while i < b:\n    a[i] = i + cuda.threadIdx.y * 100\n    i += step", "s64*", "s64")
-    memory = np.full(11, -1, np.int64)
+    source = kernel(
+        text + "while i < b:\n    a[i + 10 * cuda.threadIdx.y] = i + cuda.threadIdx.y * 100\n    i += step",
+        "s64*",
+        "s64",
+    )
+    memory = np.full(21, -1, np.int64)
     HostKernel(source).run((2,), (2, 2), 0, [memory, 10])
-    assert memory.tolist() == [*range(100, 110), -1]
+    assert memory.tolist() == [*range(10), *range(100, 110), -1]
 
 
 def test_shared_memory_and_exchanges_are_what_numba_makes_of_them():

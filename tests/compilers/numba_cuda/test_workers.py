@@ -83,9 +83,11 @@ def test_nobody_waits_for_a_worker_that_is_not_ready(pool, monkeypatch):
             self.asked.set()
             self.process.communicate()
 
-    pool._workers.append(Late())
+    late = Late()
+    pool._workers.append(late)
     calls, sources = [], [source(number) for number in range(8)]
     assert len(pool.compiled(sources, "sm_90", here(calls))) == len(calls) == len(sources)
+    late.stop()
 
 
 def test_what_does_not_compile_there_is_told_here(pool, ready):
