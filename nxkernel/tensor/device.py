@@ -292,11 +292,6 @@ def uploaded(array: np.ndarray, device: Device) -> DeviceArray:
     return kept[1]
 
 
-def forget_uploads() -> None:
-    """Give away what :func:`uploaded` keeps."""
-    _uploads.clear()
-
-
 def _is_settled(array: np.ndarray) -> bool:
     """Whether nobody can write into the memory of an array: not by way of it, nor of what it is a view of."""
     if array.flags.writeable:

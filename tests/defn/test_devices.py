@@ -389,13 +389,3 @@ def test_donation_belongs_to_the_definition():
         assert kept(tensor).to_list() == [2.0]
     assert giving(tensor).to_list() == [2.0]
     assert tensor.released
-
-
-def test_uploads_do_not_outlive_a_reset():
-    device.forget_uploads()
-    weight = nx.iota((4,), type="f32")
-    scaled = nx.jit(lambda t: t * weight)
-    scaled(there(2.0))
-    assert len(device._uploads) == 1
-    device.forget_uploads()
-    assert scaled(there(2.0)).to_list() == [0.0, 2.0, 4.0, 6.0]
