@@ -12,7 +12,6 @@ from nxkernel.backends.cuda import availability, devices
 from nxkernel.defn import defaults
 from nxkernel.defn.devices import donated
 from nxkernel.errors import NanError, NxTypeError, NxValueError
-from nxkernel.tensor import device
 
 
 @pytest.fixture(autouse=True)
