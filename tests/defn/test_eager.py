@@ -142,6 +142,8 @@ def test_what_is_refused():
 def test_functions_of_numba_are_refused():
     numba = pytest.importorskip("numba", reason="Numba is not installed")
     _, there = pair([1.0, 2.0])
-    with pytest.raises(CompilationError, match=r"has no code for njit of f32\[2\]") as error:
+    with pytest.raises(
+        CompilationError, match=r"has no code for the function <lambda>, which Numba compiled, of f32\[2\]"
+    ) as error:
         nx.njit_map(numba.njit(lambda x: x + 1), there)
     assert str(error.value).endswith("\n  Bring the tensors to the host first: nx.backend_copy(t).")

@@ -150,6 +150,7 @@ def require(what: str = 'compiler="numba_cuda"') -> State:
                 *(f"Missing: {each}." for each in found.missing),
                 *(["pip install 'nxkernel[cuda]' brings the packages."] if packages else []),
                 'compiler="numba_cpu" runs the same definitions here, and compiler="auto" takes what there is.',
+                "With NUMBA_ENABLE_CUDASIM=1 in the environment a simulator on the processor runs it, slowly.",
             )
         )
     return found

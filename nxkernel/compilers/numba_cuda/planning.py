@@ -91,9 +91,11 @@ _KNOWN = frozenset([p.iota, p.conv, p.dot, p.elem, p.parameter, p.constant])
 def _refuse(node: Expr) -> NoReturn:
     where = at_line(node.source)
     operands = ", ".join(str(operand.spec) for operand in node.operands)
+    function = node.params.get("function")
+    what = node.primitive.name if function is None else f"the function {function}, which Numba compiled,"
     raise CompilationError(
         message(
-            f"numba_cuda has no code for {node.primitive.name} of {operands}{where}.",
+            f"numba_cuda has no code for {what} of {operands}{where}.",
             'Run this definition with compiler="numba_cpu", or with "evaluator".',
         )
     )

@@ -21,7 +21,10 @@ def refused(what="the device"):
     return str(caught.value)
 
 
-END = '  compiler="numba_cpu" runs the same definitions here, and compiler="auto" takes what there is.'
+END = (
+    '  compiler="numba_cpu" runs the same definitions here, and compiler="auto" takes what there is.\n'
+    "  With NUMBA_ENABLE_CUDASIM=1 in the environment a simulator on the processor runs it, slowly."
+)
 
 
 def test_without_a_driver(monkeypatch):

@@ -64,7 +64,9 @@ def test_what_has_no_code_is_refused(device):
 
     with pytest.raises(CompilationError) as raised:
         compiled(lambda x: nx.njit_map(doubled, x), spec("f64", 3))
-    assert str(raised.value).startswith("numba_cuda has no code for njit of f64[3]")
+    assert str(raised.value).startswith(
+        "numba_cuda has no code for the function doubled, which Numba compiled, of f64[3]"
+    )
     assert str(raised.value).endswith('Run this definition with compiler="numba_cpu", or with "evaluator".')
     with pytest.raises(CompilationError, match="numba_cuda cannot call"):
         compiled(lambda x: nx.njit_call(doubled, x, shape=(3,), type="f64"), spec("f64", 3))
