@@ -27,26 +27,20 @@ DIRECT = frozenset(
 _LOGIC = frozenset([p.logical_and, p.logical_or, p.logical_xor, p.logical_not])
 
 
-def rewritten(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
-    """A graph, with those of its loops and choices, in which of complex numbers only what is `DIRECT` is left.
+def split(outputs: Sequence[Expr]) -> tuple[list[Expr], dict[Expr, Expr]]:
+    """Outputs, with the graphs of their loops and choices, in which of complex numbers only what is `DIRECT` is left.
 
     Parameters
     ----------
-    graph : Graph
+    outputs : sequence of Expr
 
     Returns
     -------
-    Graph
-        The same one where there is nothing to do.
+    list of Expr
+        The same ones where there is nothing to do.
     dict
         For each new node the node of the given graph that it came from.
     """
-    origin: dict[Expr, Expr] = {}
-    return _graph(graph, origin), origin
-
-
-def split(outputs: Sequence[Expr]) -> tuple[list[Expr], dict[Expr, Expr]]:
-    """As `rewritten`, for outputs."""
     origin: dict[Expr, Expr] = {}
     return _Rewriting(origin).outputs(outputs), origin
 

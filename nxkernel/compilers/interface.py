@@ -53,6 +53,22 @@ class KernelRecord:
     continues: bool = False
 
 
+@dataclass(frozen=True)
+class Timed:
+    """What one run took.
+
+    Parameters
+    ----------
+    seconds : float
+        The whole run.
+    kernels : dict
+        By the index of a kernel its seconds, in all its runs together, and how often it ran.
+    """
+
+    seconds: float
+    kernels: dict[int, tuple[float, int]]
+
+
 class Executable(Protocol):
     """A compiled graph."""
 

@@ -9,32 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 
 from nxkernel import primitives as p
+from nxkernel.compilers.interface import Timed
 from nxkernel.compilers.numba_cpu import host, libraries, planning, program, runtime, store, workspace
 from nxkernel.compilers.numba_cpu.executable import CpuExecutable
 from nxkernel.compilers.numba_cpu.polling import clock
 from nxkernel.compilers.numba_cpu.writing import Writer
 from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar, Whole
-
-
-@dataclass(frozen=True)
-class Timed:
-    """What one run took.
-
-    Parameters
-    ----------
-    seconds : float
-        The whole run.
-    kernels : dict
-        By the index of a kernel its seconds, in all its runs together, and how often it ran.
-    """
-
-    seconds: float
-    kernels: dict[int, tuple[float, int]]
 
 
 class Clock:

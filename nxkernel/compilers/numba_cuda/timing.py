@@ -8,33 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
+from nxkernel.compilers.interface import Timed
 from nxkernel.compilers.numba_cuda.executable import CudaExecutable
 from nxkernel.compilers.numba_cuda.steps import OnDevice, Run
 
 #: Bytes of the copy, and the side of the product of matrices, by which a GPU is judged.
 COPIED, SIDE = 1 << 28, 4096
-
-
-@dataclass(frozen=True)
-class Timed:
-    """What one run took.
-
-    Parameters
-    ----------
-    seconds : float
-        The whole run, as it is without clocks.
-    kernels : dict
-        By the index of a kernel its seconds, in all its runs together, and how often it ran.
-    """
-
-    seconds: float
-    kernels: dict[int, tuple[float, int]]
 
 
 class Clock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from nxkernel.compilers.loops import Section
@@ -100,8 +100,15 @@ def by_rows(code: Code, spans: Sequence[Span], first: str, step: str, body: Body
 
     They are as far from each other as there are threads for the row, and what the others give is found once for all.
     """
+    with _rows(code, spans, first, step, abreast) as (place, slots):
+        one_by_one(code.w, spans[-1:], place, slots, body, abreast=abreast)
+
+
+@contextlib.contextmanager
+def _rows(code: Code, spans: Sequence[Span], first: str, step: str, taken: int) -> Iterator[tuple[str, str]]:
+    """A loop over the rows of some axes and their places, which take so many elements each: a place, and how many."""
     w, (*leading, last) = code.w, spans
-    slots = w.let(f"div({last.count} + {abreast - 1}, {abreast})", "slots")
+    slots = w.let(f"div({last.count} + {taken - 1}, {taken})", "slots")
     count = product(w, [*(span.count for span in leading), slots], "count")
     item = w.name("item")
     w.line(f"{item} = {first}")
@@ -110,7 +117,7 @@ def by_rows(code: Code, spans: Sequence[Span], first: str, step: str, body: Body
         row = w.let(f"div({item}, {slots})", "row")
         place = w.let(f"{item} - {row} * {slots}", "place")
         code.locate(apart(w, row, leading))
-        one_by_one(w, [last], place, slots, body, abreast=abreast)
+        yield place, slots
         code.located = before
         w.line(f"{item} += {step}")
 
@@ -178,23 +185,13 @@ def by_vectors(
             w.line(f"{item} += {step}")
         one_by_one(w, [last._replace(first=None)], first, step, alone, count=w.let(f"{last.count} - {whole}", "rest"))
         return
-    slots = w.let(f"div({last.count} + {lanes - 1}, {lanes})", "slots")
-    count = product(w, [*(span.count for span in leading), slots], "count")
-    item = w.name("item")
-    w.line(f"{item} = {first}")
-    with w.block(f"while {item} < {count}:"):
-        before = code.located
-        row = w.let(f"div({item}, {slots})", "row")
-        place = w.let(f"{item} - {row} * {slots}", "place")
-        code.locate(apart(w, row, leading))
+    with _rows(code, spans, first, step, lanes) as (place, slots):
         head, whole = _aligned(code, last, lanes, sorted(vectors))
         vector, alone = _turns(w, last, lanes, vectors, body, head, whole)
         with w.block(f"if {place} * {lanes} < {whole}:"):
             vector(place)
         rest = w.let(f"{last.count} - {whole}", "rest")
         one_by_one(w, [last._replace(first=None)], place, slots, alone, count=rest)
-        code.located = before
-        w.line(f"{item} += {step}")
 
 
 def _turns(
