@@ -1,4 +1,4 @@
-"""The tutorials run from top to bottom, give the outputs that are committed, and are clean documents."""
+"""Tutorials and the gallery run from top to bottom, give the outputs that are committed, and are clean documents."""
 
 import importlib.util
 import re
@@ -16,9 +16,15 @@ FOLDER = Path(__file__).resolve().parent.parent / "tutorials"
 #: How the check of an exercise begins; the cell above it is the one to change.
 CHECK = "# The check: run this cell after each change\n"
 SANITIZERS = FOLDER / "sanitize.cfg"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+LESSONS = sorted(FOLDER.glob("*.ipynb"))
+GALLERY = sorted(FOLDER.glob("gallery/*.ipynb"))
 
-each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=[path.stem for path in NOTEBOOKS])
+
+def each_of(paths):
+    return pytest.mark.parametrize("path", paths, ids=[path.stem for path in paths])
+
+
+each_notebook = each_of(LESSONS + GALLERY)
 
 
 def tags(cell):
@@ -76,7 +82,7 @@ def test_is_a_clean_document(path):
     notebook = read(path)
     nbformat.validate(notebook)
     assert "widgets" not in notebook.metadata
-    assert path.stat().st_size < 1_000_000
+    assert path.stat().st_size < (300_000 if path in GALLERY else 1_000_000)
     outputs = str([cell.outputs for cell in code_cells(path)])
     assert re.findall(r"/(?:home|root|Users|work)/[\w./-]*", outputs) == []
 
@@ -89,7 +95,7 @@ def test_explains_before_it_computes(path):
     assert sum(cell.cell_type == "markdown" for cell in cells) >= len(cells) / 4
 
 
-@each_notebook
+@each_of(LESSONS)
 def test_exercises_say_not_yet_and_then_right(path):
     """Each has an answer to change, a check below it, and an answer to compare; both of these are folded."""
     cells = read(path).cells
@@ -112,13 +118,14 @@ def test_links_lead_to_files(path):
     texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
     links = re.findall(r"\]\((?!https?:|#|attachment:)([^)#\s]+)", "\n".join(texts))
     # JupyterLab that is started in the folder of the tutorials shows nothing beyond it.
-    assert [link for link in links if link.startswith("..") or not (FOLDER / link).exists()] == []
+    found = [(link, (path.parent / link).resolve()) for link in links]
+    assert [link for link, target in found if not target.is_relative_to(FOLDER) or not target.exists()] == []
 
 
-def test_the_index_leads_to_every_tutorial():
+@each_notebook
+def test_the_index_leads_to_it(path):
     texts = [cell.source for cell in read(FOLDER / "index.ipynb").cells if cell.cell_type == "markdown"]
-    for path in NOTEBOOKS:
-        assert path.stem == "index" or f"]({path.name})" in "\n".join(texts), path.name
+    assert path.stem == "index" or f"]({path.relative_to(FOLDER).as_posix()})" in "\n".join(texts)
 
 
 @pytest.fixture
@@ -150,7 +157,7 @@ def test_a_stale_cell_is_named_with_what_refreshes_it(stale, tmp_path):
         "03-stale.ipynb is stale: other outputs than the committed ones came from [3].\n\ncell [3]:\n"
     )
     assert "mismatch 'stdout'" in text
-    assert text.endswith("before you commit:\n    python lessons/rerun.py 03-stale")
+    assert text.endswith("before you commit:\n    python tutorials/rerun.py 03-stale")
 
 
 def test_interaction_is_followed_by_nbclient(stale, tmp_path):
@@ -214,3 +221,14 @@ def test_rerun_drops_progress_bars():
 def test_rerun_refuses_an_unexpected_failure():
     with pytest.raises(RuntimeError, match=r"^E: no\nin the cell\nf"):
         rerun_module().clean(nbformat.v4.new_notebook(cells=[failed_cell()]))
+
+
+def test_rerun_takes_lessons_and_the_gallery_by_their_beginnings():
+    module = rerun_module()
+    assert module.chosen([]) == LESSONS + GALLERY
+    assert module.chosen(["01", "tutorials/04-keywords.ipynb"]) == [LESSONS[1], LESSONS[4]]
+    for path in GALLERY:
+        for name in [path.stem, f"gallery/{path.stem}", f"tutorials/gallery/{path.name}"]:
+            assert module.chosen([name]) == [path]
+    with pytest.raises(SystemExit, match=r"^no tutorial begins with 99 or nothing$"):
+        module.chosen(["99", "01", "nothing"])

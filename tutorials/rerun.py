@@ -1,4 +1,4 @@
-"""Run tutorials and keep their new outputs: ``python tutorials/rerun.py``, or ``python tutorials/rerun.py 01 05``."""
+"""Run tutorials and keep their new outputs: ``python tutorials/rerun.py``, or ``… 01 05``, or ``… gallery/k-means``."""
 
 from __future__ import annotations
 
@@ -65,23 +65,37 @@ def rerun(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def main(names: list[str]) -> None:
-    """Run these tutorials, or all, with an empty disk cache, as a person does who opens them for the first time.
+def chosen(names: list[str]) -> list[Path]:
+    """The notebooks that are meant: lessons and then those of the gallery.
 
     Parameters
     ----------
     names : list of str
-        Notebooks by their beginnings, such as ``01`` or ``01-transforms.ipynb``.
+        Notebooks by the beginnings of their names or paths, such as ``01``, ``01-transforms.ipynb``, ``k-means``,
+        ``gallery/k-means`` or ``tutorials/01``, and ``gallery`` for all that are there; none means all.
+
+    Raises
+    ------
+    SystemExit
+        If a name fits no notebook.
     """
-    chosen = [path for path in sorted(FOLDER.glob("*.ipynb")) if not names or path.name.startswith(tuple(names))]
-    if not chosen:
-        raise SystemExit(f"no tutorial begins with {' or '.join(names)}")
+    paths = sorted(FOLDER.glob("*.ipynb")) + sorted(FOLDER.glob("gallery/*.ipynb"))
+    begins = [name.removeprefix(f"{FOLDER.name}/") for name in names]
+    places = {path: (path.name, path.relative_to(FOLDER).as_posix()) for path in paths}
+    unknown = [name for name in begins if not any(place.startswith(name) for both in places.values() for place in both)]
+    if unknown:
+        raise SystemExit(f"no tutorial begins with {' or '.join(unknown)}")
+    return [path for path in paths if not names or any(place.startswith(tuple(begins)) for place in places[path])]
+
+
+def main(names: list[str]) -> None:
+    """Run these tutorials, or all, with an empty disk cache, as a person does who opens them for the first time."""
     with tempfile.TemporaryDirectory() as folder:
-        for path in chosen:
+        for path in chosen(names):
             os.environ["NXKERNEL_CACHE_DIR"] = str(Path(folder) / path.stem)
             rerun(path)
             print(path.name)
 
 
 if __name__ == "__main__":
-    main([Path(name).name for name in sys.argv[1:]])
+    main(sys.argv[1:])

@@ -54,7 +54,7 @@ def report(path, found):
     if len(found) > _SHOWN:
         lines.append(f"\n… and {len(found) - _SHOWN} more.")
     lines += ["\nIf the new outputs are right, keep them, and look at what changed before you commit:"]
-    lines += [f"    python {path.parent.name}/rerun.py {path.stem}"]
+    lines += [f"    python tutorials/rerun.py {path.stem}"]
     return "\n".join(lines)
 
 
