@@ -10,9 +10,9 @@ from random_primitives import CASES, Drawn, Surroundings
 from simulating import Simulation, compare, make_small, quick
 
 #: Programs of one primitive alone that are drawn in a run of all tests.
-FEW, SOME = 5, 12
+FEW, SOME = 3, 6
 #: For how many seconds kernels are compiled in such a run.
-SECONDS = 8
+SECONDS = 5
 
 
 @pytest.fixture
