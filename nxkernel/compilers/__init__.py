@@ -1,1 +1,1 @@
-"""Graph to something that runs: the evaluator, and the compiler for CPUs."""
+"""Graph to something that runs: the evaluator, and the compilers for processors and for GPUs."""

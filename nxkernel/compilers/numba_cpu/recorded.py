@@ -18,7 +18,6 @@ from pathlib import Path
 
 import numpy as np
 
-import nxkernel
 from nxkernel import types
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.interface import KernelRecord
@@ -148,7 +147,7 @@ def read(name: str) -> Found | None:
 @functools.cache
 def _sources() -> bytes:
     """Our own sources that decide what program a graph becomes, and what of the machine they ask for."""
-    folder = Path(nxkernel.__file__).parent
+    folder = Path(types.__file__).parent
     parts = [path for name in ("backends", "compilers", "graph") for path in (folder / name).rglob("*.py")]
     read = [path.read_bytes() for path in sorted([*folder.glob("*.py"), *parts])]
     return hashlib.sha256(b"\n".join([*read, str(libraries.ENOUGH_TILES).encode()])).digest()

@@ -1,0 +1,117 @@
+"""What the map of the rooms says is so: its floors are those of the imports, and what it names is there."""
+
+import ast
+import functools
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MAP = (ROOT / "nxkernel" / "README.md").read_text()
+SOURCES = {
+    "nxkernel": ROOT / "nxkernel",
+    "nxkernel_lab": ROOT / "extension" / "nxkernel_lab",
+    "nxkernel_magics": ROOT / "magics" / "nxkernel_magics",
+}
+#: Imports that go up, all of them in functions, with what asks for them.
+UPWARDS = {
+    ("kinds", "ops"): "a type that is called makes a tensor",
+    ("backends", "graph"): "bodies of reductions, loops and choices are graphs",
+    ("tensor", "numpy"): "NumPy's protocols",
+    ("graph", "numpy"): "NumPy's protocols",
+    ("ops", "numpy"): "operators in a program that follows NumPy's types",
+    ("ops", "defn"): "primitives on tensors of a device are programs",
+    ("compilers", "__init__"): "the version is part of what names files on disk",
+    ("__init__", "nxkernel_magics"): "IPython's extension",
+}
+#: Packages of notebooks, which the library does without.
+OF_NOTEBOOKS = {"IPython", "ipywidgets", "anywidget", "jupyterlab", "nxkernel_lab"}
+
+
+def floors():
+    rows = re.findall(r"^\| (\d+) \| (.+?) \|", MAP, re.MULTILINE)
+    return {
+        name.strip("/").rsplit("/")[-1]: int(floor) for floor, names in rows for name in re.findall("`(.+?)`", names)
+    }
+
+
+FLOORS = floors()
+
+
+def room_of(module):
+    """The room of a module by its full name."""
+    package, _, rest = module.partition(".")
+    if package != "nxkernel":
+        return package
+    return rest.partition(".")[0] or "__init__"
+
+
+def imports(path):
+    """The modules that a file imports, and whether in a function; those for types alone are none."""
+    todo = [(ast.parse(path.read_text()), False)]
+    while todo:
+        node, waits = todo.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, waits) for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "nxkernel" else []
+            yield from ((name, waits) for name in names or [node.module])
+        waits = waits or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        todo += [(child, waits) for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+
+
+@functools.cache
+def all_imports():
+    """By full name of a module, what it imports."""
+    return {
+        ".".join([package, *path.relative_to(folder).with_suffix("").parts]): list(imports(path))
+        for package, folder in SOURCES.items()
+        for path in folder.rglob("*.py")
+    }
+
+
+def crossings():
+    """Every import between two rooms: the one that asks, the one that it asks for, whether it waits, and the module."""
+    for name, found in all_imports().items():
+        for module, waits in found:
+            if module.partition(".")[0] in SOURCES and room_of(module) != room_of(name):
+                yield room_of(name), room_of(module), waits, name
+
+
+def is_below(asking, asked):
+    """Whether a room may import another one at once; modules on the ground may import each other."""
+    ground = FLOORS[asking] == FLOORS[asked] == 0
+    return ground or FLOORS[asked] < FLOORS[asking]
+
+
+def test_every_room_is_on_a_floor():
+    found = {
+        path.stem for path in SOURCES["nxkernel"].iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert set(FLOORS) == found | {"nxkernel_lab", "nxkernel_magics"}
+
+
+def test_rooms_import_from_floors_below():
+    assert [(*rooms, name) for *rooms, waits, name in crossings() if not waits and not is_below(*rooms)] == []
+
+
+def test_what_goes_up_waits_for_a_call_and_is_listed():
+    assert {tuple(rooms) for *rooms, waits, _ in crossings() if waits and not is_below(*rooms)} == set(UPWARDS)
+
+
+def test_the_library_does_without_notebooks():
+    found = {
+        (name, module)
+        for name, found in all_imports().items()
+        for module, _ in found
+        if name.startswith("nxkernel.") and module.partition(".")[0] in OF_NOTEBOOKS
+    }
+    assert found == set()
+
+
+def test_files_that_it_names_are_there():
+    there = {f"/{path.relative_to(ROOT).as_posix()}" for folder in SOURCES.values() for path in folder.rglob("*.*")}
+    named = set(re.findall(r"`([\w./-]+\.(?:py|js|txt))`", MAP))
+    lost = {name for name in named if not any(path.endswith(f"/{name}") for path in there)}
+    assert {name for name in lost if not (ROOT / name).is_file()} == set()
