@@ -259,11 +259,11 @@ def _fingerprint() -> str:
     import llvmlite
 
     import nxkernel
-    from nxkernel.compilers.numba_cpu import loader
+    from nxkernel.compilers.numba_cpu import apart, loader
 
     numba = importlib.util.find_spec("numba")
     version = Path(numba.origin).with_name("_version.py")
-    parts = [loader.processor().encode(), llvmlite.__version__.encode(), nxkernel.__version__.encode()]
+    parts = [apart.do(loader.processor).encode(), llvmlite.__version__.encode(), nxkernel.__version__.encode()]
     if version.exists():
         parts.append(version.read_bytes())
     folder = Path(loader.__file__).parent

@@ -15,7 +15,7 @@ from nxkernel.compilers.layouts import turned
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
-from nxkernel.compilers.numba_cpu import libraries, program, store
+from nxkernel.compilers.numba_cpu import apart, libraries, program, store
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
 from nxkernel.compilers.numba_cpu.spreading import spreads
@@ -199,7 +199,7 @@ def _source(nest: Nest) -> str:
 def _assembly(text: str) -> str:
     from nxkernel.compilers.numba_cpu.object_code import assembly
 
-    return assembly(text)
+    return apart.do(lambda: assembly(text))
 
 
 def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nxkernel.compilers.numba_cpu import libraries, loader, pool, store, threads
+from nxkernel.compilers.numba_cpu import apart, libraries, loader, pool, store, threads
 
 #: Where NumPy keeps the address of the elements and the flags in an array object; part of its binary interface.
 _HEAD = object.__basicsize__
@@ -147,7 +147,7 @@ def _watch_forks() -> None:
 
 
 def _in_child() -> None:
-    for module in (threads, libraries, store, loader):
+    for module in (threads, libraries, store, loader, apart):
         module.after_fork()
 
 

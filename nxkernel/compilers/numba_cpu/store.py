@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from nxkernel.compilers import disk_cache
-from nxkernel.compilers.numba_cpu import loader
+from nxkernel.compilers.numba_cpu import apart, loader
 
 _addresses: dict[str, int] = {}
 #: For code in memory, how many bytes its object code has, and when it was loaded.
@@ -38,6 +38,14 @@ def native(
     origin : str
         ``"memory"``, ``"disk"`` or ``"compiled"``.
     """
+    found = _addresses.get(symbol)
+    if found is not None:
+        return found, "memory"
+    return apart.do(lambda: _once(symbol, text, needs, loops))
+
+
+def _once(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None, loops: bool) -> tuple[int, str]:
+    """The function's address; one thread makes it, others wait."""
     while True:
         with _lock:
             found = _addresses.get(symbol)

@@ -1,0 +1,115 @@
+"""Work that an interrupt must not cut in two: the main thread has it done in another one, and waits.
+
+Python runs signal handlers in the main thread, after any call that returns there. One that raises between LLVM's lock
+and its release, or between claiming a name and giving it back, would leave every later call waiting. Here it ends the
+wait and nothing else: the work goes on to its end, and the next call finds what it made.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from llvmlite.binding import ffi
+
+Made = TypeVar("Made")
+
+
+class _Job:
+    """A piece of work, and what became of it."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work = work
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.done = threading.Lock()
+        self.done.acquire()
+
+    def run(self) -> None:
+        """Do it, and wake who waits."""
+        try:
+            self.result = self.work()
+        except BaseException as error:
+            self.error = error
+        finally:
+            # Nobody may need what it made; the traceback of an error would keep it.
+            del self.work
+            self.done.release()
+
+
+# Locks, queues and the starting of threads are those written in C, which a signal handler cannot cut in two.
+# The lock of LLVM, and that of Numba, are of this type.
+_OWNED = type(threading.RLock())
+_jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+_busy = threading.Lock()
+_started = _over = False
+
+
+def do(work: Callable[[], Made]) -> Made:
+    """Do something that an interrupt does not reach; who waits for it can still be interrupted.
+
+    Parameters
+    ----------
+    work : callable
+        Without arguments. It may not rely on what belongs to a thread.
+
+    Returns
+    -------
+    Any
+        What it returned; what it raised is raised.
+
+    Examples
+    --------
+    >>> do(lambda: 2 + 3)
+    5
+    """
+    global _started
+    if threading.get_ident() != threading.main_thread().ident or _over:
+        return work()
+    _give_back_locks()
+    if not _started:
+        _thread.start_new_thread(_work, (_jobs, _busy))
+        _started = True
+    job = _Job(work)
+    _jobs.put(job)
+    job.done.acquire()
+    if job.error is not None:
+        raise job.error
+    return job.result
+
+
+def _work(jobs: queue.SimpleQueue[_Job], busy: threading.Lock) -> None:
+    while True:
+        job = jobs.get()
+        with busy:
+            job.run()
+        del job
+
+
+@atexit.register
+def _finish() -> None:
+    """Let what is being done come to its end: LLVM must not be taken down under it."""
+    global _over
+    _over = True
+    _busy.acquire()
+
+
+def _give_back_locks() -> None:
+    """Release what an interrupt of Numba's compiler has left locked by this thread, which is not in there now."""
+    compiler = sys.modules.get("numba.core.compiler_lock")
+    for holder in (ffi.lib, getattr(compiler, "global_compiler_lock", None)):
+        lock = getattr(holder, "_lock", None)
+        lock = getattr(lock, "_lock", lock)
+        if isinstance(lock, _OWNED) and lock._is_owned():
+            lock._release_save()
+
+
+def after_fork() -> None:
+    """In a child process: the thread did not come along."""
+    global _jobs, _busy, _started
+    _jobs, _busy, _started = queue.SimpleQueue(), threading.Lock(), False
