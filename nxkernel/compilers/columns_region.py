@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers import columns_forms as forms_of
-from nxkernel.compilers import scalars
+from nxkernel.compilers import costs, scalars
 from nxkernel.compilers.columns_forms import Form, RefusedError, is_uniform, uniform
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order
@@ -196,17 +196,13 @@ def gain(node: Expr) -> int:
         axes = forms_of.walks(one)
         if axes is not None:
             total += 1 if forms_of.is_column_wise(one, axes) else -1
-        elif one.primitive in _FUNCTIONS and not scalars.is_single(one):
+        elif costs.is_function(one.primitive.name) and not scalars.is_single(one):
             total -= FUNCTION
     return total
 
 
 #: How many reads and writes along memory a function of vectors outweighs.
 FUNCTION = 3
-_FUNCTIONS = frozenset([
-    p.exp, p.expm1, p.log, p.log1p, p.log2, p.log10, p.sigmoid, p.sin, p.cos, p.tan, p.asin, p.acos, p.atan, p.sinh,
-    p.cosh, p.tanh, p.asinh, p.acosh, p.atanh, p.cbrt, p.erf, p.erfc, p.erf_inv, p.power, p.atan2,
-])  # fmt: skip
 
 
 def _nested(node: Expr) -> Iterator[Expr]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 _FUNCTIONS = "exp expm1 log log1p log2 log10 sigmoid sin cos tanh erf"
 _LONGER = "tan asin acos atan sinh cosh asinh acosh atanh"
 _LONGEST = "pow atan2 remainder cbrt erfc erf_inv"
+_OF_FUNCTION = 10
 #: Of those that take more than one.
 COSTS = {
-    **dict.fromkeys(_FUNCTIONS.split(" "), 10),
+    **dict.fromkeys(_FUNCTIONS.split(" "), _OF_FUNCTION),
     **dict.fromkeys(_LONGER.split(" "), 20),
     **dict.fromkeys(_LONGEST.split(" "), 30),
     **dict.fromkeys(["divide", "sqrt", "rsqrt", "quotient"], 5),
@@ -44,3 +45,8 @@ ON_GPU = Keeping(value=24, large=64, row=48)
 def cost(name: str) -> int:
     """Of one operation."""
     return COSTS.get(name, 1)
+
+
+def is_function(name: str) -> bool:
+    """Whether an operation takes as many instructions as the functions of mathematics do."""
+    return cost(name) >= _OF_FUNCTION

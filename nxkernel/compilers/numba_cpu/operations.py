@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu import complex_operations, elementary, functions, threefry, whole_numbers
 from nxkernel.compilers.numba_cpu.elements import REGISTER
@@ -146,11 +147,6 @@ class Emitter:
 Lower = Callable[[Emitter, Type, list[Value], Type], Value]
 _TABLE: dict[str, Lower] = {}
 
-#: Primitives that are functions of the module of that name.
-ELEMENTARY = frozenset([
-    "exp", "expm1", "log", "log1p", "log2", "log10", "sigmoid", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
-    "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "erf", "erfc", "erf_inv", "atan2",
-])  # fmt: skip
 _ROUNDING = frozenset(["add", "subtract", "multiply", "divide", "pow", "remainder", "sqrt", "rsqrt", "as_type"])
 
 
@@ -477,3 +473,7 @@ def _bitcast(e: Emitter, type_: Type, values: list[Value], source: Type) -> Valu
     if type_ is types.bf16:
         return e.from_memory(bits, type_)
     return b.bitcast(bits, REGISTER[type_])
+
+
+#: Primitives that are functions of :mod:`nxkernel.compilers.numba_cpu.elementary`, and have no row of their own.
+ELEMENTARY = frozenset(elementary.FUNCTIONS.keys() & p.TABLE.keys() - _TABLE.keys())

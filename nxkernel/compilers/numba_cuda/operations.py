@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.loops import Op
 from nxkernel.compilers.numba_cuda import elements
 from nxkernel.compilers.numba_cuda.elements import Pair, Value
+from nxkernel.compilers.numba_cuda.intrinsics import FUNCTIONS
 from nxkernel.compilers.numba_cuda.writing import Writer
 from nxkernel.errors import CompilationError, message
 from nxkernel.types import Type
@@ -183,15 +185,11 @@ _call("population_count", "", "population_count")
 _call("count_leading_zeros", "", "leading_zeros")
 _call("abs", "absolute", "absolute")
 _call("sign", "sign", "sign")
-_call("floor", "floor")
-_call("ceil", "ceil")
 _call("truncate", "trunc")
 _call("round", "round_away")
 _call("round_half_even", "round_even")
-for _name in (
-    "exp", "expm1", "log", "log1p", "log2", "log10", "sigmoid", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
-    "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "rsqrt", "cbrt", "erf", "erfc", "erf_inv", "atan2", "phase",
-):  # fmt: skip
+_call("atan2", "atan2")
+for _name in p.TABLE.keys() & FUNCTIONS:
     _call(_name, _name)
 
 

@@ -17,6 +17,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import threefry
 from nxkernel.backends.numpy import MEANING, cast
+from nxkernel.compilers.numba_cuda.intrinsics import FUNCTIONS
 from nxkernel.kinds import BY_DTYPE
 from nxkernel.primitives import Primitive, Spec
 
@@ -179,13 +180,6 @@ TABLE |= {
         "trunc": p.truncate,
         "round_away": p.round_half_away,
         "round_even": p.round_half_even,
-        **{
-            primitive.name: primitive
-            for primitive in (
-                *(p.exp, p.expm1, p.log, p.log1p, p.log2, p.log10, p.sin, p.cos, p.tan, p.asin, p.acos, p.atan),
-                *(p.sinh, p.cosh, p.tanh, p.asinh, p.acosh, p.atanh, p.rsqrt, p.cbrt, p.erf, p.erfc, p.erf_inv),
-                *(p.sigmoid, p.floor, p.ceil, p.phase),
-            )
-        },
+        **{name: p.TABLE[name] for name in p.TABLE.keys() & FUNCTIONS - TABLE.keys()},
     }.items()
 }
