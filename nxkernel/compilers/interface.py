@@ -112,15 +112,34 @@ def get(name: str) -> Compiler:
     if compiler is None:
         device = _DEVICE.fullmatch(name) if isinstance(name, str) else None
         if device is None and name not in _REGISTRY:
-            raise NxValueError(
-                message(f"there is no compiler {name!r}.", f"The compilers are {', '.join(map(repr, names()))}.")
-            )
+            raise _unknown(name)
         compiler = _MADE[name] = _REGISTRY[name]() if device is None else _numba_cuda(int(device[1]))
     return compiler
 
 
 #: The GPU compiler for a device that is not the first one.
 _DEVICE = re.compile(r"numba_cuda:(\d+)")
+#: What other libraries call what a compiler makes programs for.
+_MEANT = {
+    "numba_cuda": re.compile(r"(?:cuda|gpu|nvidia|cupy|ptx|numba[-_ ]?gpu)(:\d+)?", re.IGNORECASE),
+    "numba_cpu": re.compile(r"cpu|host|numba|llvm|native|jit|xla|exla", re.IGNORECASE),
+    "evaluator": re.compile(r"numpy|python|eager|binary|none", re.IGNORECASE),
+}
+
+
+def _unknown(name: object) -> NxValueError:
+    # Imported here, as only a misspelt name needs it.
+    from difflib import get_close_matches
+
+    lines, text = [], str(name)
+    meant = [(known, found) for known, form in _MEANT.items() if (found := form.fullmatch(text))]
+    near = [known + (found[1] or "" if found.re.groups else "") for known, found in meant]
+    near = near or get_close_matches(text.lower(), ["auto", *names()], n=1)
+    if near:
+        lines.append(f"Did you mean {near[0]!r}?")
+    there = ", ".join(map(repr, ["auto", *names()]))
+    lines.append(f"The compilers are {there}, and 'numba_cuda:1' for a second GPU.")
+    return NxValueError(message(f"there is no compiler {name!r}.", *lines))
 
 
 def _evaluator() -> Compiler:

@@ -31,8 +31,29 @@ def test_a_compiler_is_made_once_and_when_it_is_asked_for(monkeypatch):
 def test_a_compiler_that_there_is_not():
     with pytest.raises(NxValueError) as error:
         interface.get("numba_gpu")
-    known = "'evaluator', 'numba_cpu', 'numba_cuda'"
-    assert str(error.value) == f"there is no compiler 'numba_gpu'.\n  The compilers are {known}."
+    known = "'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU"
+    assert str(error.value) == (
+        f"there is no compiler 'numba_gpu'.\n  Did you mean 'numba_cuda'?\n  The compilers are {known}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("cuda", "numba_cuda"), ("GPU", "numba_cuda"), ("cuda:1", "numba_cuda:1"), ("cpu", "numba_cpu"),
+        ("numba", "numba_cpu"), ("numba_cqu", "numba_cpu"), ("numpy", "evaluator"), ("autp", "auto"),
+    ],
+)  # fmt: skip
+def test_what_a_compiler_is_called_elsewhere(given, meant):
+    with pytest.raises(NxValueError, match=f"no compiler '{given}'.\n  Did you mean '{meant}'\\?"):
+        interface.get(given)
+
+
+@pytest.mark.parametrize("given", ["gcc", 3, "x"])
+def test_names_that_are_near_none(given):
+    with pytest.raises(NxValueError) as error:
+        interface.get(given)
+    assert "Did you mean" not in str(error.value)
 
 
 def test_a_compiler_for_another_device():

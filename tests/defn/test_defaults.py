@@ -102,7 +102,8 @@ def test_errors():
     assert str(raised.value) == "there is no default option 'compilr'.\n  There are compiler."
     with pytest.raises(NxValueError) as raised:
         nx.global_default_options(compiler="fast")
-    assert (
-        str(raised.value) == "there is no compiler 'fast'.\n  The compilers are 'evaluator', 'numba_cpu', 'numba_cuda'."
+    assert str(raised.value) == (
+        "there is no compiler 'fast'.\n"
+        "  The compilers are 'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU."
     )
     assert defaults.current() == {"compiler": "evaluator"}
