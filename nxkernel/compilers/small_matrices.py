@@ -1,4 +1,4 @@
-"""Small matrices written out: elimination and Cholesky's factor as element-wise operations on the elements of matrices.
+"""Small matrices written out: elimination, substitution and Cholesky's factor, element by element of the matrices.
 
 They fuse with what is around them, go through a batch as vectors, and are instructions for a single matrix in a loop,
 where a library would be called for each. Rows are exchanged by selections, so that pivots are LAPACK's.
@@ -16,7 +16,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph.expr import Expr, constant
-from nxkernel.primitives import Primitive
+from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import unnamed
 
 #: Most rows of a matrix that is written out. A single inverse takes 0.08 µs then, where a call of a library takes 13,
@@ -95,13 +95,15 @@ class _Elements:
     def together(self, rows: Sequence[Sequence[Element]], invalid: Expr) -> Expr:
         """Matrices of elements, all of them NaN where there is no result."""
         nothing = self.full(complex("nan") if self.type.is_complex else float("nan"))
+        elements = [self.make(p.select, invalid, nothing, self.value(element)) for row in rows for element in row]
+        return self.joined(elements, self.node.spec)
+
+    def joined(self, elements: Sequence[Element], spec: Spec) -> Expr:
+        """A tensor of elements, one after the other behind the batch."""
         around = (*self.batch, 1)
-        elements = []
-        for element in [element for row in rows for element in row]:
-            valid = self.make(p.select, invalid, nothing, self.value(element))
-            elements.append(self.make(p.reshape, valid, shape=around, names=unnamed(around)))
-        joined = self.make(p.concatenate, *elements, axis=len(self.batch)) if len(elements) > 1 else elements[0]
-        return self.make(p.reshape, joined, shape=self.node.shape, names=self.node.names)
+        parts = [self.make(p.reshape, self.value(one), shape=around, names=unnamed(around)) for one in elements]
+        joined = self.make(p.concatenate, *parts, axis=len(self.batch)) if len(parts) > 1 else parts[0]
+        return self.make(p.reshape, joined, shape=spec.shape, names=spec.names)
 
     def any(self, conditions: Sequence[Expr]) -> Expr:
         """Whether one of some conditions holds."""
@@ -214,6 +216,67 @@ def _conjugate(e: _Elements, element: Element) -> Element:
     return e.make(p.conjugate, element) if e.type.is_complex and isinstance(element, Expr) else element
 
 
+def substituted(node: Expr) -> Expr:
+    """Equations with small triangular matrices, solved row by row; the other triangle is not read."""
+    if not _is_small(node) or not 0 < node.shape[-1] <= MOST_COLUMNS:
+        return node
+    e, transform, lower = _Elements(node), node.params["transform"], node.params["lower"]
+    a, b = e.of(node.operands[0]), e.of(node.operands[1])
+    if transform != "none":
+        a, lower = [list(column) for column in zip(*a, strict=True)], not lower
+    if transform == "conjugate":
+        a = [[_conjugate(e, element) for element in row] for row in a]
+    places = list(range(len(a)))
+    for k in places if lower else reversed(places):
+        for column in range(len(b[k])):
+            rest = b[k][column]
+            for known in places[:k] if lower else places[k + 1 :]:
+                rest = e.less(rest, a[k][known], b[known][column])
+            b[k][column] = e.over(rest, e.value(a[k][k]))
+    return e.together(b, e.any([_is_zero(e, a[k][k]) for k in places]))
+
+
+#: Several nodes in the place of one with several results; only ``elem`` reads it, and takes its part.
+results = Primitive("results", "library", lambda *specs: specs)
+
+
+def decomposed(node: Expr) -> Expr:
+    """Both triangular factors of small matrices in one matrix, and the order of rows, as LAPACK has them."""
+    if not _is_small(node):
+        return node
+    e = _Elements(node)
+    a, type_ = e.of(node.operands[0]), node.spec[1].type
+    order = [e.full(k, type_) for k in range(len(a))]
+    for k in range(len(a)):
+        greatest, chosen = e.size(e.value(a[k][k])), []
+        for row in range(k + 1, len(a)):
+            size = e.size(e.value(a[row][k]))
+            better = e.make(p.greater, size, greatest)
+            greatest = e.make(p.select, better, size, greatest)
+            chosen = [e.make(p.logical_and, one, e.make(p.logical_not, better)) for one in chosen] + [better]
+        rows = [[*row, place] for row, place in zip(a, order, strict=True)]
+        pivot = rows[k]
+        for one, row in zip(chosen, range(k + 1, len(a)), strict=True):
+            pivot = [e.either(one, other, mine) for other, mine in zip(rows[row], pivot, strict=True)]
+            rows[row] = [e.either(one, mine, other) for other, mine in zip(rows[row], rows[k], strict=True)]
+        rows[k] = pivot
+        a, order = [row[:-1] for row in rows], [e.value(row[-1]) for row in rows]
+        # All below a pivot of 0 are 0.
+        divisor = e.make(p.select, _is_zero(e, a[k][k]), e.full(1), e.value(a[k][k]))
+        for row in range(k + 1, len(a)):
+            a[row][k] = e.over(a[row][k], divisor)
+            for column in range(k + 1, len(a)):
+                a[row][column] = e.less(a[row][column], a[row][k], a[k][column])
+    packed, places = e.joined([element for row in a for element in row], node.spec[0]), e.joined(order, node.spec[1])
+    return Expr(results, (packed, places), {}, node.spec, node.source)
+
+
+def taken(node: Expr) -> Expr:
+    """One of several results."""
+    (whole,) = node.operands
+    return whole.operands[node.params["index"]] if whole.primitive is results else node
+
+
 def _is_small(node: Expr) -> bool:
     operand = node.operands[0]
     return 0 < operand.shape[-1] <= MOST_ROWS and operand.type is types.compute_type(operand.type)
@@ -225,4 +288,7 @@ SMALL: dict[Primitive, Callable[[Expr], Expr]] = {
     p.inverse: inverted,
     p.determinant: determined,
     p.cholesky: factored,
+    p.triangular_solve: substituted,
+    p.lu: decomposed,
+    p.elem: taken,
 }

@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from compiling import compiled, graph_of, make, spec
+from compiling import agree, compiled, graph_of, make, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.prepare import prepare
 from nxkernel.graph.traverse import post_order
+from nxkernel.ops.dispatch import apply
 
 TYPES = ["f4", "f8", "c8", "c16"]
 SIZES = [1, 2, 3, 4]
+SOME = [("f4", 1), ("f8", 4), ("c8", 3), ("c16", 2)]
 
 
 def matrices(size, kind, condition=1.0, count=60):
@@ -71,6 +73,31 @@ def test_factors_of_positive_matrices(size, kind):
     assert np.isfinite(found[8]).all()
 
 
+@pytest.mark.parametrize(("kind", "size"), SOME)
+@pytest.mark.parametrize("transform", ["none", "transpose", "conjugate"])
+def test_triangles_are_substituted(size, kind, transform):
+    a = matrices(size, kind)
+    turned = {"none": a, "transpose": a.swapaxes(-1, -2), "conjugate": np.conj(a.swapaxes(-1, -2))}[transform]
+    for lower in (True, False):
+        read = np.tril(turned) if lower == (transform == "none") else np.triu(turned)
+        for columns in (1, 3):
+            b = matrices(4, kind)[:, :size, :columns]
+            solve = {"lower": lower, "transform": transform}
+            (x,) = compiled(lambda a, b, solve=solve: make(p.triangular_solve, a, b, **solve), a, b).run([a, b])
+            wa, wb, wx = wide(read, b, x)
+            assert np.all(size_of(wa @ wx - wb) <= 20 * np.finfo(kind).eps * (size_of(wa) * size_of(wx) + size_of(wb)))
+    a[5, 0, 0] = 0
+    (x,) = compiled(lambda a, b: make(p.triangular_solve, a, b, **solve), a, b).run([a, b])
+    assert [bool(np.isnan(one).all()) for one in x[4:7]] == [False, True, False]
+
+
+@pytest.mark.parametrize(("kind", "size"), SOME)
+def test_triangular_factors_have_the_rows_of_lapack(size, kind):
+    a = matrices(size, kind, 30.0)
+    a[2], a[3, :, -1], a[4, 0] = 0, 0, a[4, -1]
+    agree(lambda a: apply(p.lu, a), a, atol=30 * np.finfo(kind).eps)
+
+
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("size", SIZES)
 def test_singular_matrices(size, kind):
@@ -98,6 +125,11 @@ def kinds_of(primitive, *specs):
     return {node.primitive for node in post_order(outputs)}
 
 
+def kinds_of_factors(of):
+    graph = graph_of(lambda a: apply(p.lu, a)[0], of)
+    return {node.primitive for node in post_order(prepare(graph.outputs, frozenset())[0])}
+
+
 def test_which_are_written_out():
     assert p.solve not in kinds_of(p.solve, spec("f64", 4, 4), spec("f64", 4, 4))
     assert p.solve in kinds_of(p.solve, spec("f64", 4, 4), spec("f64", 4, 5))
@@ -107,6 +139,8 @@ def test_which_are_written_out():
     assert p.determinant in kinds_of(p.determinant, spec("f32", 5, 5))
     assert p.cholesky in kinds_of(p.cholesky, spec("f32", 5, 5))
     assert p.inverse in kinds_of(p.inverse, spec("f32", 0, 0))
+    assert p.lu not in kinds_of_factors(spec("f32", 4, 4))
+    assert p.lu in kinds_of_factors(spec("f32", 5, 5))
 
 
 def test_a_batch_is_one_kernel():
@@ -131,6 +165,26 @@ def filtered(z):
 def test_filters_in_loops():
     z = np.sin(np.arange(50) * 0.1)
     np.testing.assert_allclose(np.asarray(nx.defn(filtered)(z)), filtered(z), rtol=1e-10)
+
+
+def likelihood(a, noise):
+    found = 0.0
+    for k in range(len(a)):
+        found += np.linalg.slogdet(a[k] + noise * np.eye(len(a[k])))[1] + np.log(np.linalg.det(a[k]) ** 2)
+        found += np.linalg.cholesky(a[k] @ a[k].T + noise * np.eye(len(a[k])))[0, 0]
+    return found
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_gradients_in_loops_call_no_library(size):
+    a = matrices(size, "f8", count=6)
+    program = nx.defn(nx.value_and_grad(nx.defn(likelihood), argnums=1))
+    value, slope = program(a, np.float64(0.3))
+    np.testing.assert_allclose(np.asarray(value), likelihood(a, 0.3), rtol=1e-10)
+    step = 1e-6
+    expected = (likelihood(a, 0.3 + step) - likelihood(a, 0.3 - step)) / (2 * step)
+    np.testing.assert_allclose(np.asarray(slope), expected, rtol=1e-5)
+    assert [kernel.title for kernel in program.compilations()[-1].kernels if kernel.origin == "library"] == []
 
 
 def test_narrow_floats_are_computed_in_f32():
