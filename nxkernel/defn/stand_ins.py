@@ -51,10 +51,17 @@ class StandIns:
         Gives the node for an array, or None for an array that is not captured.
     leads : mapping
         By identity, what arrays are reached through; everything else stays itself.
+    by_face : callable, optional
+        Gives those for a face: in the function of another definition, arrays are what that one sees.
     """
 
-    def __init__(self, node: Callable[[Any], Expr | None], leads: Mapping[int, Any]) -> None:
-        self._node, self._leads = node, leads
+    def __init__(
+        self,
+        node: Callable[[Any], Expr | None],
+        leads: Mapping[int, Any],
+        by_face: Callable[[str], StandIns] | None = None,
+    ) -> None:
+        self._node, self._leads, self._by_face = node, leads, by_face
         self._made: dict[int, Any] = {}
         self._spaces: dict[int, dict[str, Any]] = {}
         #: (original, copy, the copy as it was made, the names of interest) of each namespace that a trace may write to.
@@ -142,7 +149,8 @@ class StandIns:
         self._made[id(value)] = made
         if "__nx_function__" in getattr(value, "__dict__", ()):
             made.__dict__.update(value.__dict__)
-            made.__nx_function__ = self.of(value.__nx_function__)
+            inside = self if self._by_face is None else self._by_face(value.face)
+            made.__nx_function__ = inside.of(value.__nx_function__)
             return made
         if hasattr(value, "__dict__"):
             self._mapping(value.__dict__, made.__dict__, id(value), made)

@@ -127,6 +127,40 @@ class _Capturing:
         return node
 
 
+class _Views:
+    """What captured arrays are in the eyes of the function and of the definitions that it calls, by their faces."""
+
+    def __init__(self, run: Trace, capturing: _Capturing, leads: Mapping[int, Any]) -> None:
+        self._run, self._capturing, self._leads = run, capturing, leads
+        self._looks: dict[str, faces.Face] = {}
+        self._stand_ins: dict[str, StandIns] = {}
+
+    def looks(self, face: str) -> faces.Face:
+        if face not in self._looks:
+            self._looks[face] = faces.FACES[face](self._run)
+        return self._looks[face]
+
+    def stand_ins(self, face: str) -> StandIns:
+        if face not in self._stand_ins:
+            looks = self.looks(face)
+            self._stand_ins[face] = StandIns(
+                lambda value: self._capturing.known(value, looks), self._leads, self.stand_ins
+            )
+        return self._stand_ins[face]
+
+    def changes(self, looks: faces.Face) -> list[tuple[int, Expr]]:
+        """The arguments that were assigned into; other faces have none, and refuse what was assigned from outside."""
+        for other in self._looks.values():
+            if other is not looks:
+                other.changes()
+        return looks.changes()
+
+    def write_back(self) -> None:
+        """Hand over what was assigned during the trace."""
+        for made in self._stand_ins.values():
+            made.write_back()
+
+
 @dataclass(frozen=True)
 class _Asked:
     """What hooks ask for during a trace.
@@ -202,8 +236,8 @@ def trace(
     parameters = [parameter(place, leaf.path, whole_spec(leaf.spec)) for place, leaf in enumerate(leaves)]
     capturing = _Capturing(known)
     run = Trace(capturing)
-    looks = faces.FACES[face](run)
-    stand_ins = StandIns(lambda value: capturing.known(value, looks), known.leads)
+    views = _Views(run, capturing, known.leads)
+    looks, stand_ins = views.looks(face), views.stand_ins(face)
     asked = _asked[id(run)] = _Asked(hooks)
     try:
         with run, looks.rules():
@@ -221,7 +255,7 @@ def trace(
             result = function(*arguments, **named, **{key: stand_ins.of(value) for key, value in options.items()})
             if not getattr(function, "gives_back", False):
                 stored.refuse_lost(name, code, kept, result)
-            changes = looks.changes()
+            changes = views.changes(looks)
             found: list[tuple[str, Any]] = []
             structure: Any = containers.NOTHING
             if result is not None or not changes:
@@ -229,7 +263,7 @@ def trace(
             results = [_result(name, path, value, run) for path, value in found]
     finally:
         del _asked[id(run)]
-        stand_ins.write_back()
+        views.write_back()
         bounds.forget()
     results += [_now(output, run) for _, _, wanted in asked.values for output in wanted]
     results += [(node, node.spec) for _, node in changes]

@@ -164,6 +164,21 @@ def test_definitions_of_both_faces_call_each_other():
     assert float(back(np.array([2.0, 6.0]))) == 6.0
 
 
+def test_a_definition_sees_arrays_from_outside_with_its_own_face_wherever_it_is_called():
+    u = np.array([[3.0, 4.0], [5.0, 6.0]])
+    final = nx.defn(made("def final(p):\n    v = u.copy()\n    v[0] *= p\n    return np.sum(v)", np=np, u=u))
+    assert float(nx.grad(final)(2.0)) == 7.0
+    assert nx.vmap(final)(np.array([1.0, 2.0])).to_list() == [18.0, 25.0]
+    assert float(nx.defn(made("def f(p):\n    return nx.sum(u) + final(p)", nx=nx, u=u, final=final))(2.0)) == 43.0
+    inner = nx.defn(made("def inner():\n    return nx.mean(u, axes=[0])", nx=nx, u=u))
+    outer = nx.defn(made("def outer():\n    return np.sort(u[0])[::-1] + inner() + u.T[1]", np=np, u=u, inner=inner))
+    assert nx.defn(outer.__wrapped__, promotion="numpy")().to_list() == [12.0, 14.0]
+    assigning = nx.defn(made("def assigning(p):\n    u[0] = p\n    return np.sum(u)", np=np, u=u))
+    with pytest.raises(NxTypeError, match="u is an array from outside of the definition, and it is assigned into"):
+        nx.grad(assigning)(2.0)
+    assert u.tolist() == [[3.0, 4.0], [5.0, 6.0]]
+
+
 def test_numpy_is_named_at_the_end_of_a_long_chain_of_helpers():
     space = {"np": np}
     source = (
