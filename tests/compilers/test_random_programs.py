@@ -9,7 +9,7 @@ from fuzzing import make_small, patient, repeat
 from nxkernel.compilers import interface
 from nxkernel.transforms.simplify import simplify
 from random_primitives import Drawn
-from random_programs import MANTISSA, Program
+from random_programs import Program, compare_results
 
 
 @st.composite
@@ -24,15 +24,8 @@ def check(program):
     before = [array.tobytes() for array in program.arrays]
     found = interface.get("numba_cpu").compile(simplify(graph)).run(program.arrays)
     assert [array.tobytes() for array in program.arrays] == before
-    for output, want, got in zip(graph.outputs, expected, found, strict=True):
-        assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
-        assert not any(np.shares_memory(got, array) for array in program.arrays)
-        if output.type.is_integer:
-            np.testing.assert_array_equal(got, want)
-            continue
-        known = program.known[output]
-        rtol = 0 if known.exact else 4 * 2.0 ** -MANTISSA[output.type]
-        np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=rtol, atol=known.error)
+    assert not any(np.shares_memory(got, array) for got in found for array in program.arrays)
+    compare_results(program, found, expected)
 
 
 @pytest.fixture(params=["small", "usual"])

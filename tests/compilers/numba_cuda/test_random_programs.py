@@ -13,7 +13,7 @@ from fuzzing import repeat
 from nxkernel.compilers import interface
 from random_functions import Writer
 from random_primitives import Drawn
-from random_programs import MANTISSA, Program
+from random_programs import Program, compare_results
 from simulating import Simulation, make_small, quick
 
 
@@ -30,14 +30,7 @@ def check(program, simulation, small):
         if small:
             make_small(patch.setattr)
         found = simulation.run(simulation.compile(graph), program.arrays)
-    for output, want, got in zip(graph.outputs, expected, found, strict=True):
-        assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
-        if output.type.is_integer:
-            np.testing.assert_array_equal(got, want)
-            continue
-        known = program.known[output]
-        rtol = 0 if known.exact else 4 * 2.0 ** -MANTISSA[output.type]
-        np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=rtol, atol=known.error)
+    compare_results(program, found, expected)
 
 
 @pytest.mark.parametrize("small", [False, True])

@@ -5,14 +5,17 @@ as it is exact, and a bound of its error once it is not. Operations that are not
 argmax) are applied to exact values alone, so that a difference between two compilers is a mistake of one of them.
 """
 
+import numpy as np
+
+from nxkernel import types
 from nxkernel.graph.expr import Graph
 from random_programs.elementwise import Elementwise
-from random_programs.known import MANTISSA
+from random_programs.known import INTEGERS, MANTISSA
 from random_programs.reducing import Reducing
 from random_programs.shaping import Shaping
 from random_programs.winding import Winding
 
-__all__ = ["MANTISSA", "Program"]
+__all__ = ["Program", "SmoothProgram", "compare_results", "near"]
 
 
 class Program(Elementwise, Shaping, Reducing, Winding):
@@ -47,3 +50,29 @@ class Program(Elementwise, Shaping, Reducing, Winding):
                 return step()
             place -= weight
         raise AssertionError("the weights of the steps do not add up")
+
+
+class SmoothProgram(Program):
+    """One whose floats are f64 and finite; kinks and jumps are in what is exact alone, so that gradients are sure."""
+
+    smooth = True
+
+    def input_types(self):
+        return [types.f64] * (2 * len(INTEGERS)) + INTEGERS
+
+
+def compare_results(program, found, expected):
+    """Assert that the results of a program are those that are expected, in type, shape and value."""
+    for output, got, want in zip(program.graph.outputs, found, expected, strict=True):
+        assert (got.dtype, got.shape) == (output.type.dtype, output.shape)
+        near(program, output, got, want)
+
+
+def near(program, output, found, expected):
+    """Assert that the elements of one result are as near to others as what is known of it says."""
+    if output.type.is_integer:
+        np.testing.assert_array_equal(found, expected)
+        return
+    known = program.known[output]
+    rtol = 0 if known.exact else 4 * 2.0 ** -MANTISSA[output.type]
+    np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), rtol=rtol, atol=known.error)

@@ -15,6 +15,9 @@ from random_programs.known import FLOATS, INTEGERS, LARGE, Known, rounded
 class Core:
     """A graph in the making, with the inputs that it is run on; `choose` makes the choices."""
 
+    #: Whether gradients are taken: floats are f64 and finite, and what is not exact has no kinks.
+    smooth = False
+
     def __init__(self, choose):
         self.choose = choose
         self.values: list[Expr] = []
@@ -28,7 +31,7 @@ class Core:
         return tuple(1 if self.choose.chance(15) else self.choose.integer(1, most) for _ in range(rank))
 
     def input(self, shape):
-        type_ = self.choose.pick([types.f32, types.f32, *FLOATS, *INTEGERS])
+        type_ = self.choose.pick(self.input_types())
         rng = np.random.default_rng(self.choose.integer(0, 1000))
         special = False
         if type_.is_integer:
@@ -39,7 +42,7 @@ class Core:
             array = np.asarray(array).astype(type_.dtype)
         else:
             array = np.asarray(rng.integers(-12, 12, shape) / 4)
-            special = self.choose.chance(25)
+            special = self.choose.chance(0 if self.smooth else 25)
             if special:
                 odd = rng.integers(0, 40, shape)
                 for number, value in enumerate((np.nan, np.inf, -np.inf, -0.0)):
@@ -50,6 +53,9 @@ class Core:
         self.parameters.append(node)
         self.arrays.append(array)
         self.keep(node, Known(3.0, 2, 0.0, special) if type_.is_float else Known())
+
+    def input_types(self):
+        return [types.f32, types.f32, *FLOATS, *INTEGERS]
 
     def make(self, primitive, *operands, **params):
         return Expr(primitive, operands, params, primitive.rule(*[o.spec for o in operands], **params))
@@ -65,8 +71,17 @@ class Core:
         self.values.append(node)
         return node
 
+    def is_kinked(self, *nodes):
+        """Whether a kink would make a gradient of what is not exact."""
+        return self.smooth and any(node.type.is_float and not self.known[node].exact for node in nodes)
+
     def clipped(self, node, most):
         known = self.known[node]
+        if self.is_kinked(node):
+            limit = self.number(most, node)
+            result = self.make(p.multiply, limit, self.make(p.tanh, self.make(p.divide, node, limit)))
+            self.known[result] = rounded(node.type, min(known.bound, most), math.inf, known.error, [known])
+            return result
         low = self.make(p.maximum, node, self.number(-most, node))
         result = self.make(p.minimum, low, self.number(most, node))
         self.known[result] = Known(min(known.bound, most), known.places, known.error, False)

@@ -6,7 +6,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.shapes import unnamed
 from random_programs.core import Core
-from random_programs.known import FLOATS, INTEGERS, LARGE, MANTISSA, Known, rounded
+from random_programs.known import LARGE, MANTISSA, Known, rounded
 
 BINARY = [p.add, p.subtract, p.multiply, p.maximum, p.minimum]
 WHOLE = [*BINARY, p.quotient, p.remainder, p.bitwise_and, p.bitwise_or, p.bitwise_xor, p.left_shift, p.right_shift]
@@ -32,6 +32,8 @@ class Elementwise(Core):
         self.combine(primitive, left, right)
 
     def combine(self, primitive, left, right):
+        if primitive in (p.maximum, p.minimum) and self.is_kinked(left, right):
+            primitive = p.subtract
         if left.type.is_float and primitive is p.multiply and not (self.known[left].exact and self.known[right].exact):
             left, right = self.tame(left), self.tame(right)
         a, b = self.known[left], self.known[right]
@@ -63,7 +65,9 @@ class Elementwise(Core):
             result = self.make(self.choose.pick(ROUND), node)
             self.keep(result, rounded(result.type, math.ceil(known.bound), 0, 0.0, [self.known[node]]))
         else:
-            self.keep(self.make(self.choose.pick([p.negate, p.absolute]), node), known)
+            self.keep(
+                self.make(p.negate if self.is_kinked(node) else self.choose.pick([p.negate, p.absolute]), node), known
+            )
 
     def compare(self):
         left = self.exact()
@@ -115,8 +119,11 @@ class Elementwise(Core):
 
     def above_one(self, node):
         known = self.known[node]
-        size = self.make(p.absolute, node)
-        result = self.make(p.add, size, self.number(1.0, node))
+        if self.is_kinked(node):
+            square = self.make(p.add, self.make(p.multiply, node, node), self.number(1.0, node))
+            result = self.make(p.sqrt, square)
+        else:
+            result = self.make(p.add, self.make(p.absolute, node), self.number(1.0, node))
         self.known[result] = rounded(result.type, known.bound + 1, known.places, known.error, [self.known[node]])
         return result
 
@@ -125,7 +132,8 @@ class Elementwise(Core):
         if node is None:
             return
         operand = self.above_one(node)
-        primitive = self.choose.pick(OF_POSITIVE)
+        # The inverse of cosh has no slope at one.
+        primitive = self.choose.pick(OF_POSITIVE[:-1] if self.smooth else OF_POSITIVE)
         error = self.known[operand].error
         # The inverse of cosh is steep at one.
         slack = math.sqrt(2 * error) + 2.0 ** (-MANTISSA[node.type] / 2) if primitive is p.acosh else 2 * error
@@ -168,7 +176,7 @@ class Elementwise(Core):
 
     def typed(self):
         node = self.any()
-        type_ = self.choose.pick([types.f32, *FLOATS, *INTEGERS])
+        type_ = self.choose.pick(self.input_types())
         if type_.is_float or node.type.is_integer or self.known[node].exact:
             converted = self.convert(node, type_)
             self.keep(converted, self.known[converted])
@@ -184,7 +192,7 @@ class Elementwise(Core):
         if node is None:
             return
         axis = self.choose.integer(0, len(node.shape) - 1)
-        type_ = self.choose.pick([types.f32, *FLOATS, *INTEGERS])
+        type_ = self.choose.pick(self.input_types())
         result = self.make(p.iota, type=type_, shape=node.shape, names=unnamed(node.shape), axis=axis)
         self.known[result] = Known(math.inf, 0) if type_.is_float else Known()
         result = self.clipped(result, 8) if type_.is_float else result

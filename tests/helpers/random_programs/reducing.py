@@ -26,6 +26,8 @@ class Reducing(Core):
         known = self.known[node]
         if primitive in (p.all_, p.any_) and not known.exact:
             primitive = p.sum_
+        if primitive in REDUCE and self.is_kinked(node):
+            primitive = p.sum_
         axes = self.axes(node)
         count = math.prod(node.shape[a] for a in axes)
         if primitive is p.product and node.type.is_float:
