@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from nxkernel import types
 from nxkernel.types import Type
 
 #: Columns that one parallel step takes when lanes run along an outer axis.
@@ -50,6 +51,19 @@ class Reduce(NamedTuple):
     args: tuple[int, ...]
     slot: int
     extra: str = ""
+
+    @property
+    def identity(self) -> float | int:
+        """What is held before the first element."""
+        if self.name in ("reduce_max", "argmax"):
+            return types.least(self.type)
+        if self.name in ("reduce_min", "argmin"):
+            return types.greatest(self.type)
+        return {"sum": 0, "product": 1, "all": 1, "any": 0}[self.name]
+
+
+#: By the name of a reduction, the primitive that joins two partial results.
+JOINS = {"sum": "add", "product": "multiply", "reduce_max": "max", "reduce_min": "min"}
 
 
 class Scatter(NamedTuple):

@@ -5,21 +5,18 @@ The order of every reassociation is fixed by the shape alone: results are the sa
 
 from __future__ import annotations
 
-from nxkernel import types
-from nxkernel.compilers.loops import Reduce
+from nxkernel.compilers.loops import JOINS, Reduce
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Value
 from nxkernel.compilers.numba_cpu.operations import Emitter, lowered
 from nxkernel.compilers.numba_cpu.pairs import Register, elements, parts, whole
 
-#: What joins two partial results of each reduction.
-_JOINS = {"sum": "add", "product": "multiply", "reduce_max": "max", "reduce_min": "min"}
 _ARGUMENTS, _LOGIC = frozenset(["argmax", "argmin"]), frozenset(["all", "any"])
 
 
 def reductions(complex: bool = False) -> frozenset[str]:
     """The names of the reductions that have code, for real or for complex numbers."""
-    joined = [name for name, primitive in _JOINS.items() if primitive in lowered(complex)]
+    joined = [name for name, primitive in JOINS.items() if primitive in lowered(complex)]
     return frozenset(["reduce", *joined, *_LOGIC, *(() if complex else _ARGUMENTS)])
 
 
@@ -43,18 +40,10 @@ class Accumulator:
         self.elements = [register, index] if self.arg else ["i8"] if self.logic else elements(reduce.type)
         self.width = len(self.elements)
 
-    def _identity(self) -> float | int:
-        name, type_ = self.reduce.name, self.reduce.type
-        if name in ("reduce_max", "argmax"):
-            return types.least(type_)
-        if name in ("reduce_min", "argmin"):
-            return types.greatest(type_)
-        return {"sum": 0, "product": 1, "all": 1, "any": 0}[name]
-
     def start(self, lanes: int | None = None) -> list[Value]:
         """The values before the first step."""
         lanes = self.lanes if lanes is None else lanes
-        first = self.e.b.constant(self.elements[0], self._identity(), lanes)
+        first = self.e.b.constant(self.elements[0], self.reduce.identity, lanes)
         if not self.arg:
             # A complex identity is real.
             return [first, *(self.e.b.constant(element, 0, lanes) for element in self.elements[1:])]
@@ -84,7 +73,7 @@ class Accumulator:
             return self._better(left, right)
         if self.logic:
             return [e.b.integer("and" if name == "all" else "or", left[0], right[0])]
-        joined = parts(e.apply(_JOINS[name], type_, [whole(left), whole(right)], None))
+        joined = parts(e.apply(JOINS[name], type_, [whole(left), whole(right)], None))
         if name == "product" and type_.is_complex:
             # The formula makes NaN of 1 times an infinity, and lanes without elements hold 1.
             for one, other in ((left, right), (right, left)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nxkernel import types
-from nxkernel.compilers.loops import Op, Reduce, Section
+from nxkernel.compilers.loops import JOINS, Op, Reduce, Section
 from nxkernel.compilers.numba_cuda import elements
 from nxkernel.compilers.numba_cuda.elements import Pair, Value
 from nxkernel.compilers.numba_cuda.operations import converted, emit, truth
@@ -16,8 +16,6 @@ from nxkernel.compilers.numba_cuda.sections import got, parts, put, room, variab
 from nxkernel.compilers.numba_cuda.writing import Writer
 from nxkernel.types import Type
 
-#: What joins two partial results of each reduction.
-_JOINS = {"sum": "add", "product": "multiply", "reduce_max": "max", "reduce_min": "min"}
 _ARGUMENTS, _LOGIC = frozenset(["argmax", "argmin"]), {"all": "&", "any": "|"}
 #: A step of the exchange between the lanes of a warp hands over numbers of these types.
 _EXCHANGED = {"bool": "s32", "u8": "s32", "s8": "s32", "u16": "s32", "s16": "s32", "u32": "s32", "u64": "s64"}
@@ -62,17 +60,9 @@ class Accumulator:
         if self.is_fold:
             self._set(converted(self.w, first, self.section.code[self.reduce.args[1]].type, self.type))
             return
-        self._set(elements.literal(self._identity(), self.type))
+        self._set(elements.literal(self.reduce.identity, self.type))
         if self.is_argument:
             self.w.line(f"{self.index} = s64({self._far()})")
-
-    def _identity(self) -> float | int:
-        name = self.reduce.name
-        if name in ("reduce_max", "argmax"):
-            return types.least(self.type)
-        if name in ("reduce_min", "argmin"):
-            return types.greatest(self.type)
-        return {"sum": 0, "product": 1, "all": 1, "any": 0}[name]
 
     def _far(self) -> int:
         """An index that loses each tie."""
@@ -102,7 +92,7 @@ class Accumulator:
     def _joined(self, other: Value) -> Value:
         type_ = self.type
         own, leaf = self.value, Op("", type_)
-        joined = emit(self.w, Op(_JOINS[self.reduce.name], type_, (0, 1)), [own, other], [leaf, leaf])
+        joined = emit(self.w, Op(JOINS[self.reduce.name], type_, (0, 1)), [own, other], [leaf, leaf])
         if self.reduce.name != "product" or not type_.is_complex:
             return joined
         # The formula makes NaN of 1 times an infinity, and threads without elements hold 1.
