@@ -249,8 +249,8 @@ REFUSED = [
             "  cell.py, line 4, in f:\n"
             "    while nx.sum(x) > 0:\n"
             "          ^^^^^^^^^^^^^\n"
-            "  Keep what it computes in tensors of one type and shape, or give it a number of turns that is "
-            "known while it is traced: that of an option or of a shape."
+            "  What a loop gathers goes into an array of its full size that is made before it: `out[i] = …`.\n"
+            "  Or give it a number of turns that is known while it is traced: that of an option or of a shape."
         ),
     ),
     (
@@ -260,7 +260,8 @@ REFUSED = [
             "  cell.py, line 4, in f:\n"
             "    if nx.sum(x) > 0:\n"
             "       ^^^^^^^^^^^^^\n"
-            "  Assign tensors in it, and change `out` before or after it."
+            "  Assign tensors in it, and change `out` before or after it.\n"
+            "  What a loop gathers goes into an array of its full size that is made before it: `out[i] = …`."
         ),
     ),
     (

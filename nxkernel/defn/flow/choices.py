@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nxkernel import types
-from nxkernel.defn.flow import aliases, given, sites, variables
+from nxkernel.defn.flow import aliases, given, sites, unrolling, variables
 from nxkernel.defn.flow.unassigned import Unassigned
 from nxkernel.defn.flow.unrolling import MustUnrollError
 from nxkernel.defn.flow.variables import MismatchError, is_traced, known
@@ -24,7 +24,37 @@ Side = Callable[..., Any]
 _NEVER_READ = (False, True, None)
 
 
-def if_(condition: Any, then: Side, otherwise: Side, values: tuple, names: Sequence[str], site: Any) -> tuple:
+class Words(NamedTuple):
+    """How errors name a choice.
+
+    Parameters
+    ----------
+    subject : str
+    sides : str
+    unknown : str
+        What only the running program knows.
+    """
+
+    subject: str
+    sides: str
+    unknown: str
+
+
+_IF = Words("this `if`", "the branches of this `if`", "its condition")
+#: The turns of a loop that is written out, and left on a condition.
+TURN = Words("this loop", "the turns of this loop", "when it is left by `break`")
+
+
+def if_(
+    condition: Any,
+    then: Side,
+    otherwise: Side,
+    values: tuple,
+    names: Sequence[str],
+    site: Any,
+    *,
+    words: Words = _IF,
+) -> tuple:
     """An `if`: the variables that its sides assign, as they are after it.
 
     Parameters
@@ -36,10 +66,11 @@ def if_(condition: Any, then: Side, otherwise: Side, values: tuple, names: Seque
     values : tuple
     names : sequence of str
     site : Site
+    words : Words, optional
     """
     if not is_traced(condition):
         return (then if known(condition) else otherwise)(*values)
-    return _Choice(site, names, values, (then, otherwise)).made(condition, then, otherwise)
+    return _Choice(site, names, values, (then, otherwise), words).made(condition, then, otherwise)
 
 
 def if_return(condition: Any, then: Side, otherwise: Side, site: Any) -> Any:
@@ -117,8 +148,10 @@ class _Run:
 class _Choice:
     """One choice that the running program makes."""
 
-    def __init__(self, site: Any, names: Sequence[str], values: Sequence[Any], sides: tuple[Side, Side]) -> None:
-        self._site, self._names, self._values, self._sides = site, names, values, sides
+    def __init__(
+        self, site: Any, names: Sequence[str], values: Sequence[Any], sides: tuple[Side, Side], words: Words = _IF
+    ) -> None:
+        self._site, self._names, self._values, self._sides, self._words = site, names, values, sides, words
         self._runs: list[_Run] = []
         self._common: list[tuple] = []
         self._paths: list[str] = []
@@ -129,7 +162,7 @@ class _Choice:
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
         """The variables after the choice."""
-        condition = predicate(condition, "the condition of this `if`", self._site)
+        condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
         chosen = control.choose(
             condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
         )
@@ -161,7 +194,8 @@ class _Choice:
     def _refuse_raise(self, error: Exception) -> NxError:
         return sites.error(
             NxTypeError,
-            f"this `if` raises {type(error).__name__} on one side, and only the running program knows its condition.",
+            f"{self._words.subject} raises {type(error).__name__} on one side, and only the running program knows "
+            f"{self._words.unknown}.",
             *sites.shown(self._site),
             "A compiled program raises nothing: return the condition, and raise where the definition is called.",
         )
@@ -169,7 +203,7 @@ class _Choice:
     def _refuse_steps(self, error: MustUnrollError) -> NxError:
         return sites.error(
             NxTypeError,
-            f"this `if` cannot be compiled: {error}.",
+            f"{self._words.subject} cannot be compiled: {error}.",
             *sites.shown(self._site),
             "Do that before it, whatever its condition is.",
         )
@@ -181,10 +215,11 @@ class _Choice:
         name, held = changed[0]
         raise sites.error(
             NxTypeError,
-            f"this `if` changes `{name}`, a Python {type(held).__name__}, and only the running program knows its "
-            "condition.",
+            f"{self._words.subject} changes `{name}`, a Python {type(held).__name__}, and only the running program "
+            f"knows {self._words.unknown}.",
             *sites.shown(self._site),
             f"Assign tensors in it, and change `{name}` before or after it.",
+            *filter(None, [unrolling.gathered(name, held)]),
         )
 
     def _pair(self, *_: Any) -> tuple[list[Any], list[Any]]:
@@ -301,7 +336,7 @@ class _Choice:
 
     def _disagree(self, path: str, rows: list[sites.Place], hint: str) -> NxError:
         shown = path if " " in path else f"`{path}`"
-        what = f"the branches of this `if` disagree about {shown}."
+        what = f"{self._words.sides} disagree about {shown}."
         why = f"Both become one value in the compiled program: {hint}"
         return sites.error(NxTypeError, what, *sites.table(rows), why)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.defn.flow import sites, unrolling
-from nxkernel.defn.flow.choices import if_, not_, predicate
+from nxkernel.defn.flow.choices import TURN, if_, not_, predicate
 from nxkernel.defn.flow.sequences import Counted, Range, counted
 from nxkernel.defn.flow.state import Plan, State, plan
 from nxkernel.defn.flow.unassigned import is_unassigned
@@ -245,6 +245,7 @@ def _unrolled_for(
                 values,
                 names,
                 site,
+                words=TURN,
             )
         turns.another()
     if reason is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from nxkernel import types
-from nxkernel.defn.flow import aliases, sites, variables
+from nxkernel.defn.flow import aliases, sites, unrolling, variables
 from nxkernel.defn.flow.aliases import Turns
 from nxkernel.defn.flow.exchange import Exchange
 from nxkernel.defn.flow.given import Given, follow
@@ -264,6 +264,7 @@ class State:
         initial = [*counts, *turns.initial, *(leaf for variable in held for leaf in variable.leaves)]
         paths = [*["counter"] * (extra + len(turns)), *(path for variable in held for path in _paths(variable))]
         found: list[Any] = []
+        written = unrolling.mark()
 
         def values_of(nodes: Sequence[Any]) -> tuple:
             supply = iter(nodes[extra + len(turns) :])
@@ -274,6 +275,7 @@ class State:
 
         def one_turn(nodes: Sequence[Any]) -> list[Any]:
             keeps = self._plan.keeps_target
+            unrolling.recount(written)
             watch = Watch(self._functions, [(v.name, v.value) for v in held if v.held])
             try:
                 after, results = turn(nodes[:extra], values_of(nodes))
@@ -323,7 +325,9 @@ class State:
         for name, value in changed:
             variable = values.get(id(value))
             if variable is None or variable.name in self._plan.opened:
-                raise MustUnrollError(f"it changes `{name}`, a Python {type(value).__name__}")
+                raise MustUnrollError(
+                    f"it changes `{name}`, a Python {type(value).__name__}", unrolling.gathered(name, value)
+                )
             self._plan.opened.add(variable.name)
         raise _AgainError
 

@@ -19,7 +19,24 @@ _NOTES = "notes"
 
 
 class MustUnrollError(Exception):
-    """A loop cannot be one of the compiled program; the text says why, after the words "because"."""
+    """A loop cannot be one of the compiled program; the text says why, after the words "because".
+
+    Attributes
+    ----------
+    hint : str
+        What to write instead, where that is known.
+    """
+
+    def __init__(self, why: str, hint: str = "") -> None:
+        super().__init__(why)
+        self.hint = hint
+
+
+def gathered(name: str, value: Any) -> str:
+    """What to write instead of changing one of Python's objects in a loop."""
+    if not isinstance(value, list):
+        return ""
+    return f"What a loop gathers goes into an array of its full size that is made before it: `{name}[i] = …`."
 
 
 def reason(error: Exception) -> str:
@@ -74,10 +91,18 @@ def undo(marked: tuple[int, dict[tuple, tuple], dict[Any, str]]) -> None:
     for plan in found.plans[kept:]:
         plan.unroll = False
     del found.plans[kept:]
-    found.turns = {site: list(before) for site, before in turns.items()}
+    recount(marked)
+    found.turns = {site: found.turns[site] for site in turns}
     trace = tracing.current()
     if trace is not None:
         trace.outermost.memory[_NOTES] = said
+
+
+def recount(marked: tuple[int, dict[tuple, tuple], dict[Any, str]]) -> None:
+    """Count from what was written out then: what has been traced since is traced anew."""
+    turns = marked[1]
+    for site, counted in _written().turns.items():
+        counted[0] = turns[site][0] if site in turns else 0
 
 
 class Turns:
@@ -135,6 +160,8 @@ class Turns:
         """What the error says to write, or what makes a loop one of the program."""
         if self._error is None:
             return ["A loop over an array, or over range(n), is one of the program."]
+        if isinstance(self._error, MustUnrollError):
+            return [self._error.hint or _KEEP]
         hints = [line.strip() for line in str(self._error).split("\n")[1:]]
         if getattr(self._error, "pointed_out", False):
             hints = hints[-1:]
@@ -167,13 +194,10 @@ def told(error: Exception, site: Any) -> Exception:
     """The error for a loop that would have to be written out and cannot be."""
     if not isinstance(error, MustUnrollError):
         return error
-    return sites.error(
-        NxTypeError,
-        f"this loop cannot be compiled: {error}.",
-        *sites.shown(site),
-        "Keep what it computes in tensors of one type and shape, or give it a number of turns that is known while it "
-        "is traced: that of an option or of a shape.",
-    )
+    or_ = "give it a number of turns that is known while it is traced: that of an option or of a shape."
+    hints = [error.hint, f"Or {or_}"] if error.hint else [f"{_KEEP.removesuffix('.')}, or {or_}"]
+    what = f"this loop cannot be compiled: {error}."
+    return sites.error(NxTypeError, what, *sites.shown(site), *hints)
 
 
 def too_long(site: Any, error: Exception | None) -> NxError:

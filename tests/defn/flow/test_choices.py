@@ -284,7 +284,8 @@ def test_a_list_that_a_side_fills(run):
         "  cell.py, line 4, in f:\n"
         "    if x > 0:\n"
         "       ^^^^^\n"
-        "  Assign tensors in it, and change `found` before or after it."
+        "  Assign tensors in it, and change `found` before or after it.\n"
+        "  What a loop gathers goes into an array of its full size that is made before it: `found[i] = …`."
     )
 
 

@@ -263,8 +263,30 @@ def test_a_loop_over_an_unknown_number_cannot_fill_a_list(run):
         "  cell.py, line 4, in f:\n"
         "    for i in range(n):\n"
         "             ^^^^^^^^\n"
-        "  Keep what it computes in tensors of one type and shape, or give it a number of turns that is known while it "
-        "is traced: that of an option or of a shape."
+        "  What a loop gathers goes into an array of its full size that is made before it: `found[i] = …`.\n"
+        "  Or give it a number of turns that is known while it is traced: that of an option or of a shape."
+    )
+
+
+def test_a_loop_that_is_left_on_a_condition_cannot_fill_a_list(run):
+    f = run(
+        "@nx.defn\n"
+        "def f(x):\n"
+        "    found = []\n"
+        "    for i in range(5):\n"
+        "        found.append(x)\n"
+        "        x = x * 2\n"
+        "        if x > 9:\n"
+        "            break\n"
+        "    return x\n"
+    )["f"]
+    assert message(f, 1.0) == (
+        "this loop changes `found`, a Python list, and only the running program knows when it is left by `break`.\n"
+        "  cell.py, line 4, in f:\n"
+        "    for i in range(5):\n"
+        "             ^^^^^^^^\n"
+        "  Assign tensors in it, and change `found` before or after it.\n"
+        "  What a loop gathers goes into an array of its full size that is made before it: `found[i] = …`."
     )
 
 
@@ -578,6 +600,27 @@ def _unrolled(x):
     for _ in nx.unroll(range(100)):
         x = x + 1
     return x
+
+
+def test_turns_that_are_traced_again_count_once(run):
+    source = (
+        "def powers(x):\n"
+        "    total = x\n"
+        "    for i in range(8):\n"
+        "        total = total + nx.sum(nx.iota((i + 1,))) * x\n"
+        "    return total\n"
+        "def f(x):\n"
+        "    a = b = c = d = 0\n"
+        "    while powers(x) < 1e6:\n"
+        "        a, b, c, d = b + 0.5, c, nx.dot(nx.broadcast(d, (1,)), [1.0]), powers(x)\n"
+        "        while a > 1:\n"
+        "            e = powers(a)\n"
+        "            a = a - nx.abs(e) - 1\n"
+        "        x = powers(x)\n"
+        "    return x + a + b + c + d\n"
+    )
+    space = run(source)
+    assert float(nx.defn(space["f"])(1.0)) > 1e4
 
 
 def test_turns_of_a_loop_in_a_loop_count_together():
