@@ -60,6 +60,8 @@ _NOWHERE = {
     "device": 'Tensors are made in the main memory; nx.backend_transfer(t, "cuda:0") brings them to a GPU.',
     "order": "Elements are in C order.",
 }
+#: Keywords that no layer has.
+_NO_LAYER_HAS = {"name": "A layer that is called in another one is called by its variable: first = nn.dense(4)."}
 #: What positional arguments beyond those that a function takes probably stand for.
 _BEYOND = dict.fromkeys(("fft", "ifft", "rfft", "irfft"), ("length", "axis")) | {"iota": ("type",)}
 #: Calls of which more is known than their parameters tell.
@@ -202,7 +204,8 @@ def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: A
             if function.__module__ in _ELEMENTWISE:
                 return [what, "It is element-wise, so no axis is special."]
             return [what, "It works on whole tensors or on their last axes: nx.transpose puts others there."]
-        return [what, _NOWHERE[key]] if key in _NOWHERE else [what]
+        known = _NOWHERE | _NO_LAYER_HAS if function.__module__.startswith("nxkernel.nn.") else _NOWHERE
+        return [what, known[key]] if key in known else [what]
     return [f"{name} takes {meant}={_converted(meant, value, given)}, not {key}={given}."]
 
 

@@ -35,6 +35,11 @@ def test_it_is_imported_when_somebody_asks_for_it():
             lambda: nn.dense(4, activation=nn.relu),
             "dense takes no activation=.\n  An activation is a layer of its own: nn.serial(nn.dense(16), nn.relu).\n",
         ),
+        (
+            lambda: nn.dense(4, name="first"),
+            "dense takes no name=.\n  A layer that is called in another one is called by its variable: "
+            "first = nn.dense(4).\n",
+        ),
         (lambda: nn.conv(4, kernel_size=3), "conv takes window=3, not kernel_size=3.\n"),
         (lambda: nn.conv(4, data_format="NHWC"), 'conv takes channels="last", not data_format=\'NHWC\'.\n'),
         (
