@@ -49,6 +49,9 @@ class Channel:
                 lambda: not self._open or self._ended or self._has_room(),
                 timeout,
                 lambda: f"send() waited for room: {self._on_their_way()}",
+                lambda: (
+                    "Receive outputs first, with recv() or in another thread, or open the stream with a larger size=."
+                ),
             )
             if self._error is not None:
                 raise ClosedStreamError(
@@ -100,7 +103,12 @@ class Channel:
         """Take no more inputs, and give the state when those that were sent are through."""
         self.close()
         with self._changed:
-            self._wait(lambda: self._ended, timeout, lambda: f"done() waited for {self._still_to_do()}")
+            self._wait(
+                lambda: self._ended,
+                timeout,
+                lambda: f"done() waited for {self._still_to_do()}",
+                lambda: "The stream goes on with what was sent: call done() again, with more time.",
+            )
             if self._error is not None:
                 raise self._error
             return self._state
@@ -111,6 +119,11 @@ class Channel:
                 lambda: self._outputs or self._ended,
                 timeout,
                 lambda: f"recv() waited for an output: {self._still_to_do()} on the way",
+                lambda: (
+                    "The stream goes on: call recv() again, with more time."
+                    if self._sent > self._received
+                    else "Each output is that of one input: send() one first."
+                ),
             )
             if self._outputs:
                 self._received += 1
@@ -120,7 +133,9 @@ class Channel:
                 raise self._error
             return _NOTHING_MORE
 
-    def _wait(self, until: Callable[[], Any], timeout: float | None, told: Callable[[], str]) -> None:
+    def _wait(
+        self, until: Callable[[], Any], timeout: float | None, told: Callable[[], str], advice: Callable[[], str]
+    ) -> None:
         """Wait, and say what for where that is cut short."""
         try:
             if self._changed.wait_for(until, timeout):
@@ -128,7 +143,7 @@ class Channel:
         except BaseException as error:
             error.add_note(f"Stream {self._name}: {told()}.")
             raise
-        raise StreamTimeoutError(f"stream {self._name}: {told()}, for {timeout:g} s")
+        raise StreamTimeoutError(message(f"stream {self._name}: {told()}, for {timeout:g} s", advice()))
 
     def _has_room(self) -> bool:
         return self._size is None or self._sent - self._received < self._size

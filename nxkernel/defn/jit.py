@@ -168,7 +168,7 @@ def jit(
     donate_argnames, donate_argnums : optional
         Positional parameters, by name or place, whose tensors are not needed after the call: those on a device are
         given away, so that using one again is an error, and their memory becomes that of results of the same type and
-        shape. Tensors and arrays on the host stay as they are.
+        shape. Tensors and arrays on the host stay as they are and can be used again, with ``"numba_cpu"`` all of them.
     hooks : dict, optional
         Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
 

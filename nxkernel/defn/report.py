@@ -293,7 +293,11 @@ class CompilationView:
 
     def __repr__(self) -> str:
         kernels = counted(len(self.kernels), "kernel") if self.kernels else f"by the {self.compiler}"
-        took = f", {1e3 * self.measurement.seconds:.3g} ms" if self.measurement else ""
+        took = ""
+        if self.measurement:
+            # What a simulator takes says nothing of a GPU.
+            how = "" if self.measurement.bandwidth else ", simulated"
+            took = f", {1e3 * self.measurement.seconds:.3g} ms{how}"
         return f"<compilation {self.signature}: {kernels}{took}>"
 
 

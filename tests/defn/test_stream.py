@@ -189,7 +189,8 @@ def test_send_waits_for_room_and_can_be_given_a_time():
     stream.send(1.0)
     stream.send(2.0)
     assert text(StreamTimeoutError, stream.send, 3.0, timeout=0.02) == [
-        "stream running(x, total): send() waited for room: 2 outputs to be received, its size is 2, for 0.02 s"
+        "stream running(x, total): send() waited for room: 2 outputs to be received, its size is 2, for 0.02 s",
+        "  Receive outputs first, with recv() or in another thread, or open the stream with a larger size=.",
     ]
     assert float(stream.recv(LONG)) == 2.0
     stream.send(3.0, LONG)
@@ -208,7 +209,8 @@ def test_recv_and_done_can_be_given_a_time():
     held = threading.Event()
     step = nx.jit(running, hooks={"wait": lambda value: held.wait(LONG)})
     assert text(StreamTimeoutError, opened(step).recv, timeout=0.01) == [
-        "stream running(x, total): recv() waited for an output: 0 inputs on the way, for 0.01 s"
+        "stream running(x, total): recv() waited for an output: 0 inputs on the way, for 0.01 s",
+        "  Each output is that of one input: send() one first.",
     ]
 
     def slow(x, total):
@@ -216,8 +218,13 @@ def test_recv_and_done_can_be_given_a_time():
 
     stream = opened(slow, hooks={"wait": lambda value: held.wait(LONG)})
     stream.send(1.0)
+    assert text(StreamTimeoutError, stream.recv, timeout=0.01) == [
+        "stream slow(x, total): recv() waited for an output: 1 input on the way, for 0.01 s",
+        "  The stream goes on: call recv() again, with more time.",
+    ]
     assert text(StreamTimeoutError, stream.done, timeout=0.01) == [
-        "stream slow(x, total): done() waited for 1 input, for 0.01 s"
+        "stream slow(x, total): done() waited for 1 input, for 0.01 s",
+        "  The stream goes on with what was sent: call done() again, with more time.",
     ]
     held.set()
     assert float(stream.done(LONG)) == 1.0

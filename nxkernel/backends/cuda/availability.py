@@ -85,7 +85,8 @@ def _has_driver() -> bool:
 def _missing_libraries() -> list[str]:
     from cuda import pathfinder
 
-    missing = []
+    # Looking for a part of Numba imports Numba.
+    missing = [] if has_package("numba.cuda") else ["the package numba.cuda, to which a .pth file of numba-cuda leads"]
     for library, wheel in LIBRARIES.items():
         try:
             pathfinder.load_nvidia_dynamic_lib(library)

@@ -95,6 +95,14 @@ def _open(simulated: bool, index: int) -> Device:
                     "pip install 'numba-cuda[cu13]' brings it.",
                 )
             )
+        if not availability.has_package("numba.cuda"):
+            raise CudaUnavailableError(
+                message(
+                    "numba-cuda is installed, and numba.cuda, to which it leads, is not found.",
+                    "A .pth file of its wheel does that, which Python reads in folders like site-packages alone.",
+                    "pip install --force-reinstall 'numba-cuda[cu13]' puts it into this environment.",
+                )
+            )
         from nxkernel.backends.cuda.simulated import SimulatedDevice
 
         return SimulatedDevice(index)

@@ -55,6 +55,14 @@ def test_without_a_library(monkeypatch):
     assert "  Missing: the library no_such_library (the wheel nvidia-nothing).\n  pip install" in refused()
 
 
+def test_without_what_a_file_of_the_package_leads_to(monkeypatch):
+    pytest.importorskip("cuda.pathfinder")
+    monkeypatch.setattr(availability, "_has_driver", lambda: True)
+    monkeypatch.setattr(availability, "has_package", lambda module: module != "numba.cuda")
+    monkeypatch.setattr(availability, "LIBRARIES", {})
+    assert "  Missing: the package numba.cuda, to which a .pth file of numba-cuda leads.\n  pip install" in refused()
+
+
 class Runtime:
     """What CuPy offers of CUDA's runtime, as far as it is asked."""
 

@@ -65,3 +65,16 @@ def test_the_simulator_needs_its_package(monkeypatch):
         "the simulator of GPUs is a part of numba-cuda, which is not installed.\n"
         "  pip install 'numba-cuda[cu13]' brings it."
     )
+
+
+def test_a_package_that_does_not_lead_to_its_part_of_numba(monkeypatch):
+    monkeypatch.setattr(devices, "_devices", {})
+    monkeypatch.setattr(availability, "has_package", lambda module: module != "numba.cuda")
+    devices.use_simulator()
+    with pytest.raises(CudaUnavailableError) as caught:
+        devices.device()
+    assert str(caught.value) == (
+        "numba-cuda is installed, and numba.cuda, to which it leads, is not found.\n"
+        "  A .pth file of its wheel does that, which Python reads in folders like site-packages alone.\n"
+        "  pip install --force-reinstall 'numba-cuda[cu13]' puts it into this environment."
+    )

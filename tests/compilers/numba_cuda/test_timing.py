@@ -55,6 +55,7 @@ def test_the_kernels_of_a_call_are_timed(device):
     assert found.seconds > 0
     assert found.inputs == "your call"
     assert found.how.endswith("on the inputs of your call, in Numba's simulator, whose times say nothing of a GPU")
+    assert repr(view).endswith(": 1 kernel, " + f"{1e3 * found.seconds:.3g} ms, simulated>")
 
 
 def test_a_simulated_device_reaches_nothing(device):
