@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from nxkernel import primitives as p
@@ -154,6 +156,11 @@ class Plan:
     workspace: int
     origin: dict[Expr, Expr]
     ranges: Mapping[Expr, Interval]
+
+    @cached_property
+    def kernels(self) -> Counter[str]:
+        """How many of the steps run each kernel."""
+        return Counter(step.work.nest.key for step in self.steps if isinstance(step.work, Bound))
 
     @property
     def overwritten(self) -> set[int]:

@@ -22,6 +22,9 @@ from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar, Step, W
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
+#: Places of a kernel in one loop up to which it is inlined however long it takes, and the work of one for more places.
+_PLACES, _SHORT = 4, 200
+
 
 @dataclass(frozen=True)
 class Run:
@@ -278,8 +281,12 @@ class Scope:
 
 
 def is_inlined(plan: Plan, bound: Bound) -> bool:
-    """Whether a kernel becomes part of the loop or choice that it is in: where a call would cost as much as it does."""
-    return plan.graph is not None and bound.count * bound.work < runtime.WORTH_SHARING
+    """Whether a kernel becomes part of the loop or choice that it is in: where a call would cost as much as it does.
+
+    LLVM compiles what is inlined once for each place, so that a kernel of many places has to be very short.
+    """
+    limit = runtime.WORTH_SHARING if plan.kernels[bound.nest.key] <= _PLACES else _SHORT
+    return plan.graph is not None and bound.count * bound.work < limit
 
 
 def _divisors(plan: Plan) -> set[tuple[int, Type]]:

@@ -83,3 +83,13 @@ def test_not_a_number_arrives():
         x = np.ones(3, type_.dtype)
         (found,) = compiled(lambda x: x + constant(math.nan, x.type, (3,)), x).run([x])
         assert np.isnan(found.astype("f8")).all()
+
+
+@pytest.mark.parametrize(("places", "size", "inlined"), [(4, 300, True), (5, 300, False), (5, 10, True)])
+def test_a_kernel_of_many_places_in_a_loop_is_called_unless_it_is_very_short(places, size, inlined):
+    def turn(_, x):
+        return nx.concatenate([nx.sin(x[place * size : (place + 1) * size]) for place in range(places)])
+
+    text = written(lambda x: nx.fori(0, 9, turn, x), spec("f32", places * size)).text
+    called, taken_in = re.findall(r"@nxk_run\(ptr @nxk_", text), re.findall(r"call void @nxk_\w+_inline", text)
+    assert (len(called), len(taken_in)) == ((0, places) if inlined else (places, 0))
