@@ -84,7 +84,11 @@ class TracedValue(Operand):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
-        self._no_data("NumPy", "Use the function of that name in nxkernel, or call NumPy outside the definition.")
+        self._no_data(
+            "NumPy",
+            "Use the function of that name in nxkernel, or call NumPy outside the definition.",
+            "A function with @nx.defn that names np and not nx is a NumPy program, in which it is there.",
+        )
 
     @property
     def _numba_type_(self) -> NoReturn:

@@ -170,9 +170,14 @@ def test_what_stands_for_a_number_outside_does_inside():
         (lambda t: math.sin(t), "math.sin()", "Write nx.sin(t), which takes tensors."),
         (lambda t: math.fabs(t), "math.fabs()", "Write nx.abs(t), which takes tensors."),
         (lambda t: float(t), "float()", 'Keep it a tensor: nx.as_type(t, "f64") converts its type.'),
+        (
+            lambda t: np.array([t, 1.0]),
+            "NumPy",
+            "A function with @nx.defn that names np and not nx is a NumPy program, in which it is there.",
+        ),
     ],
 )
-def test_functions_of_pythons_math_name_those_of_nxkernel(function, first, hint):
+def test_functions_that_need_data_name_those_of_nxkernel(function, first, hint):
     with pytest.raises(TracedValueError) as error:
         nx.jit(function)(1.0)
     lines = str(error.value).splitlines()
