@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from comm.base_comm import BaseComm
+
 from nxkernel_lab.desk import Desk, More, read_request
 
 if TYPE_CHECKING:
@@ -27,6 +29,22 @@ class Comm(Protocol):
         """Say who hears that the page has gone."""
 
 
+def hear(comm: Comm, callback: Callable[[dict[str, Any]], None]) -> None:
+    """Say who hears a comm's page, and let nobody else take a message for a cell.
+
+    Around each message a comm triggers what a shell does around a cell. JupyterLab has messages handled in a thread of
+    their own, while a cell runs, and there matplotlib would show the figures that the cell is about to draw.
+
+    Parameters
+    ----------
+    comm : Comm
+    callback : callable
+    """
+    comm.on_msg(callback)
+    if isinstance(comm, BaseComm):
+        comm.handle_msg = callback
+
+
 def opened(desk: Desk, comm: Comm) -> None:
     """A page has opened a comm: it hears what happens, and may ask for what a desk can do.
 
@@ -44,7 +62,7 @@ def opened(desk: Desk, comm: Comm) -> None:
         elif request is not None:
             desk.clear(request, comm.send)
 
-    comm.on_msg(receive)
+    hear(comm, receive)
     comm.on_close(lambda message: desk.close(page))
 
 

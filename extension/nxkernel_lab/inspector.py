@@ -13,6 +13,7 @@ from IPython.core.getipython import get_ipython
 
 from nxkernel.defn.explain import compared
 from nxkernel.defn.report import CompilationView, Measurement
+from nxkernel_lab.comm import hear
 from nxkernel_lab.dot import to_dot
 from nxkernel_lab.feed import Feed
 from nxkernel_lab.messages import (
@@ -89,6 +90,7 @@ class Inspector(anywidget.AnyWidget):
             self._times[_origin(measured)] = measured.measurement
         self._pages: dict[str, None] = {}
         super().__init__(name=definition.__name__)
+        hear(self.comm, self._handle_msg)
         self._feed = Feed(definition, self.refresh, get_ipython())
         self.on_msg(self._receive)
         self.refresh()

@@ -11,6 +11,7 @@ import traitlets
 from IPython.core.getipython import get_ipython
 
 from nxkernel_lab.clearing import Forget, Undo
+from nxkernel_lab.comm import hear
 from nxkernel_lab.desk import Desk, More, Page, read_request
 from nxkernel_lab.history import of_function, snapshot
 from nxkernel_lab.listing import programs_text, timeline_text
@@ -72,6 +73,7 @@ class Timeline(anywidget.AnyWidget):
         self._desk = Desk(get_ipython(), snapshot)
         self._views: dict[str, Page] = {}
         super().__init__(page=page, function=function, state=snapshot(limit=FIRST))
+        hear(self.comm, self._handle_msg)
         self.on_msg(self._receive)
 
     def close(self) -> None:

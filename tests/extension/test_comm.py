@@ -9,6 +9,8 @@ from nxkernel.defn import cache
 from nxkernel.defn.events import Event, stream
 from nxkernel_lab.comm import TARGET, install, opened
 from nxkernel_lab.desk import Desk
+from nxkernel_lab.inspector import Inspector
+from nxkernel_lab.timeline import Timeline
 
 
 class Comm:
@@ -73,6 +75,32 @@ def test_a_page_asks_for_clearing(page):
 def test_messages_that_are_not_understood_do_nothing(page, message):
     page.say(message)
     assert len(page.sent) == 1
+
+
+class Unheard(BaseComm):
+    def publish_msg(self, msg_type, **rest):
+        pass
+
+
+@pytest.mark.parametrize("what", ["page", "inspector", "timeline"])
+def test_a_message_is_not_taken_for_a_cell(what, monkeypatch, definition):
+    # In JupyterLab it comes in another thread while a cell draws, and matplotlib shows figures after each cell.
+    triggered, heard = [], []
+    monkeypatch.setattr(
+        "IPython.get_ipython", lambda: SimpleNamespace(events=SimpleNamespace(trigger=triggered.append))
+    )
+    if what == "page":
+        page = Unheard(target_name=TARGET, primary=False)
+        opened(SimpleNamespace(open=lambda send: None, more=lambda page, since: heard.append(since)), page)
+        page.handle_msg({"content": {"data": {"kind": "more", "since": 7}}})
+        assert heard == [7]
+    else:
+        widget = Inspector(definition) if what == "inspector" else Timeline()
+        widget.on_msg(lambda widget, content, buffers: heard.append(content))
+        widget.comm.handle_msg({"content": {"data": {"method": "custom", "content": {"kind": "?"}}}, "buffers": []})
+        widget.close()
+        assert heard == [{"kind": "?"}]
+    assert triggered == []
 
 
 def test_a_page_that_closes_is_forgotten(page, shell):
