@@ -111,7 +111,8 @@ def test_the_library_does_without_notebooks():
 
 
 def test_files_that_it_names_are_there():
-    there = {f"/{path.relative_to(ROOT).as_posix()}" for folder in SOURCES.values() for path in folder.rglob("*.*")}
+    folders = [*SOURCES.values(), ROOT / "tests"]
+    there = {f"/{path.relative_to(ROOT).as_posix()}" for folder in folders for path in folder.rglob("*.*")}
     named = set(re.findall(r"`([\w./-]+\.(?:py|js|txt))`", MAP))
     lost = {name for name in named if not any(path.endswith(f"/{name}") for path in there)}
     assert {name for name in lost if not (ROOT / name).is_file()} == set()
