@@ -21,6 +21,9 @@ from random_primitives import CASES, Surroundings, compare
 from random_programs import Program, SmoothProgram, compare_results, near
 from vectorizing import SIZE, entries_of
 
+#: How many steps a program has at most: some are long, and many are soon compiled.
+STEPS = (4, 4, 8, 8, 25)
+
 
 @contextlib.contextmanager
 def limits(small):
@@ -70,7 +73,7 @@ class Plain(Compiled):
 
     def __init__(self, choose):
         super().__init__(choose)
-        self.program = Program(choose)
+        self.program = Program(choose, choose.pick(STEPS))
         self.graph, self.arrays = self.program.graph, self.program.arrays
 
     def check(self):
@@ -100,7 +103,7 @@ class OfEntries(Compiled):
 
     def __init__(self, choose):
         super().__init__(choose)
-        self.program = Program(choose)
+        self.program = Program(choose, choose.pick(STEPS))
         self.mapped = [choose.chance(70) for _ in self.program.arrays]
         self.made = vectorize(self.program.graph, SIZE, self.mapped)
         self.graph = self.made.graph
@@ -124,7 +127,7 @@ class Slopes(Compiled):
 
     def __init__(self, choose):
         super().__init__(choose)
-        self.program = program = SmoothProgram(choose)
+        self.program = program = SmoothProgram(choose, choose.pick(STEPS))
         floats = [node for node in program.values if node.type is types.f64]
         outputs = [node for node in program.graph.outputs if node.type is types.f64] or floats[-1:]
         inputs = [node for node in program.parameters if node.type is types.f64]

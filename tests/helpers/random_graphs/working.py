@@ -9,8 +9,8 @@ import tempfile
 import threading
 import time
 
-#: Seeds of a process, and seconds after which one graph is taken to hang.
-MOST, PATIENCE = 1000, 600
+#: Seeds of a process, seconds after which a graph is taken to hang, and graphs after which something is told.
+MOST, PATIENCE, OFTEN = 4000, 600, 1000
 
 
 class Run:
@@ -52,12 +52,8 @@ class Run:
             start = self._process(start, end)
         with self._lock:
             self._ranges.remove((end - count, count))
-            spent = time.monotonic() - self._begin
             rest = min([place for place, _ in self._ranges], default=self.first + self.count)
-            self.say(
-                f"{self.done:,} of {self.count:,} graphs in {spent:.0f} s, {self.done / spent:.1f} a second; "
-                f"{len(self.failures)} failed; all seeds before {rest} are done"
-            )
+            self.say(f"all seeds before {rest} are done")
 
     def _process(self, start, end):
         command = [sys.executable, "-W", "error", "-m", "random_graphs", str(start), str(end - start)]
@@ -84,6 +80,11 @@ class Run:
     def _note(self, failure):
         with self._lock:
             self.done += 1
+            if self.done % OFTEN == 0 or self.done == self.count:
+                spent = time.monotonic() - self._begin
+                self.say(
+                    f"{self.done:,} of {self.count:,} graphs in {spent:.0f} s, {len(self.failures)} of them failed"
+                )
             if failure is not None:
                 self.failures.append(failure)
                 self.say(failure)

@@ -19,15 +19,17 @@ __all__ = ["Program", "SmoothProgram", "compare_results", "near"]
 
 
 class Program(Elementwise, Shaping, Reducing, Winding):
-    """A graph of one to 25 steps over one to three inputs.
+    """A graph of some steps over one to three inputs.
 
     Parameters
     ----------
     choose : object
         Makes the choices: ``integer(low, high)``, ``pick(options)`` and ``chance(percent)``.
+    most : int
+        How many steps there are at most.
     """
 
-    def __init__(self, choose):
+    def __init__(self, choose, most=25):
         super().__init__(choose)
         self._steps = {
             self.binary: 20, self.unary: 10, self.compare: 6, self.select: 5, self.gentle: 6, self.positive: 5,
@@ -38,7 +40,7 @@ class Program(Elementwise, Shaping, Reducing, Winding):
         shape = self.shape()
         for _ in range(choose.integer(1, 3)):
             self.input(shape if choose.chance(60) else self.shape())
-        for _ in range(choose.integer(1, 25)):
+        for _ in range(choose.integer(1, most)):
             self.step()
         outputs = [self.values[-1]] + [choose.pick(self.values) for _ in range(choose.integer(0, 2))]
         self.graph = Graph("random", self.parameters, outputs, list)
