@@ -121,6 +121,7 @@ class Arguments:
             tuple([(path, constant(value)) for path, value in self._fixed_values()]),
             self._assigned_kinds() if self.assigned else (),
             tuple(self._option_states.items()),
+            self.keywords,
             self._aliases(),
             self.survey.ident,
             self.compiler,

@@ -262,7 +262,8 @@ class Definition(Compiled):
             elif self.face == faces.NX or not faces.is_static(value):
                 containers.flatten(value, path, [], self._refuse)
         args = [None if value is containers.LEFT_OUT else value for value in args]
-        values = options.check(self.__name__, self._signature, opts)
+        given, opts = options.by_name(self._signature, opts)
+        values = options.check(self.__name__, self._signature, opts) | given
         with delivery.inside(self.hooks):
             return faces.inside(self.face, self._twin(self.__nx_function__), args, values)
 
@@ -283,6 +284,8 @@ class Definition(Compiled):
         names, keywords, more = self._names(len(args)), [], {}
         if self.face == faces.NUMPY or self.static:
             args, names, keywords, more = self._fixed_apart(args, names)
+        given, opts = options.by_name(self._signature, opts)
+        args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
         values = more | options.check(self.__name__, self._signature, opts)
         leaves: list[tuple[str, Any]] = []
         structures = [

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.defn import containers
+from nxkernel.defn.leaf import is_leaf
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
@@ -134,9 +135,7 @@ def check(function: str, signature: inspect.Signature, options: Mapping[str, Any
         if found:
             positional = "Make it a positional argument: declare it before `*`."
             if name not in known:
-                own = function if function.isidentifier() else "f"
-                given = f"lambda {name}, *args: {own}(*args, {name}={name})"
-                positional = f"Compile a function that takes it by position: nx.jit({given})."
+                positional = "A container of tensors alone is data: give the rest as another option."
             raise NxTypeError(
                 message(
                     f"{call(function, signature)} got a tensor for the option {found!r}.",
@@ -144,6 +143,32 @@ def check(function: str, signature: inspect.Signature, options: Mapping[str, Any
                 )
             )
     return values
+
+
+def by_name(signature: inspect.Signature, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a function takes as ``**options`` apart: tensors and containers of them, which are data, and the rest.
+
+    Examples
+    --------
+    >>> by_name(inspect.signature(lambda t, *, by=1, **options: t), {"key": np.zeros(2), "by": 2, "training": True})
+    ({'key': array([0., 0.])}, {'by': 2, 'training': True})
+    """
+    parameters = signature.parameters
+    if not options or all(p.kind is not p.VAR_KEYWORD for p in parameters.values()):
+        return {}, options
+    found = [name for name in sorted(options) if name not in parameters and is_data(options[name])]
+    # Numbers of NumPy are as static as Python's: sizes are often such.
+    given = {name: options[name] for name in found if not isinstance(options[name], np.generic)}
+    return given, {name: value for name, value in options.items() if name not in given}
+
+
+def is_data(value: Any) -> bool:
+    """Whether an option is a tensor or a container of tensors; numbers are static."""
+    if isinstance(value, dict):
+        return bool(value) and all(map(is_data, value.values()))
+    if isinstance(value, tuple | list):
+        return bool(value) and all(map(is_data, value))
+    return is_leaf(value) and not isinstance(value, bool | int | float | complex)
 
 
 def call(function: str, signature: inspect.Signature) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nxkernel.defn import containers
 from nxkernel.defn.leaf import is_leaf, spec_of
+from nxkernel.defn.options import is_data
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, VectorizedExpr, node_with, parameter
 from nxkernel.graph.traverse import post_order
@@ -94,15 +95,6 @@ def specs_of(name: str, inputs: tuple, options: Mapping[str, Any]) -> tuple:
     structure = containers.flatten((inputs, data), "inputs", leaves, refuse)
     static = tuple(sorted((key, value) for key, value in options.items() if key not in data))
     return structure, tuple(spec_of(value, path) for path, value in leaves), static
-
-
-def is_data(value: Any) -> bool:
-    """Whether an option is a tensor or a container of tensors; numbers are static."""
-    if isinstance(value, dict):
-        return bool(value) and all(map(is_data, value.values()))
-    if isinstance(value, tuple | list):
-        return bool(value) and all(map(is_data, value))
-    return is_leaf(value) and not isinstance(value, bool | int | float | complex)
 
 
 def check_key(name: str, key: Any) -> None:

@@ -172,10 +172,26 @@ def test_a_tensor_as_an_option(tensor):
     assert error(norm, ONE, kind={"a": [1, (tensor,)]}) == f"{start}\"kind['a'][1][0]\".{hint}"
 
 
-def test_a_tensor_as_an_option_that_is_not_declared():
-    assert error(nx.jit(lambda t, **options: t), 1.0, key=ONE) == (
-        "<lambda>(t, **options) got a tensor for the option 'key'.\n  Options are static values. "
-        "Compile a function that takes it by position: nx.jit(lambda key, *args: f(*args, key=key))."
+def test_tensors_by_names_that_are_not_declared_are_data():
+    def weighted(t, *more, by=1.0, **options):
+        return t * by + sum(more) + options.get("a", 0.0) - options.get("b", 0.0)
+
+    f, one, two = nx.jit(weighted), nx.tensor(1.0), nx.tensor(2.0)
+    assert float(f(1.0, b=one, by=2.0)) == 1.0
+    assert float(f(1.0, 3.0, a=one, by=2.0)) == 6.0
+    # Which of them is which is part of the key, and a value of one is not.
+    assert f.cache_info().misses == 2
+    assert float(f(1.0, a=one, by=2.0)) == 3.0
+    assert float(f(1.0, a=two, by=2.0)) == 4.0
+    assert float(f(1.0, b=two, by=2.0)) == 0.0
+    assert f.cache_info().misses == 3
+    assert float(nx.jit(lambda t: nx.defn(weighted)(t, a=t))(2.0)) == 4.0
+
+
+def test_a_container_that_is_not_of_tensors_alone():
+    assert error(nx.jit(lambda t, **options: t), 1.0, parts={"w": ONE, "by": 2}) == (
+        "<lambda>(t, **options) got a tensor for the option \"parts['w']\".\n  Options are static values. "
+        "A container of tensors alone is data: give the rest as another option."
     )
 
 

@@ -439,18 +439,14 @@ def test_modules_are_pickled_and_copied_with_what_is_shared_in_them():
         np.testing.assert_array_equal(other(params, X), net(params, X))
 
 
-def test_a_tensor_by_name_is_passed_by_position_where_a_network_is_compiled_by_hand():
+def test_a_network_that_is_compiled_by_hand_takes_a_key():
     net = nn.serial(nn.dense(2), nn.dropout())
     params = net.init(KEY, X)
-    with pytest.raises(TypeError) as caught:
-        nx.jit(net)(params, X, key=KEY)
-    assert str(caught.value).endswith(
-        "got a tensor for the option 'key'.\n"
-        "  Options are static values. Compile a function that takes it by position: "
-        "nx.jit(lambda key, *args: serial(*args, key=key))."
-    )
-    compiled = nx.jit(lambda key, *args: net(*args, key=key, training=True))
-    np.testing.assert_allclose(compiled(KEY, params, X), net(params, X, key=KEY, training=True), rtol=1e-6)
+    compiled = nx.jit(net)
+    for training in (False, True):
+        expected = net(params, X, key=KEY, training=training)
+        np.testing.assert_allclose(compiled(params, X, key=KEY, training=training), expected, rtol=1e-6)
+    assert "argument key" in str(compiled.why(params, X))
 
 
 @pytest.mark.parametrize(
