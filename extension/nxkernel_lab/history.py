@@ -11,6 +11,7 @@ from nxkernel.defn import cache, devices
 from nxkernel.defn.events import KEPT, NO_CELL, Event, stream
 from nxkernel.defn.history import Sums, history
 from nxkernel_lab import caches
+from nxkernel_lab.wording import count
 
 #: Of what form the data is; another number says that a page of another version cannot read it.
 VERSION = 1
@@ -61,7 +62,8 @@ def snapshot(since: int = 0, limit: int = EVENTS) -> dict[str, Any]:
         * ``caches``: what :func:`nxkernel_lab.caches.contents` gives.
         * ``status``: ``compiler``, ``threads``, ``processors``, ``device`` (texts and numbers), ``compiled``,
           ``loaded``, ``traced``, ``again``, ``hits``, ``errors`` of this session, ``programs`` that are kept, and
-          ``line``: all of it in one line.
+          ``line``: all of it in one line. ``compiler`` is the one where none is named; ``device`` says where its
+          programs run, and where the others do that are kept.
     """
     history.start()
     if stream.cell == NO_CELL:
@@ -139,7 +141,7 @@ def kind(event: Event) -> str:
 def what(event: Event) -> str:
     """What happened, in a word or two."""
     if event.kind == "hits":
-        return "1 hit" if event.calls == 1 else f"{event.calls} hits"
+        return count(event.calls, "hit")
     return {"evict": "forgotten", "clear": "cleared", "error": "error"}.get(event.kind, event.verb)
 
 
@@ -181,14 +183,19 @@ def _cells() -> list[dict[str, Any]]:
     ]
 
 
+def _device(compiler: str) -> str:
+    return f"cuda:{compiler.partition(':')[2] or 0}" if devices.is_for_devices(compiler) else "CPU"
+
+
 def _status(functions: dict[str, Sums], held: dict[str, Any]) -> dict[str, Any]:
     names = ("compiled", "loaded", "traced", "again", "hits", "errors")
     found = {name: sum(getattr(sums, name) for sums in functions.values()) for name in names}
     compiler, threads = devices.compiler_of(None, ()), nxkernel.get_threads()
     kept = sum(row["programs"] for row in held["functions"])
-    device = f"cuda:{compiler.partition(':')[2] or 0}" if devices.is_for_devices(compiler) else "CPU"
-    words = [f"{found['compiled']} compiled", f"{found['loaded']} from disk", f"{found['hits']} hits"]
-    words += [f"{threads} thread{'s' * (threads != 1)}", device]
+    named = [compiler, *(program.compiler for family in cache.families() for program in family.programs())]
+    device = ", ".join(dict.fromkeys(map(_device, named)))
+    words = [f"{found['compiled']} compiled", f"{found['loaded']} from disk", count(found["hits"], "hit")]
+    words += [count(threads, "thread"), device]
     return {
         "compiler": compiler,
         "threads": threads,

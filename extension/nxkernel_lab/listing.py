@@ -162,9 +162,9 @@ def disk_line(disk: Mapping[str, Any], now: float) -> str:
         return "nothing is kept there (NXKERNEL_CACHE_DIR is off, or its folder cannot be used)"
     parts = [f"{count(disk['kernels'], 'kernel')} {amount(disk['kernel_bytes'])}B"]
     parts += [f"{count(disk['records'], 'program')} {amount(disk['record_bytes'])}B"] if disk["records"] else []
-    more = "" if disk["whole"] else "more than "
-    if disk["others"] or more:
-        parts.append(f"{more}{count(disk['others'], 'file')} {amount(disk['other_bytes'])}B of other versions")
+    if disk["others"]:
+        parts.append(f"{count(disk['others'], 'file')} {amount(disk['other_bytes'])}B of other versions")
+    parts += [] if disk["whole"] else ["and more files, which are not counted"]
     parts.append(f"limit {amount(disk['limit'])}B")
     if disk["oldest"]:
         parts.append(f"the oldest was used {ago(now - disk['oldest'])}")

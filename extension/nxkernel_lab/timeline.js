@@ -282,9 +282,9 @@ class Timeline {
   }
 
   disk(disk, time) {
-    const others = `${disk.whole ? "" : "more than "}${counted(disk.others, "file")} of ${bytes(disk.other_bytes)} for other versions or processors`;
-    return [`${counted(disk.kernels, "kernel")} of ${bytes(disk.kernel_bytes)}`, disk.records && `${counted(disk.records, "program")} of ${bytes(disk.record_bytes)}`, (disk.others || !disk.whole) && others,
-      disk.oldest && `the oldest was used ${ago(time - disk.oldest)}`, `limit ${bytes(disk.limit)}`, `in ${disk.folder}`].filter(Boolean).join(", ");
+    const others = `${counted(disk.others, "file")} of ${bytes(disk.other_bytes)} for other versions or processors`;
+    return [`${counted(disk.kernels, "kernel")} of ${bytes(disk.kernel_bytes)}`, disk.records && `${counted(disk.records, "program")} of ${bytes(disk.record_bytes)}`, disk.others && others,
+      !disk.whole && "and more files, which are not counted", disk.oldest && `the oldest was used ${ago(time - disk.oldest)}`, `limit ${bytes(disk.limit)}`, `in ${disk.folder}`].filter(Boolean).join(", ");
   }
 
   /** A button that asks before it clears what cannot be put back. */

@@ -126,14 +126,24 @@ def test_the_state_of_things(scaled, monkeypatch):
     assert status["line"].endswith(f"{nx.get_threads()} thread{'s' * (nx.get_threads() != 1)} · CPU")
     for name, compiler, device in [
         ("evaluator", "evaluator", "CPU"),
-        ("numba_cuda:1", "numba_cuda:1", "cuda:1"),
-        ("auto", "numba_cuda", "cuda:0"),
+        ("numba_cuda:1", "numba_cuda:1", "cuda:1, CPU"),
+        ("auto", "numba_cuda", "cuda:0, CPU"),
     ]:
         monkeypatch.setattr(availability, "is_available", lambda: True)
         with nx.default_options(compiler=name):
             status = snapshot()["status"]
         assert (status["compiler"], status["device"]) == (compiler, device)
         assert status["line"].endswith(f" · {device}")
+
+
+def test_one_hit_is_no_hits_and_a_device_that_a_definition_names_is_told(scaled, monkeypatch):
+    scaled(np.ones(3))
+    scaled(np.ones(3))
+    (program,) = cache.families()[-1].programs()
+    monkeypatch.setattr(program, "compiler", "numba_cuda:1")
+    line = snapshot()["status"]["line"]
+    assert " · 1 hit · " in line
+    assert line.endswith(" · CPU, cuda:1")
 
 
 def test_it_is_json_and_texts_stay_texts():

@@ -125,8 +125,11 @@ def test_a_disk():
     )
     full = disk(records=1, record_bytes=800, others=40, other_bytes=2_000_000, whole=False)
     assert disk_line(full, AT) == (
-        "3 kernels 12.0 kB, 1 program 800 B, more than 40 files 2.0 MB of other versions, limit 536.9 MB, the oldest "
-        "was used 2 hours ago, in ~/.cache/nxkernel"
+        "3 kernels 12.0 kB, 1 program 800 B, 40 files 2.0 MB of other versions, and more files, which are not counted, "
+        "limit 536.9 MB, the oldest was used 2 hours ago, in ~/.cache/nxkernel"
+    )
+    assert disk_line(disk(whole=False, oldest=0), AT) == (
+        "3 kernels 12.0 kB, and more files, which are not counted, limit 536.9 MB, in ~/.cache/nxkernel"
     )
 
 
