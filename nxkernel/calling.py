@@ -74,7 +74,6 @@ _INSTEAD: dict[str, tuple[str, ...]] = {
     "nx.concatenate": ("The tensors are one list: nx.concatenate([a, b], axis=0).",),
     "nx.stack": ("The tensors are one list: nx.stack([a, b], axis=0).",),
     "nx.eye": ("A shape is one argument: nx.eye((3, 4)), or nx.eye(3) for a square.",),
-    "nx.reshape": ("The shape is one tuple: nx.reshape(t, (5, 50)), or t.reshape((5, 50)).",),
     "nx.select": ("Write nx.select(mask, a, b): where mask is not 0 elements are of a, elsewhere of b.",),
 }
 _COUNTING = "It counts from 0 and takes a shape: nx.iota((10,)), or start + nx.iota((stop - start,))."
@@ -171,6 +170,8 @@ def _told(function: FunctionType, owner: str, args: tuple, named: dict[str, Any]
         what = f"{name} takes {_count(len(positional))} by position, got {len(args)}."
         if name == "iota" and isinstance(args[1], int):
             hints = (_COUNTING,)
+        if name == "reshape" and not any(isinstance(size, Operand) for size in args[1:]):
+            hints = (f"The shape is one tuple: nx.reshape(t, {args[1:]}), or t.reshape({args[1:]}).",)
         return NxTypeError(message(what, *(hints or _written(function, owner, args, parameters)), form))
     missing = [key for key in positional[len(args) :] if key not in named and _is_required(parameters[key])]
     missing += [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY and _is_required(p)

@@ -55,7 +55,7 @@ T = nx.f32([[1, 2], [3, 4]])
         (
             lambda: T.reshape(4, 1),
             "reshape takes 2 arguments by position, got 3.",
-            "The shape is one tuple: nx.reshape(t, (5, 50)), or t.reshape((5, 50)).",
+            "The shape is one tuple: nx.reshape(t, (4, 1)), or t.reshape((4, 1)).",
         ),
         (
             lambda: T.transpose(1, 0),

@@ -232,6 +232,17 @@ REFUSED = [
         ),
     ),
     (
+        "def f(x):\n    while np.sum(x) > 0:\n        x = np.eye(3)[0] - x\n    return x",
+        (
+            "this loop cannot be compiled: `x` is f32[3] before a turn and f64[3] after it.\n"
+            "  cell.py, line 3, in f:\n"
+            "    while np.sum(x) > 0:\n"
+            "          ^^^^^^^^^^^^^\n"
+            '  Convert it before the loop, e.g. x = x.astype("float64"), or in it, to what it was.\n'
+            "  Or give it a number of turns that is known while it is traced: that of an option or of a shape."
+        ),
+    ),
+    (
         "def f(x):\n    while np.sum(x) > 0:\n        x = np.append(x, 1)\n    return x",
         (
             "this loop cannot be compiled: `x` is f32[3] before a turn and f64[4] after it.\n"

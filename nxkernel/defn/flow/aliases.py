@@ -78,12 +78,13 @@ class Aliases:
         return "what a choice gave" if " " in self.name else f"`{self.name}`"
 
     def _refusal(self, what: str) -> NxError:
+        own = own_copy('x' if ' ' in self.name else self.name)
         decided = f"{sites.name(self.site)}:  {places.code_at(self.site[0], self.site[1])}"
         return NxTypeError(
             message(
                 f"{what}: which array {self.shown} is, only the running program knows.",
                 f"That is decided in {decided}",
-                f"Let it be an array of its own there: {own_copy('x' if ' ' in self.name else self.name)}.",
+                f"Wherever it is assigned, let it be an array of its own: {own}.",
             )
         )
 

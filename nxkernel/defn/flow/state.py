@@ -11,7 +11,7 @@ from nxkernel.defn.flow.aliases import Turns
 from nxkernel.defn.flow.exchange import Exchange
 from nxkernel.defn.flow.given import Given, follow
 from nxkernel.defn.flow.unassigned import is_unassigned
-from nxkernel.defn.flow.unrolling import MustUnrollError
+from nxkernel.defn.flow.unrolling import ChangesError, MustUnrollError
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.graph import tracing
@@ -144,7 +144,7 @@ class _Variable:
             if self.structure[0] == variables.LEAF and self.result[0] == variables.PART:
                 found.stretched[self.name] = self.result[1]
                 raise _AgainError from None
-            raise MustUnrollError(f"`{mismatch.path}` {_texts(self.value, value)}") from None
+            raise ChangesError(f"`{mismatch.path}` {_texts(self.value, value)}") from None
         self.unchanged = len(leaves) == 1 and leaves[0] is before[0]
         return leaves
 
@@ -335,7 +335,10 @@ class State:
         """The error for a variable whose type or shape a turn changes."""
         what = "type" if spec.type is not spec_after.type else "shape"
         if types.follows_numpy():
-            raise MustUnrollError(f"`{path}` is {spec} before a turn and {spec_after} after it")
+            raise ChangesError(
+                f"`{path}` is {spec} before a turn and {spec_after} after it",
+                _converted(path, spec_after) if spec.shape == spec_after.shape else "",
+            )
         rows = [
             sites.place_of(before, self.site, f"{spec} before a turn"),
             sites.place_of(after, self.site, f"{spec_after} after it"),
@@ -350,6 +353,11 @@ class State:
             else:
                 hint = f'Convert it before the loop, e.g. {path} = nx.as_type({path}, "{wider}").'
         return sites.error(NxTypeError, f"this loop changes the {what} of `{path}`.", *sites.table(rows), hint)
+
+
+def _converted(path: str, after: Spec) -> str:
+    """What to write where NumPy's rules give a variable another type in a loop."""
+    return f'Convert it before the loop, e.g. {path} = {path}.astype("{after.type.dtype}"), or in it, to what it was.'
 
 
 def _paths(variable: _Variable) -> list[str]:

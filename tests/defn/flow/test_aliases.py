@@ -113,7 +113,7 @@ def test_the_whole_text():
         "program knows.\n"
         "  It is the result of chosen_then_source_written.\n"
         f"  That is decided in test_aliases.py, line {line + 3}:  if k > 0:\n"
-        "  Let it be an array of its own there: best = best.copy()."
+        "  Wherever it is assigned, let it be an array of its own: best = best.copy()."
     )
 
 
