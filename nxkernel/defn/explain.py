@@ -144,6 +144,8 @@ class Explanation:
         ``"disk"``, be part of the ``"program"`` of a loop, or that of a ``"library"``.
     closest : str
         Where and when the closest program was made, and how many calls it answered.
+    program : str
+        Of one without kernels, such as a loop of single numbers: where its code would come from.
     """
 
     function: str
@@ -151,12 +153,16 @@ class Explanation:
     difference: tuple[str, ...]
     kernels: tuple[tuple[str, str], ...]
     closest: str
+    program: str = "compiled"
 
     def __str__(self) -> str:
         if self.hit:
             return f"{self.function}: answered from the cache\n  {self.closest}"
-        new = any(where in ("compiled", "program") for _, where in self.kernels)
-        verb = "would compile" if new or not self.kernels else "would be traced, and reuse every kernel"
+        origins = [where for _, where in self.kernels] or [self.program]
+        reused = "every kernel" if self.kernels else f"its code, {_WHERE.get(self.program)}"
+        verb = "would be traced, and reuse " + reused
+        if "compiled" in origins or "program" in origins:
+            verb = "would compile"
         lines = [f"{self.function} {verb}: {'; '.join(self.difference)}"]
         for number, (title, where) in enumerate(self.kernels, start=1):
             lines.append(f"kernel {number} ({title}): {_WHERE[where]}")
@@ -188,14 +194,18 @@ def miss(
         Its name.
     """
     kernels: tuple[tuple[str, str], ...] = ()
+    program = "compiled"
     if graph is not None:
         if devices.is_for_devices(compiler):
             from nxkernel.compilers.numba_cuda.planning import foresee
         else:
-            from nxkernel.compilers.numba_cpu.planning import foresee
+            from nxkernel.compilers.numba_cpu.planning import foresee, whereabouts
 
         kernels = tuple((kernel.title, kernel.origin) for kernel in launches.joined(foresee(graph))[0])
-    return Explanation(function, False, reason(closest, edited), kernels, _history(closest[0]) if closest else "")
+        if not kernels and not devices.is_for_devices(compiler):
+            program = whereabouts(graph)
+    last = _history(closest[0]) if closest else ""
+    return Explanation(function, False, reason(closest, edited), kernels, last, program)
 
 
 def _history(program: Program) -> str:

@@ -36,6 +36,46 @@ def test_a_first_call(monkeypatch):
     )
 
 
+def test_a_loop_whose_kernels_are_part_of_it(monkeypatch):
+    monkeypatch.setenv("NXKERNEL_CACHE_DIR", "off")
+
+    @nx.defn(compiler="numba_cpu")
+    def grown(t):
+        while nx.sum(t) < 37.0:
+            t = t * 1.5 + nx.atanh(t / 1000.0)
+        return t
+
+    assert why(grown, ONE) == (
+        "grown would compile: first call\n"
+        "  kernel 1 (rows of 3, 1 read, 1 write): part of the loop around it\n"
+        "  kernel 2 (map of 3, 1 read, 1 write): part of the loop around it"
+    )
+    grown(ONE)
+    grown.clear_cache()
+    assert why(grown, ONE) == (
+        "grown would be traced, and reuse every kernel: first call\n"
+        "  kernel 1 (rows of 3, 1 read, 1 write): from memory\n"
+        "  kernel 2 (map of 3, 1 read, 1 write): from memory"
+    )
+
+
+def test_a_loop_without_kernels(monkeypatch):
+    monkeypatch.setenv("NXKERNEL_CACHE_DIR", "off")
+
+    @nx.defn(compiler="numba_cpu")
+    def turns(n):
+        count = 0
+        while n > 1:
+            n = n // 3 if n % 3 == 0 else 2 * n - 7
+            count += 1
+        return count
+
+    assert why(turns, 9) == "turns would compile: first call"
+    turns(9)
+    turns.clear_cache()
+    assert why(turns, 9) == "turns would be traced, and reuse its code, from memory: first call"
+
+
 def test_a_hit(f):
     f(ONE)
     assert f.why(ONE).hit is True

@@ -33,7 +33,23 @@ _BLAS: frozenset[Type] = frozenset(libraries.GEMM)
 def foresee(graph: Graph) -> list[KernelRecord]:
     """The kernels that compiling a graph would need; their origin is where their code would come from."""
     check(graph)
-    return _records(plan_of(graph), "", lambda symbol, _text: (0, store.whereabouts(symbol)))
+    laid = plan_of(graph)
+    found = _records(laid, "", lambda symbol, _text: (0, store.whereabouts(symbol)))
+    parts = [record for record in found if record.origin == "program"]
+    if parts and (where := _kept(laid, graph)) != "compiled":
+        # What is written into the program comes from where that is kept.
+        for record in parts:
+            record.origin = where
+    return found
+
+
+def whereabouts(graph: Graph) -> str:
+    """Where the code of a graph's program would come from: what strings its kernels together."""
+    return _kept(plan_of(graph), graph)
+
+
+def _kept(laid: Plan, graph: Graph) -> str:
+    return store.whereabouts(program.write(laid, len(graph.parameters), graph.updates).symbol)
 
 
 def plan_of(graph: Graph) -> Plan:
