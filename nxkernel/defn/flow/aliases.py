@@ -78,7 +78,7 @@ class Aliases:
         return "what a choice gave" if " " in self.name else f"`{self.name}`"
 
     def _refusal(self, what: str) -> NxError:
-        own = own_copy('x' if ' ' in self.name else self.name)
+        own = own_copy("x" if " " in self.name else self.name)
         decided = f"{sites.name(self.site)}:  {places.code_at(self.site[0], self.site[1])}"
         return NxTypeError(
             message(
