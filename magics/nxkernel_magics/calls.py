@@ -89,7 +89,7 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
         hint = f"\n  Give the call alone: `{magic} {ast.unparse(within)}`." if within is not None else ""
         raise UsageError(f"{magic} takes a call, such as `{magic} f(x, axis=0)`, got `{text}`.{hint}")
     taken = ast.Call(ast.Name("taken", ast.Load()), expression.args, expression.keywords)
-    scope = {"taken": lambda *args, **kwargs: (args, kwargs)}
+    scope = {"taken": lambda *args, **kwargs: (args, kwargs), "__tracebackhide__": True}
     function = eval(_expression(expression.func, file, line), shell.user_global_ns, scope)
     args, kwargs = eval(_expression(taken, file, line), shell.user_global_ns, scope)
     return Call(function, args, kwargs, file, line)

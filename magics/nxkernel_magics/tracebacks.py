@@ -49,7 +49,8 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
     while traceback is not None:
         frame, line = traceback.tb_frame, traceback.tb_lineno
         hidden = _is_own(traceback) or (hidden and not places.is_users(frame.f_code.co_filename))
-        if not hidden:
+        # What a command evaluates for the cell stands where the cell does, whose frame is there.
+        if not hidden and "__tracebackhide__" not in frame.f_locals:
             if BLOCK in frame.f_code.co_consts and kept and kept[-1][0].f_code.co_name == frame.f_code.co_name:
                 made = _frame_at(kept[-1][0], line)
                 kept[-1] = (made, made.f_lasti, line)

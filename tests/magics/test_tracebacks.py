@@ -59,6 +59,23 @@ def test_names_that_are_not_there_are_one_line_of_the_cell(shell, code, text):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("command", ["%jit", "%nx inspect", "%nx why"])
+@pytest.mark.parametrize(
+    ("call", "cells", "error"),
+    [
+        ("f(nx.iota((2, 2)))", ["Cell In[2]", "Cell In[1]"], "NxTypeError: mean takes axes=[0], not axis=0."),
+        ("f(1 / 0)", ["Cell In[2]"], "ZeroDivisionError: division by zero"),
+        ("f(nobody)", ["Cell In[2]"], "NameError: name 'nobody' is not defined"),
+    ],
+)
+def test_a_call_that_a_command_makes_shows_the_cell_once(shell, command, call, cells, error):
+    shell.run("%%defn\ndef f(x):\n    return nx.mean(x, axis=0)")
+    out = shell.run(f"{command} {call}").out
+    assert [line.split(", ")[0] for line in out.splitlines() if line.startswith("Cell ")] == cells
+    assert "skipping" not in out
+    assert error in out.splitlines()
+
+
 def test_what_was_caught_inside_is_not_told(shell):
     out = shell.run("nx.load_numpy_archive(b'no archive')").out
     assert "During handling" not in out
