@@ -11,7 +11,7 @@ from nxkernel.defn.flow.choices import TURN, if_, not_, predicate
 from nxkernel.defn.flow.sequences import Counted, Range, counted
 from nxkernel.defn.flow.state import Plan, State, plan
 from nxkernel.defn.flow.unassigned import is_unassigned
-from nxkernel.defn.flow.unrolling import MustUnrollError
+from nxkernel.defn.flow.unrolling import ChangesError, MustUnrollError
 from nxkernel.defn.flow.variables import is_traced, is_value, known
 from nxkernel.errors import NxError, NxTypeError, TracedValueError
 from nxkernel.graph.expr import Expr
@@ -21,6 +21,8 @@ from nxkernel.ops.control import VectorizedValueError
 from nxkernel.ops.dispatch import is_number, operand
 
 Body = Callable[..., tuple]
+#: So many first turns of a loop over a known number of items may change types, as `x = x * 0.5` changes whole numbers.
+_SETTLING = 3
 
 
 def _mends(error: Exception) -> bool:
@@ -134,19 +136,34 @@ def for_(
     length = sequence.length
     if not is_traced(length) and int(length) <= 0:
         return values
-    found, reason, begun = plan(site, names), None, unrolling.mark()
-    if not found.unroll or is_traced(length):
+    found, reason, begun, settling = plan(site, names), None, unrolling.mark(), _SETTLING
+    while not found.unroll or is_traced(length):
         try:
-            return _native_for(sequence, length, body, values, names, site, broken, found)
+            return _native_for(sequence, sequence.length, body, values, names, site, broken, found)
         except (NxError, MustUnrollError) as error:
-            if is_traced(length) or int(length) > unrolling.MOST or not _mends(error):
+            if is_traced(length) or not _mends(error):
                 raise unrolling.told(error, site) from None
             reason = error
             unrolling.undo(begun)
+        if not isinstance(reason, ChangesError) or not settling or sequence.length < 2:
+            if int(length) > unrolling.MOST:
+                raise unrolling.told(reason, site)
+            break
+        item, sequence = _parted(sequence)
+        values, settling = _unrolled_for([item], body, values, names, site, broken, None), settling - 1
+        if broken is not None and not is_traced(values[broken]) and known(values[broken]):
+            return values
     after = _unrolled_for(_static(sequence), body, values, names, site, broken, reason)
     if not found.unroll:
         unrolling.keep(found)
     return after
+
+
+def _parted(sequence: Counted) -> tuple[Any, Counted]:
+    """The first item, and the others."""
+    if isinstance(sequence, Range):
+        return sequence.start, Range(sequence.start + sequence.step, sequence.stop, sequence.step)
+    return sequence.item(0), Counted(sequence.length - 1, lambda place: sequence.item(place + 1))
 
 
 def _static(sequence: Counted) -> Any:

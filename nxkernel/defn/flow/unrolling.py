@@ -32,6 +32,10 @@ class MustUnrollError(Exception):
         self.hint = hint
 
 
+class ChangesError(MustUnrollError):
+    """A turn gives a variable another type or shape; that may be so in the first one alone."""
+
+
 def gathered(name: str, value: Any) -> str:
     """What to write instead of changing one of Python's objects in a loop."""
     if not isinstance(value, list):
