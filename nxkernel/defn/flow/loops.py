@@ -143,9 +143,10 @@ def for_(
         except (NxError, MustUnrollError) as error:
             if is_traced(length) or not _mends(error):
                 raise unrolling.told(error, site) from None
-            reason = error
+            reason = reason or error
             unrolling.undo(begun)
-        if not isinstance(reason, ChangesError) or not settling or sequence.length < 2:
+            changes = isinstance(error, ChangesError)
+        if not changes or not settling or sequence.length < 2:
             if int(length) > unrolling.MOST:
                 raise unrolling.told(reason, site)
             break
@@ -153,7 +154,8 @@ def for_(
         values, settling = _unrolled_for([item], body, values, names, site, broken, None), settling - 1
         if broken is not None and not is_traced(values[broken]) and known(values[broken]):
             return values
-    after = _unrolled_for(_static(sequence), body, values, names, site, broken, reason)
+    written = _SETTLING - settling
+    after = _unrolled_for(_static(sequence), body, values, names, site, broken, reason, written)
     if not found.unroll:
         unrolling.keep(found)
     return after
@@ -246,6 +248,7 @@ def _unrolled_for(
     site: Any,
     broken: int | None,
     reason: Exception | None,
+    written: int = 0,
 ) -> tuple:
     turns = unrolling.Turns(site, body, reason, iterable)
     for item in _items(iterable):
@@ -266,7 +269,7 @@ def _unrolled_for(
             )
         turns.another()
     if reason is not None:
-        unrolling.note(site, turns.count, reason)
+        unrolling.note(site, written + turns.count, reason)
     return values
 
 
