@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--with-xla-chain", action="store_true", help="give JAX the chain of 800 too: minutes, 20 GB")
     options.add_argument("--json", metavar="FILE", type=Path, help="write the figures to FILE")
     options.add_argument(
-        "--save", metavar="NAME", help="write the table to benchmarks/results/NAME.md and to the README"
+        "--save", metavar="NAME", help="write the table and its picture to benchmarks/results/ and to the README"
     )
     return options
 
@@ -104,7 +104,7 @@ def on_gpu(chosen: argparse.Namespace) -> int:
 
 def show(chosen: argparse.Namespace, outcomes: list, described: dict[str, str], peers: Sequence[str]) -> None:
     """Print the table, and write what was asked for."""
-    from benchmarks import table
+    from benchmarks import picture, table
 
     if chosen.gpu:
         print("\n".join(f"{name}: {value}" for name, value in described.items()), end="\n\n")
@@ -116,8 +116,9 @@ def show(chosen: argparse.Namespace, outcomes: list, described: dict[str, str], 
     if chosen.save:
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / f"{chosen.save}.md").write_text(report(outcomes, described, peers))
+        picture.draw(outcomes, RESULTS / f"{chosen.save}.svg", peers)
         readme = RESULTS.parent.parent / "README.md"
-        readme.write_text(quoted(readme.read_text(), chosen.save, table.as_markdown(outcomes, peers)))
+        readme.write_text(quoted(readme.read_text(), chosen.save, outcomes, peers))
 
 
 def report(outcomes: list, described: dict[str, str], peers: Sequence[str] = PEERS) -> str:
@@ -129,16 +130,17 @@ def report(outcomes: list, described: dict[str, str], peers: Sequence[str] = PEE
     return "\n".join(["# Benchmarks", "", *lines, "", rows, "", table.summary(outcomes), ""])
 
 
-def quoted(page: str, name: str, rows: str) -> str:
-    """A page with a result's rows put between the comments that ask for them: of the works that are there already."""
+def quoted(page: str, name: str, outcomes: list, peers: Sequence[str] = PEERS) -> str:
+    """A page with a result put between the comments that ask for it: of the works that are there, and all that miss."""
+    from benchmarks import table
+
     begin = rf"(<!-- table: benchmarks/results/{re.escape(name)}\.md -->\n)"
     place = re.compile(begin + r"(.*?)(<!-- end of table -->)", re.DOTALL)
 
     def chosen(found: re.Match[str]) -> str:
-        works = {line.split(" | ")[0] for line in found[2].splitlines()}
-        header, rule, *others = rows.splitlines()
-        kept = [row for row in others if row.split(" | ")[0] in works]
-        return found[1] + "".join(f"{row}\n" for row in (header, rule, *kept)) + found[3]
+        works = {line.removeprefix("| ").split(" | ")[0] for line in found[2].splitlines()}
+        kept = [outcome for outcome in outcomes if outcome.work in works or outcome.met() is False]
+        return f"{found[1]}{table.summary(outcomes)}.\n\n{table.as_markdown(kept, peers)}\n{found[3]}"
 
     return place.sub(chosen, page)
 

@@ -19,6 +19,7 @@ from benchmarks import (  # noqa: E402
     loops_in_jax,
     loops_in_numba,
     loops_in_numpy,
+    picture,
     process_memory,
     programs,
     suite,
@@ -111,12 +112,41 @@ class TestTable:
         assert page.endswith("| yes |  |\n\n1 of 1 goals met\n")
 
 
-def test_a_page_quotes_the_works_that_it_has():
-    page = "a\n<!-- table: benchmarks/results/x.md -->\n| work |\n| - |\n| b | 1 |\n<!-- end of table -->\nb\n"
-    rows = "| work | new |\n| - | - |\n| a | 2 |\n| b | 3 |"
-    quoted_rows = "| work | new |\n| - | - |\n| b | 3 |\n"
-    assert quoted(page, "x", rows) == page.replace("| work |\n| - |\n| b | 1 |\n", quoted_rows)
-    assert quoted(page, "y", rows) == page
+def test_a_page_quotes_the_works_that_it_has_and_those_that_miss():
+    rows = [
+        Outcome(name, {"nxkernel": time, "JAX": 1.0}, (Goal(1.0),))
+        for name, time in zip("abc", (0.5, 0.25, 2.0), strict=True)
+    ]
+    page = "a\n<!-- table: benchmarks/results/x.md -->\n{}<!-- end of table -->\nb\n"
+    found = quoted(page.format("| work |\n| - |\n| b | 1 |\n"), "x", rows)
+    assert found == page.format(f"2 of 3 goals met.\n\n{table.as_markdown(rows[1:])}\n")
+    assert quoted(found, "x", rows) == found
+    assert quoted(found, "y", rows) == found
+
+
+class TestPicture:
+    ROWS = (
+        Outcome("a fast one", {"nxkernel": 1.0, "JAX": 4.0, "NumPy": 20.0}, (Goal(1.0),)),
+        Outcome("a slow one", {"nxkernel": 2.0, "JAX": 1.0}, (Goal(1.0),)),
+        Outcome("one of its own", {"nxkernel": 2.0}, (Goal(3.0, ""),)),
+    )
+
+    def test_works_without_a_peer_are_left_out(self):
+        assert picture.comparable(self.ROWS) == list(self.ROWS[:2])
+
+    def test_the_same_figures_give_the_same_file(self, tmp_path):
+        pytest.importorskip("matplotlib")
+        for name in "ab":
+            picture.draw(self.ROWS, tmp_path / name)
+        drawn = (tmp_path / "a").read_text()
+        assert drawn == (tmp_path / "b").read_text()
+        assert [f"<!-- {row.work} -->" in drawn for row in self.ROWS] == [True, True, False]
+        assert drawn.count("#b3261e") > 0
+
+    def test_nothing_is_red_where_all_goals_are_met(self, tmp_path):
+        pytest.importorskip("matplotlib")
+        picture.draw(self.ROWS[:1], tmp_path / "a")
+        assert "#b3261e" not in (tmp_path / "a").read_text()
 
 
 class TestTiming:
