@@ -11,6 +11,7 @@ from nxkernel_lab.speed import pace, share
 from nxkernel_lab.subject import all_nodes, constants_of, name_of
 from nxkernel_lab.svg import KINDS, curve
 from nxkernel_lab.text import expression, origin, place, summary, work, work_alone
+from nxkernel_lab.wording import clipped
 
 
 def graph(
@@ -55,13 +56,19 @@ def graph(
         }
         for kernel in view.kernels
     }
-    lines = [about] if about else [summary(view), *view.reason]
+    lines = [about] if about else [summary(view), *view.reason, *_baked(view)]
     return {
         "signature": view.signature,
         "about": lines,
         "nodes": {node.id: _node(node, constants, readers, changes or {}) for node in nodes if node.id in readers},
         "kernels": kernels,
     }
+
+
+def _baked(view: CompilationView) -> list[str]:
+    """What of the captured values is baked in; the signature, which stands above, has arguments and options."""
+    values = [line.removeprefix("captured ") for line in view.baked if line.startswith("captured ")]
+    return [clipped(f"baked in: {', '.join(values)}", 200)] if values else []
 
 
 def _node(

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 from nxkernel_lab.payload import geometry, graph
 
@@ -30,6 +31,13 @@ def test_kernels_name_their_forms_but_carry_no_text(view):
         "share": 0.0,
         "forms": ["Numba source", "LLVM", "assembly"],
     }
+
+
+def test_captured_values_that_are_baked_in_are_told(view):
+    changed = replace(view, baked=("option axis = -1", "captured rate = 0.1", "captured table['k'] = 2"))
+    assert graph(changed)["about"][2:] == ["baked in: rate = 0.1, table['k'] = 2"]
+    long = graph(replace(view, baked=(f"captured text = {'x' * 300}",)))["about"][2]
+    assert (len(long), long[:25], long[-1]) == (200, "baked in: text = xxxxxxxx", "…")
 
 
 def test_the_summary_comes_first(view):
