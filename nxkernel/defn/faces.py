@@ -184,7 +184,8 @@ def of(function: Any) -> str:
         return NX
     if NUMPY in named:
         return NUMPY
-    at_hand = [value for value in function.__globals__.values() if isinstance(value, python.ModuleType)]
+    # A copy: other threads may define names.
+    at_hand = [value for value in list(function.__globals__.values()) if isinstance(value, python.ModuleType)]
     if not any(module is np for module in at_hand):
         return NX
     alone = not any(module.__name__.partition(".")[0] == "nxkernel" for module in at_hand)

@@ -57,6 +57,19 @@ def test_helpers_tell_too():
     assert faces.of(made("def f(x):\n    return helper(x)", helper=helper, nx=nx)) == "numpy"
 
 
+def test_names_may_be_defined_by_other_threads_meanwhile():
+    class Restless:
+        @property
+        def __class__(self):
+            plain.__globals__["new"] = 1
+            return Restless
+
+    plain = made(PLAIN, np=np)
+    plain.__globals__["restless"] = Restless()
+    assert faces.of(plain) == "numpy"
+    assert plain.__globals__["new"] == 1
+
+
 def test_an_option_decides():
     assert nx.defn(promotion="numpy")(made(PLAIN)).face == "numpy"
     assert nx.defn(made(NUMPYS, np=np)).face == "numpy"

@@ -53,7 +53,7 @@ class Compiled:
         self.small = choose.chance(50)
 
     def __str__(self):
-        given = [f"{node.name} = {x!r}" for node, x in zip(self.graph.parameters, self.arrays, strict=True)]
+        given = [f"{node.params['name']} = {x!r}" for node, x in zip(self.graph.parameters, self.arrays, strict=True)]
         return "\n".join([repr(self.graph), *given, f"with {'small' if self.small else 'usual'} limits"])
 
     def compiled(self, *runs):

@@ -92,7 +92,7 @@ def _argument(choose, primitive):
 
 #: What folds do: (element, accumulated, a captured number).
 BODIES = [
-    lambda x, a, c: a * 3 + x,
+    lambda x, a, c: a * 2 + x,
     lambda x, a, c: a * c + x,
     lambda x, a, c: x - a,
     lambda x, a, c: apply(p.select, apply(p.greater, x, a), x, a),
@@ -106,13 +106,14 @@ BODIES = [
 @case_of(p.reduce)
 def _fold(choose, primitive):
     type_ = choose.pick([*REAL, *COMPLEX])
-    x = array(choose, type_, shape(choose, total=2000))
     body = choose.pick(BODIES[:3] if type_.is_complex else BODIES)
+    # Products by powers of two are exact, so that a product and a sum may be rounded together or one by one.
+    x = array(choose, type_, shape(choose, total=2000), kind="grid" if body in BODIES[:2] else None)
     spec = Spec(type_, (), ())
     inputs = [("element", spec), ("accumulated", spec), ("outside", spec)]
     graph, _ = trace_body("fold", body, inputs, lambda result: [result])
     params = {"axes": _axes(choose, x.ndim), "keep_axes": choose.chance(50), "body": graph, "type": type_}
-    numbers = [array(choose, type_, (), kind="grid") for _ in range(2)]
+    numbers = [array(choose, type_, (), kind=kind) for kind in ("grid", "units")]
     return Case(primitive, (x, *numbers), params)
 
 
