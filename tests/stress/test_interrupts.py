@@ -1,0 +1,203 @@
+"""Interrupts at random moments of tracing, compiling and running: the session goes on as if nothing had been.
+
+``NXKERNEL_STRESS_INTERRUPTS`` says how many signals a process gets, ``…_MOMENTS`` how many chosen moments are tried,
+``…_STARTS`` how many processes are interrupted in their first call, ``…_CELLS`` how many cells of a kernel.
+"""
+
+import json
+import random
+import re
+import sys
+import time
+
+import pytest
+from jupyter_client import KernelManager
+
+import stressing
+
+pytestmark = [
+    pytest.mark.stress,
+    pytest.mark.skipif(sys.platform == "win32", reason="this system has no signals"),
+]
+
+
+@pytest.fixture
+def seed(say):
+    chosen = stressing.many("SEED", time.time_ns() % 2**32)
+    say(f"\nseed {chosen}")
+    return chosen
+
+
+_SIGNALS = """
+import json, sys
+import interrupting
+found, stops = interrupting.interrupt_all(int(sys.argv[1]), int(sys.argv[2]), lambda text: print(text, flush=True))
+print(json.dumps([found, stops]))
+"""
+
+
+def test_signals(seed, say):
+    process = stressing.start(_SIGNALS, stressing.many("INTERRUPTS", 400), seed, stderr=None)
+    lines = []
+    with process.stdout:
+        for line in process.stdout:
+            lines.append(line)
+            if line[0].isdigit():
+                say(line.strip())
+    assert process.wait() == 0
+    found, stops = json.loads(lines[-1])
+    for name, (count, longest) in stops.items():
+        say(f"{name}: stopped {count} times, within {1e3 * longest:.1f} ms")
+    assert found == []
+    assert sum(count for count, _ in stops.values()) > 0
+
+
+@pytest.mark.parametrize("which", ["all", "seldom"])
+def test_chosen_moments(seed, say, which):
+    count = stressing.many("MOMENTS", 1500)
+    printed, _ = stressing.run(_MOMENTS, count, seed, which, seconds=3600)
+    hits, moments, *found = printed.strip().split("\n")
+    say(f"{hits} of {count} calls interrupted, at moments of which there are {moments}")
+    assert found == []
+    assert int(hits) > count / 2
+
+
+_MOMENTS = "import runpy; runpy.run_module('moments', run_name='__main__')"
+
+# Each child process begins with nxkernel imported and nothing else: what a first call imports is cut off, too.
+_FIRST = """
+import os, random, sys, threading, time
+import nxkernel as nx
+import stressing
+
+random.seed(int(sys.argv[2]))
+failed = []
+for number in range(int(sys.argv[1])):
+    pause = random.uniform(0, 0.7)
+    child = os.fork()
+    if not child:
+        f = nx.jit(stressing.program(number)[0])
+        def send():
+            time.sleep(pause)
+            os.kill(os.getpid(), 2)
+        try:
+            threading.Thread(target=send, daemon=True).start()
+            f(stressing.argument())
+            time.sleep(10)
+        except KeyboardInterrupt:
+            pass
+        answers = []
+        def ask():
+            answers.append(stressing.is_right(number, f(stressing.argument())))
+        thread = threading.Thread(target=ask, daemon=True)
+        thread.start()
+        thread.join(60)
+        right = answers == [True] and stressing.is_right(number, f(stressing.argument()))
+        g = nx.defn(lambda x: nx.linalg.solve(x, x))
+        right = right and abs(float(g(nx.eye(3))[1, 1]) - 1) < 1e-6
+        os._exit(0 if right else 7)
+    end = time.monotonic() + 100
+    while not (ended := os.waitpid(child, os.WNOHANG))[0] and time.monotonic() < end:
+        time.sleep(0.005)
+    if not ended[0]:
+        os.kill(child, 9)
+        ended = os.waitpid(child, 0)
+    if ended[1]:
+        failed.append((number, pause, ended[1]))
+print(failed)
+"""
+
+
+def test_first_calls(seed, say):
+    count = stressing.many("STARTS", 150)
+    printed, said = stressing.run(_FIRST, count, seed, seconds=3600)
+    say(f"{count} first calls were interrupted")
+    assert (printed, said) == ("[]\n", "")
+
+
+class Kernel:
+    """A Jupyter kernel, and what its cells print."""
+
+    def __init__(self, **environment):
+        self.manager = KernelManager(kernel_name="python3")
+        self.manager.start_kernel(env=stressing.variables("off", environment))
+        self.client = self.manager.client()
+        self.client.start_channels()
+        self.client.wait_for_ready(timeout=120)
+
+    def start(self, cell):
+        """Begin a cell."""
+        return self.client.execute(cell)
+
+    def wait_until_busy(self, ident):
+        """Wait until a cell runs."""
+        while True:
+            message = self.client.get_iopub_msg(timeout=120)
+            if message["parent_header"].get("msg_id") == ident and message["msg_type"] == "execute_input":
+                return
+
+    def end(self, ident):
+        """What a cell printed, and the name of its error."""
+        printed, error = "", ""
+        while True:
+            message = self.client.get_iopub_msg(timeout=120)
+            if message["parent_header"].get("msg_id") != ident:
+                continue
+            content = message["content"]
+            if message["msg_type"] == "stream":
+                printed += content["text"]
+            elif message["msg_type"] == "error":
+                error = content["ename"]
+            elif message["msg_type"] == "status" and content["execution_state"] == "idle":
+                return printed, error
+
+    def run(self, cell):
+        """Run a cell to its end."""
+        return self.end(self.start(cell))
+
+    def close(self):
+        """End the kernel."""
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+
+
+_CELL = """
+interrupting.forget() if {anew} else None
+interrupting.WORKS[{name!r}][0]()
+print("at its end")
+"""
+
+
+def test_a_kernel(seed, say):
+    choose, stops, kernel = random.Random(seed), {}, Kernel()
+    try:
+        printed, error = kernel.run(
+            "%load_ext nxkernel\nimport interrupting\ntimes = interrupting.begin(); print(*map(repr, times), sep=',')"
+        )
+        assert error == ""
+        names = re.findall("'(.*?)'", printed)
+        for _ in range(stressing.many("CELLS", 120)):
+            name, anew = choose.choice(names), choose.random() < 0.5
+            ident = kernel.start(_CELL.format(name=name, anew=anew))
+            kernel.wait_until_busy(ident)
+            time.sleep(choose.uniform(0, 0.3))
+            sent = time.perf_counter()
+            kernel.manager.interrupt_kernel()
+            printed, error = kernel.end(ident)
+            seconds = time.perf_counter() - sent
+            assert (printed, error) in [
+                ("", "KeyboardInterrupt"),
+                ("at its end\n", ""),
+                ("at its end\n", "KeyboardInterrupt"),
+            ]
+            if error:
+                count, longest = stops.get(name, (0, 0.0))
+                stops[name] = count + 1, max(longest, seconds)
+            assert kernel.run(f"print(interrupting.faults({name!r}))") == ("[]\n", ""), name
+        for name, (count, longest) in sorted(stops.items()):
+            say(
+                f"{name}: stopped {count} times, within {1e3 * longest:.1f} ms with the messages to the kernel and back"
+            )
+    finally:
+        kernel.close()
+    assert sum(count for count, _ in stops.values()) > 0
