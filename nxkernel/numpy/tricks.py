@@ -55,8 +55,23 @@ r_, c_ = _Joined(False), _Joined(True)
 def ix_(*args: Any) -> tuple[Any, ...]:
     """Indices for a grid of rows and columns, as :func:`numpy.ix_`."""
     return tuple(
-        as_value(one)[tuple(slice(None) if k == axis else None for k in range(len(args)))]
+        _places(one)[tuple(slice(None) if k == axis else None for k in range(len(args)))]
         for axis, one in enumerate(args)
+    )
+
+
+def _places(one: Any) -> Value:
+    """Indices as they are, and of a mask that is known the places that it picks."""
+    value = as_value(one)
+    if value.dtype != np.bool_:
+        return value
+    if isinstance(one, list | tuple | np.ndarray) and all(isinstance(each, bool | np.bool_) for each in one):
+        return as_value(np.flatnonzero(one))
+    raise NxTypeError(
+        message(
+            "np.ix_() of a mask gives indices whose number only the running program knows.",
+            "Masked, the shape stays: np.where(rows[:, None] & columns, x, 0); or pass the indices: np.flatnonzero(mask).",
+        )
     )
 
 

@@ -6,13 +6,14 @@ import pytest
 import nxkernel.numpy as nnp
 from numpy_face import check, traced
 from nxkernel import types
+from nxkernel.errors import NxTypeError
 
 M = np.arange(24.0).reshape(4, 6) - 7
 
 ROWS = {
     "brackets": lambda np, m: (np.c_[m[0], m[1]], np.r_[m[0], 1.0, m[1]], np.r_[0:3, m[0, 0]], np.c_[m, m[:, 0]]),
     "slices": lambda np, m: m[np.s_[1:3, ::2]],
-    "ix_": lambda np, m: m[np.ix_([0, 2], [1, 3])],
+    "ix_": lambda np, m: (m[np.ix_([0, 2], [1, 3])], m[np.ix_([True, False, True, True], [1, 3])]),
     "places": lambda np, m: np.unravel_index(np.argmax(m), (4, 6)),
     "ravelled": lambda np, m: np.ravel_multi_index((np.array([1, 2]), np.array([3, 4])), (4, 6)),
     "diag_indices": lambda np, m: m[np.diag_indices(3)],
@@ -27,6 +28,15 @@ ROWS = {
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_rows(row):
     check(row, M)
+
+
+def test_grids_of_masks_that_only_the_running_program_knows_are_refused():
+    with pytest.raises(NxTypeError) as raised:
+        traced(lambda np, m: m[np.ix_(m[:, 0] > 0, [1, 3])], M)
+    assert str(raised.value) == (
+        "np.ix_() of a mask gives indices whose number only the running program knows.\n"
+        "  Masked, the shape stays: np.where(rows[:, None] & columns, x, 0); or pass the indices: np.flatnonzero(mask)."
+    )
 
 
 def test_polyfit():
