@@ -175,8 +175,8 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
     @variables.transform(f"grad({name})")
     @functools.wraps(function, updated=())
     def differentiated(*args: Any, **options: Any) -> Any:
-        picked = variables.selected(f"grad of {name}", args, places)
-        given = list(args)
+        args, options = variables.by_place(function, args, options)
+        picked, given = variables.selected(f"grad of {name}", args, places), variables.apart(args)
 
         def of(*values: Any) -> Any:
             for place, value in zip(picked, values, strict=True):
@@ -189,7 +189,7 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
             return ((value, aux) if has_aux else value), slope
         return (slope, aux) if has_aux else slope
 
-    return Definition(differentiated)
+    return variables.of(function, differentiated)
 
 
 def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
@@ -199,7 +199,7 @@ def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[
         def of_variables(given: Any) -> Any:
             return _of_variables(given, function, transform)
 
-        return Definition(of_variables)(given)
+        return variables.of(function, of_variables)(given)
     kept: list[Any] = []
 
     def of(values: Any) -> Any:

@@ -138,6 +138,7 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
     @variables.transform(name)
     @functools.wraps(fun, updated=())
     def checkpointed(*args: Any, **options: Any) -> Any:
+        args, options = variables.by_place(fun, args, options)
         parts = [_taken_apart(value) for value in args]
         leaves = [leaf for _, own in parts for leaf in own]
 
@@ -155,7 +156,7 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
         made = _again(graph, [*values, *outside])
         return containers.rebuild(structure, iter([variables.faced(value) for value in made]))
 
-    return Definition(checkpointed)
+    return variables.of(fun, checkpointed)
 
 
 def _again(graph: Graph, values: list[Any]) -> list[Operand]:

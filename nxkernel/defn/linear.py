@@ -95,13 +95,14 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
         # Arguments are not changed, also where the function assigns into them.
         @variables.transform(subjects.name(fun))
         def value(*values: Any) -> Any:
-            return fun(*values)
+            return fun(*variables.apart(values))
 
         @variables.transform(name)
         def gains(cotangent: Any, *values: Any) -> Any:
             return vjp(fun, *values)[1](cotangent)
 
-        return Definition(value)(*primals), lambda cotangent: Definition(gains)(cotangent, *primals)
+        made, back = variables.of(fun, value), variables.of(fun, gains)
+        return made(*primals), lambda cotangent: back(cotangent, *primals)
     found = _Pullback(fun, primals, name)
 
     def pull(cotangent: Any) -> tuple:
@@ -172,7 +173,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         def both(values: Any, directions: Any) -> Any:
             return jvp(fun, values, directions)
 
-        return Definition(both)(tuple(primals), tuple(tangents))
+        return variables.of(fun, both)(tuple(primals), tuple(tangents))
     found = _Pullback(fun, primals, name)
     structure = ("tuple", None, tuple(found.structures))
     leaves = _alike(tuple(tangents), structure, found.inputs, f"{name}: the tangent", "the argument")
@@ -239,16 +240,18 @@ def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str) 
     @variables.transform(name)
     @functools.wraps(fun, updated=())
     def differentiated(*args: Any, **options: Any) -> Any:
-        picked, given = variables.selected(name, args, places), list(args)
+        given, options = variables.by_place(fun, args, options)
+        picked = variables.selected(name, given, places)
+        chosen = [given[place] for place in picked]
 
         def of(*values: Any) -> Any:
             for place, value in zip(picked, values, strict=True):
                 given[place] = value
-            return fun(*given, **options)
+            return fun(*variables.apart(given), **options)
 
-        return _matrices(of, [args[place] for place in picked], several, name)
+        return _matrices(of, chosen, several, name)
 
-    return Definition(differentiated)
+    return variables.of(fun, differentiated)
 
 
 def _matrices(function: Callable[..., Any], arguments: Sequence[Any], several: bool, name: str) -> Any:

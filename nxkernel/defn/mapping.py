@@ -17,7 +17,7 @@ from nxkernel.ops.dispatch import apply, operand
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
 from nxkernel.transforms.vectorize import vectorize
-from nxkernel.wording import counted
+from nxkernel.wording import a, counted
 
 #: An axis, None for the same in every entry, or a container of those.
 Axes = Any
@@ -60,10 +60,11 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
     @variables.transform(name)
     @functools.wraps(function, updated=())
     def mapped(*args: Any, **options: Any) -> Any:
+        args, options = variables.by_place(function, args, options)
         found = _Arguments(subjects.signature(function), args, in_axes, name)
 
         def one(*nodes: Expr) -> Any:
-            return function(*found.of_one(nodes), **options)
+            return function(*variables.apart(found.of_one(nodes)), **options)
 
         graph, outside, structure = entries.traced(name, one, found.specs, variables.no_value(name))
         places = _spread(out_axes, structure, f"{name}: out_axes")
@@ -79,7 +80,7 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
     # Defaults have no entries: they are left to the function.
     signature = subjects.signature(function)
     mapped.__signature__ = signature.replace(parameters=list(map(_left_out, signature.parameters.values())))
-    return Definition(mapped)
+    return variables.of(function, mapped)
 
 
 def _left_out(one: inspect.Parameter) -> inspect.Parameter:
@@ -101,7 +102,7 @@ class _Arguments:
         The name of that axis, where arguments agree.
     """
 
-    def __init__(self, signature: inspect.Signature, args: tuple, in_axes: Axes, name: str) -> None:
+    def __init__(self, signature: inspect.Signature, args: Sequence[Any], in_axes: Axes, name: str) -> None:
         axes = _for_each(in_axes, len(args), name)
         paths = _paths(signature, len(args))
         defaults = [one.default for one in signature.parameters.values()]
@@ -116,7 +117,7 @@ class _Arguments:
                 self._parts.append(None)
                 continue
             leaves: list[tuple[str, Any]] = []
-            structure = containers.flatten(arg, path, leaves, variables.no_value(name))
+            structure = containers.flatten(arg, path, leaves, _no_entries(name))
             places = _spread(axis, structure, f"{name}: in_axes of {path}")
             self._parts.append((structure, [leaf for _, leaf in leaves], places))
             for (label, leaf), place in zip(leaves, places, strict=True):
@@ -147,6 +148,14 @@ class _Arguments:
             ]
             made.append(containers.rebuild(structure, iter(seen)))
         return made
+
+
+def _no_entries(name: str) -> Callable[[str, Any], Exception]:
+    def refuse(path: str, value: Any) -> Exception:
+        told = f"{name}: {path} is {a(type(value).__name__)}, which has no axis of entries."
+        return NxTypeError(message(told, "None in its place of in_axes gives it to every entry as it is."))
+
+    return refuse
 
 
 def _for_each(in_axes: Axes, count: int, name: str) -> Sequence[Axes]:

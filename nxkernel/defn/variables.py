@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.defn import containers
+from nxkernel.defn import containers, subjects
 from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
@@ -27,7 +27,7 @@ def begun(arguments: Sequence[Any], name: str) -> tuple[list[Any], list[Any], li
     structures = [containers.flatten(argument, "an argument", leaves, no_variable(name)) for argument in arguments]
     values = [started(leaf) for _, leaf in leaves]
     supply = iter(values)
-    return structures, values, [containers.rebuild(structure, supply) for structure in structures]
+    return structures, values, apart([containers.rebuild(structure, supply) for structure in structures])
 
 
 def started(leaf: Any) -> Any:
@@ -148,6 +148,42 @@ def inlined(function: Any) -> Any:
     made = copy.copy(function)
     made.on_conflict = "reuse"
     return made
+
+
+def of(function: Any, made: Callable[..., Any]) -> Definition:
+    """A definition made of one of the user's, with its rules: numbers of a NumPy program are NumPy's there, too."""
+    return Definition(made, promotion=function.face if isinstance(function, Definition) else None)
+
+
+def apart(arguments: Sequence[Any]) -> list[Any]:
+    """Arguments whose arrays are copies: what a function assigns into them goes nowhere."""
+    return list(map(_apart, arguments))
+
+
+def _apart(argument: Any) -> Any:
+    leaves: list[tuple[str, Any]] = []
+    try:
+        structure = containers.flatten(argument, "", leaves, lambda path, value: _NoTensorError())
+    except _NoTensorError:
+        return argument
+    supply = iter([wrap(operand(leaf)) if isinstance(leaf, Value) else leaf for _, leaf in leaves])
+    return containers.rebuild(structure, supply)
+
+
+class _NoTensorError(Exception):
+    pass
+
+
+def by_place(
+    function: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments that came by name, as those after a static one do, in their places; and the other options."""
+    args, options = list(args), dict(options)
+    for name, parameter in list(subjects.signature(function).parameters.items())[len(args) :]:
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD or name not in options:
+            break
+        args.append(options.pop(name))
+    return args, options
 
 
 def transform(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -77,3 +77,52 @@ def test_methods_read_their_object_at_every_call():
     assert nx.vmap(model.loss)(np.ones((1, 2)), power=3).to_list() == [3.0]
     model.weights = np.array([3.0, 2.0])
     assert nx.grad(model.loss)(np.ones(2)).to_list() == [6.0, 4.0]
+
+
+def test_transforms_of_numpy_programs_have_their_rules():
+    @nx.defn
+    def scaled(u, p, combine=np.sum):
+        u[0] *= p
+        return combine(np.sin(u))
+
+    u, p = np.array([0.5, 1.0, 2.0]), 2.0
+    first, second = 2 * np.cos(1.0), 0.5 * np.cos(1.0)
+    slopes = [
+        nx.grad(scaled, argnums=1)(u, p),
+        nx.value_and_grad(scaled, argnums=1)(u, p)[1],
+        nx.jacobian(scaled, argnums=1)(u, p),
+        nx.vjp(scaled, u, p)[1](1.0)[1],
+        nx.jvp(scaled, (u, p), (np.zeros(3), 1.0))[1],
+        nx.grad(nx.checkpoint(scaled), argnums=1)(u, p),
+        nx.grad(scaled, argnums=1)(u, p, np.add.reduce),
+        nx.vmap(nx.grad(scaled, argnums=1), in_axes=(None, 0))(u, np.array([p]))[0],
+    ]
+    assert [slope.type for slope in slopes] == ["f64"] * len(slopes)
+    np.testing.assert_allclose([float(slope) for slope in slopes], second, rtol=1e-15)
+    np.testing.assert_allclose(nx.grad(scaled)(u, p), [first, np.cos(1.0), np.cos(2.0)])
+    np.testing.assert_allclose(nx.vmap(scaled, in_axes=(0, None))(np.stack([u, u]), p)[1], scaled(u.copy(), p))
+    assert u.tolist() == [0.5, 1.0, 2.0]
+
+
+def test_functions_go_into_vmap_and_grad_by_position():
+    @nx.defn
+    def euler(rhs, y, h, turns=3):
+        for _ in range(turns):
+            y = y + h * rhs(y)
+        return np.sum(y)
+
+    starts = np.array([[1.0, 0.0], [0.0, 2.0]])
+    ends = nx.vmap(euler, in_axes=(None, 0, None))(_spring, starts, 0.1)
+    np.testing.assert_allclose(ends, [euler.__wrapped__(_spring, start, 0.1) for start in starts])
+    with pytest.raises(NxTypeError) as error:
+        nx.vmap(euler)(_spring, starts, 0.1)
+    assert str(error.value) == (
+        "vmap of euler: rhs is a function, which has no axis of entries.\n"
+        "  None in its place of in_axes gives it to every entry as it is."
+    )
+    slope = nx.grad(euler, argnums=1)(_spring, starts[0], 0.1, turns=2)
+    np.testing.assert_allclose(slope, [0.79, 1.19], rtol=1e-12)
+
+
+def _spring(y):
+    return np.array([y[1], -y[0]])
