@@ -70,7 +70,7 @@ def _places(one: Any) -> Value:
     raise NxTypeError(
         message(
             "np.ix_() of a mask gives indices whose number only the running program knows.",
-            "Masked, the shape stays: np.where(rows[:, None] & columns, x, 0). Or pass np.flatnonzero(mask) from outside.",
+            "Masked, the shape stays: np.where(rows[:, None] & columns, x, 0). Or pass np.flatnonzero(mask) in.",
         )
     )
 
