@@ -1,4 +1,8 @@
-"""Functions of complex numbers, made of real ones of their parts, as nodes of a graph.
+"""Functions of complex numbers, made of real ones of their parts.
+
+They are formulas of numbers with the operators of :class:`nxkernel.compilers.notation.Number`, which is a node of a
+graph. Vectors of lanes have them, too (:mod:`nxkernel.compilers.numba_cpu.complex_numbers`), and round once where they
+multiply and add.
 
 Errors are a few units in the last place of the modulus. Infinities, NaN and the signs of zeros on branch cuts follow
 Annex G of the C standard. Where a function is another one turned by a right angle, as ``sin z = -i sinh iz``, the parts
@@ -13,7 +17,7 @@ from typing import NamedTuple
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.notation import Number, Truth, where
+from nxkernel.compilers.notation import Format, Number, Truth, where
 from nxkernel.primitives import Primitive
 
 
@@ -69,9 +73,9 @@ def _by_size(z: Complex) -> tuple[Number, Number]:
     return where(x > y, x, y), where(x > y, y, x)
 
 
-def _power(stored: Number) -> Number:
+def _power(stored: Number, form: Format) -> Number:
     """Two to a power, given as its exponent is stored."""
-    return (stored << (23 if stored.type is types.u32 else 52)).floats()
+    return (stored << form.digits).floats()
 
 
 # Arithmetic and roots ------------------------------------------------------------------------------------------------
@@ -79,7 +83,7 @@ def _power(stored: Number) -> Number:
 
 def product(left: Complex, right: Complex) -> Complex:
     """The product."""
-    return Complex(left.re * right.re - left.im * right.im, left.re * right.im + left.im * right.re)
+    return Complex(left.re.fms(right.re, left.im * right.im), left.re.fma(right.im, left.im * right.re))
 
 
 def divide(left: Complex, right: Complex) -> Complex:
@@ -91,10 +95,10 @@ def divide(left: Complex, right: Complex) -> Complex:
     large, small = where(steep, right.im, right.re), where(steep, right.re, right.im)
     first, second = where(steep, left.im, left.re), where(steep, left.re, left.im)
     ratio = small / large
-    scale = 1.0 / (small * ratio + large)
+    scale = 1.0 / small.fma(ratio, large)
     # The imaginary part is second - first * ratio, and its opposite where the parts have changed places.
-    im = where(steep, first, -first) * ratio + where(steep, -second, second)
-    quotient, size = Complex((second * ratio + first) * scale, im * scale), abs(right.re)
+    im = where(steep, first, -first).fma(ratio, where(steep, -second, second))
+    quotient, size = Complex(second.fma(ratio, first) * scale, im * scale), abs(right.re)
     return choose(is_zero(right), Complex(left.re / size, left.im / size), quotient)
 
 
@@ -105,9 +109,9 @@ def absolute(z: Complex) -> Number:
     stored = large.bits() >> form.digits
     # The inverse of the lowest exponent's power is none that can be stored; that of the next serves.
     stored = where(stored < 2, 2, stored)
-    down, up = _power((2 * form.bias + 1) - stored), _power(stored - 1)
+    down, up = _power((2 * form.bias + 1) - stored, form), _power(stored - 1, form)
     large, small = large * down, small * down
-    size = (large * large + small * small).call(p.sqrt) * up
+    size = large.fma(large, small * small).call(p.sqrt) * up
     return where(is_infinite(z), math.inf, size)
 
 
@@ -122,9 +126,9 @@ def sqrt(z: Complex) -> Complex:
     form = large.format
     stored = large.bits() >> form.digits
     half = (where(stored == 0, 1, stored) + 1) >> 1
-    down, up = _power((2 * form.bias + 1) - (half << 1)), _power(half + (form.bias - 1) // 2)
+    down, up = _power((2 * form.bias + 1) - (half << 1), form), _power(half + (form.bias - 1) // 2, form)
     x, y = abs(z.re) * down, abs(z.im) * down
-    size = (x * x + y * y).call(p.sqrt)
+    size = x.fma(x, y * y).call(p.sqrt)
     first = ((x + size) * 0.5).call(p.sqrt)
     second = y / (first * 2.0)
     first, second = first * up, second * up
@@ -153,7 +157,7 @@ def cbrt(z: Complex) -> Complex:
 # Exponentials --------------------------------------------------------------------------------------------------------
 
 #: Beyond, powers are taken as squares: their product with a sine may be finite where they are not.
-_LARGE = {types.f32: 80.0, types.f64: 700.0}
+_LARGE = {32: 80.0, 64: 700.0}
 
 
 def _turn(angle: Number) -> Complex:
@@ -161,10 +165,10 @@ def _turn(angle: Number) -> Complex:
     return Complex(angle.call(p.cos), angle.call(p.sin))
 
 
-def exp(z: Complex) -> Complex:
-    """``e^x (cos y + i sin y)``."""
-    turn = _turn(z.im)
-    large = z.re > _LARGE[z.re.type]
+def exp(z: Complex, turn: Complex | None = None) -> Complex:
+    """``e^x (cos y + i sin y)``; `turn` is the latter factor, if it is known."""
+    turn = _turn(z.im) if turn is None else turn
+    large = z.re > _LARGE[z.re.format.width]
     power = where(large, z.re * 0.5, z.re).call(p.exp)
     more = where(large, power, 1.0)
     wild = _is_wild(z.im)
@@ -176,8 +180,9 @@ def exp(z: Complex) -> Complex:
 
 def expm1(z: Complex) -> Complex:
     """``e^z - 1``, of which the real part is ``(e^x - 1) cos y - 2 sin²(y / 2)``."""
-    far, half = exp(z), (z.im * 0.5).call(p.sin)
-    near = z.re.call(p.expm1) * _turn(z.im).re - half * half * 2.0
+    turn = _turn(z.im)
+    far, half = exp(z, turn), (z.im * 0.5).call(p.sin)
+    near = z.re.call(p.expm1).fms(turn.re, half * half * 2.0)
     return Complex(where(abs(z.re) < 1.0, near, far.re - 1.0), far.im)
 
 
@@ -190,7 +195,7 @@ def sigmoid(z: Complex) -> Complex:
 
 def _hyperbolic(x: Number) -> tuple[Number, Number, Number]:
     """``s, c, more``: sinh x is ``s * more`` and cosh x is ``c * more``, for large x as products of their halves'."""
-    large = abs(x) > _LARGE[x.type]
+    large = abs(x) > _LARGE[x.format.width]
     half = where(large, x * 0.5, x)
     cosine = half.call(p.cosh)
     return half.call(p.sinh), cosine, where(large, cosine * 2.0, 1.0)
@@ -215,15 +220,15 @@ def cosh(z: Complex) -> Complex:
 
 
 #: Beyond, tanh x is one, and the square of sinh x near the end of the range.
-_TANH_LIMIT = {types.f32: 40.0, types.f64: 350.0}
+_TANH_LIMIT = {32: 40.0, 64: 350.0}
 
 
 def tanh(z: Complex) -> Complex:
     """``(sinh x cosh x + i sin y cos y) / (sinh² x + cos² y)``."""
     turn = _turn(z.im)
-    s = abs(z.re).at_most(_TANH_LIMIT[z.re.type]).call(p.sinh)
+    s = abs(z.re).at_most(_TANH_LIMIT[z.re.format.width]).call(p.sinh)
     square = s * s
-    below = turn.re * turn.re + square
+    below = turn.re.fma(turn.re, square)
     re = s * (square + 1.0).call(p.sqrt) / below
     im = turn.re * turn.im / below
     infinite, wild = abs(z.re) == math.inf, _is_wild(z.im)
@@ -249,25 +254,6 @@ def tan(z: Complex) -> Complex:
 
 # Logarithms ----------------------------------------------------------------------------------------------------------
 
-#: ln 2 as the sum of two numbers, of which the first has so few digits that its product with an exponent is exact.
-_LN2 = {types.f32: 11357 / 2**14, types.f64: 762123384786 / 2**40}
-#: What ln 2 is beyond a double.
-_LN2_BEYOND = 2.3190468138462996e-17
-#: The bits of the square root of one half.
-_SQRT_HALF = {types.f32: 0x3F3504F3, types.f64: 0x3FE6A09E667F3BCD}
-
-
-def _split(x: Number) -> tuple[Number, Number]:
-    """``n, f`` of a positive finite number ``2^n (1 + f)`` with ``sqrt(1/2) <= 1 + f < sqrt(2)``."""
-    form = x.format
-    tiny = x < form.smallest_normal
-    x = where(tiny, x * 2.0**form.digits, x)
-    one_up = form.bias << form.digits
-    shifted = x.bits() + (one_up - _SQRT_HALF[x.type])
-    fraction = ((shifted & ((1 << form.digits) - 1)) + _SQRT_HALF[x.type]).floats()
-    n = (shifted >> form.digits).to(x.type) - where(tiny, x.constant(form.bias + form.digits), form.bias)
-    return n, fraction - 1.0
-
 
 def _log_size(z: Complex, near: Truth | None = None, excess: Number | None = None) -> Number:
     """The logarithm of the modulus: ``n ln 2 + log1p(|w|² - 1) / 2`` for ``z = 2^n w``.
@@ -279,18 +265,16 @@ def _log_size(z: Complex, near: Truth | None = None, excess: Number | None = Non
         Where ``|z|² - 1`` is known better than from z, and what it is there.
     """
     large, small = _by_size(z)
-    form = large.format
-    n, f = _split(large)
+    n, f = large.split()
     # In two steps: the inverse of the power itself may be too great or too small.
     half = (n * 0.5).call(p.round_half_even)
     for step in (half, n - half):
-        small = small * _power((form.bias - step).to(form.whole))
-    square = f * (f + 2.0) + small * small
+        small = small * step.inverse_power()
+    square = f.fma(f + 2.0, small * small)
     if near is not None:
         square, n = where(near, excess, square), where(near, 0.0, n)
-    high = _LN2[large.type]
-    low = (math.log(2) - high) + _LN2_BEYOND
-    size = n * high + (n * low + square.call(p.log1p) * 0.5)
+    high, low = large.ln2
+    size = n.fma(high, n.fma(low, square.call(p.log1p) * 0.5))
     size = where(is_zero(z), -math.inf, where((large < math.inf) & (small < math.inf), size, math.nan))
     return where(is_infinite(z), math.inf, size)
 
@@ -304,7 +288,7 @@ def log1p(z: Complex) -> Complex:
     """``log(1 + z)``."""
     moved = Complex(z.re + 1.0, z.im)
     near = (abs(z.re) < 0.5) & (abs(z.im) < 0.5)
-    excess = z.im * z.im + z.re * (z.re + 2.0)
+    excess = z.im.fma(z.im, z.re * (z.re + 2.0))
     return Complex(_log_size(moved, near, excess), phase(moved))
 
 
@@ -330,9 +314,9 @@ def asin(z: Complex) -> Complex:
     """
     a, b = _roots(z)
     infinite = is_infinite(z)
-    below = where(infinite, abs(z.im), a.re * b.re - a.im * b.im)
+    below = where(infinite, abs(z.im), a.re.fms(b.re, a.im * b.im))
     re = where(z.re == 0.0, z.re, z.re.call(p.atan2, below))
-    im = (a.re * b.im - a.im * b.re).call(p.asinh)
+    im = a.re.fms(b.im, a.im * b.re).call(p.asinh)
     return Complex(re, where(infinite, math.inf, im).copysign(z.im))
 
 
@@ -343,7 +327,7 @@ def acos(z: Complex) -> Complex:
     angle = where(infinite, abs(z.im), a.re).call(p.atan2, where(infinite, z.re, b.re))
     angle = where(infinite, angle, angle * 2.0)
     upright = (z.re == 0.0) & (z.im != z.im)
-    im = (b.re * a.im - b.im * a.re).call(p.asinh)
+    im = b.re.fms(a.im, b.im * a.re).call(p.asinh)
     return Complex(where(upright, math.pi / 2, angle), where(infinite, math.inf, im).copysign(-z.im))
 
 
@@ -354,7 +338,7 @@ def acosh(z: Complex) -> Complex:
 
 
 #: Nearer to 1 than this, z has no real part but 1, and its distance is scaled by the second number.
-_NEAR = {types.f32: (2.0**-60, 24), types.f64: (2.0**-500, 60)}
+_NEAR = {32: (2.0**-60, 24), 64: (2.0**-500, 60)}
 
 
 def atanh(z: Complex) -> Complex:
@@ -368,12 +352,12 @@ def atanh(z: Complex) -> Complex:
     large, small = where(gap > y, gap, y), where(gap > y, y, gap)
     inverse = 1.0 / large
     slope = small * inverse
-    ratio = x * inverse * inverse * 4.0 / (slope * slope + 1.0)
-    limit, places = _NEAR[x.type]
+    ratio = x * inverse * inverse * 4.0 / slope.fma(slope, 1.0)
+    limit, places = _NEAR[x.format.width]
     near = (gap < limit) & (y < limit)
     size = where(near, 2.0 ** (1 - places) / y, ratio).call(p.log1p)
     re = where(near, (size + places * math.log(2)) * 0.5, size * 0.25)
-    angle = z.im.call(p.atan2, (right * (x + 1.0) - y * y) * 0.5) * 0.5
+    angle = z.im.call(p.atan2, right.fms(x + 1.0, y * y) * 0.5) * 0.5
     infinite = is_infinite(z)
     re = where(infinite | (z.re == 0.0), 0.0, re).copysign(z.re)
     end = where(z.im != z.im, z.im, angle.constant(math.pi / 2).copysign(z.im))

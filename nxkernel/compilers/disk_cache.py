@@ -267,7 +267,8 @@ def _fingerprint() -> str:
     if version.exists():
         parts.append(version.read_bytes())
     folder = Path(loader.__file__).parent
-    parts += [path.read_bytes() for path in [folder.with_name("loops.py"), *sorted(folder.rglob("*.py"))]]
+    beside = [folder.with_name(name) for name in ("complex_functions.py", "loops.py", "notation.py")]
+    parts += [path.read_bytes() for path in [*beside, *sorted(folder.rglob("*.py"))]]
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +32,14 @@ class Format:
     bias: int
 
     @property
+    def width(self) -> int:
+        """Bits of a number."""
+        return self.whole.bits
+
+    @property
     def sign(self) -> int:
         """The bits of the sign alone."""
-        return 1 << (self.whole.bits - 1)
+        return 1 << (self.width - 1)
 
     @property
     def smallest_normal(self) -> float:
@@ -42,6 +48,13 @@ class Format:
 
 
 FORMATS = {types.f32: Format(types.u32, 23, 127), types.f64: Format(types.u64, 52, 1023)}
+#: ln 2 as the sum of two numbers, of which the first has so few digits that its product with an exponent is exact.
+_LN2 = {
+    types.f32: (11357 / 2**14, math.log(2) - 11357 / 2**14),
+    types.f64: (762123384786 / 2**40, (math.log(2) - 762123384786 / 2**40) + 2.3190468138462996e-17),
+}
+#: The bits of the square root of one half.
+_SQRT_HALF = {types.f32: 0x3F3504F3, types.f64: 0x3FE6A09E667F3BCD}
 
 
 class Writer:
@@ -187,6 +200,33 @@ class Number:
         sign = self.format.sign
         return ((self.bits() & (sign - 1)) | (other.bits() & sign)).floats()
 
+    def fma(self, factor: Number | float, term: Number | float) -> Number:
+        """The product with one value, and another one added."""
+        return self * factor + term
+
+    def fms(self, factor: Number | float, term: Number | float) -> Number:
+        """The product with one value, and another one subtracted."""
+        return self * factor - term
+
+    @property
+    def ln2(self) -> tuple[float, float]:
+        """The logarithm of 2 as a sum, whose first number times an exponent is exact."""
+        return _LN2[self.type]
+
+    def split(self) -> tuple[Number, Number]:
+        """``n, f`` of a positive finite number ``2^n (1 + f)`` with ``sqrt(1/2) <= 1 + f < sqrt(2)``."""
+        form, root = self.format, _SQRT_HALF[self.type]
+        tiny = self < form.smallest_normal
+        x = where(tiny, self * 2.0**form.digits, self)
+        shifted = x.bits() + ((form.bias << form.digits) - root)
+        fraction = ((shifted & ((1 << form.digits) - 1)) + root).floats()
+        n = (shifted >> form.digits).to(x.type) - where(tiny, x.constant(form.bias + form.digits), form.bias)
+        return n, fraction - 1.0
+
+    def inverse_power(self) -> Number:
+        """Two to the power of minus this, a whole number."""
+        return ((self.format.bias - self).to(self.format.whole) << self.format.digits).floats()
+
     def at_most(self, limit: float) -> Number:
         """The smaller of this and a bound; NaN stays."""
         return where(self > limit, limit, self)
@@ -211,9 +251,13 @@ class Truth:
     def __invert__(self) -> Truth:
         return self._join(p.logical_not)
 
+    def choose(self, then: Number | float, otherwise: Number | float) -> Number:
+        """Element by element, one of two values, at least one of which is a `Number`."""
+        like = then if isinstance(then, Number) else otherwise
+        one, other = like.lifted(then), like.lifted(otherwise)
+        return Number(self.writer, self.writer.node(p.select, self.node, one.node, other.node))
+
 
 def where(condition: Truth, then: Number | float, otherwise: Number | float) -> Number:
     """Element by element, one of two values, at least one of which is a `Number`."""
-    like = then if isinstance(then, Number) else otherwise
-    one, other = like.lifted(then), like.lifted(otherwise)
-    return Number(like.writer, like.writer.node(p.select, condition.node, one.node, other.node))
+    return condition.choose(then, otherwise)

@@ -49,6 +49,24 @@ def test_bits():
     np.testing.assert_array_equal(value(lambda z: z.constant(2.0).copysign(z)), np.copysign(2.0, X))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_numbers_are_taken_apart(dtype):
+    info = np.finfo(dtype)
+    x = np.array([1, 1.5, 3, 1e-3, 7e20, info.smallest_normal, info.smallest_subnormal * 5, info.max], dtype)
+    n, f = (value(lambda z, part=part: z.split()[part], x) for part in (0, 1))
+    wide, two = x.astype("longdouble"), np.longdouble(2)
+    np.testing.assert_array_equal((1 + f.astype("longdouble")) * two**n, wide)
+    assert ((f >= math.sqrt(0.5) - 1) & (f < math.sqrt(2) - 1)).all()
+    exponents = np.array([0, 1, -3, 100, -100], dtype)
+    np.testing.assert_array_equal(value(lambda z: z.inverse_power(), exponents), 2.0**-exponents)
+
+
+def test_products_with_a_sum():
+    x = np.array([-2.5, 0.75, 6.0])
+    np.testing.assert_array_equal(value(lambda z: z.fma(2.0, z), x), x * 3)
+    np.testing.assert_array_equal(value(lambda z: z.fms(3.0, z), x), x * 2)
+
+
 def test_choices():
     np.testing.assert_array_equal(value(lambda z: where(z > 1.0, 1.0, z)), np.where(X > 1, 1, X))
     np.testing.assert_array_equal(value(lambda z: z.at_most(1.0)), np.minimum(X, 1))

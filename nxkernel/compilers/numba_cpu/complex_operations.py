@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.numba_cpu import complex_elementary, complex_power
-from nxkernel.compilers.numba_cpu.complex_elementary import Complex
-from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes
+from nxkernel.compilers import complex_functions
+from nxkernel.compilers.complex_functions import Complex
+from nxkernel.compilers.numba_cpu import complex_power
+from nxkernel.compilers.numba_cpu.complex_numbers import LaneNumber
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import Value
 from nxkernel.compilers.numba_cpu.pairs import Pair, Register, each
@@ -76,11 +77,6 @@ def _imag(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Value:
     return values[0].im
 
 
-@_row("phase")
-def _phase(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Value:
-    return e.elementary("atan2", type_, values[0].im, values[0].re)
-
-
 @_row("complex")
 def _complex(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Pair:
     return Pair(*values)
@@ -116,24 +112,20 @@ def _predicate(name: str, combine: str, test: Callable[..., Value]) -> None:
 
 _predicate("equal", "and", lambda b, x, y: b.fcmp("oeq", x, y))
 _predicate("not_equal", "or", lambda b, x, y: b.fcmp("une", x, y))
-_predicate("is_nan", "or", lambda b, x: b.fcmp("uno", x, x))
-_predicate(
-    "is_infinity", "or", lambda b, x: b.fcmp("oeq", b.intrinsic("fabs", x), b.constant(x.element, math.inf, x.lanes))
-)
 
 
 # Functions -------------------------------------------------------------------------------------------------------
 
 
-def _function(name: str, function: Callable[..., Complex | Lanes]) -> None:
+def _function(name: str, function: Callable[..., Complex | LaneNumber]) -> None:
     """A function of complex numbers as vectors with operators."""
 
     def lower(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Register:
-        result = function(e, *(Complex(Lanes(e.b, value.re), Lanes(e.b, value.im)) for value in values))
+        result = function(*(Complex(LaneNumber(e.b, z.re, e), LaneNumber(e.b, z.im, e)) for z in values))
         return Pair(result.re.value, result.im.value) if isinstance(result, Complex) else result.value
 
     TABLE[name] = lower
 
 
-for _name, _written in {**complex_elementary.FUNCTIONS, **complex_power.FUNCTIONS}.items():
-    _function(_name, _written)
+for _primitive, _written in {**complex_functions.FUNCTIONS, p.power: complex_power.power}.items():
+    _function(_primitive.name, _written)

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from nxkernel.compilers.numba_cpu.complex_elementary import Complex, choose, divide, exp, is_zero, log, one, product
-from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes, where
+from nxkernel.compilers.complex_functions import Complex, choose, divide, exp, is_zero, log, one, product
+from nxkernel.compilers.numba_cpu.complex_numbers import LaneNumber
+from nxkernel.compilers.numba_cpu.elementary.arithmetic import where
 from nxkernel.compilers.numba_cpu.ir import Value
-
-if TYPE_CHECKING:
-    from nxkernel.compilers.numba_cpu.operations import Emitter
 
 #: Below this size whole exponents are powers by squaring, as they are in NumPy.
 _SMALL = 100.0
 
 
-def power(e: Emitter, base: Complex, exponent: Complex) -> Complex:
+def power(base: Complex, exponent: Complex) -> Complex:
     """The power; zero to one whose real part is not positive has no value, but for zero to the zeroth, which is 1."""
     n = exponent.re
     whole = (exponent.im == 0.0) & (abs(n) < _SMALL) & (n.intrinsic("rint") == n)
-    result = _where_any(e, whole, lambda: _by_squaring(e, base, n), one(base))
-    result = _where_any(e, ~whole, lambda: exp(e, product(exponent, log(e, base))), result)
+    result = _where_any(whole, lambda: _by_squaring(base, n), one(base))
+    result = _where_any(~whole, lambda: exp(product(exponent, log(base))), result)
     nought = n.constant(math.nan)
     gone = where(n > 0.0, 0.0, nought)
     return choose(is_zero(base) & ~is_zero(exponent), Complex(gone, gone), result)
 
 
-def _where_any(e: Emitter, mask: Lanes, compute: Callable[[], Complex], otherwise: Complex) -> Complex:
+def _where_any(mask: LaneNumber, compute: Callable[[], Complex], otherwise: Complex) -> Complex:
     """What is computed where the mask is set, the other value elsewhere; a branch past it where no lane is set."""
-    b, before = e.b, e.b.block
+    b, before = mask.b, mask.b.block
     some, done = b.label("some"), b.label("done")
     b.branch_if(b.any(mask.value), some, done)
     b.start(some)
@@ -43,13 +40,13 @@ def _where_any(e: Emitter, mask: Lanes, compute: Callable[[], Complex], otherwis
         phi = b.phi(old.value.element, old.value.lanes)
         phi.add(old.value, before)
         phi.add(new.value, after)
-        joined.append(Lanes(b, phi.value))
+        joined.append(mask.made(phi.value))
     return Complex(*joined)
 
 
-def _by_squaring(e: Emitter, base: Complex, n: Lanes) -> Complex:
+def _by_squaring(base: Complex, n: LaneNumber) -> Complex:
     """Powers with exponents that are whole and small; one over the power where they are negative."""
-    b, lanes = e.b, n.value.lanes
+    b, lanes = n.b, n.value.lanes
     bits = b.convert("fptosi", abs(n).value, "i32")
     nothing = b.constant("i1", 1, lanes)
     begin = [*(part.value for part in one(base)), *(part.value for part in base), bits, nothing]
@@ -59,7 +56,7 @@ def _by_squaring(e: Emitter, base: Complex, n: Lanes) -> Complex:
     phis = [b.phi(value.element, value.lanes) for value in begin]
     for phi, value in zip(phis, begin, strict=True):
         phi.add(value, before)
-    re, im, x, y, left, first = (Lanes(b, phi.value) for phi in phis)
+    re, im, x, y, left, first = (n.made(phi.value) for phi in phis)
     b.branch_if(b.any((left != 0).value), body, done)
     b.start(body)
     result, square = Complex(re, im), Complex(x, y)
@@ -73,8 +70,4 @@ def _by_squaring(e: Emitter, base: Complex, n: Lanes) -> Complex:
     b.branch(head)
     b.start(done)
     found = Complex(re, im)
-    return choose(n < 0.0, divide(e, one(base), found), found)
-
-
-#: By the name of a primitive: ``function(emitter, *operands)``.
-FUNCTIONS: dict[str, Callable[..., Complex]] = {"pow": power}
+    return choose(n < 0.0, divide(one(base), found), found)

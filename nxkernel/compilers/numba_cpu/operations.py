@@ -104,7 +104,7 @@ class Emitter:
             return self._brain_bits(value, keep=False)
         return value
 
-    def elementary(self, name: str, type_: Type, *values: Value) -> Value:
+    def elementary(self, name: str, *values: Value) -> Value:
         """Call one of the elementary functions."""
         element, lanes = values[0].element, values[0].lanes
         symbol = elementary.define(self.b.module, name, element, lanes, inline=self.inline)
@@ -139,7 +139,7 @@ class Emitter:
         if (type_.is_complex or any(isinstance(value, Pair) for value in values)) and name in complex_operations.TABLE:
             return complex_operations.TABLE[name](self, type_, values, operand or type_)
         if name in ELEMENTARY:
-            return self.rounded(self.elementary(name, type_, *values), type_)
+            return self.rounded(self.elementary(name, *values), type_)
         result = _TABLE[name](self, type_, values, type_ if operand is None else operand)
         return self.rounded(result, type_) if name in _ROUNDING else result
 
@@ -192,7 +192,7 @@ def _divide(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Valu
 @_row("remainder")
 def _remainder(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
     if type_.is_float:
-        return e.elementary("fmod", type_, *values)
+        return e.elementary("fmod", *values)
     return _whole_division(e, type_, values, "rem")
 
 
@@ -209,7 +209,7 @@ def _whole_division(e: Emitter, type_: Type, values: list[Value], which: str) ->
 @_row("pow")
 def _power(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
     if type_.is_float:
-        return e.elementary("pow", type_, *values)
+        return e.elementary("pow", *values)
     return whole_numbers.power(e.b, *(e.number(value, type_) for value in values), signed=type_.kind == "s")
 
 
@@ -365,7 +365,7 @@ def _abs(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
 
 def _rounding(name: str, function: str) -> None:
     def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
-        return e.elementary(function, type_, values[0]) if type_.is_float else values[0]
+        return e.elementary(function, values[0]) if type_.is_float else values[0]
 
     _TABLE[name] = lower
 

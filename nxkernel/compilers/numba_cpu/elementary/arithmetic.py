@@ -76,23 +76,27 @@ class Lanes:
         """The format of a vector of floats."""
         return FORMATS[self.element]
 
+    def made(self, value: Value) -> Lanes:
+        """What operators give of this: a value of the program, with the same operators."""
+        return Lanes(self.b, value)
+
     def constant(self, number: float) -> Lanes:
         """A number in every lane, of this vector's type."""
-        return Lanes(self.b, self.b.constant(self.element, number, self.value.lanes))
+        return self.made(self.b.constant(self.element, number, self.value.lanes))
 
     def _lift(self, other: Lanes | float) -> Lanes:
         return other if isinstance(other, Lanes) else self.constant(other)
 
     def _compute(self, instruction: str, other: Lanes | float) -> Lanes:
-        return Lanes(self.b, self.b.integer(instruction, self.value, self._lift(other).value))
+        return self.made(self.b.integer(instruction, self.value, self._lift(other).value))
 
     def _compare(self, predicate: str, other: Lanes | float) -> Lanes:
         other = self._lift(other)
         if self.element in FORMATS:
             ordered = "une" if predicate == "ne" else "o" + predicate
-            return Lanes(self.b, self.b.fcmp(ordered, self.value, other.value))
+            return self.made(self.b.fcmp(ordered, self.value, other.value))
         signed = predicate if predicate in ("eq", "ne") else "s" + predicate
-        return Lanes(self.b, self.b.icmp(signed, self.value, other.value))
+        return self.made(self.b.icmp(signed, self.value, other.value))
 
     def __add__(self, other: Lanes | float) -> Lanes:
         return self._compute("fadd" if self.element in FORMATS else "add", other)
@@ -119,7 +123,7 @@ class Lanes:
         return self._lift(other) / self
 
     def __neg__(self) -> Lanes:
-        return Lanes(self.b, self.b.fneg(self.value))
+        return self.made(self.b.fneg(self.value))
 
     def __abs__(self) -> Lanes:
         return self.intrinsic("fabs")
@@ -162,16 +166,21 @@ class Lanes:
 
     def intrinsic(self, name: str, *others: Lanes | float) -> Lanes:
         """Call one of LLVM's intrinsics on operands of this type."""
-        return Lanes(self.b, self.b.intrinsic(name, self.value, *(self._lift(other).value for other in others)))
+        return self.made(self.b.intrinsic(name, self.value, *(self._lift(other).value for other in others)))
 
     def bits(self) -> Lanes:
         """The bits of floats, as integers of equal width."""
-        return Lanes(self.b, self.b.bitcast(self.value, self.format.integer))
+        return self.made(self.b.bitcast(self.value, self.format.integer))
 
     def floats(self) -> Lanes:
         """The floats that have these bits."""
         element = "float" if self.element == "i32" else "double"
-        return Lanes(self.b, self.b.bitcast(self.value, element))
+        return self.made(self.b.bitcast(self.value, element))
+
+    def choose(self, then: Lanes | float, otherwise: Lanes | float) -> Lanes:
+        """One of two values where this is truth, lane by lane; at least one of them is a `Lanes`."""
+        like = then if isinstance(then, Lanes) else otherwise
+        return like.made(self.b.select(self.value, like._lift(then).value, like._lift(otherwise).value))
 
     def copysign(self, other: Lanes) -> Lanes:
         """The magnitude of this and the sign of another."""
@@ -189,14 +198,12 @@ class Lanes:
 def fma(left: Lanes | float, right: Lanes | float, third: Lanes | float) -> Lanes:
     """``left * right + third`` with one rounding; at least one operand is a `Lanes`."""
     like = next(operand for operand in (left, right, third) if isinstance(operand, Lanes))
-    return Lanes(like.b, like.b.fma(like._lift(left).value, like._lift(right).value, like._lift(third).value))
+    return like.made(like.b.fma(like._lift(left).value, like._lift(right).value, like._lift(third).value))
 
 
 def where(condition: Lanes, then: Lanes | float, otherwise: Lanes | float) -> Lanes:
     """Lane by lane, one of two values, at least one of which is a `Lanes`."""
-    like = then if isinstance(then, Lanes) else otherwise
-    then, otherwise = like._lift(then), like._lift(otherwise)
-    return Lanes(like.b, like.b.select(condition.value, then.value, otherwise.value))
+    return condition.choose(then, otherwise)
 
 
 def polynomial(x: Lanes, coefficients: Sequence[float]) -> Lanes:
