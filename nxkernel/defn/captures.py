@@ -34,11 +34,14 @@ from nxkernel.defn.states import (
     installed,
     members,
 )
+from nxkernel.errors import NxError
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 
 #: Up to how many numbers and texts of a container are compared one by one.
 _FEW = 4
+#: How often a survey begins anew.
+_ATTEMPTS = 100
 
 
 class Survey:
@@ -110,9 +113,16 @@ def survey(value: Any) -> tuple[Survey, list[Any]]:
     list
         The arrays that it captures.
     """
-    walk = Walk()
-    walk.value(value, "", None)
-    walk.settle()
+    for attempt in reversed(range(_ATTEMPTS)):
+        walk = Walk()
+        try:
+            walk.value(value, "", None)
+            walk.settle()
+            break
+        except (LookupError, RuntimeError) as error:
+            # Most likely another thread has changed a container while it was walked.
+            if isinstance(error, NxError | RecursionError) or attempt == 0:
+                raise
     return Survey(walk), walk.values
 
 

@@ -402,3 +402,27 @@ def test_a_changed_global_costs_a_trace_and_no_kernel(promotion, kind):
     assert event.reason == ("captured rate: 0.5 → 0.25",)
     assert event.compiled == 0
     assert event.headline().startswith(f"{kind} traced (")
+
+
+def test_a_container_that_changes_while_it_is_looked_at_is_looked_at_again(run):
+    class Key:
+        def __hash__(self):
+            # As another thread would.
+            registry.pop("last", None)
+            return 7
+
+    registry = {}
+    registry |= {Key(): 1.0, "rate": 2.0}
+    registry["last"] = 3.0
+    f = run("f = nx.jit(lambda t: t * registry.get('rate') * len(registry))", {"nx": nx, "registry": registry})["f"]
+    assert value(f(ONE)) == [4.0, 4.0, 4.0]
+
+
+def test_what_fails_whenever_it_is_looked_at_is_told(run):
+    class Broken(dict):
+        def __getitem__(self, key):
+            raise KeyError("broken")
+
+    f = run("f = nx.jit(lambda t: t * broken.get('rate'))", {"nx": nx, "broken": Broken(rate=2.0)})["f"]
+    with pytest.raises(KeyError, match="broken"):
+        f(ONE)

@@ -50,6 +50,12 @@ def h(a, k):
 """,
     "rate": "rate = {version}.0",
     "weights": "import numpy as np\nweights = np.full(3, {version}.0)",
+    "registry": """
+registry = registry if {version} > 1 else {{}}
+registry["rate"] = {version}.0
+registry["name {version}"] = 1
+registry.pop("name %d" % ({version} - 20), None)
+""",
     "settings": "settings = {{'rates': [{version}.0, {more}], 'name': 'settings'}}",
 }
 READERS = """
@@ -67,6 +73,10 @@ def of_rate(t):
 @nx.defn(compiler="numba_cpu")
 def of_weights(t):
     return t * 0 + weights
+
+@nx.defn(compiler="numba_cpu")
+def of_registry(t):
+    return t * 0 + registry.get("rate")
 
 @nx.defn(compiler="numba_cpu")
 def of_settings(t):
@@ -160,7 +170,7 @@ class Storm:
         self.versions["f"].check(lambda: self.space["f"](x, n=n))
 
     def read(self, choose):
-        name = choose.choice(["helper", "rate", "weights", "settings"])
+        name = choose.choice(["helper", "rate", "weights", "registry", "settings"])
         self.versions[name].check(lambda: self.space[f"of_{name}"](np.ones(3)))
 
     def slope(self, choose):
