@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import types
+from nxkernel import primitives, types
 from nxkernel.defn import containers, faces, stored, subjects
 from nxkernel.defn.delivery import Hook
 from nxkernel.defn.flow.unrolling import notes
@@ -268,7 +268,9 @@ def trace(
     results += [_now(output, run) for _, _, wanted in asked.values for output in wanted]
     results += [(node, node.spec) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
-    used = [node for node in post_order(outputs) if node in capturing.meaning]
+    reached = list(post_order(outputs))
+    _check_own(reached, {*parameters, *capturing.meaning})
+    used = [node for node in reached if node in capturing.meaning]
     captured = sorted((node for node in used if isinstance(capturing.meaning[node], int)), key=capturing.meaning.get)
     fixed = [node for node in used if not isinstance(capturing.meaning[node], int)]
     for place, node in enumerate([*captured, *fixed], start=len(parameters)):
@@ -298,6 +300,20 @@ _OUTSIDE = (
     "Or return the whole array and the mask or the bounds, and take the part outside: x[mask], "
     "np.flatnonzero(mask), x[:k]."
 )
+
+
+def _check_own(nodes: Sequence[Expr], own: Collection[Expr]) -> None:
+    """Refuse values of another trace: in this one, parameters of the same places would be taken for theirs."""
+    for node in nodes:
+        if node.primitive is primitives.parameter and node not in own:
+            raise TracedValueError(
+                message(
+                    f"a traced value that was computed from {node.params['name']!r}, {node.spec}, is used after its "
+                    "definition was traced.",
+                    "It was probably stored in a global, a list or an attribute: return it from the definition "
+                    "instead.",
+                )
+            )
 
 
 def _result(function: str, path: str, value: Any, run: Trace) -> Output:

@@ -174,6 +174,22 @@ def test_a_traced_value_lives_only_while_it_is_traced():
     )
 
 
+def test_a_traced_value_is_no_part_of_another_trace():
+    box = []
+
+    def leak(t):
+        box.append(t * 2)
+        return t
+
+    nx.jit(leak)(1.0)
+    with pytest.raises(TracedValueError) as raised:
+        nx.jit(lambda u: u + box[0])(1.0)
+    assert str(raised.value) == (
+        "a traced value that was computed from 't', f32, is used after its definition was traced.\n"
+        "  It was probably stored in a global, a list or an attribute: return it from the definition instead."
+    )
+
+
 def test_deftransform_runs_while_its_caller_is_traced():
     seen = []
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import host, runtime, workspace
-from nxkernel.graph.expr import Graph
+from nxkernel.errors import message
+from nxkernel.graph.expr import Graph, at_line
 from nxkernel.types import Type, normalize
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ class CpuExecutable:
         self.symbol = text.symbol
         launch = runtime.callable_program(address, text.params)
         launch = host.raising(launch) if text.calls else launch
-        self.launch = _with_workspace(launch, layout.workspace) if layout.workspace else launch
+        self.launch = self._with_workspace(launch, layout.workspace) if layout.workspace else launch
         self._calls = text.calls
         self._shapes = [(shape, normalize(type_).dtype) for shape, type_ in layout.arrays]
         changed = {number for _, number in graph.updates}
@@ -128,17 +130,35 @@ class CpuExecutable:
             for kind, place, shape, changed in self._results
         ]
 
+    def _with_workspace(self, launch: Callable[..., bool], size: int) -> Callable[..., bool]:
+        """A program's function that gets, after its arrays, so many bytes to work in."""
 
-def _with_workspace(launch: Callable[..., bool], size: int) -> Callable[..., bool]:
-    """A program's function that gets, after its arrays, so many bytes to work in."""
+        def launch_with_workspace(*arrays: np.ndarray) -> bool:
+            try:
+                memory = workspace.take(size)
+            except MemoryError:
+                raise self._no_room(size) from None
+            done = launch(*arrays, memory)
+            workspace.give_back(memory)
+            return done
 
-    def launch_with_workspace(*arrays: np.ndarray) -> bool:
-        memory = workspace.take(size)
-        done = launch(*arrays, memory)
-        workspace.give_back(memory)
-        return done
+        return launch_with_workspace
 
-    return launch_with_workspace
+    def _no_room(self, size: int) -> MemoryError:
+        """The error for a program whose values in between do not fit into memory."""
+        from nxkernel.compilers.numba_cpu.planning import all_plans
+
+        kept = [node for part in all_plans(self.plan) for step in part.steps for node in step.writes]
+        # What is a leaf there is memory that a routine works in.
+        values = sorted([node for node in kept if node.primitive.family != "leaf"], key=bytes_of)
+        told = [f"The largest of them is {v.spec}, by {v.primitive.name}{at_line(v.source)}." for v in values[-1:]]
+        return MemoryError(
+            message(
+                f"{self.graph.name} needs {size / 1e9:,.0f} GB for values on its way, and there is no such memory.",
+                *told,
+                "Parts of the inputs take less: call it for some rows at a time.",
+            )
+        )
 
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

@@ -1,5 +1,6 @@
 """What the compiler tells of its kernels, and that programs of any length compile."""
 
+import re
 import resource
 import time
 
@@ -106,6 +107,18 @@ def test_nodes_of_kernels_are_those_of_the_graph():
     told = {node for kernel in executable.kernels for node in kernel.nodes}
     assert total in told
     assert total.operands[0] in told
+
+
+def test_values_that_do_not_fit_into_memory():
+    def largest(t):
+        return nx.sum(nx.sort(nx.broadcast(t, (10**6, 10**6))))
+
+    with pytest.raises(MemoryError) as caught:
+        nx.jit(largest, compiler="numba_cpu")(1.0)
+    lines = str(caught.value).splitlines()
+    assert re.fullmatch(r"largest needs [\d,]+ GB for values on its way, and there is no such memory.", lines[0])
+    assert lines[1].startswith("  The largest of them is f32[1000000][1000000], by sort (")
+    assert lines[2] == "  Parts of the inputs take less: call it for some rows at a time."
 
 
 def test_a_program_with_one_output():
