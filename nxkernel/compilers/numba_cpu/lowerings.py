@@ -45,6 +45,8 @@ def lowering_of(primitive: Primitive, complex: bool = False) -> str | None:
         return "reduction" if primitive.name in reductions(complex) else None
     if primitive in ROUTINES:
         return "library" if ROUTINES[primitive] is by_library else "kernels"
+    if primitive in _SINGLE:
+        return _SINGLE[primitive]
     for name, members in (
         ("view", maps.VIEWS),
         ("computed read", dynamic.READS),
@@ -53,7 +55,7 @@ def lowering_of(primitive: Primitive, complex: bool = False) -> str | None:
     ):
         if primitive in members:
             return name
-    return _SINGLE.get(primitive)
+    return None
 
 
 _SINGLE = {
