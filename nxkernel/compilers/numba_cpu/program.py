@@ -188,7 +188,7 @@ class Scope:
                 yield w.word(word, key=("stride", self.buffer(known.strides[number]), word))
             elif kind == "size" and known.fits and axis == bound.nest.outer:
                 yield w.integer((1 << 63) - 1)
-            elif kind in ("size", "tiles", "blocks") and word <= SMALL:
+            elif (kind == "size" and word <= SMALL) or (kind in ("tiles", "blocks") and word == 1):
                 # Code for three columns, or for one tile, is shorter than code for any number of them.
                 yield w.integer(word)
             else:

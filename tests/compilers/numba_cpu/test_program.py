@@ -93,3 +93,10 @@ def test_a_kernel_of_many_places_in_a_loop_is_called_unless_it_is_very_short(pla
     text = written(lambda x: nx.fori(0, 9, turn, x), spec("f32", places * size)).text
     called, taken_in = re.findall(r"@nxk_run\(ptr @nxk_", text), re.findall(r"call void @nxk_\w+_inline", text)
     assert (len(called), len(taken_in)) == ((0, places) if inlined else (places, 0))
+
+
+def test_a_loop_with_more_tiles_is_the_same_text():
+    first, second = (
+        written(lambda x: nx.fori(0, 9, lambda _, x: x + 1, x), spec("f32", size)) for size in (20_000, 30_000)
+    )
+    assert first.text == second.text
