@@ -84,6 +84,20 @@ def of_settings(t):
 """
 
 
+def watched(t):
+    return nx.hook(t / 2, "half") + 1
+
+
+#: Of a square matrix, by loops, by BLAS and LAPACK, and by routines of our own.
+LARGE = (
+    lambda t: nx.sum(nx.exp(-t * t), axes=[0]),
+    lambda t: nx.dot(t, nx.tanh(t)) + t,
+    lambda t: nx.linalg.solve(nx.dot(t, nx.transpose(t)) + 300 * nx.eye(300), t[0]),
+    lambda t: nx.sort(nx.reshape(t, (90_000,))),
+    lambda t: nx.real(nx.fft(t)) + nx.cumulative_sum(t, axis=1),
+)
+
+
 class Version:
     """The number of a name's present definition, while threads define it anew."""
 
@@ -129,7 +143,7 @@ class Storm:
         self._execute(READERS)
         self.actions = {
             self.redefine: 3, self.call: 6, self.read: 12, self.slope: 3, self.assign: 4, self.count: 6, self.race: 4,
-            self.train: 2, self.reduce: 3, self.ask: 2, self.forget: 1,
+            self.train: 2, self.share: 4, self.map: 2, self.hook: 3, self.ask: 2, self.forget: 1,
         }  # fmt: skip
         self.done = {action.__name__: 0 for action in self.actions}
         self.counted, self.calls = self._new("counted", "nx.sum(t) * n"), 0
@@ -138,9 +152,8 @@ class Storm:
         self._begin = time.monotonic()
         self.step = training.make_step(lambda w, x: nx.tanh(x @ w), lambda y, p: nx.sum((y - p) ** 2), optim.adam(0.1))
         self.losses = self._losses()
-        self.matrix = np.random.default_rng(0).normal(size=(300, 700)).astype("f4")
-        self.reduced = nx.jit(lambda t: nx.sum(nx.exp(-t * t), axes=[0]), compiler="numba_cpu")
-        self.sums = self.reduced(self.matrix).to_numpy().tobytes()
+        self.matrix = np.random.default_rng(0).normal(size=(300, 300)).astype("f4")
+        self.shared = [(nx.jit(one, compiler="numba_cpu"), self._bits(nx.jit(one)(self.matrix))) for one in LARGE]
 
     def _define(self, name, version):
         compiler = "evaluator" if version % 4 == 0 else "numba_cpu"
@@ -202,8 +215,19 @@ class Storm:
     def train(self, choose):
         assert self._losses() == self.losses
 
-    def reduce(self, choose):
-        assert self.reduced(self.matrix).to_numpy().tobytes() == self.sums
+    def share(self, choose):
+        """Work that all processors share; who does not get them does it alone, and gets the same bits."""
+        one, bits = choose.choice(self.shared)
+        assert self._bits(one(self.matrix)) == bits
+
+    def map(self, choose):
+        rows = np.arange(6.0).reshape(3, 2)
+        self.versions["curve"].check(lambda: nx.vmap(nx.grad(self.space["curve"]))(rows))
+
+    def hook(self, choose):
+        seen, x = [], choose.randint(0, 99)
+        found = nx.jit(watched, hooks={"half": lambda half: seen.append(float(half))}, compiler="numba_cpu")(float(x))
+        assert (float(found), seen) == (x / 2 + 1, [x / 2])
 
     def ask(self, choose):
         f = self.space[choose.choice(["f", "of_helper", "of_rate"])]
@@ -213,10 +237,15 @@ class Storm:
         assert isinstance(nx.events(), list)
 
     def forget(self, choose):
-        one = choose.choice([self.space["f"], self.space["of_helper"], self.space["of_rate"], self.step, self.reduced])
+        one = choose.choice(
+            [self.space["f"], self.space["of_helper"], self.space["of_rate"], self.step, self.shared[0][0]]
+        )
         one.clear_cache()
         if choose.random() < 0.2:
             store.forget()
+
+    def _bits(self, result):
+        return result.to_numpy().tobytes()
 
     def _losses(self):
         rng = np.random.default_rng(1)
