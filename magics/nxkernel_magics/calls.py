@@ -83,7 +83,8 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
         expression = ast.parse(text, file, mode="eval").body
     except SyntaxError as error:
         caret = " " * ((error.offset or 1) - 1)
-        raise UsageError(f"{magic}: {error.msg}\n  {text}\n  {caret}^") from None
+        hint = _assigned(magic, text)
+        raise UsageError(f"{magic}: {error.msg}\n  {text}\n  {caret}^{hint}") from None
     if not isinstance(expression, ast.Call):
         within = _call_within(expression)
         hint = f"\n  Give the call alone: `{magic} {ast.unparse(within)}`." if within is not None else ""
@@ -93,6 +94,18 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
     function = eval(_expression(expression.func, file, line), shell.user_global_ns, scope)
     args, kwargs = eval(_expression(taken, file, line), shell.user_global_ns, scope)
     return Call(function, args, kwargs, file, line)
+
+
+def _assigned(magic: str, text: str) -> str:
+    """A hint for a line that assigns what a call gives."""
+    try:
+        (statement,) = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return ""
+    if not isinstance(statement, ast.Assign):
+        return ""
+    names = text.partition("=")[0].strip()
+    return f"\n  Assign the whole line: `{names} = {magic} {ast.unparse(statement.value)}`."
 
 
 def _call_within(expression: ast.expr) -> ast.Call | None:

@@ -30,6 +30,10 @@ def test_the_call_stands_on_the_line_of_its_cell(shell):
         ("x + 1", "%jit takes a call, such as `%jit f(x, axis=0)`, got `x + 1`."),
         ("f(x", "%jit: '(' was never closed\n  f(x\n   ^"),
         ("f(x) x", "%jit: invalid syntax\n  f(x) x\n       ^"),
+        (
+            "a, b = f(x)",
+            "%jit: invalid syntax\n  a, b = f(x)\n       ^\n  Assign the whole line: `a, b = %jit f(x)`.",
+        ),
     ],
 )
 def test_other_expressions_are_usage_errors(shell, text, error):
