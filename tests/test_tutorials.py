@@ -227,6 +227,7 @@ def test_rerun_takes_lessons_and_the_gallery_by_their_beginnings():
     module = rerun_module()
     assert module.chosen([]) == LESSONS + GALLERY
     assert module.chosen(["01", "tutorials/04-keywords.ipynb"]) == [LESSONS[1], LESSONS[4]]
+    assert module.chosen(["gallery"]) == GALLERY
     for path in GALLERY:
         for name in [path.stem, f"gallery/{path.stem}", f"tutorials/gallery/{path.name}"]:
             assert module.chosen([name]) == [path]
