@@ -232,9 +232,10 @@ class Inspector {
     const { rows = [], counts = "" } = this.model.get("feed");
     const pinned = this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 8;
     const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour12: false });
-    this.list.replaceChildren(...rows.map((row) => html("li", { class: row.what === "error" ? "nx-error" : undefined },
+    const told = (row, before) => before?.advice === row.advice && before.where === row.where;
+    this.list.replaceChildren(...rows.map((row, index) => html("li", { class: row.what === "error" ? "nx-error" : undefined },
       html("time", { text: clock(row.time) }), html("span", { text: row.where }), html("b", { text: row.what }), html("span", { class: "nx-spent", text: row.spent }),
-      html("span", { class: "nx-why" }, row.why, row.advice && html("em", { text: row.advice }),
+      html("span", { class: "nx-why" }, row.why, row.advice && !told(row, rows[index - 1]) && html("em", { text: row.advice }),
         row.notes && html("em", { text: row.notes })))));
     this.list.hidden = !rows.length;
     if (pinned) this.list.scrollTop = this.list.scrollHeight;

@@ -180,7 +180,7 @@ class Timeline {
     if (!rows.length) return [html("p", { class: "nx-empty", text: "Nothing fits these filters." })];
     const longest = Math.max(...rows.map((event) => event.ms.total)), parts = [this.chart(rows)];
     if (!rows.some((event) => event.id === this.current)) this.current = rows[rows.length - 1].id;
-    let list = null, cell = null;
+    let list = null, cell = null, last = null;
     const seen = {};
     if (left) parts.push(html("p", { class: "nx-muted", text: `${counted(left, "earlier event")} not shown` }));
     for (const event of rows) {
@@ -191,18 +191,20 @@ class Timeline {
         list = html("ol", { class: "nx-rows", "aria-label": title, "data-nx-key": `rows of ${key}` });
         parts.push(html("h3", { text: title, "data-nx-key": key }), list);
       }
-      list.append(this.row(event, longest));
+      list.append(this.row(event, longest, last?.advice === event.advice && last.function === event.function && last.cell === event.cell));
+      last = event;
     }
     return parts;
   }
 
-  row(event, longest) {
+  /** An event; advice that the one before it has given is not given again. */
+  row(event, longest, told) {
     const lines = (event.reason.length ? event.reason : [""]).map((text) => html("span", { text }));
     const more = [...kernels(event.kernels), event.where && event.where !== event.cell && `called in ${event.where}`].filter(Boolean);
     if (more.length) lines[lines.length - 1].append(html("span", { class: "nx-muted", text: `${event.reason.length ? " · " : ""}${more.join(" · ")}` }));
     return html("li", { class: `nx-${group(event.kind)}`, tabindex: event.id === this.current ? 0 : -1, "data-nx-key": `event ${event.id}`, onfocus: () => this.choose(event.id) },
       html("time", { text: clock(event.time) }), html("b", { text: event.what }), html("span", { class: "nx-function", text: event.function }), cost(event.ms, longest),
-      html("span", { class: "nx-why" }, ...lines, event.advice && html("em", { class: "nx-advice", text: event.advice }), ...event.notes.map((text) => html("em", { text }))));
+      html("span", { class: "nx-why" }, ...lines, !told && event.advice && html("em", { class: "nx-advice", text: event.advice }), ...event.notes.map((text) => html("em", { text }))));
   }
 
   /** Each event as a bar, as high as the logarithm of what it took; hits are dots. */

@@ -97,6 +97,20 @@ def test_filters_leave_what_fits(shown):
     assert f"→ f64[{MANY - 1}]" in texts[-1]
 
 
+def test_advice_is_given_once_in_a_row_and_names_turn_only_themselves(shown, doubled):
+    before = rows(shown).count()
+    scaled = nx.jit(lambda t, *, by: t * by, compiler="evaluator")
+    scaled.__name__ = "scaled"
+    for turn in range(4):
+        stream.cell = Cell("cell 4" if turn < 3 else "cell 5")
+        scaled(np.ones(3), by=1.5 + turn)
+    happen(shown, doubled, MANY, "cell 6")
+    advised = [row.locator(".nx-advice").count() for row in rows(shown).all()[before : before + 4]]
+    assert advised == [0, 1, 0, 1]
+    name = rows(shown).last.locator(".nx-function")
+    assert name.evaluate("each => getComputedStyle(each).unicodeBidi") == "isolate"
+
+
 def test_opened_details_stay_open(shown, doubled):
     shown.page.get_by_role("tab", name="Caches").click()
     details = shown.page.locator("details")

@@ -71,13 +71,13 @@ export class Timeline {
     const groups: HTMLElement[] = [];
     const times = new Map<string, number>();
     let last: IEvent | null = null;
-    for (const event of shown) {
+    for (const [index, event] of shown.entries()) {
       if (last === null || last.cell !== event.cell || last.cell_id !== event.cell_id) {
         const place = `${event.cell} ${event.cell_id}`;
         times.set(place, (times.get(place) ?? 0) + 1);
         groups.unshift(this._group(event, `${place} ${times.get(place)}`));
       }
-      groups[0].lastElementChild!.prepend(row(event));
+      groups[0].lastElementChild!.prepend(row(event, !isTold(event, shown[index + 1])));
       last = event;
     }
     const more = hidden > 0 ? element('p', { class: 'nx-lab-empty' }, `${count(hidden, 'older event')} not shown`) : null;
@@ -108,7 +108,12 @@ function matches(event: IEvent, words: string): boolean {
   return texts.some(text => text.toLowerCase().includes(words));
 }
 
-function row(event: IEvent): HTMLElement {
+/** Whether the next event, which stands above it, gives the same advice in the same cell. */
+function isTold(event: IEvent, next: IEvent | undefined): boolean {
+  return next !== undefined && event.advice === next.advice && event.function === next.function && event.cell === next.cell;
+}
+
+function row(event: IEvent, advises: boolean): HTMLElement {
   const { compiled, memory, disk } = event.kernels;
   const kernels = [
     [compiled, 'compiled'],
@@ -130,7 +135,7 @@ function row(event: IEvent): HTMLElement {
       total > 0 ? element('span', { class: 'nx-lab-ms', title: parts }, ` ${duration(total)}`) : null
     ),
     ...reasons.map(line => element('p', { class: 'nx-lab-reason' }, line)),
-    event.advice ? element('p', { class: 'nx-lab-advice' }, event.advice) : null,
+    advises && event.advice ? element('p', { class: 'nx-lab-advice' }, event.advice) : null,
     ...event.notes.map(line => element('p', { class: 'nx-lab-note' }, line)),
     origins.length > 0 ? element('p', { class: 'nx-lab-note' }, origins.join(', ')) : null,
     event.where && event.where !== event.cell ? element('p', { class: 'nx-lab-note' }, `called by ${event.where}`) : null
