@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -78,15 +77,8 @@ def _difference(left: Any, right: Any, path: str, there: str) -> str:
 
 def parts(value: Any) -> dict[str, Any] | None:
     """What a container has in it, by what is written behind its name; None for a leaf."""
-    if isinstance(value, dict):
-        return {f"[{key!r}]": item for key, item in value.items()}
-    if hasattr(value, "_fields"):
-        return {f".{field}": getattr(value, field) for field in value._fields}
-    if isinstance(value, tuple | list):
-        return {f"[{place}]": item for place, item in enumerate(value)}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f".{field.name}": getattr(value, field.name) for field in dataclasses.fields(value)}
-    return None
+    opened = containers.inside(value)
+    return None if opened is None else dict(opened[2])
 
 
 def _kind(value: Any) -> str:

@@ -56,20 +56,30 @@ def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callab
     if is_leaf(value):
         leaves.append((path, value))
         return LEAF
+    opened = inside(value)
+    if opened is None:
+        raise refuse(path, value)
+    kind, detail, parts = opened
+    return (kind, detail, tuple([flatten(part, path + suffix, leaves, refuse) for suffix, part in parts]))
+
+
+def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
+    """What kind of container a value is, what its structure tells of it, and its parts; None for anything else.
+
+    Parts come with what is written behind the container's name, such as ``[0]``; those of a dict in the order of keys.
+    """
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        children = tuple(flatten(getattr(value, f), f"{path}.{f}", leaves, refuse) for f in value._fields)
-        return ("named", type(value), children)
+        return "named", type(value), [(f".{field}", getattr(value, field)) for field in value._fields]
     if isinstance(value, tuple | list):
-        children = tuple(flatten(item, f"{path}[{place}]", leaves, refuse) for place, item in enumerate(value))
-        return ("tuple" if isinstance(value, tuple) else "list", None, children)
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return kind, None, [(f"[{place}]", item) for place, item in enumerate(value)]
     if isinstance(value, dict):
         keys = sorted_keys(value)
-        return ("dict", tuple(keys), tuple(flatten(value[key], f"{path}[{key!r}]", leaves, refuse) for key in keys))
+        return "dict", tuple(keys), [(f"[{key!r}]", value[key]) for key in keys]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = tuple(f.name for f in dataclasses.fields(value))
-        children = tuple(flatten(getattr(value, name), f"{path}.{name}", leaves, refuse) for name in names)
-        return ("dataclass", (type(value), names), children)
-    raise refuse(path, value)
+        names = tuple(field.name for field in dataclasses.fields(value))
+        return "dataclass", (type(value), names), [(f".{name}", getattr(value, name)) for name in names]
+    return None
 
 
 def sorted_keys(value: dict) -> list:

@@ -7,6 +7,7 @@ from typing import Any
 from nxkernel.backends.numpy import widened
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
+from nxkernel.ops._containers import each
 from nxkernel.ops.dispatch import is_number, lasting, operand
 from nxkernel.shapes import describe, static_int
 from nxkernel.tensor import device
@@ -197,7 +198,7 @@ def to_template(value: Any) -> Any:
 
     Parameters
     ----------
-    value : tensor or number, or tuple, list or dict of them
+    value : tensor or number, or tuple, list, dict or dataclass of them
 
     Returns
     -------
@@ -208,10 +209,4 @@ def to_template(value: Any) -> Any:
     >>> nx.to_template({"a": nx.f32([1, 2])})
     {'a': template f32[2]}
     """
-    if isinstance(value, dict):
-        return {key: to_template(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        items = [to_template(item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    value = operand(value, "value")
-    return Template(*value.spec)
+    return each(value, lambda leaf: Template(*operand(leaf, "value").spec))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from nxkernel import primitives, shapes
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand, VectorizedAxes, entry_spec
 from nxkernel.ops import alignment
+from nxkernel.ops._containers import each
 from nxkernel.ops.dispatch import apply, is_number, lasting
 from nxkernel.primitives import Spec
 
@@ -250,15 +250,7 @@ def _ranked(tensor: Operand, rank: int) -> Operand:
 
 def _each(value: Any, function: Callable[[Any], Any]) -> Any:
     """A container with what a function gives for each of its leaves; lists of numbers are leaves."""
-    if isinstance(value, tuple) or (isinstance(value, list) and not _is_tensor(value)):
-        items = [_each(item, function) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    if isinstance(value, dict):
-        return {key: _each(item, function) for key, item in value.items()}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [field.name for field in dataclasses.fields(value)]
-        return dataclasses.replace(value, **{name: _each(getattr(value, name), function) for name in fields})
-    return function(value)
+    return each(value, function, _is_tensor)
 
 
 def _is_tensor(value: list) -> bool:

@@ -1,6 +1,7 @@
 """Tensors to and from plain Python."""
 
 from collections import namedtuple
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -57,6 +58,13 @@ def test_to_template():
     assert nx.to_template(Pair(T, [1, {"x": 2.0}])) == Pair(
         nx.template((2, 2), "f32"), [nx.template((), "s64"), {"x": nx.template((), "f32")}]
     )
+
+    @dataclass
+    class Line:
+        slope: object
+        offset: object = 0
+
+    assert nx.to_template(Line(T, 1.0)) == Line(nx.template((2, 2), "f32"), nx.template((), "f32"))
 
 
 def test_from_dlpack():
