@@ -88,6 +88,10 @@ class CacheWarning(UserWarning):
     """The disk cache cannot be used; results are the same, later processes compile again."""
 
 
+class MaskWarning(UserWarning):
+    """What looks like a mask indexes a NumPy array, which takes it for positions."""
+
+
 class UnrolledWarning(UserWarning):
     """A loop is being written out while a definition is traced, turn by turn, which takes time for each of them."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import NxTypeError, NxValueError
+from nxkernel.errors import MaskWarning, NxTypeError, NxValueError
 
 T = nx.f32([[1, 2], [3, 4]])
 
@@ -117,3 +117,26 @@ def test_plain_python():
     with pytest.raises(NxTypeError) as error:
         T.item()
     assert str(error.value) == "item() needs a tensor with one element, this one has 4.\n  t[0, 1] takes one."
+
+
+def test_a_mask_of_zeros_and_ones_that_indexes_an_array_is_told():
+    x, mask = np.arange(4.0), nx.s64([3, 1, 3, 0]) == 3
+    text = (
+        "a u8 tensor of zeros and ones indexes a NumPy array, which takes them for positions, not for a mask.\n"
+        '  Comparisons of tensors give u8. Write x[nx.as_type(mask, "bool")], or x[np.asarray(t)] for positions.'
+    )
+    with pytest.warns(MaskWarning) as caught:
+        x[mask]
+    assert (str(caught[0].message), caught[0].filename) == (text, __file__)
+    with pytest.warns(MaskWarning):
+        x[mask] = 7
+
+
+def test_other_tensors_that_index_an_array_are_positions():
+    x = np.arange(4.0)
+    mask = nx.s64([3, 1, 3, 0]) == 3
+    assert x[nx.as_type(mask, "bool")].tolist() == [0.0, 2.0]
+    assert x[np.asarray(mask)].tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert x[nx.u8([3, 1])].tolist() == [3.0, 1.0]
+    assert x[nx.s64([1, 0])].tolist() == [1.0, 0.0]
+    assert np.array(mask).tolist() == [1, 0, 1, 0]
