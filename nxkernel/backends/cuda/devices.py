@@ -29,7 +29,14 @@ def use_simulator(on: bool = True, devices: int = 2) -> None:
         False goes back to the GPUs.
     devices : int, optional
         How many there are.
+
+    Raises
+    ------
+    CudaUnavailableError
+        When numba-cuda is not installed, which the simulator is a part of.
     """
+    if on:
+        _require_simulator()
     _Simulation.count = devices if on else 0
 
 
@@ -86,23 +93,28 @@ def device(which: int | str | Device = 0) -> Device:
     return found
 
 
+def _require_simulator() -> None:
+    again = "Then start Python anew, or the notebook's kernel."
+    if not availability.has_package("numba_cuda"):
+        raise CudaUnavailableError(
+            message(
+                "the simulator of GPUs is a part of numba-cuda, which is not installed.",
+                f"pip install 'numba-cuda[cu13]' brings it, about 600 MB. {again}",
+            )
+        )
+    if not availability.has_package("numba.cuda"):
+        raise CudaUnavailableError(
+            message(
+                "numba-cuda is installed, and numba.cuda, to which it leads, is not found.",
+                "A .pth file of its wheel does that, which Python reads when it starts, in folders like site-packages.",
+                f"pip install --force-reinstall 'numba-cuda[cu13]' puts it into this environment. {again}",
+            )
+        )
+
+
 def _open(simulated: bool, index: int) -> Device:
     if simulated:
-        if not availability.has_package("numba_cuda"):
-            raise CudaUnavailableError(
-                message(
-                    "the simulator of GPUs is a part of numba-cuda, which is not installed.",
-                    "pip install 'numba-cuda[cu13]' brings it.",
-                )
-            )
-        if not availability.has_package("numba.cuda"):
-            raise CudaUnavailableError(
-                message(
-                    "numba-cuda is installed, and numba.cuda, to which it leads, is not found.",
-                    "A .pth file of its wheel does that, which Python reads in folders like site-packages alone.",
-                    "pip install --force-reinstall 'numba-cuda[cu13]' puts it into this environment.",
-                )
-            )
+        _require_simulator()
         from nxkernel.backends.cuda.simulated import SimulatedDevice
 
         return SimulatedDevice(index)

@@ -58,23 +58,25 @@ def test_the_environment_asks_for_the_simulator(monkeypatch):
 def test_the_simulator_needs_its_package(monkeypatch):
     monkeypatch.setattr(devices, "_devices", {})
     monkeypatch.setattr(availability, "has_package", lambda module: False)
-    devices.use_simulator()
-    with pytest.raises(CudaUnavailableError) as caught:
-        devices.device()
-    assert str(caught.value) == (
-        "the simulator of GPUs is a part of numba-cuda, which is not installed.\n"
-        "  pip install 'numba-cuda[cu13]' brings it."
-    )
+    monkeypatch.setattr(devices._Simulation, "count", 2)
+    for ask in (devices.use_simulator, devices.device):
+        with pytest.raises(CudaUnavailableError) as caught:
+            ask()
+        assert str(caught.value) == (
+            "the simulator of GPUs is a part of numba-cuda, which is not installed.\n"
+            "  pip install 'numba-cuda[cu13]' brings it, about 600 MB. "
+            "Then start Python anew, or the notebook's kernel."
+        )
 
 
 def test_a_package_that_does_not_lead_to_its_part_of_numba(monkeypatch):
     monkeypatch.setattr(devices, "_devices", {})
     monkeypatch.setattr(availability, "has_package", lambda module: module != "numba.cuda")
-    devices.use_simulator()
     with pytest.raises(CudaUnavailableError) as caught:
-        devices.device()
+        devices.use_simulator()
     assert str(caught.value) == (
         "numba-cuda is installed, and numba.cuda, to which it leads, is not found.\n"
-        "  A .pth file of its wheel does that, which Python reads in folders like site-packages alone.\n"
-        "  pip install --force-reinstall 'numba-cuda[cu13]' puts it into this environment."
+        "  A .pth file of its wheel does that, which Python reads when it starts, in folders like site-packages.\n"
+        "  pip install --force-reinstall 'numba-cuda[cu13]' puts it into this environment. "
+        "Then start Python anew, or the notebook's kernel."
     )
