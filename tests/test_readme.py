@@ -82,12 +82,31 @@ def test_goals_that_are_not_met_are_in_the_table():
     assert f"{len(met)} of {len(met) + len(missed)} goals met.\n" in README
 
 
-def test_numbers_of_names_are_right():
+#: As the README writes them.
+WORDS = {10: "ten", 11: "eleven", 12: "twelve", 15: "fifteen", 16: "sixteen", 17: "seventeen"}
+
+
+def test_what_is_counted_is_right():
     import numpy as np
 
     import nxkernel as nx
+    from catalogue import PROGRAMS
+    from nxkernel import ops
+    from nxkernel.optim import optimizers
 
-    assert f"about {len(set(nx.numpy.__all__) & set(dir(np))) // 10 * 10} of NumPy's names" in README
+    functions = len([*ops.__all__, *nx.linalg.__all__, *nx.random.__all__])
+    others = {name for name in nx.optim.__all__ if hasattr(optimizers, name)} & {
+        name for name, value in vars(optimizers).items() if getattr(value, "__module__", "") == optimizers.__name__
+    }
+    lessons = [path for path in (ROOT / "tutorials").glob("*.ipynb") if path.stem[:2].isdigit()]
+    for statement in (
+        f"about {round(len(set(nx.numpy.__all__) & set(dir(np))), -1)} of NumPy's names",
+        f"{len(PROGRAMS)} programs written for NumPy alone",
+        f"about {round(functions, -1)} functions: creation",
+        f"adam, sgd and {WORDS[len(others) - 2]} others",
+        f"{WORDS[len(lessons)]} lessons with exercises",
+    ):
+        assert statement in README
 
 
 def test_comparison_names_its_sources():
