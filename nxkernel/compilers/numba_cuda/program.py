@@ -129,7 +129,7 @@ class Scope:
             if isinstance(work, Bound):
                 self._nest(step, work)
             elif isinstance(work, Product):
-                self._product(step, work)
+                self._product(work)
             elif isinstance(work, Whole):
                 self._whole(step, work)
 
@@ -214,7 +214,7 @@ class Scope:
         for launch in launches_of(bound, self.machine):
             self.launch(launch, self.writer.records.nest(step, launch))
 
-    def _product(self, step: Any, product: Product) -> None:
+    def _product(self, product: Product) -> None:
         call = ProductCall(product)
         record = self.writer.records.product(product, call)
         places = [self.where(node) for node in (product.left.base, product.right.base, product.node)]

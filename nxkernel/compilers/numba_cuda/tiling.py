@@ -139,7 +139,7 @@ class Tiling:
             self._point()
             for section in self.nest.sections:
                 if section.level == "row":
-                    self._finish(section, self._values(section, {}, {}), {})
+                    self._finish(section, self._values(section, {}), {})
                 else:
                     self._full(section)
             w.line(f"{'group' if self.members == 1 else 'first'} += cuda.gridDim.x * cuda.blockDim.x")
@@ -200,7 +200,7 @@ class Tiling:
 
         def turn(lanes: Sequence[Lane], none: frozenset[int]) -> None:
             (lane,) = lanes
-            values = self._values(section, lane, found)
+            values = self._values(section, lane)
             self._finish(section._replace(keeps=()), values, lane)
             for cell, accumulators in found.items():
                 for accumulator in accumulators:
@@ -223,7 +223,7 @@ class Tiling:
     def _inner(self) -> range:
         return range(self.nest.outer, self.nest.outer + self.nest.inner)
 
-    def _values(self, section: Section, lane: Lane, found: dict[Cell, list[Accumulator]]) -> dict[Cell, list[Value]]:
+    def _values(self, section: Section, lane: Lane) -> dict[Cell, list[Value]]:
         """Write the instructions of a section for each cell, those that agree for several of them once."""
         values: dict[Cell, list[Value]] = {cell: [] for cell in self.cells}
         depends = _depends(self.nest, section)

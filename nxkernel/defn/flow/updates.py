@@ -38,7 +38,7 @@ def updated(tensor: Operand, key: Any, value: Any) -> Operand:
     NxTypeError
         When the tensor's type does not hold the value.
     """
-    value = fitting(value, tensor, key)
+    value = fitting(value, tensor)
     if is_mask(key):
         return _masked(tensor, key, value)
     entries = expanded(tensor, key)
@@ -93,7 +93,7 @@ def expanded(tensor: Operand, key: Any) -> list[Any]:
     return indexing._aligned(tensor, key)
 
 
-def fitting(value: Any, tensor: Operand, key: Any = None) -> Any:
+def fitting(value: Any, tensor: Operand) -> Any:
     """A value in the type of the tensor that it is assigned into.
 
     Raises
