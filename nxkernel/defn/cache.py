@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +20,8 @@ from nxkernel.graph.expr import Source
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
 PROGRAMS, FUNCTIONS = 256, 4096
+#: Programs of one function that were dropped last: calls in other threads may be about to count themselves there.
+_LEAVING = 16
 
 #: What differs, what it was there, and what it is here.
 Difference = list[tuple[str, str, str]]
@@ -126,6 +128,7 @@ class Family:
         self.making = threading.RLock()
         self._lock = threading.RLock()
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()
+        self._leaving: deque[Program] = deque()
         self.misses = self.compiled = self.memory = self.disk = 0
         self._forgotten_hits = self._told_hits = 0
         #: Python numbers among the arguments, by path, that tracing needed as static values.
@@ -170,7 +173,9 @@ class Family:
             if len(self._programs) >= PROGRAMS:
                 dropped = self._unused_for_longest()
                 del self._programs[dropped.ident]
-                self._forgotten_hits += dropped.hits
+                self._leaving.append(dropped)
+                if len(self._leaving) > _LEAVING:
+                    self._forgotten_hits += self._leaving.popleft().hits
                 self.version += 1
             self._programs[program.ident] = program
         if dropped is not None:
@@ -190,7 +195,8 @@ class Family:
     def hits(self) -> int:
         """Calls that were answered by a program that was there already."""
         with self._lock:
-            return self._forgotten_hits + sum(program.hits for program in self._programs.values())
+            known = [*self._programs.values(), *self._leaving]
+            return self._forgotten_hits + sum(program.hits for program in known)
 
     def programs(self) -> list[Program]:
         """The programs, the one used last at the end."""
@@ -214,6 +220,7 @@ class Family:
         with self._lock:
             dropped = list(self._programs.values())
             self._programs.clear()
+            self._leaving.clear()
             self.misses = self.compiled = self.memory = self.disk = self._forgotten_hits = self._told_hits = 0
             self.version += 1
             return dropped

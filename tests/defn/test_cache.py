@@ -83,6 +83,18 @@ def test_the_program_unused_for_longest_is_dropped(monkeypatch):
     assert event.reason == ("more than 3 programs; the one for f(2) was unused for longest",)
 
 
+def test_calls_are_counted_though_their_program_is_dropped_meanwhile(monkeypatch):
+    monkeypatch.setattr(cache, "PROGRAMS", 1)
+    family = Family("f")
+    family.add(program(0))
+    found = family.find(0)
+    for ident in range(1, 40):
+        family.add(program(ident))
+        if ident == 3:
+            found.calls += 1
+        assert family.hits == (ident >= 3)
+
+
 def test_hits_of_dropped_programs_still_count(monkeypatch):
     monkeypatch.setattr(cache, "PROGRAMS", 1)
     f = nx.jit(lambda t: t + 1)
