@@ -1,1 +1,1 @@
-"""Graph to graph: simplification, and later gradients and vectorization."""
+"""Graph to graph: simplification, gradients and vectorization."""
