@@ -246,7 +246,9 @@ def softplus(x: Any) -> Any:
     [0.6931471824645996, 1000.0]
     """
     x = _float(x)
-    return relu(x) + nx.log1p(nx.exp(-nx.abs(x)))
+    positive = x > 0
+    # The slopes of max and abs at 0 are chosen, and with them the one of this would be 0 there, which is a half.
+    return nx.select(positive, x, 0) + nx.log1p(nx.exp(nx.select(positive, -x, x)))
 
 
 def log_sigmoid(x: Any) -> Any:

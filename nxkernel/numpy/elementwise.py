@@ -192,9 +192,12 @@ def _hypot(left: Operand, right: Operand) -> Operand:
 
 def _log_add(log1p: Callable[[Operand], Operand], exp: Callable[[Operand], Operand]) -> Callable[..., Operand]:
     def compute(left: Operand, right: Operand) -> Operand:
-        high, low = apply(p.maximum, left, right), apply(p.minimum, left, right)
-        found = apply(p.add, high, log1p(exp(apply(p.subtract, low, high))))
-        return apply(p.select, apply(p.equal, left, right), apply(p.add, left, log1p(_number(1, left))), found)
+        # By selections, whose slopes and curvatures are those of the function where both are equal, too.
+        greater = apply(p.greater, left, right)
+        high, low = apply(p.select, greater, left, right), apply(p.select, greater, right, left)
+        gap = apply(p.subtract, low, high)
+        alike = apply(p.logical_and, apply(p.equal, left, right), _is_infinite(left))
+        return apply(p.add, high, log1p(exp(apply(p.select, alike, _number(0, gap), gap))))
 
     return compute
 

@@ -49,6 +49,12 @@ def test_values(name):
     np.testing.assert_allclose(getattr(nn, name)(nx.tensor(X)), FORMULAS[name](X), rtol=1e-12, atol=1e-12)
 
 
+def test_smooth_ones_have_their_slope_and_curvature_at_zero():
+    for function, slope, curvature in ((nn.softplus, 0.5, 0.25), (nn.log_sigmoid, 0.5, -0.25), (nn.mish, 0.6, 0.64)):
+        np.testing.assert_allclose(nx.grad(function)(np.float64(0)), slope, rtol=1e-12)
+        np.testing.assert_allclose(nx.hessian(function)(np.float64(0)), curvature, rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", FORMULAS)
 def test_gradients(name):
     weights = np.random.default_rng(2).standard_normal(np.shape(FORMULAS[name](X)))

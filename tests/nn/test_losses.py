@@ -91,6 +91,16 @@ def test_logits_are_exact_where_probabilities_are_not():
     assert slope.to_list() == [[0.5, -0.5]]
 
 
+def test_logits_of_zero_have_a_slope():
+    truth, zeros = np.array([1.0, 0.0]), np.zeros(2)
+    for loss in (
+        lambda z: nn.losses.binary_cross_entropy(truth, z, from_logits=True),
+        lambda z: nn.losses.soft_margin(2 * truth - 1, z),
+    ):
+        np.testing.assert_allclose(nx.grad(loss)(zeros), [-0.25, 0.25])
+    np.testing.assert_array_equal(nx.grad(lambda z: nn.losses.log_cosh(zeros, z))(zeros), zeros)
+
+
 def test_smoothing_and_weights():
     smooth = ONE_HOT * 0.8 + 0.05
     found = L.categorical_cross_entropy(ONE_HOT, LIKELY, label_smoothing=0.2, reduction="none")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_face import check, traced
 from nxkernel.errors import NxTypeError
 
@@ -116,3 +117,23 @@ def test_truth_values_do_not_subtract():
 def test_large_numbers_do_not_fit_narrow_types():
     with pytest.raises(NxTypeError, match="the Python integer 300 is outside of s8"):
         traced(lambda np, x: x.astype(np.int8) + 300, REAL)
+
+
+def test_sums_of_powers_have_slopes_and_curvatures_where_both_sides_are_equal():
+    @nx.defn
+    def loss(z):
+        return np.sum(np.logaddexp(0, z))
+
+    z = np.array([0.0, 1.0, -800.0, 800.0])
+    slopes = 1 / (1 + np.exp(-z.clip(-700)))
+    np.testing.assert_allclose(nx.grad(loss)(z), slopes, rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(np.diag(nx.hessian(loss)(z)), slopes * (1 - slopes), rtol=1e-12, atol=1e-300)
+
+    @nx.defn
+    def of_two(a, b):
+        return np.sum(np.logaddexp(a, b) + np.logaddexp2(a, b))
+
+    for side in nx.grad(of_two, argnums=(0, 1))(np.ones(1), np.ones(1)):
+        np.testing.assert_allclose(side, [1.0], rtol=1e-12)
+    infinite = np.array([np.inf, -np.inf])
+    np.testing.assert_array_equal(nx.defn(lambda a, b: np.logaddexp(a, b))(infinite, infinite), infinite)
