@@ -6,6 +6,7 @@ wrapper does nothing but to catch the error of a call that Python could not even
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import sys
@@ -41,10 +42,11 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "pool_size": ("window",), "p": ("rate",), "bias_initializer": ("bias_init",),
     "kernel_initializer": ("kernel_init",), "data_format": ("channels",),
     "rcond": ("eps",), "tol": ("eps",), "offset": ("k",), "k": ("offset",), "index": ("indices",),
+    "backend": ("compiler",), "device": ("compiler",),
 }  # fmt: skip
 
 #: Parameters that stand for another value than the one that was given under the other name.
-_VALUES = {"channels": '"last"', "direction": '"desc"', "stable": "True"}
+_VALUES = {"channels": '"last"', "direction": '"desc"', "stable": "True", "compiler": '"auto"'}
 #: Keywords that no function has, and what there is instead.
 _NOWHERE = {
     "out": "Tensors are immutable: a call returns a new one.",
@@ -206,7 +208,8 @@ def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: A
                 return [what, "It is element-wise, so no axis is special."]
             return [what, "It works on whole tensors or on their last axes: nx.transpose puts others there."]
         known = _NOWHERE | _NO_LAYER_HAS if function.__module__.startswith("nxkernel.nn.") else _NOWHERE
-        return [what, known[key]] if key in known else [what]
+        near = difflib.get_close_matches(key, free, n=1)
+        return [what, known[key]] if key in known else [what, *(f"Did you mean {other}=?" for other in near)]
     return [f"{name} takes {meant}={_converted(meant, value, given)}, not {key}={given}."]
 
 

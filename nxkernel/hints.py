@@ -22,6 +22,9 @@ _HOOK = (
 _LOOPS = "In functions with @nx.defn and in %%defn cells, Python's own `for` and `while` are loops of the program."
 _LAX = "nx.cond, nx.while_, nx.fori and nx.scan stand beside the rest; in definitions Python's own `for` and `if` do."
 _KEYS = "Numbers come from a key, and every sampler returns them and a new key."
+_READY = ("t", "When a call returns, its result is there.")
+_BACKWARD = ("nx.grad(lambda x: nx.sum(x * x))(t)", "Nothing is recorded: gradients are of functions.")
+_NO_SAMPLER = "nx.random has no sampler of it: NumPy draws, outside of definitions."
 
 #: By what is typed after ``nx.``.
 FUNCTIONS: dict[str, Entry] = {
@@ -99,6 +102,11 @@ FUNCTIONS: dict[str, Entry] = {
     "one_hot": "nx.equal(nx.new_axis(indices, -1), nx.iota((10,)))",
     "geomspace": "nx.exp(nx.linspace(0.0, 1.0, n=5))", "logspace": "nx.pow(10.0, nx.linspace(0.0, 2.0, n=3))",
     "jacrev": "nx.jacobian(nx.sin)(v)", "jacfwd": "nx.jacobian(nx.sin)(v)", "stop_gradient": "nx.stop_grad(t)",
+    "backward": _BACKWARD, "no_grad": ("nx.stop_grad(t)", _BACKWARD[1]), "block_until_ready": _READY,
+    "hvp": "nx.jvp(nx.grad(lambda x: nx.sum(x**3)), (v,), (w,))[1]", "pmap": "nx.vmap(nx.sin)(t)",
+    "device_put": ('nx.backend_copy(t, "cpu")', 'To a GPU: nx.backend_transfer(t, "cuda:0").'),
+    "device_get": "np.asarray(t)", "PRNGKey": ("nx.random.key(42)", _KEYS), "key": ("nx.random.key(42)", _KEYS),
+    "Module": "nx.nn.dense(16)", "Linear": "nx.nn.dense(16)", "linear": "nx.nn.dense(16)",
     "custom_vjp": "nx.custom_grad(nx.sin(t), [t], lambda g: [g * nx.cos(t)])",
     "custom_jvp": "nx.custom_grad(nx.sin(t), [t], lambda g: [g * nx.cos(t)])", "remat": "nx.checkpoint(nx.sin)(t)",
     "io_callback": ('nx.hook(t, "name", print)', _HOOK), "pure_callback": ('nx.hook(t, "name", print)', _HOOK),
@@ -175,6 +183,7 @@ LINALG: dict[str, Entry] = {
     "solve_triangular": "nx.linalg.triangular_solve(t, v)", "diagonal": "nx.take_diagonal(t)",
     "trace": "nx.sum(nx.take_diagonal(t))",
     "vector_norm": "nx.linalg.norm(v)", "matrix_norm": "nx.linalg.norm(t)",
+    "cho_factor": "nx.linalg.cholesky(nx.transpose(t) @ t)", "cho_solve": "nx.linalg.solve(t, v)",
     "expm": ("nx.eye(3) + t + t @ t / 2 + t @ t @ t / 6", "These are the first terms of its series."),
 }  # fmt: skip
 
@@ -192,16 +201,31 @@ RANDOM: dict[str, Entry] = {
     "binomial": ("nx.sum(nx.less(nx.random.uniform(key, shape=(2, 3, 10))[0], 0.5), axes=[-1])", _KEYS),
     "exponential": ("-nx.log1p(-nx.random.uniform(key, shape=(2, 3))[0])", _KEYS),
     "categorical": ("nx.random.choice(key, nx.iota((3,)), nx.abs(w) / nx.sum(nx.abs(w)), samples=5)", _KEYS),
+    "truncated_normal": (
+        "2**0.5 * nx.erf_inv(nx.random.uniform(key, -0.9545, 0.9545, shape=(2, 3))[0])",
+        "This is between -2 and 2: the bounds are nx.erf(2 / 2**0.5), with both signs.",
+    ),
+    **{name: (f"nx.tensor(np.random.default_rng(0).{call})", _NO_SAMPLER) for name, call in {
+        "gamma": "gamma(2.5, size=(2, 3))", "beta": "beta(2.0, 3.0, size=(2, 3))", "poisson": "poisson(4.0, size=5)",
+        "dirichlet": "dirichlet([1.0, 2.0, 3.0])", "multinomial": "multinomial(10, [0.2, 0.3, 0.5])",
+        "laplace": "laplace(size=(2, 3))", "geometric": "geometric(0.5, size=(2, 3))",
+        "chisquare": "chisquare(3, size=(2, 3))",
+    }.items()},
 }  # fmt: skip
 
 #: By what is typed after a tensor and a dot.
 ATTRIBUTES: dict[str, Entry] = {
     "T": "nx.transpose(t)", "mT": "nx.transpose(t)", "H": "nx.linalg.adjoint(t)",
     "nbytes": "nx.byte_size(t)", "itemsize": "nx.byte_size(t) // nx.size(t)", "dim": "t.rank", "numel": "t.size",
-    "at": "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)", "fill_": "nx.fill(t, 0)",
+    "at": (
+        "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)",
+        "nx.indexed_add adds. In a definition x[i] = v and x[i] += v are assignments, of traced values, too.",
+    ),
+    "block_until_ready": _READY, "backward": _BACKWARD, "requires_grad": _BACKWARD, "grad": _BACKWARD,
+    "fill_": "nx.fill(t, 0)", "detach": ("t", "In a definition nx.stop_grad(t) keeps gradients out."),
     "to": 'nx.as_type(t, "f32")', "double": 'nx.as_type(t, "f64")', "half": 'nx.as_type(t, "f16")',
     "long": 'nx.as_type(t, "s64")', "tobytes": "nx.to_binary(t)", "values": "t.to_numpy()",
-    "flat": "nx.flatten(t)", "detach": "t", "cpu": "t", "clone": FUNCTIONS["copy"], "contiguous": "t",
+    "flat": "nx.flatten(t)", "cpu": "t", "clone": FUNCTIONS["copy"], "contiguous": "t",
     **{name: FUNCTIONS[name] for name in (
         "absolute", "amax", "amin", "astype", "average", "bool", "broadcast_to", "clamp", "conj", "copy", "cummax",
         "cummin", "cumprod", "cumsum", "det", "diag", "diagonal", "div", "einsum", "expand", "expand_dims", "flip",

@@ -157,3 +157,10 @@ def test_every_synonym_means_a_parameter_that_some_function_has():
 
 def test_what_is_no_python_function_is_left_alone():
     assert calling.explained(len, "nx") is len
+
+
+def test_arguments_of_jit():
+    with pytest.raises(TypeError, match=r'^jit takes compiler="auto", not device=.cpu.\.'):
+        nx.jit(abs, device="cpu")
+    with pytest.raises(TypeError, match=r"^jit takes no static_argnum=\.\n  Did you mean static_argnums=\?"):
+        nx.jit(abs, static_argnum=0)

@@ -1,5 +1,6 @@
 """Numerical definitions: what people write, and what happens when it is called."""
 
+from nxkernel import calling
 from nxkernel.defn.defaults import default_options, global_default_options
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.differentiation import grad, value_and_grad
@@ -77,3 +78,5 @@ __all__ = [
     "vmap",
     "while_",
 ]
+
+calling.explain(globals(), ["defn", "jit"], "nx")

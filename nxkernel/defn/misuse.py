@@ -33,6 +33,21 @@ def check_function(function: Any) -> None:
         raise NxTypeError(f"a definition is made of a function, got {describe(function)}")
 
 
+#: What becomes an array in one step, by the names of its type: what to write.
+_MADE_ARRAYS = (
+    ({"range", "dict_values", "dict_keys", "set", "frozenset", "deque", "generator", "map", "filter", "zip"},
+     "np.array(list({}))"),
+    ({"memoryview", "bytearray", "array"}, "np.asarray({})"),
+    ({"bytes"}, 'np.frombuffer({}, "uint8")'),
+    ({"toarray"}, "{}.toarray()"),
+)  # fmt: skip
+
+
+def _names(value: Any) -> set[str]:
+    """What tells such a value: the name of its type, and how SciPy's sparse matrices become arrays."""
+    return {type(value).__name__, "toarray" if hasattr(value, "toarray") else ""}
+
+
 def no_data(function: str, path: str, value: Any) -> NxTypeError:
     """An argument, or a part of one, is neither a tensor nor a number."""
     got = "None" if value is None else a(type(value).__name__)
@@ -43,6 +58,8 @@ def no_data(function: str, path: str, value: Any) -> NxTypeError:
             f"Python values go in as options: declare them after `*`, as in `def {function}(*, {top})`, and "
             f"call {function}({top}={shown})."
         )
+        form = next((form for names, form in _MADE_ARRAYS if names & _names(value)), "")
+        hint = f"Pass an array: {form.format(path)}." if form else hint
     else:
         hint = "A container holds tensors and numbers; Python values go in as options, declared after `*`."
     return NxTypeError(

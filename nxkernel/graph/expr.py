@@ -74,6 +74,9 @@ class TracedValue(Operand):
     def __int__(self) -> int:
         self._no_data("int()", 'Keep it a tensor: nx.as_type(t, "s64") converts its type.')
 
+    def __round__(self, digits: int | None = None) -> NoReturn:
+        self._no_data("round()", "Write nx.round(t), or nx.round(t * 100) / 100 for two digits.")
+
     def __complex__(self) -> complex:
         self._no_data("complex()", 'Keep it a tensor: nx.as_type(t, "c64") converts its type.')
 

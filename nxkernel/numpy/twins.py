@@ -112,9 +112,11 @@ def _refusing(function: Any) -> Any:
         if not any(map(_is_traced, (*args, *options.values()))):
             return function(*args, **options)
         name = getattr(function, "__name__", str(function))
+        # Element-wise functions of SciPy are of NumPy's class, and do not tell where they are from.
+        foreign = isinstance(function, np.ufunc) and getattr(np, name, None) is not function
         raise NxTypeError(
             message(
-                f"np.{name}() has no counterpart for values that are traced.",
+                f"{name if foreign else f'np.{name}'}() has no counterpart for values that are traced.",
                 "Call it before the definition and pass what it gives, or write it with other functions.",
             )
         )

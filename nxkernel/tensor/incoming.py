@@ -63,7 +63,8 @@ def _converted(value: Any, argument: str) -> np.ndarray:
         return np.asarray(value)
     except (TypeError, RuntimeError):
         # PyTorch has no name for bf16 in NumPy's terms, but in DLPack's.
-        if not hasattr(value, "__dlpack__"):
+        # Values that JAX traces have the first name alone.
+        if not (hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__")):
             raise
     from nxkernel.tensor.dlpack import import_array
 

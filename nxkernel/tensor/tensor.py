@@ -108,6 +108,9 @@ class Tensor(ArrayProtocols, Operand):
     def __int__(self) -> int:
         return int(self._one_element("int()"))
 
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self._one_element("round()"), digits)
+
     def __complex__(self) -> complex:
         return complex(self._one_element("complex()"))
 

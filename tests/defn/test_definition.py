@@ -417,3 +417,16 @@ def test_a_python_number_that_is_a_size_becomes_static_by_itself():
     assert nx.events("draw", "miss")[0].notes == (
         "argument n: its value is needed while tracing, so each new one is traced",
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        (range(3), "np.array(list(t))"), ({1, 2}, "np.array(list(t))"), (memoryview(b"ab"), "np.asarray(t)"),
+        (b"ab", 'np.frombuffer(t, "uint8")'),
+    ],
+)  # fmt: skip
+def test_what_becomes_an_array_in_one_step(value, form):
+    with pytest.raises(NxTypeError) as caught:
+        nx.jit(lambda t: t)(value)
+    assert str(caught.value).endswith(f" for 't'.\n  Pass an array: {form}.")

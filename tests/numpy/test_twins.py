@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 import nxkernel.numpy as nnp
 from numpy_face import traced
 from nxkernel.errors import NxTypeError
@@ -52,3 +53,9 @@ def test_functions_without_a_twin_take_known_values():
 def test_traced_values_are_not_written_into_numpys_arrays():
     with pytest.raises(NxTypeError, match=r"np\.add would write traced values into an array of NumPy's"):
         traced(lambda ours, x: np.add(x, 1, out=np.zeros(3)), np.ones(3))
+
+
+def test_functions_of_scipy_are_not_told_as_numpys():
+    special = pytest.importorskip("scipy.special")
+    with pytest.raises(NxTypeError, match=r"^gammaincinv\(\) has no counterpart for values that are traced"):
+        nx.defn(lambda x: special.gammaincinv(x, 0.5))(np.ones(3))

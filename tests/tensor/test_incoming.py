@@ -130,3 +130,15 @@ def test_what_has_an_array_and_what_only_has_dlpack():
     assert nx.tensor(Unnamed()).type == "bf16"
     with pytest.raises(TypeError, match="no such type"):
         nx.tensor(Broken())
+
+
+def test_what_offers_half_of_dlpack():
+    class Half:
+        def __array__(self, dtype=None, copy=None):
+            raise TypeError("no data here")
+
+        def __dlpack__(self, **options):
+            raise AssertionError
+
+    with pytest.raises(TypeError, match="no data here"):
+        array_of_numbers(Half())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import NxTypeError
+from nxkernel.errors import NxTypeError, TracedValueError
 
 
 def test_from_numpy_shares_memory_and_stays_read_only():
@@ -126,3 +126,11 @@ def test_a_scalar_in_an_f_string_is_its_number():
     assert f"{nx.tensor([1])}" == repr(nx.tensor([1]))
     rows = nx.vectorize(nx.tensor([1, 2]), "rows")
     assert f"{rows}" == repr(rows)
+
+
+def test_rounding_one_number():
+    assert (round(nx.tensor(2.567), 1), round(nx.tensor(2.567)), round(nx.tensor([7]))) == (2.6, 3, 7)
+    with pytest.raises(NxTypeError, match=r"^round\(\) needs a tensor with one element, this one is f32\[2\]"):
+        round(nx.tensor([1.0, 2.0]))
+    with pytest.raises(TracedValueError, match=r"Write nx\.round\(t\), or"):
+        nx.jit(lambda t: round(t, 2))(1.0)

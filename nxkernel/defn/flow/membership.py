@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
-from nxkernel.defn.flow.choices import and_, or_
+from nxkernel.defn.flow.choices import and_, or_, predicate
 from nxkernel.defn.flow.sequences import Range, counted
 from nxkernel.defn.flow.variables import is_traced, is_value, known
 from nxkernel.graph.expr import TracedValue
@@ -85,6 +85,7 @@ def _in_members(member: Any, members: list[Any]) -> Any:
         if not is_traced(same) and known(same):
             return True
         if is_traced(same):
+            predicate(same, "what `in` compares with a member", None)
             found = same if found is False else or_(lambda found=found: found, lambda same=same: same)
     return found
 

@@ -18,7 +18,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.tracing import BodyTrace, user_line
 from nxkernel.ops import indexing, shaping
 from nxkernel.ops.dispatch import convert, filled, operand
-from nxkernel.shapes import static_int
+from nxkernel.shapes import describe, static_int
 
 __all__ = ["cond", "fori", "scan", "unroll", "while_"]
 
@@ -59,6 +59,14 @@ def cond(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., Any]
     >>> halve(nx.tensor([4.0, 8.0])).to_list(), halve(nx.tensor([4.0, 2.0])).to_list()
     ([2.0, 4.0], [4.0, 2.0])
     """
+    for side in (then, otherwise):
+        if not callable(side):
+            raise NxTypeError(
+                message(
+                    f"cond takes a predicate and two functions, got {describe(side)} for one of them.",
+                    "Write nx.cond(predicate, lambda: a, lambda: b); nx.select(predicate, a, b) takes values.",
+                )
+            )
     return if_return(predicate, lambda: then(*operands), lambda: otherwise(*operands), _site())
 
 

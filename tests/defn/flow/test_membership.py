@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import TracedValueError
+from nxkernel.errors import NxTypeError, TracedValueError
 
 X = np.array([3, 1, 3, 2])
 
@@ -238,3 +238,12 @@ def test_values_of_numpy_programs_have_no_hash():
     first, _, last = str(raised.value).split("\n")
     assert first == "a set or a dict is to go by a value that only the running program knows: s64."
     assert last == "  Keep what was seen, or counted, in an array: count[v] += 1."
+
+
+def test_arrays_are_members_of_nothing():
+    with pytest.raises(NxTypeError, match=r"^what `in` compares with a member is one number, got u8\[2\]\."):
+        nx.defn(number_displayed_in)(np.ones(2))
+
+
+def number_displayed_in(x):
+    return x in [1, 2]

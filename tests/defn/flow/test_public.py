@@ -149,3 +149,12 @@ def test_a_state_of_nothing():
 def test_unroll_goes_over_the_same():
     unrolled = nx.unroll([1, 2, 3])
     assert (list(unrolled), len(unrolled), unrolled[1]) == ([1, 2, 3], 3, 2)
+
+
+def test_cond_of_values():
+    with pytest.raises(NxTypeError) as caught:
+        nx.cond(nx.tensor(1), nx.tensor(1.0), nx.tensor(2.0))
+    assert str(caught.value) == (
+        "cond takes a predicate and two functions, got a tensor (f32) for one of them.\n"
+        "  Write nx.cond(predicate, lambda: a, lambda: b); nx.select(predicate, a, b) takes values."
+    )
