@@ -48,7 +48,9 @@ def _values(*arrays: Any) -> tuple[Value, ...]:
 def _special(left: Value, right: Value) -> Any:
     """A product of parts of traced length, or of what a mask picks; None for arrays."""
     if isinstance(left, Selected) or isinstance(right, Selected):
-        return reductions.sum(e.multiply(left, right))
+        if left.ndim == right.ndim == 1:
+            return reductions.sum(e.multiply(left, right))
+        left, right = (side.compact() if isinstance(side, Selected) else side for side in (left, right))
     return parts.matmul(left, right) if parts.any_part([left, right]) else None
 
 

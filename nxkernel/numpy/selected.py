@@ -68,6 +68,11 @@ class Selected(Value):
         return count
 
     @property
+    def T(self) -> Any:  # noqa: N802 - NumPy's name
+        """What is picked, one element after the other, with its axes in reverse order."""
+        return self.compact().T
+
+    @property
     def real(self) -> Selected:
         """The real parts."""
         return Selected(self.base.real, self.mask, self.axis)

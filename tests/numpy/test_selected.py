@@ -17,6 +17,9 @@ ROWS = {
     "rows": lambda np, a: a[a[:, 0] < 0].sum(axis=0),
     "size": lambda np, a: (a[a > 1].size * 1, a[a > 1].shape[0] + 0),
     "dot": lambda np, a: np.dot(a[a > 1], a[a > 1]),
+    "products": lambda np, a: ((a[a[:, 0] < 0] @ a[1]).max(), (a[a[:, 0] < 0] @ a.T).sum(axis=0)),
+    "transposed": lambda np, a: (a[a[:, 0] < 0].T @ a[a[:, 0] < 0], a[:, 1][a[:, 0] < 0] @ a[a[:, 0] < 0]),
+    "weighted": lambda np, a: (a[a[:, 0] < 0].T * a[:, 2][a[:, 0] < 0]) @ a[a[:, 0] < 0],
     "norm": lambda np, a: np.linalg.norm(a[a > 1]),
     "mask of a column": lambda np, a: a[:, 1][a[:, 1] > -4].sum(),
 }
