@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.special
 
 import nxkernel as nx
 from nxkernel import hints
@@ -71,12 +72,19 @@ def test_forms_of_vectors_are_those_of_numpy(name, expected, names):
         ("trunc", np.trunc), ("cov", lambda t: np.cov(t.T, bias=True)), ("ptp", np.ptp),
         ("corrcoef", lambda t: np.corrcoef(t.T)),
         ("rot90", np.rot90), ("trace", np.trace), ("softmax", lambda t: np.exp(t) / np.exp(t).sum(-1, keepdims=True)),
-        ("sinc", lambda t: np.sin(t) / t), ("rad2deg", np.rad2deg), ("nanmean", np.nanmean),
+        ("sinc", np.sinc), ("expit", scipy.special.expit), ("rad2deg", np.rad2deg), ("nanmean", np.nanmean),
     ],
 )  # fmt: skip
 def test_forms_of_a_matrix_are_those_of_numpy(name, expected, names):
     found = eval(_form(hints.FUNCTIONS[name]), names)
     np.testing.assert_allclose(found, expected(names["t"].to_numpy()), rtol=1e-4)
+
+
+def test_what_is_said_of_sinc_at_0_is_so():
+    form, note = hints.FUNCTIONS["sinc"]
+    names = {"nx": nx, "np": np, "t": nx.f64([0.0, 0.5])}
+    exec(note.removeprefix("At 0 it is 1: begin with ").removesuffix("."), names)
+    np.testing.assert_allclose(eval(form, names), np.sinc([0.0, 0.5]), rtol=1e-12)
 
 
 def test_what_is_said_of_rolls_along_an_axis_is_so(names):
