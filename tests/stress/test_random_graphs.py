@@ -15,7 +15,6 @@ other results may be apart by what is known of their rounding.
 """
 
 import os
-import sys
 import time
 
 import pytest
@@ -51,16 +50,11 @@ def test_choices_that_fail_become_small():
 
 
 @pytest.mark.stress
-def test_many_random_graphs(capfd):
+def test_many_random_graphs(say):
     """As many as `NXKERNEL_STRESS_GRAPHS` says, from the seed `NXKERNEL_STRESS_FIRST` on, by `…_WORKERS` processes."""
     count = int(os.environ.get("NXKERNEL_STRESS_GRAPHS", "100000"))
     first = int(os.environ.get("NXKERNEL_STRESS_FIRST", time.time_ns() % 2**31))
     workers = int(os.environ.get("NXKERNEL_STRESS_WORKERS", os.cpu_count()))
-
-    def say(text):
-        with capfd.disabled():
-            print(f"\n{text}", end="", file=sys.stderr, flush=True)
-
     say(f"{count:,} graphs from NXKERNEL_STRESS_FIRST={first} on, in {workers} processes")
     run = Run(first, count, workers, say)
     run.finish()

@@ -39,13 +39,10 @@ def test_a_short_storm():
 
 
 @pytest.mark.stress
-def test_a_long_storm(capfd):
+def test_a_long_storm(say):
     """For `NXKERNEL_STRESS_SECONDS`, with the choices of `NXKERNEL_STRESS_FIRST`."""
     seed = int(os.environ.get("NXKERNEL_STRESS_FIRST", time.time_ns() % 2**31))
-    with capfd.disabled():
-        print(f"\n{THREADS} threads, NXKERNEL_STRESS_FIRST={seed}", file=sys.stderr)
+    say(f"{THREADS} threads, NXKERNEL_STRESS_FIRST={seed}")
     one = storm(float(os.environ.get("NXKERNEL_STRESS_SECONDS", "60")), seed)
     assert min(one.done.values()) > 0
-    with capfd.disabled():
-        told = ", ".join(f"{name} {count:,}" for name, count in one.done.items())
-        print(f"{told}; {len(one.races):,} races", file=sys.stderr)
+    say(", ".join(f"{name} {count:,}" for name, count in one.done.items()) + f"; {len(one.races):,} races")

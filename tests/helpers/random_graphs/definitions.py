@@ -36,8 +36,6 @@ def kept(v, like):
 
 
 '''
-
-
 RETURN = "return x, y, t, u, a, b"
 
 
@@ -97,8 +95,8 @@ class Writer:
             parts += ["0", f"a % {n}", f"np.array([0, {n // 2}])", f"[b % {n}, 0]"]
         key = self.choose.pick(parts)
         how = self.choose.pick(["number", "element", "itself", "twice"])
-        if how == "twice" and array.dtype.kind != "b":
-            self.add(depth, f"{name}[{key}] -= {name}[{key}]")
+        if how == "twice":
+            self.add(depth, f"{name}[{key}] += {name}[{key}]")
         elif how == "element":
             self.add(depth, f"{name}[{key}] = {self.element(name)}")
         elif how == "itself":

@@ -82,9 +82,7 @@ class Run:
             self.done += 1
             if self.done % OFTEN == 0 or self.done == self.count:
                 spent = time.monotonic() - self._begin
-                self.say(
-                    f"{self.done:,} of {self.count:,} graphs in {spent:.0f} s, {len(self.failures)} of them failed"
-                )
+                self.say(f"{self.done:,} of {self.count:,} graphs in {spent:.0f} s, {len(self.failures)} failures")
             if failure is not None:
                 self.failures.append(failure)
                 self.say(failure)
