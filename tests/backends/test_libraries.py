@@ -159,3 +159,16 @@ def test_rows_of_many_matrices_are_exchanged_as_those_of_one():
             rows[row], rows[pivot] = rows[pivot], rows[row]
         assert found[place].tolist() == rows
     assert libraries.order_of_rows(pivots[:0]).shape == (0, 4, 7)
+
+
+@pytest.mark.parametrize("shape", [(3, 8), (3, 8192)])
+@pytest.mark.parametrize("axes", [(), (1,), (0, 1)])
+@pytest.mark.parametrize("inverse", [False, True])
+def test_few_elements_are_transformed_as_many_are(shape, axes, inverse):
+    x = np.random.default_rng(0).normal(size=(*shape, 2)).view("c16")[..., 0]
+    result = np.empty_like(x)
+    before = x.copy()
+    libraries.transform_into(result, x, axes=axes, inverse=inverse)
+    expected = (np.fft.ifftn if inverse else np.fft.fftn)(x, axes=axes) if axes else x
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(x, before)

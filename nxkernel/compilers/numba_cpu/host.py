@@ -53,14 +53,16 @@ class Call:
         results: Sequence[Spec | None],
     ) -> None:
         self.function, self.operands, self.results = function, operands, results
+        self._operands = [_memory(spec) for spec in operands]
+        self._results = [None if spec is None else _memory(spec) for spec in results]
         self.number = next(_numbers)
         _calls[self.number] = self
 
     def __call__(self, addresses: Sequence[int]) -> None:
         """Run on the memory at addresses: of the operands, then of the results that are wanted."""
         rest = iter(addresses)
-        operands = [_array(next(rest), spec) for spec in self.operands]
-        results = [None if spec is None else _array(next(rest), spec) for spec in self.results]
+        operands = [_array(next(rest), *memory) for memory in self._operands]
+        results = [None if memory is None else _array(next(rest), *memory) for memory in self._results]
         self.function(operands, results)
 
     @property
@@ -69,9 +71,13 @@ class Call:
         return len(self.operands) + sum(spec is not None for spec in self.results)
 
 
-def _array(address: int, spec: Spec) -> np.ndarray:
-    memory = (ctypes.c_char * bytes_of(spec)).from_address(address)
-    return np.ndarray(spec.shape, spec.type.dtype, memory)
+def _memory(spec: Spec) -> tuple[type[ctypes.Array], tuple[int, ...], np.dtype]:
+    """What an array is made of: the bytes, the shape, the type of its elements."""
+    return ctypes.c_char * bytes_of(spec), spec.shape, spec.type.dtype
+
+
+def _array(address: int, memory: type[ctypes.Array], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return np.ndarray(shape, dtype, memory.from_address(address))
 
 
 @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64))
