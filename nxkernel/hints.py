@@ -24,6 +24,9 @@ _LAX = "nx.cond, nx.while_, nx.fori and nx.scan stand beside the rest; in defini
 _KEYS = "Numbers come from a key, and every sampler returns them and a new key."
 _READY = ("t", "When a call returns, its result is there.")
 _BACKWARD = ("nx.grad(lambda x: nx.sum(x * x))(t)", "Nothing is recorded: gradients are of functions.")
+_HALVES = "Halves go away from 0, and not to the even number as NumPy's do."
+_COLUMNS = "Variables are columns, and sums are divided by the number of rows: np.cov(t.T, bias=True) in NumPy."
+_QUANTILE = "This is the element below; a definition that names np has np.quantile, which goes between two."
 _NO_SAMPLER = "nx.random has no sampler of it: NumPy draws, outside of definitions."
 
 #: By what is typed after ``nx.``.
@@ -40,7 +43,7 @@ FUNCTIONS: dict[str, Entry] = {
     "argwhere": ("np.argwhere(t)", _OUTSIDE), "nonzero": ("np.nonzero(t)", _OUTSIDE),
     "flatnonzero": ("np.flatnonzero(t)", _OUTSIDE), "unique": ("np.unique(t)", _OUTSIDE),
     "argpartition": "nx.argsort(t)", "partition": "nx.sort(t)",
-    "around": "nx.round(t)", "rint": "nx.round(t)", "fix": "nx.sign(t) * nx.floor(nx.abs(t))",
+    "around": ("nx.round(t)", _HALVES), "rint": ("nx.round(t)", _HALVES), "fix": "nx.sign(t) * nx.floor(nx.abs(t))",
     "trunc": "nx.sign(t) * nx.floor(nx.abs(t))",
     "array": "nx.tensor([1, 2, 3])", "asarray": "nx.tensor([1, 2, 3])", "from_numpy": "nx.tensor(np.ones(3))",
     "array_equal": "nx.all(nx.equal(a, b))", "array_split": "nx.split(t, 0.5)",
@@ -66,7 +69,7 @@ FUNCTIONS: dict[str, Entry] = {
     "copy": ("t", "Tensors are immutable, so nobody needs a copy."),
     "copysign": "nx.select(nx.less(b, 0), -nx.abs(a), nx.abs(a))",
     "corrcoef": "nx.covariance(t) / nx.outer(nx.standard_deviation(t, axes=[0]), nx.standard_deviation(t, axes=[0]))",
-    "count_nonzero": "nx.sum(nx.not_equal(t, 0))", "cov": "nx.covariance(t)",
+    "count_nonzero": "nx.sum(nx.not_equal(t, 0))", "cov": ("nx.covariance(t)", _COLUMNS),
     "cross": "v[[1, 2, 0]] * w[[2, 0, 1]] - v[[2, 0, 1]] * w[[1, 2, 0]]",
     "cummax": "nx.cumulative_max(t, axis=0)", "cummin": "nx.cumulative_min(t, axis=0)",
     "cumprod": "nx.cumulative_product(t, axis=0)", "cumsum": "nx.cumulative_sum(t, axis=0)",
@@ -111,7 +114,10 @@ FUNCTIONS: dict[str, Entry] = {
     "custom_jvp": "nx.custom_grad(nx.sin(t), [t], lambda g: [g * nx.cos(t)])", "remat": "nx.checkpoint(nx.sin)(t)",
     "io_callback": ('nx.hook(t, "name", print)', _HOOK), "pure_callback": ('nx.hook(t, "name", print)', _HOOK),
     "debug": ('nx.hook(t, "name", print)', _HOOK), "host_callback": ('nx.hook(t, "name", print)', _HOOK),
-    "gradient": "nx.diff(v)", "ediff1d": "nx.diff(v)",
+    "ediff1d": "nx.diff(v)",
+    "gradient": (
+        "nx.concatenate([v[1:2] - v[:1], (v[2:] - v[:-2]) / 2, v[-1:] - v[-2:-1]])", "Of a function it is nx.grad(f)."
+    ),
     "greater_than": "nx.greater(a, b)", "less_than": "nx.less(a, b)",
     "hypot": "nx.sqrt(a * a + b * b)", "heaviside": "nx.greater_equal(t, 0)",
     "interp": ("np.interp(v, v, w)", "This goes outside of definitions: NumPy's functions take tensors."),
@@ -133,8 +139,8 @@ FUNCTIONS: dict[str, Entry] = {
     "mul": "nx.multiply(a, b)", "sub": "nx.subtract(a, b)",
     "div": "nx.divide(a, b)", "true_divide": "nx.divide(a, b)", "neg": "nx.negate(t)", "negative": "nx.negate(t)",
     "positive": "t", "ndim": "nx.rank(t)", "numel": "nx.size(t)",
-    "percentile": ("nx.sort(v)[int(0.9 * (v.size - 1))]", "nx.median(v) is the middle one."),
-    "quantile": ("nx.sort(v)[int(0.9 * (v.size - 1))]", "nx.median(v) is the middle one."),
+    "percentile": ("nx.sort(v)[int(0.9 * (v.size - 1))]", _QUANTILE),
+    "quantile": ("nx.sort(v)[int(0.9 * (v.size - 1))]", _QUANTILE),
     "polyval": "v[0] * t * t + v[1] * t + v[2]",
     "prod": "nx.product(t)", "ptp": "nx.reduce_max(t) - nx.reduce_min(t)", "std": "nx.standard_deviation(t)",
     "var": "nx.variance(t)", "trace": "nx.sum(nx.take_diagonal(t))",
@@ -179,7 +185,7 @@ LINALG: dict[str, Entry] = {
     "dot": "nx.dot(a, b)", "matmul": "nx.dot(a, b)", "multi_dot": "nx.dot(nx.dot(a, b), t)", "outer": "nx.outer(v, w)",
     "eig": ("nx.linalg.eigh(t)", "It is for symmetric matrices, whose lower triangle counts."),
     "eigvals": ("nx.linalg.eigh(t)[0]", "It is for symmetric matrices, whose lower triangle counts."),
-    "eigvalsh": "nx.linalg.eigh(t)[0]", "svdvals": "nx.linalg.svd(t)[1]",
+    "eigvalsh": "nx.sort(nx.linalg.eigh(t)[0])", "svdvals": "nx.linalg.svd(t)[1]",
     "inv": "nx.linalg.invert(t)", "lstsq": "nx.linalg.least_squares(t, v)",
     "solve_triangular": "nx.linalg.triangular_solve(t, v)", "diagonal": "nx.take_diagonal(t)",
     "trace": "nx.sum(nx.take_diagonal(t))",

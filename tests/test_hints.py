@@ -58,7 +58,8 @@ def test_forms_of_two_matrices_are_those_of_numpy(name, expected, names):
         ("roll", lambda v, w: np.roll(v, 1)), ("repeat", lambda v, w: np.repeat(v, 2)), ("cross", np.cross),
         ("convolve", np.convolve), ("searchsorted", lambda v, w: np.searchsorted(w, v)), ("isin", np.isin),
         ("trapezoid", lambda v, w: (v[1:] + v[:-1]).sum() / 2), ("vander", lambda v, w: np.vander(v, increasing=True)),
-        ("average", lambda v, w: np.average(v, weights=w)),
+        ("average", lambda v, w: np.average(v, weights=w)), ("gradient", lambda v, w: np.gradient(v)),
+        ("quantile", lambda v, w: np.quantile(v, 0.9, method="lower")),
     ],
 )  # fmt: skip
 def test_forms_of_vectors_are_those_of_numpy(name, expected, names):
@@ -85,6 +86,11 @@ def test_what_is_said_of_sinc_at_0_is_so():
     names = {"nx": nx, "np": np, "t": nx.f64([0.0, 0.5])}
     exec(note.removeprefix("At 0 it is 1: begin with ").removesuffix("."), names)
     np.testing.assert_allclose(eval(form, names), np.sinc([0.0, 0.5]), rtol=1e-12)
+
+
+def test_eigenvalues_are_in_numpys_order(names):
+    found = eval(hints.LINALG["eigvalsh"], names)
+    np.testing.assert_allclose(found, np.linalg.eigvalsh(names["t"].to_numpy()), rtol=1e-5)
 
 
 def test_what_is_said_of_rolls_along_an_axis_is_so(names):
