@@ -35,6 +35,7 @@ from nxkernel_lab.payload import graph, sources
 from nxkernel_lab.scene import WHOLE
 from nxkernel_lab.sides import FUSED, Side, side_of, steps_of
 from nxkernel_lab.speed import machine, whole
+from nxkernel_lab.succession import Successive
 from nxkernel_lab.svg import to_svg
 from nxkernel_lab.text import kernel_lines, to_text
 from nxkernel_lab.twins import Bundle, with_twins
@@ -47,7 +48,7 @@ _NEVER = "Not compiled yet: call it once, and its graph appears here."
 _FORGOTTEN = "Programs forgotten: the cache was cleared. Call it again, and its graph appears here."
 
 
-class Inspector(anywidget.AnyWidget):
+class Inspector(Successive, anywidget.AnyWidget):
     """The graph, the kernels, their code and the events of one definition.
 
     Parameters
@@ -96,6 +97,7 @@ class Inspector(anywidget.AnyWidget):
         self.refresh()
         for index in [k for k, view in enumerate(self._compiled) if measured and _origin(view) == _origin(measured)]:
             self._show(index)
+        self.settle()
 
     def refresh(self) -> None:
         """Read the definition's compilations, events and counts anew."""
@@ -118,6 +120,20 @@ class Inspector(anywidget.AnyWidget):
         """Take the widget off the page, and stop following events."""
         self._feed.stop()
         super().close()
+
+    def is_shown(self) -> bool:
+        """Whether a page shows it, as far as pages tell."""
+        return bool(self._pages)
+
+    def empty_out(self) -> None:
+        """Let go of the compilations, when it is closed."""
+        self._compiled, self._sides, self.empty = [], [], _NEVER
+        self.chosen, self.graph, self.geometry, self.steps, self.sources = -1, {}, {}, [], []
+        self.beside, self.beside_geometry = {"index": -1}, {}
+
+    def fill(self) -> None:
+        """Read the definition's compilations anew."""
+        self.refresh()
 
     def _show(self, index: int, step: str = FUSED) -> None:
         """Show a compilation at one of its steps, on the left side."""
@@ -194,6 +210,7 @@ class Inspector(anywidget.AnyWidget):
                 self._pages.pop(page, None)
                 if not self._pages:
                     self._feed.stop()
+                self.leave()
         if not 0 <= self.chosen < len(self._compiled):
             return
         match message:

@@ -16,6 +16,7 @@ from nxkernel_lab.desk import Desk, More, Page, read_request
 from nxkernel_lab.history import of_function, snapshot
 from nxkernel_lab.listing import programs_text, timeline_text
 from nxkernel_lab.messages import VIEWS, Close, unharmed
+from nxkernel_lab.succession import Successive
 from nxkernel_lab.tables import caches_table, timeline_table
 from nxkernel_lab.twins import Bundle, with_twins
 
@@ -51,7 +52,7 @@ def read_message(content: object) -> More | Close | Forget | Undo | None:
     return read_request(content)
 
 
-class Timeline(anywidget.AnyWidget):
+class Timeline(Successive, anywidget.AnyWidget):
     """What happened in this process, cell by cell, the sums of it, and the caches; a text where no widget can live.
 
     Parameters
@@ -75,11 +76,24 @@ class Timeline(anywidget.AnyWidget):
         super().__init__(page=page, function=function, state=snapshot(limit=FIRST))
         hear(self.comm, self._handle_msg)
         self.on_msg(self._receive)
+        self.settle()
 
     def close(self) -> None:
         """Take the widget off the page, and stop following events."""
         self._desk.close_all()
         super().close()
+
+    def is_shown(self) -> bool:
+        """Whether a page shows it, as far as pages tell."""
+        return any(page.following for page in self._views.values())
+
+    def empty_out(self) -> None:
+        """Let go of the records, when it is closed."""
+        self.state = {}
+
+    def fill(self) -> None:
+        """Read the latest records."""
+        self.state = snapshot(limit=FIRST)
 
     def _send_to(self, view: str, message: dict[str, Any]) -> None:
         self.send({"view": view, **message})
@@ -97,6 +111,7 @@ class Timeline(anywidget.AnyWidget):
                 self._views[view] = self._desk.open(partial(self._send_to, view), since)
             case Close(view) if view in self._views:
                 self._desk.close(self._views.pop(view))
+                self.leave()
             case Forget() | Undo() as request:
                 self._desk.clear(request, partial(self._send_to, ""))
 
