@@ -11,9 +11,9 @@ import sys
 import time
 
 import pytest
-from jupyter_client import KernelManager
 
 import stressing
+from kernel_session import Kernel
 
 pytestmark = [
     pytest.mark.stress,
@@ -115,52 +115,6 @@ def test_first_calls(seed, say):
     assert (printed, said) == ("[]\n", "")
 
 
-class Kernel:
-    """A Jupyter kernel, and what its cells print."""
-
-    def __init__(self, **environment):
-        self.manager = KernelManager(kernel_name="python3")
-        self.manager.start_kernel(env=stressing.variables("off", environment))
-        self.client = self.manager.client()
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=120)
-
-    def start(self, cell):
-        """Begin a cell."""
-        return self.client.execute(cell)
-
-    def wait_until_busy(self, ident):
-        """Wait until a cell runs."""
-        while True:
-            message = self.client.get_iopub_msg(timeout=120)
-            if message["parent_header"].get("msg_id") == ident and message["msg_type"] == "execute_input":
-                return
-
-    def end(self, ident):
-        """What a cell printed, and the name of its error."""
-        printed, error = "", ""
-        while True:
-            message = self.client.get_iopub_msg(timeout=120)
-            if message["parent_header"].get("msg_id") != ident:
-                continue
-            content = message["content"]
-            if message["msg_type"] == "stream":
-                printed += content["text"]
-            elif message["msg_type"] == "error":
-                error = content["ename"]
-            elif message["msg_type"] == "status" and content["execution_state"] == "idle":
-                return printed, error
-
-    def run(self, cell):
-        """Run a cell to its end."""
-        return self.end(self.start(cell))
-
-    def close(self):
-        """End the kernel."""
-        self.client.stop_channels()
-        self.manager.shutdown_kernel(now=True)
-
-
 _CELL = """
 interrupting.forget() if {anew} else None
 interrupting.WORKS[{name!r}][0]()
@@ -181,10 +135,7 @@ def test_a_kernel(seed, say):
             ident = kernel.start(_CELL.format(name=name, anew=anew))
             kernel.wait_until_busy(ident)
             time.sleep(choose.uniform(0, 0.3))
-            sent = time.perf_counter()
-            kernel.manager.interrupt_kernel()
-            printed, error = kernel.end(ident)
-            seconds = time.perf_counter() - sent
+            printed, error, seconds = kernel.interrupt(ident)
             assert (printed, error) in [
                 ("", "KeyboardInterrupt"),
                 ("at its end\n", ""),
