@@ -48,7 +48,9 @@ def reason(closest: Closest, edited: bool = False) -> tuple[str, ...]:
 
 def _line(what: str, there: str, here: str) -> str:
     if there.startswith("code ") and here.startswith("code "):
-        return f"{what}: {CODE_CHANGED}"
+        there, here = there.split()[1], here.split()[1]
+        if there == here:
+            return f"{what}: {CODE_CHANGED}"
     return f"{what}: {there} → {here}"
 
 

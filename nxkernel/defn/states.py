@@ -134,7 +134,7 @@ def describe(value: Any) -> str:
     function = getattr(value, "__nx_function__", value)
     code = getattr(getattr(function, "__func__", function), "__code__", None)
     if isinstance(code, types.CodeType) and not installed(function):
-        return f"code {fingerprint.of_code(code)[:8]}"
+        return f"code {code.co_name} {fingerprint.of_code(code)[:8]}"
     name = getattr(value, "__name__", None)
     if callable(value) and isinstance(name, str):
         return name

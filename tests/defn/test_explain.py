@@ -238,6 +238,18 @@ def test_modules_and_functions_that_other_code_names_are_no_reason(before, after
     assert f.compilations()[-1].reason == ("captured helper: its code has changed",)
 
 
+def test_another_function_is_told_by_its_name():
+    def twice(x):
+        return x * 2
+
+    def thrice(x):
+        return x * 3
+
+    f = nx.defn(lambda x, *, rule: rule(x))
+    f(ONE, rule=twice)
+    assert f.why(ONE, rule=thrice).difference == ("option rule: twice → thrice",)
+
+
 def test_values_that_other_code_names_and_another_module_of_the_same_name_are_told():
     f, around = helped("np.sin(x)")
     f(ONE)

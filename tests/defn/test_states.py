@@ -91,8 +91,8 @@ def test_code_for_people():
         return x
 
     text = states.describe(f)
-    assert text.startswith("code ")
-    assert len(text) == len("code ") + 8
+    assert text.startswith("code f ")
+    assert len(text) == len("code f ") + 8
     assert states.describe(nx.defn(f)) == text
 
 
