@@ -26,6 +26,7 @@ from nxkernel.defn import (
     misuse,
     nans,
     options,
+    pickling,
     places,
     quick,
     static_arguments,
@@ -125,11 +126,20 @@ class Definition(Compiled):
     def __get__(self, instance: Any, owner: type | None = None) -> Definition:
         if instance is None:
             return self
-        bound = object.__new__(type(self))
-        bound.__dict__.update(self.__dict__)
+        bound = self.__copy__()
         rest = list(self._signature.parameters.values())[1:]
         bound._set_function(types.MethodType(self.__nx_function__, instance), inspect.Signature(rest))
         return bound
+
+    def __copy__(self) -> Definition:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce__(self) -> str | tuple:
+        return pickling.reduced(self, Definition)
+
+    __nx_pickled__ = functools.cached_property(pickling.stand_in)
 
     # Calls -----------------------------------------------------------------------------------------------------
 
