@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
@@ -15,6 +16,7 @@ from nxkernel.numpy.array import Value, as_value, wrap
 from nxkernel.numpy.creation import arange, linspace, zeros
 from nxkernel.numpy.joining import concatenate, stack
 from nxkernel.numpy.shaping import as_array, sizes
+from nxkernel.numpy.views import reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, operand
 
@@ -129,15 +131,15 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
 
 def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **options: Any) -> Any:
     """All parts of a size, as :func:`numpy.lib.stride_tricks.sliding_window_view`, read-only."""
-    value = as_value(x)
+    value = operand(as_value(x))
     lengths = sizes(window_shape)
     axes = [k % value.ndim for k in (range(value.ndim) if axis is None else sizes(axis))]
     for place, length in zip(axes, lengths, strict=True):
-        starts = arange(value.shape[place] - length + 1)
-        places = e.add(starts[:, None], arange(length)[None, :])
-        value = value[(*(slice(None),) * place, places)]
-        value = value.transpose([*range(place + 1), *range(place + 2, value.ndim), place + 1])
-    return value
+        ones = (1,) * value.ndim
+        window = (*ones[:place], length, *ones[place + 1 :])
+        views = apply(p.windows, value, window=window, strides=ones, dilations=ones)
+        value = reshaped(views, (*views.shape[: value.ndim], length))
+    return wrap(value)
 
 
 def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:
@@ -156,7 +158,6 @@ def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:
 
 def gcd(x1: Any, x2: Any, **options: Any) -> Any:
     """The greatest common divisor, as :func:`numpy.gcd`: by Euclid's loop, all elements at once."""
-    from nxkernel import primitives as p
     from nxkernel.ops.control import run_while
     from nxkernel.ops.dispatch import spread, together
     from nxkernel.shapes import broadcast_shapes

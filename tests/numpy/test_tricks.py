@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import nxkernel.numpy as nnp
+from compiling import graph_of, spec
 from numpy_face import check, traced
 from nxkernel import types
 from nxkernel.errors import NxTypeError
+from nxkernel.graph.traverse import post_order
 
 M = np.arange(24.0).reshape(4, 6) - 7
 
@@ -45,6 +47,18 @@ def test_polyfit():
 def test_windows():
     (found,) = traced(lambda np, m: np.sliding_window_view(m, (2, 3)), M)
     np.testing.assert_array_equal(found, np.lib.stride_tricks.sliding_window_view(M, (2, 3)))
+
+
+@pytest.mark.parametrize(("size", "axis"), [(3, 1), ((2, 2), (0, 0)), ((2, 3), (1, 0)), ((2,), (-1,))])
+def test_windows_along_some_axes(size, axis):
+    (found,) = traced(lambda np, m: np.sliding_window_view(m, size, axis=axis), M)
+    np.testing.assert_array_equal(found, np.lib.stride_tricks.sliding_window_view(M, size, axis=axis))
+
+
+def test_windows_are_views_for_kernels():
+    graph = graph_of(lambda m: nnp.sliding_window_view(m, (2, 3)).__nx_operand__(), spec("f64", 5, 6))
+    names = [node.primitive.name for node in post_order(graph.outputs)]
+    assert names == ["parameter", "windows", "reshape", "windows", "reshape"]
 
 
 def test_objects_and_classes_of_numpys_have_twins():
