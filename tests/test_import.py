@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import nxkernel
+import nxkernel_lab
+import nxkernel_magics
 
 LATER = ["IPython", "anywidget", "ipywidgets", "jax", "llvmlite", "numba", "scipy"]
 
@@ -57,9 +59,10 @@ def imported(path, names):
     return found & names
 
 
-def test_modules_import_no_circle():
-    package = Path(nxkernel.__file__).parent
-    files = {".".join(path.relative_to(package.parent).with_suffix("").parts): path for path in package.rglob("*.py")}
+@pytest.mark.parametrize("package", [nxkernel, nxkernel_lab, nxkernel_magics], ids=lambda package: package.__name__)
+def test_modules_import_no_circle(package):
+    folder = Path(package.__file__).parent
+    files = {".".join(path.relative_to(folder.parent).with_suffix("").parts): path for path in folder.rglob("*.py")}
     files = {name.removesuffix(".__init__"): path for name, path in files.items()}
     imports = {name: imported(path, set(files)) - {name} for name, path in files.items()}
     # TopologicalSorter raises CycleError, which names the circle.
