@@ -15,6 +15,7 @@ from nxkernel.numpy.array import as_value, type_of, wrap
 from nxkernel.numpy.ufunc import finished
 from nxkernel.numpy.views import reshaped
 from nxkernel.operand import Operand, Proxy
+from nxkernel.ops import rows
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, merged, operand
 from nxkernel.shapes import normalize_axis, text
 
@@ -51,6 +52,8 @@ def join_new(values: Sequence[Any], axis: int) -> Operand:
                 f"stacked arrays have one shape, got {text(shape) or '()'} and {text(value.shape) or '()'}"
             )
     place = normalize_axis(axis, (*shape, 1))
+    if place == 0 and (parts_ := rows.joined(made)) is not None:
+        return apply(p.concatenate, *parts_, axis=0) if len(parts_) > 1 else parts_[0]
     longer = (*shape[:place], 1, *shape[place:])
     return apply(p.concatenate, *[reshaped(value, longer) for value in made], axis=place)
 

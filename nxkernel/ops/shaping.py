@@ -11,6 +11,7 @@ from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
+from nxkernel.ops import rows
 from nxkernel.ops.creation import shape_of
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, lasting, operand, spread
 from nxkernel.shapes import normalize_axes, normalize_axis, normalize_names, static_int, text
@@ -453,7 +454,12 @@ def stack(tensors: Any, *, axis: int = 0, name: str | None = None) -> Tensor | E
                     f"stack needs tensors of one shape, got {parts[0].spec} and {part.spec}.", "See nx.concatenate."
                 )
             )
-    return concatenate([new_axis(part, axis, name) for part in parts], axis=normalize_axis(axis, (*parts[0].shape, 1)))
+    place = normalize_axis(axis, (*parts[0].shape, 1))
+    if place == 0 and name is None and not any(any(part.names) for part in parts):
+        found = rows.joined(parts)
+        if found is not None:
+            return concatenate(found)
+    return concatenate([new_axis(part, axis, name) for part in parts], axis=place)
 
 
 def _parts(tensors: Any, function: str) -> list[Any]:

@@ -54,10 +54,12 @@ class PlainRuntime:
             assert len(state) == len(names)
         return state
 
-    def for_(self, items, body, state, names, site, broken=None):
+    def for_(self, items, body, state, names, site, broken=None, gathered=()):
         self.asked.append(("for", names))
         for item in items:
             state = body(item, *state[1:])
+            for place, _, held in gathered:
+                held.append(state[place])
             assert len(state) == len(names)
             if broken is not None and state[broken]:
                 break

@@ -1,24 +1,43 @@
-"""The functions made from rows look like functions written out. (Their examples run as doctests of nxkernel.ops.)"""
+"""Rows of tensors that are put together again."""
 
-import inspect
-import pickle
-
-import pytest
+import numpy as np
 
 import nxkernel as nx
-from nxkernel import ops
-
-ROWS = [name for name in ops.__all__ if getattr(inspect.unwrap(getattr(ops, name)), "__module__", "") == "nxkernel.ops"]
+from nxkernel.ops import rows
 
 
-def test_there_are_many():
-    assert len(ROWS) > 60
-    assert {"add", "exp", "equal", "sum", "argmax", "round", "is_nan", "left_shift"} <= {*ROWS}
+def shapes_of(function, *args):
+    """The shapes of the parts that rows become."""
+    found = []
+
+    def traced(*given):
+        parts = rows.joined(function(*given))
+        found.append(None if parts is None else [part.shape for part in parts])
+        return given[0]
+
+    nx.debug_expr(traced)(*args)
+    return found[0]
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_a_row_is_an_ordinary_function(name):
-    function = getattr(nx, name)
-    assert function.__name__ == function.__qualname__ == name
-    assert pickle.loads(pickle.dumps(function)) is function
-    assert "Examples\n--------\n>>> nx." in inspect.getdoc(function)
+T = np.zeros((5, 2))
+
+
+def test_rows_in_order_are_one_part():
+    assert shapes_of(lambda t: [t[k] for k in range(5)], T) == [(5, 2)]
+    assert shapes_of(lambda t: [t[k] for k in range(1, 4)], T) == [(3, 2)]
+
+
+def test_others_stay_between_them():
+    assert shapes_of(lambda t: [t[4], t[0], t[1], t[0] * 2, t[2], t[3]], T) == [(1, 2), (2, 2), (1, 2), (2, 2)]
+
+
+def test_nothing_to_do():
+    assert shapes_of(lambda t: [t[1], t[0], t[3]], T) is None
+    assert shapes_of(lambda t: [t[:, 0], t[:, 1]], T) is None
+    assert shapes_of(lambda t: [t[0, :1], t[1, :1]], T) is None
+
+
+def test_values():
+    t = np.arange(10.0).reshape(5, 2)
+    found = nx.jit(lambda t: nx.stack([t[4], t[0], t[1], t[1] * 2, t[2], t[3]]))(t)
+    np.testing.assert_array_equal(np.asarray(found), [t[4], t[0], t[1], t[1] * 2, t[2], t[3]])

@@ -8,6 +8,7 @@ from typing import Any
 from nxkernel import types
 from nxkernel.defn.flow import sites, unrolling
 from nxkernel.defn.flow.choices import TURN, if_, not_, predicate
+from nxkernel.defn.flow.gathering import Gathering, LearntError, List, without
 from nxkernel.defn.flow.sequences import Counted, Range, counted
 from nxkernel.defn.flow.state import Plan, State, plan
 from nxkernel.defn.flow.unassigned import is_unassigned
@@ -111,7 +112,14 @@ def _unrolled_while(test: Callable[..., Any], body: Body, values: tuple, site: A
 
 
 def for_(
-    iterable: Any, body: Body, values: tuple, names: Sequence[str], site: Any, *, broken: int | None = None
+    iterable: Any,
+    body: Body,
+    values: tuple,
+    names: Sequence[str],
+    site: Any,
+    *,
+    broken: int | None = None,
+    gathered: Sequence[tuple[int, str, list]] = (),
 ) -> tuple:
     """A `for`: its variables, as they are after it.
 
@@ -127,10 +135,12 @@ def for_(
     site : Site
     broken : int, optional
         The place of the variable that tells whether the loop was left by `break`.
+    gathered : sequence of tuple
+        Lists that each turn appends one thing to: the place of the variable that holds it, and the name of the list.
     """
-    sequence = counted(iterable)
+    sequence, lists = counted(iterable), [List(*each) for each in gathered]
     if sequence is None:
-        return _unrolled_for(iterable, body, values, names, site, broken, None)
+        return _unrolled_for(iterable, body, values, names, site, broken, lists, None)
     if isinstance(sequence, range):
         sequence = Range(sequence.start, sequence.stop, sequence.step)
     length = sequence.length
@@ -139,7 +149,7 @@ def for_(
     found, reason, begun, settling = plan(site, names), None, unrolling.mark(), _SETTLING
     while not found.unroll or is_traced(length):
         try:
-            return _native_for(sequence, sequence.length, body, values, names, site, broken, found)
+            return _native_for(sequence, sequence.length, body, values, names, site, broken, lists, found)
         except (NxError, MustUnrollError) as error:
             if is_traced(length) or not _mends(error):
                 raise unrolling.told(error, site) from None
@@ -151,11 +161,11 @@ def for_(
                 raise unrolling.told(reason, site)
             break
         item, sequence = _parted(sequence)
-        values, settling = _unrolled_for([item], body, values, names, site, broken, None), settling - 1
+        values, settling = _unrolled_for([item], body, values, names, site, broken, lists, None), settling - 1
         if broken is not None and not is_traced(values[broken]) and known(values[broken]):
             return values
     written = _SETTLING - settling
-    after = _unrolled_for(_static(sequence), body, values, names, site, broken, reason, written)
+    after = _unrolled_for(_static(sequence), body, values, names, site, broken, lists, reason, written)
     if not found.unroll:
         unrolling.keep(found)
     return after
@@ -182,6 +192,7 @@ def _native_for(
     names: Sequence[str],
     site: Any,
     broken: int | None,
+    lists: Sequence[List],
     found: Plan,
 ) -> tuple:
     # A range with a static step is counted by its own numbers, anything else by places.
@@ -189,11 +200,18 @@ def _native_for(
     start, step = (sequence.start, int(sequence.step)) if direct else (0, 1)
     stop = sequence.stop if direct else length
     given: list[Any] = []
+    if lists and is_traced(length):
+        raise MustUnrollError(
+            f"it appends to `{lists[0].name}`, and only the running program knows how often",
+            unrolling.gathered(lists[0].name, lists[0].items),
+        )
+    gathering = Gathering(lists, 0 if is_traced(length) else int(length), site)
 
     def item(count: Any) -> Any:
         return count if direct else sequence.item(count)
 
     def ask(counts: Sequence[Any], variables: tuple) -> Any:
+        gathering.check()
         go_on = comparison.less(counts[0], stop) if step > 0 else comparison.greater(counts[0], stop)
         if broken is None:
             return go_on
@@ -202,21 +220,31 @@ def _native_for(
     def turn(counts: Sequence[Any], variables: tuple) -> tuple[tuple, tuple]:
         _assume(counts[0], start, stop, step)
         given[:] = [item(counts[0])]
-        first, *rest = body(given[0], *variables)
+        results = body(given[0], *variables)
+        if lists:
+            number = counts[0] if (start, step) == (0, 1) else (counts[0] - start) // step
+            results = gathering.turn(number, variables, results)
+        first, *rest = results
         if first is not given[0]:
             found.keeps_target = True
         return (counts[0] + step,), ((first, *rest) if found.keeps_target else tuple(rest))
 
-    state = State(site, names, values, found, (body,), target=True)
-    (count,), after = state.run((start,), ask, turn)
+    while True:
+        gathering.begin()
+        try:
+            (count,), after = State(site, names, values, found, (body,), target=True).run((start,), ask, turn)
+        except LearntError:
+            continue
+        break
+    (first, *rest) = gathering.end(values, after if found.keeps_target else (None, *after))
     if found.keeps_target:
-        return after
+        return (first, *rest)
     last = item(count - step)
     if is_traced(length) and (is_number(values[0]) or is_value(values[0])):
         last = if_(comparison.greater(length, 0), lambda: (last,), lambda: (values[0],), (), names[:1], site)[0]
     elif is_traced(length) and not is_unassigned(values[0]):
         last = values[0]
-    return (last, *after)
+    return (last, *rest)
 
 
 def _assume(count: Any, start: Any, stop: Any, step: int) -> None:
@@ -247,6 +275,7 @@ def _unrolled_for(
     names: Sequence[str],
     site: Any,
     broken: int | None,
+    lists: Sequence[List],
     reason: Exception | None,
     written: int = 0,
 ) -> tuple:
@@ -257,6 +286,10 @@ def _unrolled_for(
             if known(left):
                 break
             values = body(item, *values[1:])
+            if lists:
+                for each in lists:
+                    each.items.append(values[each.place])
+                values = without(lists, values)
         else:
             values = if_(
                 left,

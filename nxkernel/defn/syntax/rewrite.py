@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Iterable
 
+from nxkernel.defn.syntax import gathering
 from nxkernel.defn.syntax import names as naming
 from nxkernel.defn.syntax.assignments import Assignments
 from nxkernel.defn.syntax.expressions import Expressions, load, runtime, store, thunk
@@ -110,6 +111,8 @@ class _Function:
             if isinstance(statement, Tail):
                 # What comes right behind is the choice of which both sides go on to it.
                 statement.given = self.assigned([statements[place + 1], *statement.body])
+            if isinstance(statement, ast.For):
+                statement.appended = gathering.appended(statements[:place], statement)
             begin = len(made)
             made += self.statement(statement, bound)
             for new in made[begin:]:
@@ -317,6 +320,8 @@ class _Function:
             assigned = list(dict.fromkeys([*self.assigned([target]), *assigned]))
             unpack = self.assignments.assign([target], load(item))
         state = [item, *(name for name in assigned if name != item and name in statement.live_turn)]
+        gathered = self.gathered(statement)
+        state += gathered
         before = self.bind(state, bound, statement)
 
         bound_here = naming.stores([target])
@@ -337,4 +342,22 @@ class _Function:
         )
         if statement.broken in state:
             call.keywords = [ast.keyword("broken", ast.Constant(state.index(statement.broken)))]
+        if gathered:
+            lists = [
+                ast.Tuple([ast.Constant(state.index(held)), ast.Constant(name), load(name)], ast.Load())
+                for held, name in gathered.items()
+            ]
+            call.keywords = [ast.keyword("gathered", ast.Tuple(lists, ast.Load()))]
         return [*before, body, self.taken(state, call)]
+
+    def gathered(self, loop: ast.For) -> dict[str, str]:
+        """Lists that a turn appends to: new variables for what it appends, which the body assigns, and their names."""
+        found = {}
+        for name, statement in loop.appended.items():
+            if name in self.locals and name not in self.shared:
+                held = self.fresh(f"{name}_item")
+                self.locals.add(held)
+                found[held] = name
+                place = loop.body.index(statement)
+                loop.body[place] = at(ast.Assign([at(store(held), statement)], statement.value.args[0]), statement)
+        return found

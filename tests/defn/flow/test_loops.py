@@ -241,16 +241,17 @@ def test_only_the_loop_that_needs_it_is_written_out():
     assert nodes(f, 1.0) < 50
 
 
-def test_a_loop_that_fills_a_list_is_written_out(run):
+def test_a_loop_that_fills_a_list_and_reads_it_is_written_out(run):
     f = run(
         "@nx.defn\n"
         "def f(x):\n"
         "    found = []\n"
         "    for i in range(3):\n"
         "        found.append(x * i)\n"
+        "        x = x + len(found)\n"
         "    return nx.stack(found)\n"
     )["f"]
-    assert f(2.0).to_list() == [0.0, 2.0, 4.0]
+    assert f(2.0).to_list() == [0.0, 3.0, 10.0]
     assert notes("f") == ("cell.py, line 4: this loop is written out 3 times: it changes `found`, a Python list",)
 
 
@@ -259,7 +260,7 @@ def test_a_loop_over_an_unknown_number_cannot_fill_a_list(run):
         "f"
     ]
     assert message(f, 1.0, 3) == (
-        "this loop cannot be compiled: it changes `found`, a Python list.\n"
+        "this loop cannot be compiled: it appends to `found`, and only the running program knows how often.\n"
         "  cell.py, line 4, in f:\n"
         "    for i in range(n):\n"
         "             ^^^^^^^^\n"

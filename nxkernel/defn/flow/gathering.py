@@ -1,0 +1,291 @@
+"""What a loop appends to lists, as in ``xs.append(x)``: arrays of the program, of which the lists get the rows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nxkernel import primitives, types
+from nxkernel.defn.flow import aliases, sites, variables
+from nxkernel.defn.flow.unassigned import pending
+from nxkernel.defn.flow.unrolling import MustUnrollError, gathered
+from nxkernel.errors import NxError, NxTypeError
+from nxkernel.graph import tracing
+from nxkernel.numpy.array import Array
+from nxkernel.numpy.roots import Root
+from nxkernel.operand import Operand
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand
+from nxkernel.primitives import Spec
+
+
+class List(NamedTuple):
+    """A list that each turn of a loop appends one thing to.
+
+    Parameters
+    ----------
+    place : int
+        Among the variables of the loop, of the one that holds what a turn appends.
+    name : str
+    items : list
+    """
+
+    place: int
+    name: str
+    items: list[Any]
+
+
+def without(lists: Sequence[List], values: tuple) -> tuple:
+    """The values of the variables of a loop without what a turn appends to lists."""
+    places = {each.place: pending(each.name) for each in lists}
+    return tuple([places.get(place, value) for place, value in enumerate(values)])
+
+
+class LearntError(MustUnrollError):
+    """What a turn appends is known now: the loop is traced again, with an array for it."""
+
+    def __init__(self) -> None:
+        super().__init__("what it appends was not known")
+
+
+@dataclass
+class _Shares:
+    """What a list shares with the variables of its loop.
+
+    Attributes
+    ----------
+    begun : dict
+        For a leaf of its first item the variable that had that array before the loop.
+    ended : dict
+        For a variable the leaf of the last item that is the array that it has after the loop.
+    maybe : list of Root
+        Arrays from before the loop that items may be, as the running program decides.
+    doubted : list of int
+        The variables that may have an array after the loop that is an item, or several.
+    """
+
+    begun: dict[int, int] = field(default_factory=dict)
+    ended: dict[int, int] = field(default_factory=dict)
+    maybe: list[Root] = field(default_factory=list)
+    doubted: list[int] = field(default_factory=list)
+
+
+class Gathering:
+    """The lists of one loop.
+
+    Parameters
+    ----------
+    lists : sequence of List
+    length : int
+        How many turns there are.
+    site : Site
+        Of the loop.
+    """
+
+    def __init__(self, lists: Sequence[List], length: int, site: Any) -> None:
+        self._lists, self._length, self._site = lists, length, site
+        #: For each list the specs of the leaves of what a turn appends, once they are known.
+        self._specs: list[list[Spec] | None] = [None] * len(lists)
+
+    def begin(self) -> None:
+        """Make the arrays, in the trace that the loop is in."""
+        self._roots = [
+            [Root(filled(0, spec.type, (self._length, *spec.shape))) for spec in specs or ()] for specs in self._specs
+        ]
+        self._found: list[tuple] = [()] * len(self._lists)
+        self._refused: MustUnrollError | None = None
+        self._shares = [_Shares() for _ in self._lists]
+
+    def turn(self, number: Any, given: Sequence[Any], results: tuple) -> tuple:
+        """Keep what a turn appends; returns the results without it.
+
+        Parameters
+        ----------
+        number : traced value
+            Of the turn, from 0 on.
+        given : sequence
+            The values of the variables that the turn began with.
+        results : tuple
+            Those that it ended with, what it appends among them.
+
+        Raises
+        ------
+        LearntError
+            The first time.
+        """
+        self._refused = None
+        try:
+            for index, each in enumerate(self._lists):
+                self._keep(index, each, number, given, results)
+        except LearntError:
+            raise
+        except MustUnrollError as error:
+            self._refused = error
+        return without(self._lists, results)
+
+    def check(self) -> None:
+        """Refuse what the turn appends, when every variable is known to be held as it must be.
+
+        Raises
+        ------
+        MustUnrollError
+            For what cannot be the row of an array, or would not stay as it is when it is appended.
+        """
+        if self._refused is not None:
+            raise self._refused
+
+    def _keep(self, index: int, each: List, number: Any, given: Sequence[Any], results: tuple) -> None:
+        leaves: list[Any] = []
+        structure = variables.take_apart(results[each.place], leaves)
+        self._check(each, structure, leaves)
+        self._follow(index, each, structure, given, results)
+        self._learn(index, each, leaves)
+        for root, leaf in zip(self._roots[index], leaves, strict=True):
+            row = _reshaped(convert(leaf, root.type), (1, *leaf.shape), (None,) * (1 + len(leaf.shape)))
+            starts = [number, *[0] * len(leaf.shape)]
+            root.write(apply(primitives.put_slice, root.content(), row, *map(operand, starts)))
+        self._found[index] = structure
+
+    def end(self, before: Sequence[Any], after: Sequence[Any]) -> list[Any]:
+        """Give the lists what was appended; returns the values of the variables after the loop.
+
+        Parameters
+        ----------
+        before, after : sequence
+            The values of the variables, as the state of the loop has them.
+        """
+        values = list(after)
+        for index, each in enumerate(self._lists):
+            specs, roots, structure = self._specs[index], self._roots[index], self._found[index]
+            arrays, new, shares = [Array(root) for root in roots], _new(structure), self._shares[index]
+            for number in range(self._length):
+                rows = _rows(structure, specs, arrays, number)
+                if number == 0:
+                    for leaf, place in shares.begun.items():
+                        rows[leaf] = before[place]
+                if number == self._length - 1:
+                    values = [rows[shares.ended[k]] if k in shares.ended else value for k, value in enumerate(values)]
+                each.items.append(variables.rebuild(new, iter(rows)))
+            if shares.maybe:
+                self._tie(each, [*roots, *(array.root for k in shares.doubted for array in _arrays(values[k]))], shares)
+        return values
+
+    def _tie(self, each: List, roots: Sequence[Root], shares: _Shares) -> None:
+        sources = {root: root.writes for root in shares.maybe}
+        refusal = functools.partial(self._refusal, each.name)
+        for root in roots:
+            aliases.tie(root, sources, f"an item of {each.name}", self._site, refusal)
+            root.doubt = refusal if shares.doubted else None
+
+    def _check(self, each: List, structure: tuple, leaves: Sequence[Any]) -> None:
+        kinds = set(_kinds(structure))
+        if kinds & {variables.HELD, variables.NONE, variables.PART} or any(map(is_number, leaves)) or not leaves:
+            raise _unfit(each, "known while it is traced, or has no fixed shape")
+        if any(leaf.type.is_integer and not leaf.shape for leaf in leaves):
+            raise _unfit(each, "a whole number, which may be needed while it is traced")
+
+    def _follow(self, index: int, each: List, structure: tuple, given: Sequence[Any], results: Sequence[Any]) -> None:
+        """Note which variables have an array that is appended, before the turn or after it."""
+        arrays, outside = variables.arrays_of(structure), tracing.current().previous
+        own = {array.root for array in arrays if array is not None}
+        begun = {array.root for value in given for array in _arrays(value)}
+        ended = {k: _arrays(value) for k, value in enumerate(results) if k != each.place}
+        kept = [k for k, found in ended.items() if any(array.root in own for array in found)]
+        reached = aliases.reached(own)
+        written = any(root.writes for root in begun) and (kept or reached.keys() & begun)
+        if written or any(outside.knows(root.cell) for root in own):
+            raise _shared(each)
+        shares = self._shares[index] = _Shares()
+        for leaf, array in enumerate(arrays):
+            if array is not None and array.root in begun:
+                shares.begun[leaf] = _place(array, given, each) + 1
+        if reached.keys() & (begun - own):
+            shares.maybe = [root for root in reached if outside.knows(root.cell)]
+            shares.doubted = kept
+            return
+        for place in kept:
+            shares.ended[place] = _place(results[place], arrays, each)
+
+    def _refusal(self, name: str) -> NxError:
+        return sites.error(
+            NxTypeError,
+            f"an array is assigned into that is, or may be, an item of `{name}`: only the running program knows which.",
+            *sites.shown(self._site),
+            f"Append copies, as in {name}.append({_copy('x')}).",
+        )
+
+    def _learn(self, index: int, each: List, leaves: Sequence[Any]) -> None:
+        specs, known = [leaf.spec for leaf in leaves], self._specs[index]
+        if known is None:
+            self._specs[index] = specs
+            raise LearntError
+        if [spec.shape for spec in specs] != [spec.shape for spec in known]:
+            raise _unfit(each, "of another shape in each turn")
+        # A turn is traced until the types of its numbers are found, from narrow ones on.
+        wider = [
+            Spec(types.merge(one.type, other.type), one.shape, one.names)
+            for one, other in zip(known, specs, strict=True)
+        ]
+        if wider != known:
+            self._specs[index] = wider
+            raise LearntError
+
+
+def _reshaped(value: Operand, shape: tuple[int, ...], names: tuple[str | None, ...]) -> Operand:
+    return apply(primitives.reshape, value, shape=shape, names=names)
+
+
+def _unfit(each: List, what: str) -> MustUnrollError:
+    return MustUnrollError(f"what it appends to `{each.name}` is {what}", gathered(each.name, each.items))
+
+
+def _shared(each: List) -> MustUnrollError:
+    return MustUnrollError(
+        f"it appends an array to `{each.name}` that is assigned into, or comes from outside",
+        f"Append a copy, as in {each.name}.append({_copy('x')}).",
+    )
+
+
+def _place(array: Any, among: Sequence[Any], each: List) -> int:
+    """Where an array is among others; a view of it is not followed."""
+    place = next((k for k, other in enumerate(among) if other is array), None)
+    if place is None or not isinstance(array, Array):
+        raise _shared(each)
+    return place
+
+
+def _copy(name: str) -> str:
+    return f"{name}.copy()" if types.follows_numpy() else f"{name} + 0"
+
+
+def _kinds(structure: tuple) -> Iterable[str]:
+    yield structure[0]
+    for child in structure[2]:
+        yield from _kinds(child)
+
+
+def _arrays(value: Any) -> list[Any]:
+    structure = variables.take_apart(value, [])
+    return [array for array in variables.arrays_of(structure) if array is not None]
+
+
+def _new(structure: tuple) -> tuple:
+    kind, detail, children = structure
+    return (kind, None if kind == variables.LEAF else detail, tuple(map(_new, children)))
+
+
+def _proxies(structure: tuple) -> list[bool]:
+    kind, detail, children = structure
+    if kind == variables.LEAF:
+        return [detail is not None]
+    return [found for child in children for found in _proxies(child)]
+
+
+def _rows(structure: tuple, specs: Sequence[Spec], arrays: Sequence[Array], number: int) -> list[Any]:
+    """What a turn appended: NumPy's arrays and scalars as such, anything else as traced values."""
+    found = []
+    for array, spec, proxy in zip(arrays, specs, _proxies(structure), strict=True):
+        row = array[number]
+        found.append(row if proxy else _reshaped(operand(row), spec.shape, spec.names))
+    return found
