@@ -7,10 +7,9 @@ counts as ``u8`` in arithmetic. While NumPy's rules are asked for (:func:`promot
 from __future__ import annotations
 
 import builtins
-import contextlib
 import functools
 import threading
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ from nxkernel.kinds import (
     u32,
     u64,
 )  # fmt: skip
+from nxkernel.meanwhile import Meanwhile, kept
 
 __all__ = [
     "TYPES", "Type", "bf16", "bool_", "c64", "c128", "cast_number", "complex", "compute_type", "f16", "f32", "f64",
@@ -56,11 +56,10 @@ class _Rules(threading.local):
     numpy = False
 
 
-_rules = _Rules()
+_rules = kept(_Rules())
 
 
-@contextlib.contextmanager
-def promotion(rules: str) -> Iterator[None]:
+def promotion(rules: str) -> AbstractContextManager[None]:
     """Follow other rules for a while, in this thread.
 
     Parameters
@@ -75,11 +74,7 @@ def promotion(rules: str) -> Iterator[None]:
     """
     if rules not in ("nx", "numpy"):
         raise NxTypeError(message(f'promotion is "nx" or "numpy", got {rules!r}.', "They name the rules of types."))
-    before, _rules.numpy = _rules.numpy, rules == "numpy"
-    try:
-        yield
-    finally:
-        _rules.numpy = before
+    return Meanwhile(_rules, "numpy", rules == "numpy")
 
 
 def follows_numpy() -> bool:

@@ -45,6 +45,7 @@ from nxkernel.defn.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
+from nxkernel.meanwhile import settled
 from nxkernel.tensor.device import tensor_of
 from nxkernel.tensor.tensor import Template, Tensor
 from nxkernel.transforms.simplify import simplify
@@ -283,6 +284,7 @@ class Definition(Compiled):
 
     # Keys ------------------------------------------------------------------------------------------------------
 
+    @settled
     def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Arguments:
         __tracebackhide__ = True
         args, opts = self._placed(args, opts)
@@ -416,6 +418,7 @@ class Definition(Compiled):
         tell(self.__name__, program, advice, traced.notes)
         return program, False
 
+    @settled
     def _trace(self, arguments: Arguments) -> tuple[Traced, float]:
         """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
         __tracebackhide__ = True

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 from nxkernel.defn import containers
 from nxkernel.defn.states import Same
 from nxkernel.errors import NxTypeError, message
+from nxkernel.meanwhile import Meanwhile, kept
 from nxkernel.shapes import describe
 
 
@@ -106,21 +107,15 @@ def owner(function: Any) -> tuple[Same, Same]:
 class _Layers(threading.local):
     """What the definitions give that are being traced as parts of another one, the outermost first."""
 
-    def __init__(self) -> None:
-        self.functions: list[Mapping[str, Callable[[Any], Any]]] = []
+    functions: tuple[Mapping[str, Callable[[Any], Any]], ...] = ()
 
 
-_layers = _Layers()
+_layers = kept(_Layers())
 
 
-@contextlib.contextmanager
-def inside(functions: Mapping[str, Callable[[Any], Any]]) -> Iterator[None]:
+def inside(functions: Mapping[str, Callable[[Any], Any]]) -> AbstractContextManager[None]:
     """Trace a definition that was given these functions, as a part of another one."""
-    _layers.functions.append(functions)
-    try:
-        yield
-    finally:
-        _layers.functions.pop()
+    return Meanwhile(_layers, "functions", (*_layers.functions, functions))
 
 
 def of_parts(name: str) -> Callable[[Any], Any] | None:

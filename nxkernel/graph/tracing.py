@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, parameter
+from nxkernel.meanwhile import Meanwhile, kept, settled
 from nxkernel.operand import entry_spec
 from nxkernel.primitives import Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
@@ -228,6 +229,7 @@ class BodyTrace(Trace):
         return node
 
 
+@settled
 def trace_body(
     name: str,
     function: Callable[..., Any],
@@ -265,7 +267,7 @@ class _State(threading.local):
     module: str = ""
 
 
-_state = _State()
+_state = kept(_State())
 
 
 def current() -> Trace | None:
@@ -283,40 +285,25 @@ def weak(value: Any) -> bool:
     return False
 
 
-@contextlib.contextmanager
-def suspended() -> Iterator[None]:
+def suspended() -> AbstractContextManager[None]:
     """Run primitives on tensors at once for a while, whatever is being traced."""
-    trace, _state.trace = _state.trace, None
-    try:
-        yield
-    finally:
-        _state.trace = trace
+    return Meanwhile(_state, "trace", None)
 
 
-@contextlib.contextmanager
-def on_behalf(source: Source | None) -> Iterator[None]:
+def on_behalf(source: Source | None) -> AbstractContextManager[None]:
     """Have nodes come from a line of the user's for a while, whatever line is running."""
-    before, _state.source = _state.source, source
-    try:
-        yield
-    finally:
-        _state.source = before
+    return Meanwhile(_state, "source", source)
 
 
-def for_gradients() -> contextlib.AbstractContextManager[None]:
+def for_gradients() -> AbstractContextManager[None]:
     """Have nodes say for a while that gradients made them."""
     source = _state.source or user_line()
     return on_behalf(source and source._replace(gradient=True))
 
 
-@contextlib.contextmanager
-def of_module(path: str) -> Iterator[None]:
+def of_module(path: str) -> AbstractContextManager[None]:
     """Have nodes say for a while which module of a network they are of."""
-    before, _state.module = _state.module, path
-    try:
-        yield
-    finally:
-        _state.module = before
+    return Meanwhile(_state, "module", path)
 
 
 _inside: dict[str, bool] = {}

@@ -297,7 +297,7 @@ class Module:
         entry = Entry(place, self, depth, tuple(args))
         run.entries.append(entry)
         function, names = self._application()
-        with scopes.entered(Frame(run, place, names, entry)):
+        with scopes.Entered(Frame(run, place, names, entry)):
             try:
                 entry.output = fn(function)(*args, **options)
             except NxError as error:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from nxkernel import random, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
+from nxkernel.meanwhile import Meanwhile, kept
 from nxkernel.nn.initializers import Initializer, chosen
 from nxkernel.nn.summaries import spec_text
 from nxkernel.ops.dispatch import operand
@@ -118,7 +118,7 @@ class _Active(threading.local):
     frame: Frame | None = None
 
 
-_active = _Active()
+_active = kept(_Active())
 
 
 def current() -> Frame | None:
@@ -126,15 +126,27 @@ def current() -> Frame | None:
     return _active.frame
 
 
-@contextlib.contextmanager
-def entered(frame: Frame | None) -> Iterator[None]:
-    """Apply a module for a while."""
-    before, _active.frame = _active.frame, frame
-    try:
-        with tracing.of_module("/".join(frame.place.path) if frame is not None else ""):
-            yield
-    finally:
-        _active.frame = before
+class Entered:
+    """A context in which a module is applied; none is for None.
+
+    Parameters
+    ----------
+    frame : Frame or None
+    """
+
+    __slots__ = ("_active", "_module")
+
+    def __init__(self, frame: Frame | None) -> None:
+        self._active = Meanwhile(_active, "frame", frame)
+        self._module = tracing.of_module("/".join(frame.place.path) if frame is not None else "")
+
+    def __enter__(self) -> None:
+        self._active.__enter__()
+        self._module.__enter__()
+
+    def __exit__(self, *raised: object) -> None:
+        self._module.__exit__(*raised)
+        self._active.__exit__(*raised)
 
 
 def _frame(name: str) -> Frame:
