@@ -13,7 +13,7 @@ from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, Graph
-from nxkernel.graph.traverse import replayed
+from nxkernel.graph.traverse import post_order, replayed
 from nxkernel.operand import Operand, VectorizedSpec, entry_spec
 from nxkernel.ops import alignment
 from nxkernel.ops.dispatch import apply, convert, filled, operand
@@ -51,14 +51,61 @@ class _Pullback:
         self.gains, together = gradients(nodes, self.unit, self.nodes, nodes)
         self.outputs = [variables.like(leaf, node) for (_, leaf), node in zip(outputs, together, strict=True)]
 
+    @functools.cached_property
+    def kept(self) -> list[Expr]:
+        """What the gains are computed from besides, by what came before the cotangents."""
+        return _known_before(self.gains, self.unit)
+
     @property
     def value(self) -> Any:
         """What the function gave."""
         return containers.rebuild(self.structure, iter(self.outputs))
 
-    def at(self, cotangents: Sequence[Expr]) -> list[Expr]:
-        """The gains of the inputs for cotangents of the outputs."""
-        return replayed(self.gains, dict(zip(self.unit, cotangents, strict=True)))
+    def at(self, cotangents: Sequence[Expr], kept: Sequence[Expr] = ()) -> list[Expr]:
+        """The gains of the inputs for cotangents of the outputs, from what another run has kept where it is given."""
+        given = dict(zip(self.unit, cotangents, strict=True))
+        if [node.spec[:2] for node in kept] == [node.spec[:2] for node in self.kept]:
+            given |= zip(self.kept, kept, strict=True)
+        return replayed(self.gains, given)
+
+    def pulled(self, cotangent: Any, name: str, kept: Sequence[Expr] = ()) -> tuple:
+        """What each argument is worth, for what the value is."""
+        leaves = _alike(cotangent, self.structure, self.outputs, f"{name}: the cotangent", "the value")
+        made = self.at(leaves, kept)
+        slopes = [variables.like(leaf, node, tangent=True) for leaf, node in zip(self.inputs, made, strict=True)]
+        supply = iter(slopes)
+        return tuple([containers.rebuild(structure, supply) for structure in self.structures])
+
+
+#: What costs less to do again than to keep.
+_SEEN_ANEW = (p.reshape, p.broadcast, p.transpose)
+
+
+def _known_before(gains: Sequence[Expr], unit: Sequence[Expr]) -> list[Expr]:
+    """The values at the border of what depends on the cotangents, which need not be computed again."""
+    after, ends, kept = set(unit), set(gains), {}
+    # What no parameter is in is a constant, such as a mask of a triangle.
+    varying: set[Expr] = set()
+    waiting: list[Expr] = []
+    for node in post_order(gains):
+        if node.primitive is p.parameter or any(operand in varying for operand in node.operands):
+            varying.add(node)
+        if node in after or any(operand in after for operand in node.operands):
+            after.add(node)
+            waiting += node.operands
+        elif node in ends:
+            waiting.append(node)
+    seen = set(after)
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if type(node.spec) is tuple or node.primitive in _SEEN_ANEW:
+            waiting += node.operands
+        elif node.primitive.family != "leaf" and node in varying:
+            kept[node] = None
+    return list(kept)
 
 
 def _placeholder(spec: Spec) -> Expr:
@@ -80,7 +127,7 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     value : tensor or container
     pull : callable
         Takes what is built like the value: what a unit of each element is worth; gives a tuple with what each argument
-        is worth then. Outside of definitions it computes the value again.
+        is worth then. Outside of definitions it has what it needs of the run that gave the value, as long as it lives.
 
     Examples
     --------
@@ -92,27 +139,21 @@ def vjp(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], tu
     name, fun = f"vjp of {subjects.name(fun)}", variables.inlined(fun)
     _check_arguments(primals, name)
     if tracing.current() is None:
-        # Arguments are not changed, also where the function assigns into them.
+
         @variables.transform(subjects.name(fun))
         def value(*values: Any) -> Any:
-            return fun(*variables.apart(values))
+            found = _Pullback(fun, values, name)
+            return found.value, tuple(found.kept)
 
         @variables.transform(name)
-        def gains(cotangent: Any, *values: Any) -> Any:
-            return vjp(fun, *values)[1](cotangent)
+        def gains(cotangent: Any, kept: tuple, *values: Any) -> Any:
+            return _Pullback(fun, values, name).pulled(cotangent, name, list(map(variables.node, kept)))
 
         made, back = variables.of(fun, value), variables.of(fun, gains)
-        return made(*primals), lambda cotangent: back(cotangent, *primals)
+        result, kept = made(*primals)
+        return result, lambda cotangent: back(cotangent, kept, *primals)
     found = _Pullback(fun, primals, name)
-
-    def pull(cotangent: Any) -> tuple:
-        leaves = _alike(cotangent, found.structure, found.outputs, f"{name}: the cotangent", "the value")
-        made = found.at(leaves)
-        slopes = [variables.like(leaf, node, tangent=True) for leaf, node in zip(found.inputs, made, strict=True)]
-        supply = iter(slopes)
-        return tuple([containers.rebuild(structure, supply) for structure in found.structures])
-
-    return found.value, pull
+    return found.value, lambda cotangent: found.pulled(cotangent, name)
 
 
 def _check_arguments(values: Sequence[Any], name: str) -> None:

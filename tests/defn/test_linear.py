@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel import primitives as p
+from nxkernel.backends import MEANING
 from nxkernel.errors import NxTypeError, NxValueError
 
 X, V = np.array([0.5, -1.0, 2.0]), np.array([1.0, 0.25, -2.0])
@@ -47,6 +49,43 @@ def test_a_pullback():
     first, second = pull({"s": nx.tensor([1.0, 10.0, 100.0])})
     same(first, V * [1, 10, 100])
     same(second, X * [1, 10, 100])
+
+
+@pytest.mark.parametrize(
+    ("function", "kept"),
+    [
+        (lambda x: nx.tanh(nx.tanh(x)) * V, 2), (lambda x: x * V, 0), (lambda x: nx.reshape(x, (3, 1)) * V, 0),
+        (lambda x: nx.linalg.cholesky(nx.outer(x, x) + nx.eye(3, type="f64")), 1), (lambda x: x, 0),
+    ],
+)  # fmt: skip
+def test_a_pullback_computes_no_value_again(function, kept, monkeypatch):
+    with nx.default_options(compiler="evaluator"):
+        value, pull = nx.vjp(function, X)
+        (expected,) = nx.jit(lambda x: nx.vjp(function, x)[1](function(x)))(X)
+        for primitive in (p.tanh, p.cholesky):
+            monkeypatch.delitem(MEANING, primitive)
+        np.testing.assert_allclose(pull(value)[0], expected, rtol=1e-12)
+    ((_, arrays),) = [(name, cell) for name, cell in _closed_over(pull) if name == "kept"]
+    assert len(arrays) == kept
+
+
+def _closed_over(function):
+    return [(n, c.cell_contents) for n, c in zip(function.__code__.co_freevars, function.__closure__, strict=True)]
+
+
+def test_a_pullback_of_a_definition_with_a_choice():
+    def chosen(x):
+        if nx.sum(x) > 1:
+            y = nx.sin(x) * x
+        else:
+            y = nx.exp(x)
+        return y * 2
+
+    for x in (X, -X):
+        value, pull = nx.vjp(nx.defn(chosen), x)
+        same(value, 2 * (np.sin(x) * x if x.sum() > 1 else np.exp(x)))
+        same(pull(V)[0], 2 * V * (slope(x) if x.sum() > 1 else np.exp(x)))
+        same(pull(2 * V)[0], 4 * V * (slope(x) if x.sum() > 1 else np.exp(x)))
 
 
 def test_a_pullback_in_a_definition():
