@@ -295,7 +295,7 @@ class Definition(Compiled):
         __tracebackhide__ = True
         names, keywords, more = self._names(len(args)), [], {}
         if self.face == faces.NUMPY or self.static:
-            args, names, keywords, more = self._fixed_apart(args, names)
+            args, names, keywords, more = static_arguments.apart(args, names, self._is_static)
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
         values = more | options.check(self.__name__, self._signature, opts)
@@ -317,21 +317,6 @@ class Definition(Compiled):
             names, structures, leaves, values, self.compiler, survey, captured, self.face, fixed, keywords, placed,
             assigned, self.hooks, owner, self.donated,
         )  # fmt: skip
-
-    def _fixed_apart(self, args: tuple, names: list[str]) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
-        """Arguments apart from the static ones, their names, those that go by keyword then, and the static ones."""
-        __tracebackhide__ = True
-        pairs = list(zip(names, args, strict=True))
-        more = {
-            name: value for name, value in pairs if value is not containers.LEFT_OUT and self._is_static(name, value)
-        }
-        if not more:
-            return args, names, [], {}
-        left_out = [name for name, value in pairs if value is containers.LEFT_OUT]
-        first = min(map(names.index, [*more, *left_out]))
-        kept = [(name, value) for name, value in pairs if name not in more and name not in left_out]
-        keywords = [name for name, _ in kept if names.index(name) > first]
-        return tuple(value for _, value in kept), [name for name, _ in kept], keywords, more
 
     def _is_static(self, name: str, value: Any) -> bool:
         """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from nxkernel.defn import options
+from nxkernel.defn import containers, options
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
@@ -124,3 +124,28 @@ def check(function: str, name: str, value: Any) -> None:
                 f"Pass a {instead}." if instead else "Pass a tuple, or a frozen dataclass.",
             )
         ) from None
+
+
+def apart(
+    args: tuple, names: list[str], is_static: Callable[[str, Any], bool]
+) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
+    """Arguments apart from the static ones, their names, those that go by keyword then, and the static ones.
+
+    Parameters
+    ----------
+    args : tuple
+    names : list of str
+        One for each.
+    is_static : callable
+        Whether an argument is a static value, of its name and its value.
+    """
+    __tracebackhide__ = True
+    pairs = list(zip(names, args, strict=True))
+    static = {name: value for name, value in pairs if value is not containers.LEFT_OUT and is_static(name, value)}
+    if not static:
+        return args, names, [], {}
+    left_out = [name for name, value in pairs if value is containers.LEFT_OUT]
+    first = min(map(names.index, [*static, *left_out]))
+    kept = [(name, value) for name, value in pairs if name not in static and name not in left_out]
+    keywords = [name for name, _ in kept if names.index(name) > first]
+    return tuple(value for _, value in kept), [name for name, _ in kept], keywords, static
