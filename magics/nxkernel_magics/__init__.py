@@ -26,7 +26,17 @@ def load(shell: InteractiveShell) -> None:
     if shell in _loaded:
         return
     from nxkernel_lab import comm
-    from nxkernel_magics import cells, compiled_cells, completion, names, running, showing, storms, tracebacks
+    from nxkernel_magics import (
+        cells,
+        compiled_cells,
+        completion,
+        names,
+        reloading,
+        running,
+        showing,
+        storms,
+        tracebacks,
+    )
     from nxkernel_magics.commands import NxMagics
 
     with ExitStack() as stack:
@@ -39,6 +49,7 @@ def load(shell: InteractiveShell) -> None:
         stack.callback(showing.install(shell, watch))
         stack.callback(completion.install(shell))
         stack.callback(tracebacks.install(shell))
+        stack.callback(reloading.install(shell))
         stack.callback(comm.install(shell))
         shell.register_magics(NxMagics)
         stack.callback(_forget_magics, shell, NxMagics.magics)

@@ -1,0 +1,59 @@
+"""Definitions of modules that ``%autoreload`` loads again: those that were imported by name become the new ones."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from nxkernel.defn import Definition
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+
+def install(shell: InteractiveShell) -> Callable[[], None]:
+    """Have ``%autoreload`` renew definitions as it renews functions, whenever it is loaded.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+
+    Returns
+    -------
+    callable
+        Takes that back.
+    """
+
+    def tell(*_: Any) -> None:
+        rules = _rules()
+        if rules is not None and _RULE not in rules:
+            rules.append(_RULE)
+
+    def forget() -> None:
+        shell.events.unregister("pre_run_cell", tell)
+        rules = _rules()
+        if rules is not None and _RULE in rules:
+            rules.remove(_RULE)
+
+    tell()
+    shell.events.register("pre_run_cell", tell)
+    return forget
+
+
+def _rules() -> list[tuple] | None:
+    """How IPython makes old objects of a module what the new ones are; None while nobody has asked for it."""
+    return getattr(sys.modules.get("IPython.extensions.autoreload"), "UPDATE_RULES", None)
+
+
+def _are_definitions(old: Any, new: Any) -> bool:
+    return type(old) is Definition and type(new) is Definition
+
+
+def _become(old: Definition, new: Definition) -> None:
+    for name in old.__dict__.keys() - new.__dict__.keys():
+        del old.__dict__[name]
+    old.__dict__.update(new.__dict__)
+
+
+_RULE = (_are_definitions, _become)
