@@ -79,6 +79,7 @@ def point_out(error: Exception) -> None:
         trail = trail.tb_next
     if found is not None:
         file, line = found
-        code = code_at(file, line)
-        hints.insert(0, f"  {name_of(file)}, line {line}{f':  {code}' if code else ''}")
+        code, place = code_at(file, line), f"{name_of(file)}, line {line}"
+        what = what.replace(f" ({place})", "")
+        hints.insert(0, f"  {place}{f':  {code}' if code else ''}")
     error.args = ("\n".join([what, *hints]),)

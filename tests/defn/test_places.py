@@ -86,6 +86,14 @@ def test_the_line_of_a_traced_value_is_named_by_its_cell(run, cells):
     )
 
 
+def test_a_line_is_told_once(run, cells):
+    f = run("@nx.jit\ndef f(a):\n    return a if a > 0 else -a", file="<9>")["f"]
+    assert error(TracedValueError, f, 1.0).split("\n")[:2] == [
+        "A condition (`if`, `while`, `and`, `or`, `not`, bool()) asks for the data of a traced value of type u8.",
+        "  cell 9, line 3:  return a if a > 0 else -a",
+    ]
+
+
 def test_an_error_without_a_line_of_the_users():
     assert error(TracedValueError, nx.jit(float), 1.0) == (
         "float() asks for the data of a traced value of type f32.\n"
