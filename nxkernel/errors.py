@@ -92,6 +92,10 @@ class MaskWarning(UserWarning):
     """What looks like a mask indexes a NumPy array, which takes it for positions."""
 
 
+class ManyArgumentsWarning(UserWarning):
+    """A list holds so many Python numbers, each an argument of its own, that compiling takes long."""
+
+
 class UnrolledWarning(UserWarning):
     """A loop is being written out while a definition is traced, turn by turn, which takes time for each of them."""
 

@@ -359,6 +359,7 @@ class Definition(Compiled):
             program = self._family.find(arguments.ident)
             if program is not None:
                 return program, True
+            misuse.warn_of_numbers(self.__name__, arguments.paths, arguments.values)
             closest = self._family.closest(arguments.parts())
             why = explain.reason(closest, self._family.edited)
             guards.report(self.__name__, why)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import collections
+import re
+import sys
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from nxkernel.defn import places
-from nxkernel.errors import CompilationError, NxTypeError, message
+from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxTypeError, message
+from nxkernel.ops.dispatch import is_number
 from nxkernel.shapes import describe
 from nxkernel.wording import a
 
@@ -65,6 +70,29 @@ def no_data(function: str, path: str, value: Any) -> NxTypeError:
     return NxTypeError(
         message(f"{function}() takes tensors or numbers as positional arguments, got {got} for {path!r}.", hint)
     )
+
+
+#: Python numbers in one argument from which on a person is told that each is an argument.
+MANY = 256
+
+
+def warn_of_numbers(function: str, paths: Sequence[str], values: Sequence[Any]) -> None:
+    """Tell of a list of numbers that somebody probably means as an array, before it is traced."""
+    if len(values) < MANY:
+        return
+    tops = [re.split(r"[.[]", path, maxsplit=1)[0] for path, value in zip(paths, values, strict=True)
+            if is_number(value)]  # fmt: skip
+    for name, count in collections.Counter(tops).items():
+        frame = sys._getframe(1)
+        while frame.f_back is not None and not places.is_users(frame.f_code.co_filename):
+            frame = frame.f_back
+        if count >= MANY:
+            text = message(
+                f"{name} of {function} holds {count} Python numbers, and each is an argument of its own: that takes "
+                "long to trace and to compile.",
+                f"Pass an array: np.array({name}).",
+            )
+            warnings.warn_explicit(text, ManyArgumentsWarning, frame.f_code.co_filename, frame.f_lineno)
 
 
 def traced(function: str, path: str, forced: bool) -> NxTypeError:

@@ -9,7 +9,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.defn.report import CacheInfo
-from nxkernel.errors import CompilationError, NxTypeError, NxValueError, TracedValueError
+from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxTypeError, NxValueError, TracedValueError
 from public_functions import OF_TENSORS, arguments, is_dynamic
 
 ONE = np.ones(3, np.float32)
@@ -430,3 +430,15 @@ def test_what_becomes_an_array_in_one_step(value, form):
     with pytest.raises(NxTypeError) as caught:
         nx.jit(lambda t: t)(value)
     assert str(caught.value).endswith(f" for 't'.\n  Pass an array: {form}.")
+
+
+def test_a_list_of_many_numbers_is_told_to_be_an_array():
+    total = nx.jit(lambda t, u: nx.sum(nx.stack(t)) + nx.sum(u))
+    with pytest.warns(ManyArgumentsWarning) as caught:
+        assert float(total([1] * 300, np.ones(300))) == 600.0
+    assert [str(each.message) for each in caught] == [
+        "t of <lambda> holds 300 Python numbers, and each is an argument of its own: that takes long to trace and to "
+        "compile.\n  Pass an array: np.array(t)."
+    ]
+    assert caught[0].filename == __file__
+    assert float(total([2] * 300, np.ones(300))) == 900.0
