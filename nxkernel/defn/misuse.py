@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import re
 import sys
 import warnings
@@ -26,8 +27,11 @@ def check_function(function: Any) -> None:
     NxTypeError
         For what is no function, and for functions of NumPy that are no Python functions.
     """
-    if isinstance(function, np.ufunc):
-        name = function.__name__
+    plain = function
+    while isinstance(plain, functools.partial):
+        plain = plain.func
+    if isinstance(plain, np.ufunc):
+        name = plain.__name__
         raise NxTypeError(
             message(
                 f"np.{name} works on arrays; a traced value has no data that it could work on.",

@@ -104,6 +104,9 @@ def test_what_cannot_be_compiled():
         "np.sin works on arrays; a traced value has no data that it could work on.\n"
         "  Give the function of nxkernel: nx.sin."
     )
+    assert error(NxTypeError, nx.defn, functools.partial(np.add, 3.0)).endswith(
+        "\n  Give the function of nxkernel: nx.add."
+    )
     assert error(NxValueError, nx.jit, abs, on_conflict="x") == "on_conflict is 'raise', 'force' or 'reuse', got 'x'"
     assert error(NxValueError, nx.jit, abs, compiler="x") == (
         "there is no compiler 'x'.\n"
