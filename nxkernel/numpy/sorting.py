@@ -174,8 +174,11 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     value = as_value(a).ravel()
     edges = histogram_bin_edges(value, bins, range)
     count = edges.shape[0] - 1
-    place = e.subtract(searchsorted(edges, value.astype(edges.dtype), "right"), 1)
-    place = where(e.equal(value, edges[-1]), count - 1, place)
+    if isinstance(bins, int) or not as_value(bins).shape:
+        place = _bin_of_one_size(value.astype(edges.dtype), edges, count)
+    else:
+        place = e.subtract(searchsorted(edges, value.astype(edges.dtype), "right"), 1)
+        place = where(e.equal(value, edges[-1]), count - 1, place)
     inside = e.logical_and(e.greater_equal(value, edges[0]), e.less_equal(value, edges[-1]))
     place = where(inside, place, count)
     given = None if weights is None else as_value(weights).ravel()
@@ -183,6 +186,17 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     if density:
         found = e.divide(e.divide(found, diff(edges)), reductions.sum(found))
     return found, edges
+
+
+def _bin_of_one_size(value: Any, edges: Any, count: int) -> Any:
+    """Which bin each value is in, of bins that are equally wide: computed, and put right by the bounds as rounded."""
+    from nxkernel.numpy.choosing import where
+
+    along = e.multiply(e.divide(e.subtract(value, edges[0]), e.subtract(edges[-1], edges[0])), count)
+    place = e.minimum(e.maximum(along, 0), count - 1).astype("int64")
+    place = where(e.logical_and(e.less(value, edges[place]), e.greater(place, 0)), e.subtract(place, 1), place)
+    beyond = e.logical_and(e.greater_equal(value, edges[e.add(place, 1)]), e.less(place, count - 1))
+    return where(beyond, e.add(place, 1), place)
 
 
 def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, **options: Any) -> Any:

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+import nxkernel.numpy as nnp
+from compiling import graph_of, spec
 from numpy_face import check
+from nxkernel.graph.traverse import post_order
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 
@@ -31,3 +34,17 @@ ROWS = {
 @pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
 def test_values_and_types(function, kind):
     check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)
+
+
+@pytest.mark.parametrize("bins", [1, 3, 10, 49, 256])
+def test_values_on_the_bounds_of_bins_and_beyond_are_in_numpys_bins(bins):
+    bounds = np.linspace(0.1, 7.3, bins + 1)
+    x = np.concatenate([bounds, np.nextafter(bounds, 9), np.nextafter(bounds, -9), [np.nan, np.inf, -np.inf]])
+    check(lambda np, m: np.histogram(m, bins=bins, range=(0.1, 7.3)), x)
+    check(lambda np, m: np.histogram(m[: bins + 1], bins=bins), x)
+
+
+def test_bins_of_one_size_are_computed_and_not_searched():
+    graph = graph_of(lambda m: nnp.histogram(nnp.wrap(m), bins=256)[0].__nx_operand__(), spec("f64", 90))
+    reads = [node for node in post_order(graph.outputs) if node.primitive.name == "gather"]
+    assert len(reads) == 2
