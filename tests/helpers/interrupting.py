@@ -9,6 +9,7 @@ import time
 import numpy as np
 
 import nxkernel as nx
+import stressing
 from nxkernel import nn, optim, training
 from nxkernel.compilers.numba_cpu import loader, pool, store, threads
 from nxkernel.defn import cache
@@ -155,30 +156,31 @@ def forget():
 
 
 def interrupted(work, seconds):
-    """Start a work and send this process an interrupt after so many seconds; seconds that it took to stop.
+    """Start a work and interrupt it after so many seconds; seconds until it stopped, and how often it was in vain.
 
-    None where the work was at its end before.
+    Seconds are None where the work was at its end before.
     """
-    sent, over = [], threading.Lock()
+    sent, over, ended = [], threading.Lock(), False
     over.acquire()
 
     def send():
         time.sleep(seconds)
-        sent.append(time.perf_counter())
-        os.kill(os.getpid(), signal.SIGINT)
-        over.release()
+        while True:
+            sent.append(time.perf_counter())
+            os.kill(os.getpid(), signal.SIGINT)
+            if over.acquire(timeout=stressing.AGAIN):
+                return
 
-    ended = False
     try:
         threading.Thread(target=send, daemon=True).start()
         work()
         ended = True
-        over.acquire()
-        time.sleep(0.2)
+        while True:
+            time.sleep(0.05)
     except KeyboardInterrupt:
         stopped = time.perf_counter()
-        return None if ended else stopped - sent[0]
-    raise AssertionError("the interrupt came to nothing")
+        over.release()
+    return None if ended else stopped - sent[-1], len(sent) - 1
 
 
 def faults(name):
@@ -226,14 +228,17 @@ def interrupt_all(count, seed, tell=print):
         What was wrong.
     dict
         Of each work how often it was stopped, and the seconds of the longest stop.
+    int
+        How many interrupts Python threw away.
     """
-    choose, found, stops = random.Random(seed), [], dict.fromkeys(WORKS, (0, 0.0))
+    choose, found, vain, stops = random.Random(seed), [], 0, dict.fromkeys(WORKS, (0, 0.0))
     times = begin()
     for turn in range(count):
         name, anew = choose.choice(list(WORKS)), choose.random() < 0.5
         if anew:
             forget()
-        seconds = interrupted(WORKS[name][0], choose.uniform(0, times[name] + 0.1 * anew))
+        seconds, lost = interrupted(WORKS[name][0], choose.uniform(0, times[name] + 0.1 * anew))
+        vain += lost
         if seconds is not None:
             stops[name] = stops[name][0] + 1, max(stops[name][1], seconds)
         wrong = faults(name)
@@ -241,4 +246,4 @@ def interrupt_all(count, seed, tell=print):
             found.append(f"{name}{', anew' if anew else ''}: {'; '.join(wrong)}")
         if turn % 50 == 49:
             tell(f"{turn + 1} interrupts")
-    return found, stops
+    return found, stops, vain

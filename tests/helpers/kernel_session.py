@@ -1,5 +1,6 @@
 """A Jupyter kernel that is spoken to as JupyterLab does: cells with ids, their outputs, interrupts."""
 
+import queue
 import time
 
 from jupyter_client import KernelManager
@@ -38,11 +39,11 @@ class Kernel:
             if message["parent_header"].get("msg_id") == ident and message["msg_type"] == "execute_input":
                 return
 
-    def end(self, ident):
-        """What a cell printed, and the name of its error."""
+    def end(self, ident, seconds=120):
+        """What a cell printed, and the name of its error; an error where nothing is heard for so many seconds."""
         printed, error = "", ""
         while True:
-            message = self.client.get_iopub_msg(timeout=120)
+            message = self.client.get_iopub_msg(timeout=seconds)
             if message["parent_header"].get("msg_id") != ident:
                 continue
             content = message["content"]
@@ -59,10 +60,17 @@ class Kernel:
         return self.end(self.start(text, cell))
 
     def interrupt(self, ident):
-        """Interrupt what runs; what the cell printed, its error, and seconds until all was said."""
-        sent = time.perf_counter()
-        self.manager.interrupt_kernel()
-        return *self.end(ident), time.perf_counter() - sent
+        """Interrupt what runs; what the cell printed, its error, and seconds until all was said.
+
+        An interrupt may be in vain: see :data:`stressing.AGAIN`.
+        """
+        while True:
+            sent = time.perf_counter()
+            self.manager.interrupt_kernel()
+            try:
+                return *self.end(ident, stressing.AGAIN), time.perf_counter() - sent
+            except queue.Empty:
+                continue
 
     def close(self):
         """End the kernel."""

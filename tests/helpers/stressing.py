@@ -25,6 +25,9 @@ _STEPS = {
 }
 #: Enough that graphs have records on disk, too.
 LENGTH = 34
+#: Seconds after which a person would interrupt again: Python throws an interrupt away that strikes where something is
+#: collected (in ``__del__`` and where weak references go).
+AGAIN = 10
 
 
 def many(name, default):
