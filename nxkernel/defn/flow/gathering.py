@@ -55,20 +55,35 @@ class _Shares:
 
     Attributes
     ----------
+    arrays : list
+        For each leaf of what a turn appends NumPy's array, or None.
     begun : dict
-        For a leaf of its first item the variable that had that array before the loop.
-    ended : dict
-        For a variable the leaf of the last item that is the array that it has after the loop.
+        For a leaf the variable that has that array when a turn begins.
     maybe : list of Root
         Arrays from before the loop that items may be, as the running program decides.
     doubted : list of int
         The variables that may have an array after the loop that is an item, or several.
     """
 
+    arrays: list[Any] = field(default_factory=list)
     begun: dict[int, int] = field(default_factory=dict)
-    ended: dict[int, int] = field(default_factory=dict)
     maybe: list[Root] = field(default_factory=list)
     doubted: list[int] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class _Same:
+    """One array, whatever variables have it and whatever items it is.
+
+    Attributes
+    ----------
+    value : Array, optional
+        It, as soon as something outside of the loop is it.
+    is_item : bool
+    """
+
+    value: Any = None
+    is_item: bool = False
 
 
 class Gathering:
@@ -96,6 +111,8 @@ class Gathering:
         self._found: list[tuple] = [()] * len(self._lists)
         self._refused: MustUnrollError | None = None
         self._shares = [_Shares() for _ in self._lists]
+        #: For a variable the one that had its array when the turn began, or the list and the leaf that have it.
+        self._moves: dict[int, int | tuple[int, int]] = {}
 
     def turn(self, number: Any, given: Sequence[Any], results: tuple) -> tuple:
         """Keep what a turn appends; returns the results without it.
@@ -118,6 +135,7 @@ class Gathering:
         try:
             for index, each in enumerate(self._lists):
                 self._keep(index, each, number, given, results)
+            self._move(given, results)
         except LearntError:
             raise
         except MustUnrollError as error:
@@ -155,28 +173,53 @@ class Gathering:
         before, after : sequence
             The values of the variables, as the state of the loop has them.
         """
-        values = list(after)
+        states = [_Same(value) for value in before]
+        arrays = [[Array(root) for root in roots] for roots in self._roots]
+        for number in range(self._length):
+            made: dict[tuple[int, int], _Same] = {}
+            for index, each in enumerate(self._lists):
+                structure, shares = self._found[index], self._shares[index]
+                rows = _rows(structure, self._specs[index], arrays[index], number)
+                for leaf, array in enumerate(shares.arrays):
+                    if array is None:
+                        continue
+                    first = self._first(array)
+                    same = states[shares.begun[leaf]] if leaf in shares.begun else made.get(first) or _Same()
+                    if same.value is None:
+                        same.value = rows[leaf]
+                    made[first], rows[leaf], same.is_item = same, same.value, True
+                each.items.append(variables.rebuild(_new(structure), iter(rows)))
+            states = [self._next(k, states, made) for k in range(len(states))]
+        values = [same.value if same.is_item else value for same, value in zip(states, after, strict=True)]
         for index, each in enumerate(self._lists):
-            specs, roots, structure = self._specs[index], self._roots[index], self._found[index]
-            arrays, new, shares = [Array(root) for root in roots], _new(structure), self._shares[index]
-            for number in range(self._length):
-                rows = _rows(structure, specs, arrays, number)
-                if number == 0:
-                    for leaf, place in shares.begun.items():
-                        rows[leaf] = before[place]
-                if number == self._length - 1:
-                    values = [rows[shares.ended[k]] if k in shares.ended else value for k, value in enumerate(values)]
-                each.items.append(variables.rebuild(new, iter(rows)))
-            if shares.maybe:
-                self._tie(each, [*roots, *(array.root for k in shares.doubted for array in _arrays(values[k]))], shares)
+            shares = self._shares[index]
+            ended = [array.root for k in shares.doubted for array in _arrays(values[k])]
+            self._tie(each, [*self._roots[index], *ended], shares)
         return values
+
+    def _next(self, variable: int, states: Sequence[_Same], made: dict[tuple[int, int], _Same]) -> _Same:
+        source = self._moves.get(variable)
+        if source is None:
+            return _Same()
+        return made[source] if isinstance(source, tuple) else states[source]
+
+    def _first(self, array: Any) -> tuple[int, int]:
+        """The first list, and the first leaf of what is appended to it, that an array is."""
+        return next(
+            (index, leaf)
+            for index, shares in enumerate(self._shares)
+            for leaf, other in enumerate(shares.arrays)
+            if other is array
+        )
 
     def _tie(self, each: List, roots: Sequence[Root], shares: _Shares) -> None:
         sources = {root: root.writes for root in shares.maybe}
         refusal = functools.partial(self._refusal, each.name)
         for root in roots:
-            aliases.tie(root, sources, f"an item of {each.name}", self._site, refusal)
-            root.doubt = refusal if shares.doubted else None
+            if sources:
+                aliases.tie(root, sources, f"an item of {each.name}", self._site, refusal)
+            if shares.doubted:
+                root.doubt = refusal
 
     def _check(self, each: List, structure: tuple, leaves: Sequence[Any]) -> None:
         kinds = set(_kinds(structure))
@@ -190,22 +233,54 @@ class Gathering:
         arrays, outside = variables.arrays_of(structure), tracing.current().previous
         own = {array.root for array in arrays if array is not None}
         begun = {array.root for value in given for array in _arrays(value)}
-        ended = {k: _arrays(value) for k, value in enumerate(results) if k != each.place}
+        ended = self._ended(results)
         kept = [k for k, found in ended.items() if any(array.root in own for array in found)]
         reached = aliases.reached(own)
-        written = any(root.writes for root in begun) and (kept or reached.keys() & begun)
+        doubted = [k for k, found in ended.items() if k not in kept and _reached(found).keys() & own]
+        written = any(root.writes for root in begun) and (kept or doubted or reached.keys() & begun)
         if written or any(outside.knows(root.cell) for root in own):
             raise _shared(each)
-        shares = self._shares[index] = _Shares()
+        shares = self._shares[index] = _Shares(arrays)
         for leaf, array in enumerate(arrays):
             if array is not None and array.root in begun:
                 shares.begun[leaf] = _place(array, given, each) + 1
         if reached.keys() & (begun - own):
             shares.maybe = [root for root in reached if outside.knows(root.cell)]
-            shares.doubted = kept
+            shares.doubted = [*kept, *doubted]
             return
+        shares.doubted = doubted
         for place in kept:
-            shares.ended[place] = _place(results[place], arrays, each)
+            _place(results[place], arrays, each)
+
+    def _ended(self, results: Sequence[Any]) -> dict[int, list[Any]]:
+        """The arrays that each variable has after the turn."""
+        places = {each.place for each in self._lists}
+        return {k: _arrays(value) for k, value in enumerate(results) if k not in places}
+
+    def _move(self, given: Sequence[Any], results: Sequence[Any]) -> None:
+        """Note where the arrays of items, and those that may have been items of earlier turns, are after the turn."""
+        items: dict[Root, Any] = {}
+        for each, shares in zip(self._lists, self._shares, strict=True):
+            for array in shares.arrays:
+                if array is not None and items.setdefault(array.root, array) is not array:
+                    raise _shared(each)
+        doubted = {k for shares in self._shares for k in shares.doubted}
+        begun = [{array.root for array in _arrays(value)} for value in given]
+        ended = self._ended(results)
+        roots = {k: {array.root for array in found} for k, found in ended.items() if k not in doubted}
+        self._moves = {k: self._first(results[k]) for k, found in roots.items() if found & items.keys()}
+        if self._moves or any(shares.begun for shares in self._shares):
+            for k, found in roots.items():
+                if k not in self._moves and found & set().union(*begun):
+                    self._moves[k] = _place(results[k], given, self._lists[0]) + 1
+        # What is an item goes from variable to variable in later turns, some of which the running program decides.
+        before = None
+        while before != (before := len(doubted)):
+            for k, found in ended.items():
+                sources = doubted if k in self._moves else {*doubted, *self._moves}
+                if k not in doubted and any(_reached(found).keys() & begun[j - 1] for j in sources if j):
+                    self._shares[0].doubted.append(k)
+                    doubted.add(k)
 
     def _refusal(self, name: str) -> NxError:
         return sites.error(
@@ -268,6 +343,10 @@ def _kinds(structure: tuple) -> Iterable[str]:
 def _arrays(value: Any) -> list[Any]:
     structure = variables.take_apart(value, [])
     return [array for array in variables.arrays_of(structure) if array is not None]
+
+
+def _reached(arrays: Sequence[Any]) -> dict[Root, int]:
+    return aliases.reached([array.root for array in arrays])
 
 
 def _new(structure: tuple) -> tuple:
