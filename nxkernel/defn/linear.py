@@ -54,7 +54,7 @@ class _Pullback:
     @functools.cached_property
     def kept(self) -> list[Expr]:
         """What the gains are computed from besides, by what came before the cotangents."""
-        return _known_before(self.gains, self.unit)
+        return _known_before(self.gains, self.unit, self.nodes)
 
     @property
     def value(self) -> Any:
@@ -81,9 +81,10 @@ class _Pullback:
 _SEEN_ANEW = (p.reshape, p.broadcast, p.transpose)
 
 
-def _known_before(gains: Sequence[Expr], unit: Sequence[Expr]) -> list[Expr]:
+def _known_before(gains: Sequence[Expr], unit: Sequence[Expr], inputs: Sequence[Expr]) -> list[Expr]:
     """The values at the border of what depends on the cotangents, which need not be computed again."""
-    after, ends, kept = set(unit), set(gains), {}
+    # The arguments are at hand. What the function captures is kept: it may change before somebody pulls.
+    after, ends, given, kept = set(unit), set(gains), set(post_order(inputs)), {}
     # What no parameter is in is a constant, such as a mask of a triangle.
     varying: set[Expr] = set()
     waiting: list[Expr] = []
@@ -103,7 +104,7 @@ def _known_before(gains: Sequence[Expr], unit: Sequence[Expr]) -> list[Expr]:
         seen.add(node)
         if type(node.spec) is tuple or node.primitive in _SEEN_ANEW:
             waiting += node.operands
-        elif node.primitive.family != "leaf" and node in varying:
+        elif node in varying and node not in given:
             kept[node] = None
     return list(kept)
 
