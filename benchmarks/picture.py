@@ -54,9 +54,7 @@ def draw(outcomes: Sequence[Outcome], path: Path, peers: Sequence[str] = PEERS) 
         axes.tick_params(length=0)
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g} ×")
         axes.xaxis.set_ticks_position("top")
-        axes.set_title(
-            f"what a peer takes, in units of what {SUBJECT} takes: time, or memory where a row says so", fontsize=10
-        )
+        axes.set_title(f"what a peer takes ÷ what {SUBJECT} takes: time, or memory", fontsize=10)
         axes.spines[:].set_visible(False)
         axes.legend(loc="lower right", framealpha=1, ncols=len(peers))
         figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})

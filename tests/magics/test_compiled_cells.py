@@ -149,7 +149,7 @@ def test_how_it_was_traced_is_told_where_that_may_surprise(shell):
 
 
 def test_loops_that_are_written_out_are_told_in_the_line(shell):
-    shell.run("def f(x):\n    s = []\n    for i in range(3):\n        s.append(x[i])\n    return s[0] + s[2]")
+    shell.run("def f(x):\n    s = []\n    for i in range(3):\n        s.append(x[i] + len(s))\n    return s[0] + s[2]")
     shell.ns["x"] = np.arange(4.0)
     line = shell.run("%jit f(x)").out
     assert "cell 1, line 3: this loop is written out 3 times: " in line
