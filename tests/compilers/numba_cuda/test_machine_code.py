@@ -14,7 +14,7 @@ from random_primitives import CASES, Drawn, Surroundings
 from simulating import Simulation, compare, make_small
 
 #: Programs of one primitive alone that are drawn in a run of all tests.
-FEW = 2
+FEW = 1
 _kernels = {}
 
 
