@@ -52,5 +52,6 @@ def make_small(set_):
     set_(loops, "TILE", 64)
     set_(loops, "COLUMNS", 64)
     set_(runtime, "WORTH_SHARING", 50)
+    set_(spreading, "WORTH", 50)
     set_(spreading, "FEW", 2)
     set_(layouts, "OFTEN", 0)

@@ -18,6 +18,8 @@ from nxkernel.primitives import Spec, while_
 
 #: Fewer turns than this leave the threads to the loops inside.
 FEW = 16
+#: Simple instructions that a loop, and a part of it that a thread takes, are worth several threads from.
+WORTH = runtime.WORTH_SHARING
 #: Elements that a kernel does with one instruction.
 LANES = 8
 #: What a loop is taken to turn of which nobody knows how often it does, and what a step of single numbers costs, in
@@ -26,7 +28,13 @@ TURNS, STEP = 64, 4
 
 
 def spreads(control: Control) -> bool:
-    """Whether a loop is worth several threads, and can be given to them.
+    """Whether a loop can be given to several threads, and is worth them."""
+    turns = control.turns
+    return may_spread(control) and (turns is None or (turns >= FEW and turns * _work(control.parts[1]) >= WORTH))
+
+
+def may_spread(control: Control) -> bool:
+    """Whether a loop can be given to several threads, however little it does.
 
     Kernels that share their own work among the threads are better at it than the loop around them.
     """
@@ -41,10 +49,7 @@ def spreads(control: Control) -> bool:
                 return False
         elif not stays:
             return False
-    if any(not scalars.is_single(array) for array in body.arrays):
-        return False
-    each, turns = _work(body), control.turns
-    return each is not None and (turns is None or (turns >= FEW and each * turns >= runtime.WORTH_SHARING))
+    return all(map(scalars.is_single, body.arrays)) and _work(body) is not None
 
 
 def _work(plan: Plan) -> int | None:
@@ -92,7 +97,7 @@ class Spread(LoopParts):
             b.store(entry, b.offset(table, "i64", w.integer(place)))
         each = _work(self.control.parts[1])
         name = self._function()
-        grain = w.word(max(1, runtime.WORTH_SHARING // each))
+        grain = w.word(max(1, WORTH // each))
         w.share(name, turns, grain, table)
         w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))
         for place, operand in enumerate(self.node.operands[:count]):

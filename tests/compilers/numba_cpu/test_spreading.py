@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cpu import runtime, spreading, threads
+from comparing import same
+from nxkernel.compilers.numba_cpu import spreading, threads
 from nxkernel.defn import cache
+from sharing import every_loop_is_spread, on_each_count
 
 X = np.random.default_rng(0).random((200, 90))
 
@@ -18,7 +20,7 @@ X = np.random.default_rng(0).random((200, 90))
 def _fresh(monkeypatch):
     """No programs, so that each test compiles its own, and less work is worth sharing."""
     cache.clear()
-    monkeypatch.setattr(runtime, "WORTH_SHARING", 50_000)
+    monkeypatch.setattr(spreading, "WORTH", 50_000)
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def running(x):
 
 
 def backwards(x):
-    for i in range(x.shape[0] - 1, 7, -1):
+    for i in range(x.shape[0] - 1, x.shape[0] // 30, -1):
         value = x[i, 0]
         for j in range(1, x.shape[1]):
             value = np.sqrt(value + x[i, j])
@@ -48,7 +50,7 @@ def backwards(x):
 
 
 def by_twos(x):
-    for i in range(0, 199, 2):
+    for i in range(0, x.shape[0] - 1, 2):
         for j in range(x.shape[1]):
             x[i, j] = np.sin(x[i, j]) + x[i, 0]
 
@@ -115,6 +117,24 @@ def test_values(spread, function, more, count):
         found, expected = found[0], expected[0]
     if expected is not None:
         np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize(("function", "more"), PROGRAMS.values(), ids=PROGRAMS)
+def test_values_on_any_number_of_threads_of_loops_that_are_too_small(spread, function, more):
+    expected = X[:9, :4].copy()
+    result = function(expected, *more)
+
+    def run():
+        mine = X[:9, :4].copy()
+        return mine, nx.defn(function)(mine, *more)
+
+    with every_loop_is_spread():
+        outcomes = on_each_count(run)
+    assert spread == ["nxl_0"]
+    assert threads.get_threads() == threads._started
+    for mine, found in outcomes:
+        np.testing.assert_allclose(mine, expected, rtol=1e-13)
+        same(found, result, 1e-13, "the result")
 
 
 def few_turns(x):
