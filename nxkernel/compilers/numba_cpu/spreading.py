@@ -29,8 +29,10 @@ TURNS, STEP = 64, 4
 
 def spreads(control: Control) -> bool:
     """Whether a loop can be given to several threads, and is worth them."""
+    if not may_spread(control):
+        return False
     turns = control.turns
-    return may_spread(control) and (turns is None or (turns >= FEW and turns * _work(control.parts[1]) >= WORTH))
+    return turns is None or (turns >= FEW and turns * _work(control.parts[1]) >= WORTH)
 
 
 def may_spread(control: Control) -> bool:
