@@ -98,7 +98,7 @@ def element_of(node: Expr) -> Element:
     at = [Offset() for _ in node.shape]
     current = node
     while current is node or current.primitive in _READS:
-        if current is not node and (is_single(current) or current.primitive is p.iota):
+        if current is not node and (is_single(current) or current.primitive is p.iota or _picks_many(current)):
             break
         if current.primitive is p.reshape and not maps.keeps_axes(current):
             base = current.operands[0]
@@ -111,6 +111,11 @@ def element_of(node: Expr) -> Element:
             at = _viewed(current, at)
         current = current.operands[0]
     return Element(current, _linear(at, current.shape))
+
+
+def _picks_many(node: Expr) -> bool:
+    """Whether a node takes elements by an array of indices, of which each of its elements has another one."""
+    return node.primitive is p.gather and not all(map(is_single, node.operands[1:]))
 
 
 def _linear(at: Sequence[Offset], shape: Sequence[int]) -> Offset:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from nxkernel import primitives as p
@@ -13,45 +14,86 @@ from nxkernel.numpy.array import Array, Value, as_value, wrap
 from nxkernel.numpy.keys import Stretch, as_number
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected
-from nxkernel.numpy.views import Along, Index, reshaped
+from nxkernel.numpy.views import Along, Index, Reshape, Shape, Step, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
 from nxkernel.shapes import unnamed
 from nxkernel.types import s64
 
 
+@dataclass(frozen=True, eq=False)
+class InARow(Step):
+    """The elements along an axis where a mask holds, at the beginning of the axis; after them it is any elements.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    axis : int
+    mask : operand
+        Along the axis.
+    places : operand
+        Where it holds, in order, and then anything.
+    """
+
+    shape: Shape
+    axis: int
+    mask: Operand
+    places: Operand
+
+    def read(self, whole: Operand) -> Operand:
+        """The elements where the mask holds, then others."""
+        return picking.read(whole, {self.axis: self.places}, False) if self.shape[self.axis] else whole
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with other elements where the mask holds."""
+        if not self.shape[self.axis]:
+            return whole
+        before = apply(p.maximum, _picked_before(self.mask), filled(0, s64, self.mask.shape))
+        ones = [1] * len(self.shape)
+        ones[self.axis] = self.shape[self.axis]
+        mask = spread(reshaped(self.mask, tuple(ones)), self.shape)
+        return apply(p.select, mask, picking.read(part, {self.axis: before}, False), whole)
+
+
+def _picked_before(mask: Operand) -> Operand:
+    """For each element where a mask holds how many there are before it."""
+    total = apply(p.cumulative_sum, convert(mask, s64), axis=0, reverse=False)
+    return apply(p.subtract, total, filled(1, s64, mask.shape))
+
+
+def _places(mask: Operand) -> Operand:
+    """The places where a mask holds, in order and then anything."""
+    (size,) = mask.shape
+    if not size:
+        return convert(mask, s64)
+    # What is not picked goes to one place more, which is cut off again.
+    places = apply(p.select, mask, _picked_before(mask), filled(size, s64, (size,)))
+    numbers = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
+    longer = picking.put(filled(0, s64, (size + 1,)), {0: places}, False, numbers)
+    return Index((size + 1,), (Along(0, size),), (0,)).read(longer)
+
+
 def compacted(picked: Selected) -> Part:
-    """What a mask picks, moved to the beginning of an axis.
+    """What a mask picks, seen at the beginning of an axis.
 
     Parameters
     ----------
     picked : Selected
     """
-    mask, shape, axis = picked.mask, picked.base.shape, picked.axis
-    rest = shape[axis + len(mask.shape) :]
-    size = math.prod(mask.shape)
-    order, count = _order(reshaped(mask, (size,)))
-    base = reshaped(operand(picked.base), (*shape[:axis], size, *rest))
-    found = wrap(picking.read(base, {axis: order}, False)) if size else Array.of(base)
-    return Part(found, (None,) * axis + (Stretch(0, count),) + (None,) * len(rest))
+    shape, axis = picked.base.shape, picked.axis
+    mask = reshaped(picked.mask, (math.prod(picked.mask.shape),))
+    flat = (*shape[:axis], *mask.shape, *shape[axis + len(picked.mask.shape) :])
+    base = picked.base if flat == shape else picked.base.through(Reshape(shape, flat))
+    stretches = tuple([Stretch(0, _count(mask)) if k == axis else None for k in range(len(flat))])
+    return Part(base.through(InARow(flat, axis, mask, _places(mask))), stretches)
 
 
-def _order(mask: Operand) -> tuple[Operand, Operand]:
-    """The places where a mask holds, in order and then anything, and how many they are."""
-    (size,) = mask.shape
-    ones = convert(mask, s64)
-    count = apply(p.sum_, ones, axes=(0,), keep_axes=False)
+def _count(mask: Operand) -> Operand:
+    """How many elements of a mask hold."""
+    count = apply(p.sum_, convert(mask, s64), axes=(0,), keep_axes=False)
     if type(count) is Expr:
-        bounds.assume(count, 0, size)
-    if not size:
-        return ones, count
-    last = filled(size, s64, (size,))
-    places = apply(p.subtract, apply(p.cumulative_sum, ones, axis=0, reverse=False), filled(1, s64, (size,)))
-    # What is not picked goes to one place more, which is cut off again.
-    places = apply(p.select, mask, places, last)
-    numbers = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
-    longer = picking.put(filled(0, s64, (size + 1,)), {0: places}, False, numbers)
-    return Index((size + 1,), (Along(0, size),), (0,)).read(longer), count
+        bounds.assume(count, 0, mask.shape[0])
+    return count
 
 
 def settled(value: Any) -> Any:

@@ -114,7 +114,7 @@ class Part(Value):
         from nxkernel.numpy import compact
 
         if compact.is_mask(key):
-            return compact.masked(self, key)
+            return compact.masked(self, key).copied()
         inner, stretches = self._translated(key)
         found = self.base[inner]
         if not any(stretches):
@@ -397,7 +397,12 @@ def flipped(part: Part, axis: int | Sequence[int] | None) -> Part:
 
 
 def taken(view: Array, parsed: Parsed) -> Any:
-    """What a key with traced bounds or with a mask shows of an array."""
+    """What a key with traced bounds shows of an array, and a copy of what a mask picks."""
+    found = _shown(view, parsed)
+    return found if parsed.mask is None else found.copied()
+
+
+def _shown(view: Array, parsed: Parsed) -> Any:
     if parsed.mask is not None:
         from nxkernel.numpy.selected import Selected
 
@@ -413,7 +418,7 @@ def taken(view: Array, parsed: Parsed) -> Any:
 
 def assign(view: Array, parsed: Parsed, value: Any) -> None:
     """Assign to what a key with traced bounds or with a mask shows of an array."""
-    target = taken(view, parsed)
+    target = _shown(view, parsed)
     if isinstance(target, Part):
         assign_part(target, value)
     else:

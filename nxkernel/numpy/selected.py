@@ -1,4 +1,8 @@
-"""Elements that a mask picks, ``x[mask]``: how many they are only the running program knows, so all are kept."""
+"""Elements that a mask picks, ``x[mask]``: how many they are only the running program knows, so all are kept.
+
+As in NumPy they are a copy: what is read is :meth:`Selected.copied`, all elements of that moment. Only an assignment,
+``x[mask] = ...``, goes by a :class:`Selected` of the array itself.
+"""
 
 from __future__ import annotations
 
@@ -116,11 +120,10 @@ class Selected(Value):
         return compacted(self)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        # What a mask picks is a copy, as in NumPy: only all of it can be assigned again, by an in-place operation.
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
-            self.base = self._with(value)
+            self.assign(value)
         else:
-            self._refuse("assigning to a part of it")
+            self.compact()[key] = value
 
     def _refuse(self, what: str) -> NoReturn:
         raise NxTypeError(

@@ -1,5 +1,7 @@
 """Single elements: which values they are, and where an element of an array is."""
 
+import numpy as np
+
 import nxkernel as nx
 from compiling import graph_of, inputs, make, spec
 from nxkernel import primitives as p
@@ -53,3 +55,11 @@ def test_what_the_program_computes_by_itself():
     found = scalars.inline(post_order(graph.outputs))
     names = sorted(node.primitive.name for node in found)
     assert names == ["add", "dynamic_slice", "exp", "multiply"]
+
+
+def test_one_of_several_picked_elements_is_read_where_they_were_put():
+    # Each element of what was picked has an index of its own: after a loop, the first one's was taken for all.
+    picked = nx.jit(lambda c: nx.take(nx.fori(0, 3, lambda j, s: s * 2, c), nx.tensor([16, 5, 20]))[1])
+    assert picked(np.arange(30)).to_number() == 40
+    along = nx.jit(lambda c, i: nx.take_along_axis(nx.fori(0, 2, lambda j, s: s + 1, c), i, axis=0)[2, 1])
+    assert along(np.arange(12).reshape(4, 3), np.array([[0, 1, 2], [3, 3, 3], [1, 2, 0]])).to_number() == 9

@@ -5,6 +5,7 @@ import pytest
 
 import nxkernel as nx
 from numpy_face import check
+from source_text import assert_same, function_of
 
 A = np.arange(-6.0, 6.0).reshape(3, 4)
 V = np.array([3.0, -1.0, 4.0, -1.5, 5.0, -9.0, 2.0])
@@ -135,3 +136,50 @@ def test_sizes_that_loops_bound():
         a = np.arange(1.0 * size * size).reshape(size, size)
         np.testing.assert_allclose(float(definition(a)[0]), f(a)[0])
         assert "while" in repr(nx.debug_expr(definition)(a))
+
+
+PICKED_THEN_CHANGED = """
+p = a[a > 3]; a[...] = 0; return p.sum()
+p = a[a > 3]; a[a > 3] = 0; return p.sum()
+p = a[a > 3].copy(); a[...] = 0; return p.sum()
+m = a > 3; p = a[m]; a[m] -= 1; return p.mean(), a
+p = a[a > 3]; a += 1; return p.max()
+p = a[a > 3]; p += 100; return a, p.sum()
+m = a > 3; p = a[m]; m[...] = False; return p.sum()
+b = a * 2; p = b[b > 3]; b[0] = 1000; return p.sum()
+p = np.extract(a > 3, a); a[...] = 0; return p.sum()
+p = np.compress(a > 3, a); a[...] = 0; return p.sum()
+p = a.compress(a > 3); a[1:] = 5; return p.sum()
+p = a[np.nonzero(a > 3)]; a[...] = 0; return p.sum()
+p = a[1:][a[1:] > 3]; a[...] = 0; return p.sum()
+p = a[i:][a[i:] > 3]; a[...] = 0; return p.sum()
+p = a[a > 3]; a.sort(); return p.min()
+p = a[a > 3]; a[2] = 50; q = a[a > 3]; return q.sum() - p.sum()
+p = a[a > 3]; q = p[1:]; p += 100; return q.sum()
+p = a[a > 3]; q = p[1:]; q *= 10; return p.sum(), a
+p = a[a > 3]; q = p[::-1]; q[0] = 1000; p[2:4] = 0; return p.sum(), q.max()
+p = a[a > 3]; p[0] = 77; p[-1] += 5; p[i] = 2; return p.sum(), p.max()
+p = a[a > 3]; q = p.T; q[:2] = 0; return p.sum()
+p = a.reshape(1, -1) * np.ones((3, 1)); q = p[:, a > 3]; q[1] = 0; q[:, 0] *= 3; return q.sum(axis=1), p
+p = a[a > 3][1:]; p[...] = 0; return a.sum() + p.sum()
+p = a[a > 3]; return [p[k] * 2 for k in range(3)]
+"""
+
+LOOPS = {
+    "all of it": "p = a[a > 3]\nfor k in range(3): p += k\nreturn p.sum(), a",
+    "its elements": "p = a[a > 3]\nfor k in range(2): p[k] = 10 * k + p[k + 1]\nreturn p.sum(), a",
+    "in a choice": "p = a[a > 3]\nif a[i] < 2: p[1:] = 5\nreturn p.sum(), a",
+    "the source": "t = 0\nfor k in range(3):\n    p = a[a > 3]\n    a[k] = 0\n    t += p.sum()\nreturn t, a",
+    "over it": "t = 0\nfor k, v in enumerate(a[a > 3]): t += k * v\nreturn t",
+}
+
+
+@pytest.mark.parametrize("text", [*PICKED_THEN_CHANGED.strip().splitlines(), *LOOPS.values()])
+@pytest.mark.parametrize("compiler", ["numba_cpu", "evaluator"])
+def test_what_a_mask_picks_is_a_copy_of_that_moment(text, compiler):
+    f = function_of(text, "a, i")
+    for values in ([5.0, 1, 9, 2, 7, 3, 8], [9.0, 8, 7, 6, 5, 4, 3]):
+        ours, theirs = np.array(values), np.array(values)
+        found = nx.defn(f, promotion="numpy", compiler=compiler)(ours, np.int64(1))
+        assert_same(found, f(theirs, 1))
+        np.testing.assert_array_equal(ours, theirs)
