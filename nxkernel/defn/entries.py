@@ -11,11 +11,10 @@ from nxkernel.defn import containers
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, Graph
-from nxkernel.graph.tracing import BodyTrace
+from nxkernel.graph.tracing import BodyTrace, VectorizedValueError
 from nxkernel.graph.traverse import post_order, replayed
 from nxkernel.operand import Operand, entry_spec
 from nxkernel.ops import alignment
-from nxkernel.ops.control import VectorizedValueError
 from nxkernel.ops.dispatch import apply, operand
 from nxkernel.primitives import Spec
 from nxkernel.shapes import unnamed
@@ -77,8 +76,9 @@ def _entry(value: Operand) -> Operand:
     return value
 
 
-def placed(graph: Graph, values: Sequence[Operand]) -> list[Operand]:
+def placed(graph: Graph, values: Sequence[Any]) -> list[Operand]:
     """What a graph gives for values, recorded in the trace that is active; entry by entry along vectorized axes."""
+    values = [operand(value) for value in values]
     axes = alignment.union(values)
     if not axes:
         return _recorded(graph, [tracing.current().node(value) for value in values])
@@ -106,6 +106,6 @@ def _recorded(graph: Graph, nodes: Sequence[Expr]) -> list[Expr]:
     values = dict(zip(graph.parameters, nodes, strict=True))
     # What nothing goes into is made here too, so that no other trace has to hand it on.
     for node in post_order(graph.outputs):
-        if not node.operands and node.primitive.family == "creation":
+        if not node.operands and node.primitive is not p.parameter:
             values[node] = apply(node.primitive, **node.params)
     return replayed(graph.outputs, values)

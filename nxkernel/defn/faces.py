@@ -23,7 +23,7 @@ from nxkernel.defn.flow.given import Given
 from nxkernel.defn.leaf import Leaf
 from nxkernel.defn.states import CONTAINERS, installed
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, TracedValue
+from nxkernel.graph.expr import Expr, TracedValue, VectorizedExpr
 from nxkernel.graph.tracing import Trace
 from nxkernel.numpy.array import RESHAPED, Array, Scalar, Value
 from nxkernel.ops import dispatch
@@ -91,8 +91,6 @@ class NumpyFace(Face):
         """An array, or a scalar for a number and what has no axes; Python numbers stay weak."""
         if leaf.number:
             self.run.weak.add(node)
-        if type(node) is not Expr:
-            return node
         if not node.shape and not leaf.array:
             return Scalar(node)
         made = Array.of(node, leaf.path)
@@ -102,12 +100,13 @@ class NumpyFace(Face):
 
     def captured(self, name: str, node: Any) -> Any:
         """An array, the same each time."""
-        if type(node) is not Expr or not node.shape:
-            return Scalar(node) if type(node) is Expr else node
-        if id(node) not in self._captured:
+        if not node.shape:
+            return Scalar(node)
+        whole = id(node.node if type(node) is VectorizedExpr else node)
+        if whole not in self._captured:
             made = Array.of(node, name)
-            self._captured[id(node)] = (name, made.root.read(), made)
-        return self._captured[id(node)][2]
+            self._captured[whole] = (name, made.root.read(), made)
+        return self._captured[whole][2]
 
     def changes(self) -> list[tuple[int, Expr]]:
         """The arguments that it assigned into, and what is in them at the end.

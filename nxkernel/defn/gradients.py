@@ -160,7 +160,7 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
 
 
 def _again(graph: Graph, values: list[Any]) -> list[Operand]:
-    values = [value if isinstance(value, Operand) else operand(value) for value in values]
+    values = [operand(value) for value in values]
     results = entries.placed(graph, values)
 
     def backward(*cotangents: Expr) -> list[Expr]:
@@ -206,7 +206,7 @@ def _with_gradient(
     count, inputs, names = len(results), len(given), ["value"] * (len(results) + len(given) + len(outside))
     if not count:
         return []
-    every = [*results, *given, *(value if isinstance(value, Operand) else operand(value) for value in outside)]
+    every = [operand(value) for value in (*results, *given, *outside)]
 
     def whole(*nodes: Expr) -> list[Expr]:
         return list(apply(p.custom_grad, *nodes, results=count, inputs=inputs, backward=graph))

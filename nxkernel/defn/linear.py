@@ -14,7 +14,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, replayed
-from nxkernel.operand import Operand, VectorizedSpec, entry_spec
+from nxkernel.operand import VectorizedSpec, entry_spec
 from nxkernel.ops import alignment
 from nxkernel.ops.dispatch import apply, convert, filled, operand
 from nxkernel.primitives import Spec
@@ -315,9 +315,7 @@ def _matrices(function: Callable[..., Any], arguments: Sequence[Any], several: b
         return containers.rebuild(found.structure, iter(blocks))
 
     graph, outside, structure = entries.traced(name, one, specs, variables.no_value(name))
-    made = entries.placed(
-        graph, [*values, *[value if isinstance(value, Operand) else operand(value) for value in outside]]
-    )
+    made = entries.placed(graph, [*values, *outside])
     return containers.rebuild(structure, iter([variables.faced(value) for value in made]))
 
 

@@ -266,7 +266,7 @@ def trace(
         views.write_back()
         bounds.forget()
     results += [_now(output, run) for _, _, wanted in asked.values for output in wanted]
-    results += [(node, node.spec) for _, node in changes]
+    results += [output_of(node, run) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     reached = list(post_order(outputs))
     _check_own(reached, {*parameters, *capturing.meaning})

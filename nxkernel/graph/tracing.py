@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, parameter
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
 from nxkernel.meanwhile import Meanwhile, kept, settled
 from nxkernel.operand import entry_spec
 from nxkernel.primitives import Primitive, Spec, constant, elem
@@ -42,6 +43,18 @@ class Cell:
         self.name, self.shared = name, False
 
 
+class VectorizedValueError(NxTypeError):
+    """A value with vectorized axes in a loop or a choice, of which each entry would go its own way."""
+
+    def __init__(self, spec: Any) -> None:
+        super().__init__(
+            message(
+                f"a value with vectorized axes cannot be part of a loop or a choice of the program: {spec}.",
+                "nx.devectorize(t) makes them plain axes; nx.select(condition, a, b) works for each entry.",
+            )
+        )
+
+
 class Trace:
     """One run of a function on parameters instead of tensors.
 
@@ -66,7 +79,7 @@ class Trace:
         self.capture = capture
         self.nodes = 0
         self.previous: Trace | None = None
-        self.cells: dict[Cell, Expr] = {}
+        self.cells: dict[Cell, Expr | VectorizedExpr] = {}
         self.weak: set[Expr] = set()
         self.memory: dict[Any, Any] = {}
 
@@ -98,13 +111,20 @@ class Trace:
         """The node that stands for an operand; tensors are captured."""
         return operand if type(operand) is Expr else self.capture(operand)
 
-    def read(self, cell: Cell) -> Expr:
+    def seen(self, operand: Any) -> Any:
+        """An operand as it is seen here: with vectorized axes where it goes over them, and otherwise a node."""
+        if type(operand) is VectorizedExpr:
+            return operand
+        node = self.node(operand)
+        return node_with(node, operand.spec) if isinstance(operand, Tensor) else node
+
+    def read(self, cell: Cell) -> Expr | VectorizedExpr:
         """What is in a cell."""
         return self.cells[cell]
 
-    def write(self, cell: Cell, node: Expr) -> None:
+    def write(self, cell: Cell, value: Expr | VectorizedExpr) -> None:
         """Put something else into a cell, of the same type and shape."""
-        self.cells[cell] = node
+        self.cells[cell] = value
 
     def knows(self, cell: Cell) -> bool:
         """Whether a cell was made here."""
@@ -174,30 +194,42 @@ class BodyTrace(Trace):
         """The parameters for what is captured."""
         return [self._stand_ins[id(value)] for value in self.captured]
 
-    def read(self, cell: Cell) -> Expr:
+    def read(self, cell: Cell) -> Expr | VectorizedExpr:
         """What is in a cell; what was in it outside is a parameter."""
         if cell not in self.cells:
-            outside = self.previous.read(cell)
-            self.cells[cell] = self.entered[cell] = self.parameter(cell.name or "outside", outside.spec)
+            spec = entry_spec(self.previous.read(cell).spec)
+            self.cells[cell] = self.entered[cell] = self.parameter(cell.name or "outside", spec)
         return self.cells[cell]
 
-    def write(self, cell: Cell, node: Expr) -> None:
+    def write(self, cell: Cell, value: Expr | VectorizedExpr) -> None:
         """Put something else into a cell."""
         if cell not in self.cells and self.previous.knows(cell):
             self.read(cell)
         if cell in self.entered:
             self.written.add(cell)
-        self.cells[cell] = node
+        self.cells[cell] = value
 
     def knows(self, cell: Cell) -> bool:
         """Whether a cell was made here or outside."""
         return super().knows(cell) or self.previous.knows(cell)
 
     def node(self, operand: Any) -> Expr:
-        """As for any trace; nodes of other traces get parameters."""
+        """As for any trace; nodes of other traces get parameters, which are one entry of their vectorized axes.
+
+        Raises
+        ------
+        VectorizedValueError
+            For a value of its own that has vectorized axes.
+        """
         if type(operand) is Expr and (operand in self._own or operand.primitive is constant):
             return operand
+        if self.sees_vectors(operand):
+            raise VectorizedValueError(operand.spec)
         return self._lift(operand)
+
+    def seen(self, operand: Any) -> Any:
+        """As for any trace; of vectorized axes that are gone over outside, an entry."""
+        return operand if self.sees_vectors(operand) else self.node(operand)
 
     def sees_vectors(self, operand: Any) -> bool:
         """Of its own values only."""

@@ -36,7 +36,7 @@ class Root:
         if trace is None:
             self.value = value
         else:
-            trace.write(self.cell, trace.node(value))
+            trace.write(self.cell, trace.seen(value))
 
     def read(self) -> Operand:
         """What is there now."""
@@ -69,7 +69,7 @@ class Root:
         if trace is None and self.value is not None:
             self.value = value
         elif trace is not None and trace.knows(self.cell):
-            trace.write(self.cell, trace.node(value))
+            trace.write(self.cell, trace.seen(value))
         else:
             raise NxTypeError(
                 message(

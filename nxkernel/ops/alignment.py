@@ -83,9 +83,9 @@ def whole(value: Operand) -> Tensor | Expr:
     if type(value) is VectorizedExpr:
         return value.node
     trace = tracing.current()
-    if trace is not None:
-        return trace.node(value)
-    return value.with_spec(whole_spec(value.spec)) if value.vectorized_axes else value
+    if not value.vectorized_axes:
+        return value if trace is None else trace.node(value)
+    return value.with_spec(whole_spec(value.spec)) if trace is None else trace.outermost.node(value)
 
 
 def vectorized(value: Tensor | Expr, axes: VectorizedAxes, entry: Spec) -> Operand:

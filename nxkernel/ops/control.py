@@ -13,7 +13,7 @@ from nxkernel import shapes, types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, Graph, parameter
-from nxkernel.graph.tracing import BodyTrace
+from nxkernel.graph.tracing import BodyTrace, VectorizedValueError
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.primitives import Spec
@@ -21,18 +21,6 @@ from nxkernel.types import Type
 
 #: Tensors, traced values and Python numbers; numbers are weak in types.
 Leaves = Sequence[Any]
-
-
-class VectorizedValueError(NxTypeError):
-    """A value with vectorized axes in a loop or a choice, of which each entry would go its own way."""
-
-    def __init__(self, spec: Any) -> None:
-        super().__init__(
-            message(
-                f"a value with vectorized axes cannot be part of a loop or a choice of the program: {spec}.",
-                "nx.devectorize(t) makes them plain axes; nx.select(condition, a, b) works for each entry.",
-            )
-        )
 
 
 #: In a state: nothing yet. It starts as zeros of the type and shape that the first turn gives.
@@ -121,8 +109,8 @@ def run_while(
     if ask.written:
         raise NxTypeError("the condition of a loop assigns into an array: do that in the body of the loop")
     written = [cell for cell in turn.entered if cell in turn.written]
-    first = [*given, *(tracing.current().read(cell) for cell in written)]
-    parts = [_Part(ask, [answer]), _Part(turn, [*outputs, *(turn.cells[cell] for cell in written)])]
+    first = [_without_vectors(value) for value in (*given, *(tracing.current().read(cell) for cell in written))]
+    parts = [_Part(ask, [answer]), _Part(turn, [*outputs, *(turn.node(turn.cells[cell]) for cell in written)])]
     (asked, turned), outside = _joined(parts, len(given), written, ["condition", "body"])
     results = apply(p.while_, *first, *outside, condition=asked, body=turned, state=len(first)) if first else ()
     for cell, value in zip(written, results[len(given) :], strict=True):
@@ -195,7 +183,7 @@ def choose(
             outputs = [
                 trace.node(_fitted(values[place][0], spec)) for place, spec in zip(open_places, specs, strict=True)
             ]
-            outputs += [trace.read(cell) for cell in written]
+            outputs += [trace.node(trace.read(cell)) for cell in written]
         parts.append(_Part(trace, outputs))
     graphs, outside = _joined(parts, 0, (), ["then", "otherwise"])
     results = apply(p.cond, predicate, *outside, then=graphs[0], otherwise=graphs[1]) if parts[0].outputs else ()
@@ -243,10 +231,13 @@ def _joined(
             node.params["index"] = place
             parameters.append(node)
         graphs.append(Graph(name, parameters, part.outputs, list))
-    for value in outside.values():
-        if value.vectorized_axes:
-            raise VectorizedValueError(value.spec)
-    return graphs, list(outside.values())
+    return graphs, [_without_vectors(operand(value)) for value in outside.values()]
+
+
+def _without_vectors(value: Operand) -> Operand:
+    if value.vectorized_axes:
+        raise VectorizedValueError(value.spec)
+    return value
 
 
 def _input(trace: BodyTrace, name: str, spec: Spec, weak: bool) -> Expr:

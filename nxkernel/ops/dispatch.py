@@ -115,14 +115,19 @@ def is_operand(value: Any) -> bool:
 def operand(value: Any, argument: str = "") -> Tensor | Expr:
     """A tensor or traced value out of what a person passed: a number, a list, an array or a tensor.
 
-    Arrays are shared, not copied: see :func:`lasting` for results that keep the memory.
+    Arrays are shared, not copied: see :func:`lasting` for results that keep the memory. In the body of a primitive a
+    value from outside is one entry of its vectorized axes, which are gone over there.
 
     Raises
     ------
     NxTypeError
         Naming the argument, for what is none of these.
     """
+    if type(value) is Expr:
+        return value
     if isinstance(value, Operand):
+        if type(value.spec) is not Spec and (trace := tracing.current()) is not None and not trace.sees_vectors(value):
+            return trace.node(value)
         return value
     if isinstance(value, Proxy):
         return value.__nx_operand__()

@@ -100,7 +100,7 @@ def devectorize(tensor: Any, *, keep_names: bool = True) -> Any:
     """
 
     def plain(value: Any) -> Operand:
-        value = lasting(value, "tensor")
+        value = _with_all_axes(value)
         axes = value.vectorized_axes
         if not axes:
             return value
@@ -151,7 +151,7 @@ def revectorize(
         raise NxTypeError(f"target_shape is a list of sizes, got {shapes.describe(target_shape)}")
 
     def arranged(value: Any) -> Operand:
-        value = lasting(value, "tensor")
+        value = _with_all_axes(value)
         shape = value.shape if target_shape is None else tuple(target_shape)
         names = value.names if target_shape is None and target_names is None else target_names
         made = alignment.whole(value)
@@ -246,6 +246,11 @@ def _ranked(tensor: Operand, rank: int) -> Operand:
     if not more:
         return tensor
     return apply(primitives.reshape, tensor, shape=(1,) * more + entry.shape, names=(None,) * more + entry.names)
+
+
+def _with_all_axes(tensor: Any) -> Operand:
+    """A tensor with those vectorized axes too that are gone over outside of the body of a primitive."""
+    return tensor if isinstance(tensor, Operand) else lasting(tensor, "tensor")
 
 
 def _each(value: Any, function: Callable[[Any], Any]) -> Any:

@@ -8,8 +8,8 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.defn import containers, entries, variables
 from nxkernel.errors import NxTypeError
+from nxkernel.graph.tracing import VectorizedValueError
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.control import VectorizedValueError
 from nxkernel.primitives import Spec
 
 ROW = Spec(types.f64, (3,), (None,))

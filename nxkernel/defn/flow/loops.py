@@ -16,9 +16,9 @@ from nxkernel.defn.flow.unrolling import ChangesError, MustUnrollError
 from nxkernel.defn.flow.variables import is_traced, is_value, known
 from nxkernel.errors import NxError, NxTypeError, TracedValueError
 from nxkernel.graph.expr import Expr
+from nxkernel.graph.tracing import VectorizedValueError
 from nxkernel.numpy import bounds
 from nxkernel.ops import comparison
-from nxkernel.ops.control import VectorizedValueError
 from nxkernel.ops.dispatch import is_number, operand
 
 Body = Callable[..., tuple]

@@ -15,6 +15,7 @@ from nxkernel.defn.flow.given import Given
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
+from nxkernel.graph.tracing import VectorizedValueError
 from nxkernel.numpy import bounds
 from nxkernel.numpy.array import Array
 from nxkernel.numpy.compact import settled
@@ -22,7 +23,6 @@ from nxkernel.numpy.keys import Stretch, as_number
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.control import VectorizedValueError
 from nxkernel.ops.dispatch import is_number, operand
 from nxkernel.primitives import Spec, constant
 
