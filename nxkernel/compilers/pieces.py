@@ -137,12 +137,13 @@ def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
 def _margins(node: Expr, inner: tuple[int, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]] | None:
     """Where padding lies around what is kept, by first elements and shapes; None where all is better filled at once.
 
-    That is where little is kept, and where rows are so short that their ends take as long as all of them.
+    That is where little is kept, and where rows are so short that their ends take as long as all of them. Where
+    nothing is kept there is nothing that padding could lie around.
     """
     config, shape = node.params["config"], node.shape
     spread = any(gap for _, _, gap in config)
     ends = config and any(side > 0 for side in config[-1][:2])
-    if spread or 2 * shapes.size(inner) < shapes.size(shape) or (ends and shape[-1] < LONG):
+    if spread or 2 * shapes.size(inner) <= shapes.size(shape) or (ends and shape[-1] < LONG):
         return None
     found = []
     lows = [max(low, 0) for low, _, _ in config]

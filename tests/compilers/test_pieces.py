@@ -8,7 +8,7 @@ import pytest
 import nxkernel as nx
 from compiling import agree, inputs, make, nests, spec
 from nxkernel import primitives as p
-from nxkernel import types
+from nxkernel import shapes, types
 from nxkernel.backends import MEANING
 from nxkernel.compilers import pieces
 
@@ -201,3 +201,9 @@ def test_no_updates_are_the_target():
         np.zeros(0, "i8"),
     )
     assert found.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("config", [((1, -4, 0), (0, 0, 0)), ((2, 1, 0), (3, -19, 0)), ((-4, 1, 0), (-16, 0, 0))])
+def test_a_padding_of_which_nothing_is_left_writes_nothing(config):
+    stores, _ = pieces_of(p.pad, spec("f32", 3, 16), spec("f32"), config=config)
+    assert [shapes.size(store.value.shape) for store in stores] == [0, 0]

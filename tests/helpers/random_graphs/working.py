@@ -23,17 +23,22 @@ class Run:
         Processes at a time.
     say : callable
         Takes lines that tell of progress and of failures.
+    guarded : bool
+        Whether they run in guarded memory, where a read or write outside of a buffer ends the process.
 
     Attributes
     ----------
     failures : list of str
     done : int
         Graphs that were checked.
+    steps : int
+        Kernels and other steps that ran in guarded memory.
     """
 
-    def __init__(self, first, count, workers, say):
+    def __init__(self, first, count, workers, say, guarded=False):
         self.first, self.count, self.workers, self.say = first, count, workers, say
-        self.failures, self.done = [], 0
+        self._how = ["guarded"] if guarded else []
+        self.failures, self.done, self.steps = [], 0, 0
         self._lock, self._begin = threading.Lock(), time.monotonic()
         size = min(MOST, -(-count // workers))
         self._ranges = [(start, min(size, first + count - start)) for start in range(first, first + count, size)]
@@ -56,7 +61,7 @@ class Run:
             self.say(f"all seeds before {rest} are done")
 
     def _process(self, start, end):
-        command = [sys.executable, "-W", "error", "-m", "random_graphs", str(start), str(end - start)]
+        command = [sys.executable, "-W", "error", "-m", "random_graphs", str(start), str(end - start), *self._how]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "NXKERNEL_CACHE_DIR": "off"}
         with (
             tempfile.TemporaryFile("w+") as errors,
@@ -67,7 +72,7 @@ class Run:
                 hurry.cancel()
                 told = json.loads(line)
                 start = told["seed"] + 1
-                self._note(told["failure"])
+                self._note(told["failure"], told["steps"])
                 hurry = _hurry(process)
             hurry.cancel()
             process.wait()
@@ -77,9 +82,10 @@ class Run:
                 start += 1
             return start
 
-    def _note(self, failure):
+    def _note(self, failure, steps=0):
         with self._lock:
             self.done += 1
+            self.steps += steps
             if self.done % OFTEN == 0 or self.done == self.count:
                 spent = time.monotonic() - self._begin
                 self.say(f"{self.done:,} of {self.count:,} graphs in {spent:.0f} s, {len(self.failures)} failures")
