@@ -442,7 +442,10 @@ def linspace(
     if n < 1:
         raise NxValueError(f"linspace needs n of at least 1, got {n}")
     inner = types.f64 if type_.is_integer else type_
-    start, stop = (convert(operand(value, "start"), inner) for value in (start, stop))
+    start, stop = (
+        filled(value, inner, ()) if is_number(value) else convert(operand(value, "start"), inner)
+        for value in (start, stop)
+    )
     if start.shape != stop.shape:
         raise NxValueError(f"start and stop need one shape, got {start.spec} and {stop.spec}")
     shape = (*start.shape, n)

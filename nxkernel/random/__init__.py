@@ -9,8 +9,11 @@ that was split before, and return the numbers alone.
 >>> x.to_list(), y.to_list()
 (0.7691127061843872, 0.9648666381835938)
 
-Keys, bits, and uniform and normal numbers of 32 and 64 bits are those of ``jax.random`` with
-``jax_threefry_partitionable`` switched off; all are those of ``Nx.Random``.
+All are the numbers of ``Nx.Random``. Keys, bits of u32 and u64, and uniform, normal and Gumbel numbers of f32 and f64
+are those of ``jax.random`` as well, for the same key (the samplers that end in ``_split``) and with
+``jax_threefry_partitionable`` switched off; where numbers are computed with after they are drawn, as all but bits and
+uniform numbers from 0 to 1 are, the last digits may differ. Others are not: Nx takes narrow types (u8, u16, f16, bf16)
+from a word each, and draws whole numbers between bounds from one stream where JAX splits the key.
 """
 
 from __future__ import annotations

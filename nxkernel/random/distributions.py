@@ -140,7 +140,8 @@ def randint(
     Notes
     -----
     The remainder of twice as many bits as the type has makes every number nearly equally likely: none is off by
-    more than the width of the range divided by 2 to the number of bits.
+    more than the width of the range divided by 2 to the number of bits. The numbers are those of Nx, which draws both
+    halves of the bits from one stream; ``jax.random.randint`` splits the key, and gives others.
 
     Examples
     --------
@@ -265,7 +266,8 @@ def uniform(
 
     Notes
     -----
-    The floats have equal distances: 2**-23 of the range in f32, 2**-52 in f64.
+    The floats have equal distances: 2**-23 of the range in f32, 2**-52 in f64. From 0 to 1 these are also those of
+    ``jax.random.uniform``; of f16 and bf16 they are those of Nx alone.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.creation import shape_of
-from nxkernel.ops.dispatch import apply, convert, is_number, operand, spread
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.ops.elementwise import complex, max
 from nxkernel.ops.typing import bitcast
 from nxkernel.random.words import Pair, bits, bits_at, places
@@ -88,7 +88,7 @@ def float_drawn(sampler: str, type_: Any, *parameters: Any) -> Type:
 
 def parameter(value: Any, type_: Type, shape: Shape) -> Operand:
     """A parameter of a distribution in the type and shape that are drawn."""
-    return spread(convert(operand(value), type_), shape)
+    return filled(value, type_, shape) if is_number(value) else spread(convert(operand(value), type_), shape)
 
 
 def named(result: Operand, names: Any) -> Operand:

@@ -181,6 +181,7 @@ def test_triangles(k):
 
 def test_linspace():
     np.testing.assert_allclose(nx.linspace(-1, 1, n=7, type="f64"), np.linspace(-1, 1, 7), rtol=1e-15)
+    np.testing.assert_allclose(nx.linspace(0.1, 0.7, n=4, type="f64"), np.linspace(0.1, 0.7, 4), rtol=1e-15)
     assert nx.linspace(0, 1, n=11).to_list()[-1] == 1.0
     np.testing.assert_allclose(nx.linspace(0, 1, n=4, endpoint=False), [0, 0.25, 0.5, 0.75])
     assert nx.linspace(0, 24, n=8, type="u8").to_list() == [0, 3, 6, 10, 13, 17, 20, 24]
