@@ -3,20 +3,28 @@
 Such a loop counts, carries nothing else from turn to turn, and goes through each array that it changes along one axis:
 turn ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one turn is to the next. Its
 turns may run in any order, and on all threads.
+
+That is read off the plan of a turn and not off its graph: an update that is no update in place, a choice that brings a
+side's array to where the other side's is, and a loop that begins with a copy touch all of an array. What is not known
+to touch a part of an array touches all of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nxkernel import primitives as p
 from nxkernel import shapes, types
-from nxkernel.compilers import ranges, scalars
+from nxkernel.compilers import ranges, rooms, scalars
 from nxkernel.compilers.ranges import Interval
-from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import turn_step
 from nxkernel.graph.traverse import post_order
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.plan import Control, Plan
 
 #: ``(m, c)`` for an index that is ``m`` times the counter plus ``c``, with `m` other than 0.
 Line = tuple[int, int]
@@ -46,37 +54,34 @@ class Independence:
     lanes: dict[int, Lane]
 
 
-def independence(node: Expr, given: Mapping[Expr, Interval]) -> Independence | None:
+def independence(node: Expr, body: Plan) -> Independence | None:
     """What makes the turns of a loop independent; None where they depend on each other, or nobody can tell.
 
     Parameters
     ----------
     node : Expr
         A ``while``.
-    given : mapping
-        The intervals of its operands.
+    body : Plan
+        Of its body.
     """
-    body, count = node.params["body"], node.params["state"]
+    graph, count = body.graph, node.params["state"]
     counted = _counted(node)
     if counted is None:
         return None
     counter, step, bound = counted
-    kept = {place for place in range(count) if body.outputs[place] is body.parameters[place]}
-    changing = [place for place in range(count) if place not in kept]
-    used = set(post_order([body.outputs[place] for place in changing]))
+    changing = [k for k in range(count) if body.outputs[k] != ("input", k) or k in body.overwritten]
+    used = set(post_order([body.results[place] for place in changing]))
     arrays = [place for place in changing if not scalars.is_single(node.operands[place])]
     for place in changing:
         # A number that a turn reads before it has set it comes from the turn before.
-        if place != counter and place not in arrays and body.parameters[place] in used:
+        if place != counter and place not in arrays and graph.parameters[place] in used:
             return None
-    known = ranges.of_parts(node, given)[1]
+    if any(body.outputs[place] != ("input", place) for place in arrays):
+        return None
     touched = _Touched(abs(step))
     try:
-        versions = {body.parameters[place]: place for place in arrays}
-        after = touched.graph(body, versions, {body.parameters[counter]: (1, 0)}, known)
+        touched.plan(body, {place: place for place in arrays}, {graph.parameters[counter]: (1, 0)})
     except _DependentError:
-        return None
-    if any(after.get(body.outputs[place]) != place for place in arrays):
         return None
     lanes = {place: touched.lane(place) for place in arrays}
     if None in lanes.values():
@@ -126,43 +131,41 @@ class _Touched:
         apart = [(*key, *span) for key, span in found if span[1] - span[0] < abs(key[1]) * self.step]
         return apart[0] if apart else None
 
-    def graph(
-        self, graph: Graph, versions: dict[Expr, int], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
-    ) -> dict[Expr, int]:
-        """Go through a graph; gives which of its nodes are which arrays, changed or not.
+    def plan(self, plan: Plan, arrays: Mapping[int, int], counters: Mapping[Expr, Line]) -> None:
+        """Go through a plan.
 
         Parameters
         ----------
-        graph : Graph
-        versions : dict
-            Its parameters that are arrays of the loop.
+        plan : Plan
+        arrays : mapping
+            Its inputs in whose memory arrays of the loop are.
         counters : mapping
             Its parameters that are the counter, or come from it.
-        known : mapping
-            The intervals of its parameters.
         """
-        order = post_order(graph.outputs)
-        found, intervals = dict(versions), ranges.intervals(order, known)
-        results: dict[Expr, list[int | None]] = {}
-        for node in order:
-            if node.primitive is p.elem:
-                which = results.get(node.operands[0])
-                if which is not None and which[node.params["index"]] is not None:
-                    found[node] = which[node.params["index"]]
-                continue
-            mine = [place for place, operand in enumerate(node.operands) if operand in found]
-            if not mine:
+
+        def which(node: Expr) -> int | None:
+            """The array in whose memory a value is."""
+            kind, number = plan.place.get(node, ("", 0))
+            return arrays.get(number) if kind == "input" else None
+
+        for node in post_order(plan.results):
+            mine = [place for place, operand in enumerate(node.operands) if which(operand) is not None]
+            if node.primitive is p.parameter or node.primitive is p.elem or (not mine and which(node) is None):
                 continue
             if node.primitive.family == "control":
-                results[node] = self._control(node, found, counters, intervals)
-            elif mine == [0] and node.primitive in _INDEXED:
-                axes, indices, lengths = _INDEXED[node.primitive](node)
-                self._touch(found[node.operands[0]], node.operands[0], axes, indices, lengths, counters, intervals)
-                if node.primitive in (p.put_slice, p.put_strided, p.scatter):
-                    found[node] = found[node.operands[0]]
-            else:
+                if node in plan.controls:
+                    self._control(
+                        plan.controls[node], {place: which(node.operands[place]) for place in mine}, counters, plan
+                    )
+                continue
+            array = which(node.operands[0]) if mine == [0] else None
+            if array is None or node.primitive not in _INDEXED:
                 raise _DependentError
-        return found
+            if node.primitive in _UPDATES and which(node) != array:
+                # It is written elsewhere, and begins with a copy of what it updates.
+                raise _DependentError
+            axes, indices, lengths = _INDEXED[node.primitive](node)
+            self._touch(array, node.operands[0], axes, indices, lengths, counters, plan.ranges)
 
     def _touch(
         self,
@@ -192,33 +195,19 @@ class _Touched:
             raise _DependentError
 
     def _control(
-        self, node: Expr, found: dict[Expr, int], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
-    ) -> list[int | None]:
-        """Go through a loop or choice inside; gives which of its results are which arrays."""
-        inner = ranges.of_parts(node, known)
-        if node.primitive is p.cond:
-            sides = [node.params["then"], node.params["otherwise"]]
-            after = []
-            for side, intervals in zip(sides, inner, strict=True):
-                given = list(zip(side.parameters, node.operands[1:], strict=True))
-                versions = {parameter: found[operand] for parameter, operand in given if operand in found}
-                ends = self.graph(side, versions, _handed(given, counters, known), intervals)
-                after.append([ends.get(output) for output in side.outputs])
-            return self._agreed(*after)
-        count, body, condition = node.params["state"], node.params["body"], node.params["condition"]
-        for graph, intervals in zip((condition, body), inner, strict=True):
-            given = list(zip(graph.parameters, node.operands, strict=True))
-            versions = {parameter: found[operand] for parameter, operand in given if operand in found}
-            ends = self.graph(graph, versions, _handed(given[count:], counters, known), intervals)
-        starts = [found.get(operand) for operand in node.operands[:count]]
-        return self._agreed(starts, [ends.get(output) for output in body.outputs])
-
-    @staticmethod
-    def _agreed(one: list[int | None], other: list[int | None]) -> list[int | None]:
-        """Which array each result is, on both ways to it."""
-        if one != other:
+        self, control: Control, arrays: Mapping[int, int], counters: Mapping[Expr, Line], around: Plan
+    ) -> None:
+        """Go through a loop or choice inside, of which some operands are arrays of the loop."""
+        node = control.node
+        if rooms.copied(node, control.parts, control.shared) & set(arrays):
             raise _DependentError
-        return one
+        first = int(node.primitive is p.cond)
+        # What a loop changes from turn to turn does not come from the counter of the loop around it in one way.
+        fixed = first or node.params["state"]
+        for part in control.parts:
+            given = zip(part.graph.parameters[fixed - first :], node.operands[fixed:], strict=True)
+            inside = {place - first: array for place, array in arrays.items()}
+            self.plan(part, inside, _handed(list(given), counters, around.ranges))
 
 
 def _handed(
@@ -275,6 +264,7 @@ def _single(axes: Sequence[int], indices: Sequence[Expr]) -> tuple[Sequence[int]
     return axes, indices, [1 if scalars.is_single(index) else 0 for index in indices]
 
 
+_UPDATES = frozenset([p.put_slice, p.put_strided, p.scatter])
 #: Primitives that touch a part of their first operand: along which axes, from which index, how many elements.
 _INDEXED = {
     p.dynamic_slice: _sliced, p.put_slice: _put, p.put_strided: _put, p.gather: _picked, p.scatter: _scattered,

@@ -133,6 +133,8 @@ class Plan:
         Of which it is the plan; None for that of a whole program.
     steps : list of Step
         In the order in which they run.
+    results : list of Expr
+        The outputs of the graph as they were rewritten, which is what the steps compute.
     place : dict
         For each value in memory: ``("input", i)``, ``("output", j)`` or ``("work", offset)``; ``("number", k)`` for one
         that the program keeps by itself.
@@ -150,6 +152,7 @@ class Plan:
 
     graph: Graph | None
     steps: list[Step]
+    results: list[Expr]
     place: dict[Expr, tuple[str, int]]
     outputs: list[tuple[str, int]]
     arrays: list[Expr]
@@ -161,6 +164,11 @@ class Plan:
     def kernels(self) -> Counter[str]:
         """How many of the steps run each kernel."""
         return Counter(step.work.nest.key for step in self.steps if isinstance(step.work, Bound))
+
+    @cached_property
+    def controls(self) -> dict[Expr, Control]:
+        """The loops and choices among the steps."""
+        return {step.work.node: step.work for step in self.steps if isinstance(step.work, Control)}
 
     @property
     def overwritten(self) -> set[int]:
@@ -335,6 +343,7 @@ class _Laying:
         return Plan(
             self.graph,
             steps,
+            self.outputs,
             place,
             [place[root] for root in roots],
             [shown[root] for root in own],
@@ -421,7 +430,7 @@ class _Laying:
         anchors = self.fusion.anchors
         held = [operand for operand in node.operands if operand.primitive is not p.constant or operand in anchors]
         reads = [self.fusion.buffer_of(operand) for operand in held]
-        alone = independence(node, self.known) if node.primitive is p.while_ else None
+        alone = independence(node, parts[1]) if node.primitive is p.while_ else None
         return Step(Control(node, results, parts, tuple(shared), scratch, alone), reads, writes)
 
     def _readers_first(self, steps: list[Step]) -> None:

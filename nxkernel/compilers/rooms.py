@@ -81,6 +81,47 @@ def rooms(node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shar
     return Rooms(work, homes, fresh, copies, spare, total)
 
 
+def copied(node: Expr, parts: Sequence[Any], shared: Sequence[int | None]) -> set[int]:
+    """The operands of a loop or choice that it copies as a whole, or may exchange for others.
+
+    Parameters
+    ----------
+    node : Expr
+    parts : sequence of Plan
+    shared : sequence of (int or None)
+        For each result the operand whose memory it takes over.
+    """
+    if node.primitive is p.while_:
+        body, count = parts[1], node.params["state"]
+        changes = turn(body, count)
+        found = {place for kind, place in (source for source, _ in changes.copies) if kind == "input"}
+        found |= {place for kind, place in changes.moves if kind == "input"}
+        return found | {place for place in range(count) if shared[place] != place}
+    taken = {operand for operand in shared if operand is not None}
+    found = {1 + operand for part in parts for operand in part.overwritten} - taken
+    for part in parts:
+        found |= {1 + part.outputs[index][1] for index in brought(part, shared) if part.outputs[index][0] == "input"}
+    return found
+
+
+def brought(side: Any, shared: Sequence[int | None]) -> list[int]:
+    """The results of a choice that one of its sides has elsewhere than where they are to be.
+
+    Parameters
+    ----------
+    side : Plan
+    shared : sequence of (int or None)
+        For each result the operand whose memory it takes over.
+    """
+    first = {where: index for index, where in reversed(list(enumerate(side.outputs)))}
+    return [
+        index
+        for index, where in enumerate(side.outputs)
+        if (where[0] != "output" or first[where] != index)
+        and (shared[index] is None or where != ("input", shared[index] - 1))
+    ]
+
+
 #: A buffer of a loop: of part ``i`` of its state, or of the array ``j`` that its body makes.
 Buffer = tuple[str, int]
 

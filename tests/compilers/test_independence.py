@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers import ranges
-from nxkernel.compilers.independence import independence
+from nxkernel.compilers.numba_cpu import planning
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
-from nxkernel.graph.traverse import post_order
+from sharing import every_loop_is_spread, on_each_count
 
 A = np.arange(30.0).reshape(5, 6)
 
@@ -18,20 +17,17 @@ def loops(monkeypatch):
     graphs, compile_ = [], NumbaCpu.compile
     monkeypatch.setattr(NumbaCpu, "compile", lambda self, graph: graphs.append(graph) or compile_(self, graph))
 
-    def look(graph, known):
-        order = post_order(graph.outputs)
-        intervals = ranges.intervals(order, known)
-        for node in order:
-            if node.primitive.name == "while":
-                yield independence(node, intervals)
-                yield from look(node.params["body"], ranges.of_parts(node, intervals)[1])
-            elif node.primitive.name == "cond":
-                for side, given in zip(("then", "otherwise"), ranges.of_parts(node, intervals), strict=True):
-                    yield from look(node.params[side], given)
+    def look(plan):
+        for control in plan.controls.values():
+            if control.node.primitive.name == "while":
+                yield control.independence
+                yield from look(control.parts[1])
+            else:
+                yield from (one for part in control.parts for one in look(part))
 
-    def found(function, *arguments):
-        nx.defn(function)(*arguments)
-        return list(look(graphs[-1], {}))
+    def found(function, *arguments, **options):
+        nx.defn(function, **options)(*arguments)
+        return list(look(planning.plan_of(graphs[-1])))
 
     return found
 
@@ -166,9 +162,24 @@ def changing_places(x, y):
     return x
 
 
+def brought_together(x, y):
+    for i in range(x.shape[0]):
+        rows = x if y[i, 0] > 5 else y + 1
+        x[i, 1] = rows[i, 0]
+
+
+def begun_anew(x):
+    for i in range(x.shape[0]):
+        y = x
+        for j in range(3):
+            y = y + j
+        x[i, 0] = y[i, 0]
+
+
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
+        (brought_together, [A.copy(), A]),
         (total, [A]),
         (from_the_row_before, [A.copy()]),
         (all_rows, [A.copy()]),
@@ -193,3 +204,46 @@ def test_an_inner_loop_has_what_the_outer_one_counts(loops):
     outer, inner = loops(pairs, A.copy())
     assert outer.lanes == {1: (0, 1, 0, 0)}
     assert inner is None
+
+
+def times(a, *, gain=1):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] > 0:
+                a[i, j] = a[i, j] * gain
+            a[i, j] += 1
+    return a
+
+
+def first_of_columns(a, *, gain=1):
+    for i in range(a.shape[1]):
+        for j in range(a.shape[0]):
+            if j > 3:
+                a[j, i] = a[j, i] * gain
+            a[0, i] = 7
+    return a
+
+
+def kept_where(a, *, on=True):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] > 0:
+                a[i, j] = a[i, j] if on else 0
+            a[i, j] += a[i, 0]
+    return a
+
+
+@pytest.mark.parametrize("function", [times, first_of_columns, kept_where])
+def test_a_branch_that_changes_nothing_is_no_copy(loops, function):
+    """Of all that such a loop has, no choice is left, and so no array in the memory of its turns."""
+    with every_loop_is_spread():
+        outer, _ = loops(function, A.copy(), promotion="numpy")
+        assert outer is not None
+        definition = nx.defn(function, promotion="numpy")
+        expected = function(A - 12)
+        for found in on_each_count(lambda: definition(A - 12)):
+            np.testing.assert_array_equal(found, expected)
+        plan = max(definition._family.programs(), key=lambda program: program.made).executable.plan
+    plans = planning.all_plans(plan)
+    assert {control.node.primitive.name for part in plans for control in part.controls.values()} == {"while"}
+    assert all(array.shape == () for part in plans for array in part.arrays)

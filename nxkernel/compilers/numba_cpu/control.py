@@ -11,7 +11,7 @@ from nxkernel.compilers.numba_cpu.polling import Poll, is_short
 from nxkernel.compilers.numba_cpu.program import Scope
 from nxkernel.compilers.numba_cpu.writing import Address
 from nxkernel.compilers.plan import Control, Plan
-from nxkernel.compilers.rooms import rooms, turn
+from nxkernel.compilers.rooms import brought, rooms, turn
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
 
@@ -235,14 +235,12 @@ class _Choice(_Parts):
         outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]
         side = Scope(self.w, plan, inputs, outputs, self.work, tags)
         side.run()
-        for index, where in enumerate(plan.outputs):
-            spec = self.node.spec[index]
-            if where[0] == "output" and first[where] == index:
-                continue
+        for index in brought(plan, self.shared):
+            spec, source = self.node.spec[index], side.at(plan.outputs[index])
             if scalars.is_single(spec):
-                self.copy_one(homes[index], side.at(where), spec)
-            elif self.shared[index] is None or where != ("input", self.shared[index] - 1):
-                self.w.copy(homes[index], side.at(where), bytes_of(spec))
+                self.copy_one(homes[index], source, spec)
+            else:
+                self.w.copy(homes[index], source, bytes_of(spec))
 
 
 def _bits(like: Expr | Spec) -> str:
