@@ -1,65 +1,18 @@
-import ctypes
 import functools
 import math
 
-import llvmlite.binding as llvm
 import mpmath
 import numpy as np
 import pytest
 import scipy.special
 
+from elementary_functions import TYPES, compiled, ulps
 from nxkernel.compilers.numba_cpu import elementary
-from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value, vector
+from nxkernel.compilers.numba_cpu.elementary import great_angles
+from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
 
-TYPES = {"float": np.float32, "double": np.float64}
 ROUNDING = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint}
 UNARY = [name for name, arity in elementary.ARITY.items() if arity == 1 and name not in (*ROUNDING, "round")]
-
-
-@functools.cache
-def engine():
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    features = llvm.get_host_cpu_features().flatten()
-    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc="static", codemodel="jitdefault", jit=True
-    )
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine), machine
-
-
-@functools.cache
-def compiled(name, element, lanes, *, inline=True):
-    """The function on arrays, as a loop over groups of `lanes` elements."""
-    module, count = Module(), elementary.ARITY[name]
-    symbol = elementary.define(module, name, element, lanes, inline=inline)
-    entry = f"loop.{symbol}.{inline:d}"
-    b = Builder(module, entry, "void", [(f"p{i}", "ptr") for i in range(count + 1)] + [("n", "i64")])
-    loop = Loop(b, b.constant("i64", 0), Value("i64", 1, "%n"), b.constant("i64", lanes))
-    places = [b.offset(Value("ptr", 1, f"%p{i}"), element, loop.index) for i in range(count + 1)]
-    values = [b.emit(f"load {vector(element, lanes)}, {place}, align 4", element, lanes) for place in places[:-1]]
-    b.do(f"store {b.call(symbol, element, lanes, *values)}, {places[-1]}, align 4")
-    loop.end()
-    b.do("ret void")
-    b.finish()
-    jit, machine = engine()
-    assembly = llvm.parse_assembly(str(module))
-    assembly.triple, assembly.data_layout = llvm.get_process_triple(), str(jit.target_data)
-    assembly.verify()
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.run(assembly, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0)))
-    jit.add_object_file(llvm.ObjectFileRef.from_data(machine.emit_object(assembly)))
-    jit.finalize_object()
-    native = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (count + 1), ctypes.c_int64)(jit.get_function_address(entry))
-
-    def run(*operands):
-        size = len(operands[0])
-        operands = [np.append(operand, np.ones(-size % lanes)).astype(TYPES[element]) for operand in operands]
-        result = np.empty_like(operands[0])
-        native(*(array.ctypes.data for array in (*operands, result)), result.size)
-        return result[:size]
-
-    return run
 
 
 def float64_sigmoid(x):
@@ -125,19 +78,6 @@ def sample(name, type_, size):
     intervals = [*INTERVALS.get(name, [(0, 10)]), (-2, 2), (0.5, 2), (0.95, 1.05), (-0.01, 0.01)]
     parts = [rng.uniform(low, high, size // len(intervals)) for low, high in intervals]
     return np.concatenate([bit_patterns(type_, size), *parts]).astype(type_)
-
-
-def ulps(result, reference):
-    """How far from a more precise reference, in units in the last place of its rounding; inf where the kind differs."""
-    with np.errstate(all="ignore"):
-        rounded = reference.astype(result.dtype)
-        finite = np.isfinite(rounded) & np.isfinite(result)
-        unit = np.spacing(np.abs(np.where(finite, rounded, 1)))
-        distance = np.abs(np.where(finite, result, 0).astype(reference.dtype) - np.where(finite, reference, 0)) / unit
-        same = (np.isnan(result) & np.isnan(rounded)) | (
-            (result == rounded) & (np.signbit(result) == np.signbit(rounded))
-        )
-        return np.where(finite & (result != 0) | same, distance, np.where(finite & (rounded != 0), distance, np.inf))
 
 
 def precise_ulps(name, result, *operands):
@@ -348,15 +288,79 @@ def test_round_is_half_away_from_zero(element):
     np.testing.assert_array_equal(compiled("round", element, 16)(x), expected)
 
 
-@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
-def test_great_angles_among_small_ones(name):
-    x = np.array([0.5, 1e22, -1e300, 2.0, 2.0**45 * 3, -0.25, np.inf, 1e15])
-    result = compiled(name, "double", 8)(x)
-    finite = np.isfinite(x)
-    with mpmath.workprec(1200):
-        exact = np.array([float(getattr(mpmath, name)(mpmath.mpf(number))) for number in x[finite].tolist()])
-    np.testing.assert_allclose(result[finite], exact, rtol=1e-15)
-    assert np.isnan(result[~finite]).all()
+ANGLES = ["sin", "cos", "tan"]
+
+
+def angle_errors(name, x):
+    """Units in the last place between compiled results and exact ones, which take 1,200 bits of π."""
+    with mpmath.workprec(1300):
+        exact = [getattr(mpmath, name)(mpmath.mpf(number)) for number in x.tolist()]
+        pairs = zip(compiled(name, "double", 8)(x).tolist(), exact, strict=True)
+        return np.array([float(abs(got - want) / math.ulp(float(want))) for got, want in pairs])
+
+
+@functools.cache
+def nearest_to_quarter_turns():
+    """For each power of two the float64 that is nearest to a multiple of π/2: the hardest angles that there are.
+
+    These are the numerators of the convergents of ``π/2 / 2^e`` (Kahan 1983; Muller, Elementary functions, 2016).
+    """
+    found = []
+    with mpmath.workprec(2400):
+        for exponent in range(-60, 971):
+            rest = mpmath.pi / 2 / mpmath.mpf(2) ** exponent
+            before, now, last, this = 1, int(mpmath.floor(rest)), 0, 1
+            while now < 2**53:
+                rest = 1 / (rest - mpmath.floor(rest))
+                part = int(mpmath.floor(rest))
+                before, now, last, this = now, part * now + before, this, part * this + last
+            if before >= 2**52:
+                found.append(math.ldexp(before, exponent))
+    return np.array(found)
+
+
+def test_the_bits_of_two_over_pi():
+    with mpmath.workprec(1500):
+        assert int(mpmath.floor(2 / mpmath.pi * mpmath.mpf(2) ** 1216)) == great_angles.TWO_OVER_PI
+
+
+@pytest.mark.parametrize("name", ANGLES)
+def test_hard_angles(name):
+    x = nearest_to_quarter_turns()
+    assert 6381956970095103 * 2.0**797 in x
+    assert len(x) > 300
+    assert angle_errors(name, np.concatenate([x, -x])).max() <= 2
+
+
+@pytest.mark.parametrize("name", ANGLES)
+def test_angles_of_every_size(name):
+    rng = np.random.default_rng(8)
+    size = 300
+    x = np.ldexp(rng.uniform(1, 2, size), rng.integers(-30, 1024, size)) * rng.choice([-1, 1], size)
+    x = np.concatenate([x, np.ldexp([1.0, 1 + 2**-52, 2 - 2**-52], 45), [1e22, np.finfo(float).max]])
+    assert angle_errors(name, x).max() <= 2
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_great_angles_among_small_ones(element):
+    x = np.array([0.5, 1e22, -1e30, 2.0, 2.0**45 * 3, -0.25, np.inf, 1e15, np.nan, -np.inf], TYPES[element])
+    for name in ANGLES:
+        result = compiled(name, element, 8)(x)
+        alone = [compiled(name, element, 1)(number[None])[0] for number in x]
+        np.testing.assert_array_equal(result, alone)
+        assert np.isnan(result[~np.isfinite(x)]).all()
+        assert np.isfinite(result[np.isfinite(x)]).all()
+
+
+def test_sines_and_cosines_stay_within_one():
+    """Rounding would take some 2.6 million of them beyond."""
+    near = [np.float32([6.556688e-07, 1.5707964, 868.58636]), np.linspace(1e-8, 1e-3, 300_000, dtype=np.float32)]
+    x = np.concatenate([*near, np.arange(1, 4000, 2, dtype=np.float32) * np.float32(np.pi / 2)])
+    for name in ("sin", "cos"):
+        assert np.abs(compiled(name, "float", 16)(x)).max() == 1
+    x = np.concatenate([[408908.1289949207], np.arange(1, 200_000, 2) * (np.pi / 2), np.linspace(0, 1e-7, 100_000)])
+    for name in ("sin", "cos"):
+        assert np.abs(compiled(name, "double", 8)(x)).max() == 1
 
 
 def test_subnormal_results():
@@ -377,11 +381,14 @@ def test_a_function_is_defined_once_in_a_module():
     assert module.functions[1].startswith("define internal double @nx.exp.f64(double %x0) noinline ")
 
 
-def test_functions_that_call_the_c_library_bring_their_loops_along():
+def test_functions_of_single_numbers_bring_their_loops_along():
+    module = Module()
+    elementary.define(module, "sin", "float", 8)
+    assert {"nx.rare.sinf.8", "nx.sin.v8f32"} <= module.defined
+    assert module.declarations["sinf"] == "declare float @sinf(float) cold nounwind willreturn readnone"
     module = Module()
     elementary.define(module, "sin", "double", 8)
-    assert {"nx.rare.sin.8", "nx.sin.v8f64"} <= module.defined
-    assert module.declarations["sin"] == "declare double @sin(double) cold nounwind willreturn readnone"
+    assert {"nx.rare.nx.angle.sin.8", "nx.angle.sin", "nx.sin.v8f64"} <= module.defined
 
 
 def test_emitters_write_into_the_caller():

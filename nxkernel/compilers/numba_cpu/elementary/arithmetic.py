@@ -7,10 +7,10 @@ whatever surrounds the function and however many lanes it has. Every number of l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Value
+from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
 
 
 @dataclass(frozen=True)
@@ -234,15 +234,15 @@ def two_product(left: Lanes, right: Lanes | float) -> tuple[Lanes, Lanes]:
     return product, fma(left, right, -product)
 
 
-def by_lane(function: str, mask: Lanes, otherwise: Lanes, *operands: Lanes) -> Lanes:
-    """A function of the C library where `mask` is set, and `otherwise` in the other lanes.
+def by_lane(function: str | Callable[[Module], str], mask: Lanes, otherwise: Lanes, *operands: Lanes) -> Lanes:
+    """A function of single numbers where `mask` is set, and `otherwise` in the other lanes.
 
     For the rare operands that the vector code cannot take: unless some lane is set, this costs a branch.
 
     Parameters
     ----------
-    function : str
-        The name in C for float64, such as ``sin``.
+    function : str or callable
+        Its name in the C library, such as ``sinf``; or what puts one of ours into a module and gives its name there.
     mask : Lanes
         Which lanes need it.
     otherwise : Lanes
@@ -256,7 +256,7 @@ def by_lane(function: str, mask: Lanes, otherwise: Lanes, *operands: Lanes) -> L
         The result of every lane.
     """
     b, value = otherwise.b, otherwise.value
-    name = _rare(b, function + otherwise.format.suffix, value, len(operands))
+    name = _rare(b, function, value, len(operands))
     rare, done, entry = b.label("rare"), b.label("common"), b.block
     b.branch_if(b.any(mask.value), rare, done)
     b.start(rare)
@@ -270,11 +270,14 @@ def by_lane(function: str, mask: Lanes, otherwise: Lanes, *operands: Lanes) -> L
     return Lanes(b, phi.value)
 
 
-def _rare(b: Builder, function: str, like: Value, arity: int) -> str:
+def _rare(b: Builder, function: str | Callable[[Module], str], like: Value, arity: int) -> str:
     """Define, once, the loop over lanes that calls a scalar function; marked cold, so that it stays out of the way."""
     parameters = [Value(like.element, like.lanes, f"%x{place}") for place in range(arity)]
     attributes = "cold nounwind willreturn readnone"
-    b.module.declare(function, like.element, [like.element] * arity, attributes)
+    if isinstance(function, str):
+        b.module.declare(function, like.element, [like.element] * arity, attributes)
+    else:
+        function = function(b.module)
     if like.lanes == 1:
         return function
     name = f"nx.rare.{function}.{like.lanes}"
