@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,8 @@ def has_node() -> bool:
 def build(lab: Path) -> None:
     """Fetch what the lock file names, and build the extension.
 
+    What is fetched weighs 450 MB. It goes with a temporary folder, unless the sources have such packages beside them.
+
     Parameters
     ----------
     lab : Path
@@ -78,12 +81,22 @@ def build(lab: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise RuntimeError(f"the JupyterLab extension needs npm to be built. {_INSTEAD}")
-    for arguments in (["ci"], ["run", "build"]):
-        try:
-            subprocess.run([npm, *arguments], cwd=lab, check=True)
-        except subprocess.CalledProcessError as error:
-            step = " ".join(arguments)
-            raise RuntimeError(f"the JupyterLab extension could not be built: npm {step} failed. {_INSTEAD}") from error
+    with tempfile.TemporaryDirectory() as folder:
+        place = lab
+        if not (lab / "node_modules").exists():
+            place = Path(folder) / lab.name
+            shutil.copytree(lab, place, ignore=shutil.ignore_patterns("lib", "labextension"))
+        for arguments in (["ci"], ["run", "build"]):
+            try:
+                subprocess.run([npm, *arguments], cwd=place, check=True)
+            except subprocess.CalledProcessError as error:
+                step = " ".join(arguments)
+                raise RuntimeError(
+                    f"the JupyterLab extension could not be built: npm {step} failed. {_INSTEAD}"
+                ) from error
+        if place is not lab:
+            shutil.rmtree(lab / "labextension", ignore_errors=True)
+            shutil.copytree(place / "labextension", lab / "labextension")
     (lab / "labextension" / STAMP).write_text(fingerprint(lab) + "\n", "ascii")
 
 

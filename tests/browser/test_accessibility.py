@@ -1,13 +1,13 @@
 """What axe finds in the panel, the status item, the marks and the inspector, in light and in dark."""
 
-from pathlib import Path
+from importlib.resources import files
 
 import pytest
 
 pytestmark = pytest.mark.browser
 
-#: Building the extension brings it along.
-AXE = Path(__file__).parents[2] / "extension" / "lab" / "node_modules" / "axe-core" / "axe.min.js"
+axe = pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+AXE = files(axe) / "axe.min.js"
 SOFTMAX = """\
 %%defn
 def softmax(t, *, axis=-1):
@@ -27,7 +27,6 @@ RUN = """async place => {
 }"""
 
 
-@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: building the JupyterLab extension fetches it")
 def test_no_serious_faults(lab, opened):
     address, _ = lab
     opened.launch(address, "Nx (Python 3)")

@@ -106,6 +106,32 @@ def test_a_build_that_fails_says_how_to_do_without(hatch_build, lab, tmp_path, m
     assert str(error.value) == f"the JupyterLab extension could not be built: npm ci failed. {instead}"
 
 
+NPM = """\
+mkdir -p node_modules labextension lib
+echo "$PWD" >labextension/where
+echo "$@" >>labextension/steps"""
+
+
+def test_what_is_fetched_to_build_goes_again(hatch_build, lab, tmp_path, monkeypatch):
+    program(tmp_path / "bin", "npm", NPM)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    before = sorted(path.name for path in lab.iterdir())
+    hatch_build.build(lab)
+    assert sorted(path.name for path in lab.iterdir()) == sorted([*before, "labextension"])
+    assert (lab / "labextension" / "steps").read_text() == "ci\nrun build\n"
+    assert not Path((lab / "labextension" / "where").read_text().strip()).exists()
+    assert hatch_build.is_built(lab)
+
+
+def test_packages_that_are_there_are_built_with(hatch_build, lab, tmp_path, monkeypatch):
+    program(tmp_path / "bin", "npm", NPM)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    (lab / "node_modules").mkdir()
+    hatch_build.build(lab)
+    assert (lab / "labextension" / "where").read_text().strip() == str(lab)
+    assert (lab / "node_modules").exists()
+
+
 def test_a_distribution_of_the_sources_needs_no_node(hatch_build, tmp_path):
     if not hatch_build.is_built(ROOT / "extension" / "lab"):
         pytest.skip("the JupyterLab extension is not built here: `pip install .` builds it")
