@@ -22,7 +22,7 @@ from nxkernel.defn.events import Event, stream
 from nxkernel_lab.wording import count, duration
 
 #: How wide lines of advice are.
-_WIDTH = 88
+WIDTH = 88
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Witness:
         parts.append(f"ran {duration(max(0.0, 1e3 * self.seconds - spent))}")
         more = [text for event in misses for text in (event.advice, *event.notes) if text]
         # A notebook breaks a line that is too wide for it in the middle of a word.
-        broken = [line for text in dict.fromkeys(more) for line in textwrap.wrap(text, _WIDTH)]
+        broken = [line for text in dict.fromkeys(more) for line in textwrap.wrap(text, WIDTH)]
         return "\n  ".join([" · ".join(parts), *broken])
 
 

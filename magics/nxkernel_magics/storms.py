@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from nxkernel.defn.changes import Change
 from nxkernel.defn.events import Event, stream
-from nxkernel.defn.explain import CODE_CHANGED, MADE_ANEW, is_type
+from nxkernel_magics.calls import WIDTH
 
 #: So many traces of one definition in one cell are a storm.
 STORM = 8
@@ -29,93 +31,70 @@ def report(misses: Iterable[Event]) -> list[str]:
     Returns
     -------
     list of str
-        One text for each definition and kind of cause: values that were new at most of many traces.
+        One text for each definition and kind of cause: values that were new at most of many traces, and what the last
+        trace advised.
 
     Examples
     --------
-    >>> lines = [f"option lr: {0.1 * i:.1f} → {0.1 * (i + 1):.1f}" for i in range(1, 10)]
-    >>> print(report(Event("miss", "step", reason=(line,)) for line in lines)[0])
+    >>> changes = [Change.of("option", ["lr"], "number", str(k / 10), str((k + 1) / 10)) for k in range(1, 10)]
+    >>> print(report(Event("miss", "step", reason=(each,), advice="Declare lr before `*`.") for each in changes)[0])
     step was traced 9 times in this cell, each time for a new value of the option lr
       lr: 0.2, 0.3, 0.4, …
-      If lr only feeds arithmetic, declare it before `*` and pass it by position: it is traced once.
+      Declare lr before `*`.
     """
-    causes: dict[str, dict[str, list[str]]] = {}
+    causes: dict[tuple[str, str], dict[tuple[str, str], list[str]]] = {}
+    advice: dict[tuple[str, str], str] = {}
     for event in misses:
-        for line in event.reason:
-            cause, value = _cause(line)
-            if cause:
-                causes.setdefault(event.function, {}).setdefault(cause, []).append(value)
+        function = event.function, event.identity
+        for change in event.reason:
+            kind = _kind(change)
+            for name in change.names if kind else ():
+                causes.setdefault(function, {}).setdefault((kind, name), []).append(change.here)
+            if kind:
+                advice[function] = event.advice
     texts = []
     for function, values in causes.items():
         kinds: dict[str, dict[str, list[str]]] = {}
-        for cause, met in values.items():
-            if len(met) >= STORM and (len(set(met)) >= STORM or not met[0]):
-                kind, _, name = cause.partition(" ")
+        for (kind, name), met in values.items():
+            if len(met) >= STORM and (len(set(met)) >= STORM or kind in ("code", "anew")):
                 kinds.setdefault(kind, {})[name] = met
-        texts += [_text(function, kind, named) for kind, named in kinds.items()]
+        texts += [_text(function[0], kind, named, advice[function]) for kind, named in kinds.items()]
     return texts
 
 
-def _cause(line: str) -> tuple[str, str]:
-    """What a reason is about, its kind first, and the new value; nothing for a reason that is no change."""
-    what, colon, change = line.partition(": ")
-    kind, _, name = what.partition(" ")
-    value = change.rpartition(" → ")[2]
-    if line == MADE_ANEW:
-        return "anew", ""
-    if not colon or not name:
-        return "", ""
-    if change == CODE_CHANGED:
-        return f"code {name}", ""
-    if is_type(value):
-        return f"{'arrays' if kind == 'captured' else 'shape'} {name}", value
-    return f"{'static' if kind == 'argument' else kind} {name}", value
+def _kind(change: object) -> str:
+    """What a line of a reason is about; nothing for one that is no change of something with a name."""
+    if not isinstance(change, Change) or not change.names:
+        return ""
+    if change.kind in ("code", "anew", "length", "structure"):
+        return change.kind
+    if change.kind == "type":
+        return "arrays" if change.role == "captured" else "shape"
+    return "static" if change.role == "argument" else change.role
 
 
-#: For each kind of cause, what was new each time, and what to do about it; for one name and for several.
+#: For each kind of cause what was new each time, and what to do about it where the trace had no advice.
 _WORDS = {
-    "shape": (
-        "for another type or shape of {names}",
-        "Pad {names} to a few fixed shapes, or group the calls by shape: each shape is traced once.",
-    ),
-    "arrays": (
-        "for another type or shape of {names}, which it captures",
-        "Keep {names} to one type and a few fixed shapes: values are read at every call without a trace.",
-    ),
-    "captured": (
-        "for a new value of {names}, which it captures",
-        "Pass {names} as {arguments}: it is traced once.",
-    ),
-    "static": (
-        "for a new value of {names}, which is static",
-        "Its value is part of the program, as a shape, an axis or static_argnames ask for it. Use a few fixed sizes; "
-        "where {names} only feeds arithmetic, take it out of static_argnames.",
-    ),
-    "code": (
-        "for another state of {names}, which it calls",
-        "Define {names} once, outside of the loop.",
-    ),
-    "anew": (
-        "as something that it captures was made anew",
-        "Make the objects and functions that it reads once, outside of the loop.",
-    ),
+    "shape": ("for another type or shape of {names}", "Pad {names} to a few fixed shapes: each is traced once."),
+    "length": ("for another length of {names}", "Keep {names} to a few lengths: each is traced once."),
+    "structure": ("for {names} built in another way", "Build {names} in one way: each is traced once."),
+    "arrays": ("for another type or shape of {names}, which it captures", "Keep {names} to a few fixed shapes."),
+    "captured": ("for a new value of {names}, which it captures", "Keep to a few values: each is traced once."),
+    "static": ("for a new value of {names}, which is static", "Keep to a few values: each is traced once."),
+    "option": ("for a new value of the option {names}", "Keep to a few values: each is traced once."),
+    "code": ("for another state of {names}, which it calls", "Define {names} once, outside of the loop."),
+    "anew": ("as {names}, which it captures, was made anew", "Make {names} once, outside of the loop."),
 }
-_WORDS["option"] = (
-    "for a new value of the option {names}",
-    "If {names} only feeds arithmetic, declare it before `*` and pass it by position: it is traced once.",
-)
 
 
-def _text(function: str, kind: str, named: dict[str, list[str]]) -> str:
-    each, advice = _WORDS[kind]
-    names = " and ".join(named)
-    words = {"names": names, "arguments": "an argument" if len(named) == 1 else "arguments"}
+def _text(function: str, kind: str, named: dict[str, list[str]], advice: str) -> str:
+    each, instead = (words.format(names=" and ".join(named)) for words in _WORDS[kind])
     times = max(map(len, named.values()))
-    lines = [f"{function} was traced {times} times in this cell, each time {each.format(**words)}"]
-    for name, values in named.items():
-        if values[0]:
+    lines = [f"{function} was traced {times} times in this cell, each time {each}"]
+    if kind not in ("code", "anew"):
+        for name, values in named.items():
             lines.append(f"{name}: {', '.join(dict.fromkeys(values[:_QUOTED]))}, …")
-    return "\n  ".join([*lines, advice.format(**words)])
+    return "\n  ".join([*lines, *textwrap.wrap(advice or instead, WIDTH)])
 
 
 class Watch:

@@ -27,6 +27,7 @@ class Evaluated:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.kernels: list[KernelRecord] = []
+        self.own: KernelRecord | None = None
         self.lower_ms = self.native_ms = 0.0
         self._walk = Walk(graph)
 

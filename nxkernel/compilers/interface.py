@@ -74,6 +74,8 @@ class Executable(Protocol):
 
     graph: Graph
     kernels: list[KernelRecord]
+    #: The native code of its loops and choices, which is no kernel's; None where it has none.
+    own: KernelRecord | None
     lower_ms: float
     native_ms: float
 

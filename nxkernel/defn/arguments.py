@@ -12,6 +12,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.defn import containers, devices, faces, places
 from nxkernel.defn.captures import Survey, Walk
+from nxkernel.defn.changes import Parts
 from nxkernel.defn.leaf import Leaf, array_of, kind_of, spec_of
 from nxkernel.defn.states import constant, describe
 from nxkernel.defn.trace import Known, Traced, trace
@@ -22,9 +23,6 @@ from nxkernel.primitives import parameter
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.wording import a
-
-#: A name for people, to what it stands for and how that is written.
-Parts = dict[str, tuple[Any, str]]
 
 
 class Arguments:
@@ -47,6 +45,8 @@ class Arguments:
         The paths of Python numbers that are static values.
     assigned : set of str
         The paths of what is known to be assigned into, by the rules of Nx.
+    found_assigned : list of (str, bool)
+        Those of them that a trace of this call found, and whether as a whole.
     keywords : tuple of str
         The last arguments are passed by these names.
     placed : set of str
@@ -60,8 +60,9 @@ class Arguments:
     """
 
     __slots__ = (
-        "_option_states", "_walk", "arrays", "assigned", "compiler", "donated", "face", "fixed", "hooks", "keywords",
-        "kinds", "names", "options", "owner", "paths", "placed", "specs", "structures", "survey", "values",
+        "_option_states", "_walk", "arrays", "assigned", "compiler", "donated", "face", "fixed", "found_assigned",
+        "hooks", "keywords", "kinds", "names", "options", "owner", "paths", "placed", "specs", "structures",
+        "survey", "values",
     )  # fmt: skip
 
     def __init__(
@@ -107,6 +108,7 @@ class Arguments:
             path for path, value in leaves if is_number(value) and (path in fixed or (bools and type(value) is bool))
         }
         self.assigned: set[str] = set()
+        self.found_assigned: list[tuple[str, bool]] = []
         if face == faces.NX:
             for path, whole in assigned.items():
                 self.add_assigned(path, whole)

@@ -1,47 +1,28 @@
-"""The graph cache: programs by function and key, and how two keys differ in the person's own words."""
+"""The graph cache: programs by function and key, and what became of those that it no longer has."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from nxkernel.compilers.interface import Executable
 from nxkernel.defn import launches
-from nxkernel.defn.arguments import Parts
+from nxkernel.defn.changes import Parts, differing
 from nxkernel.defn.delivery import Hook
 from nxkernel.defn.devices import OnDevice
 from nxkernel.defn.events import Event, stream
-from nxkernel.defn.states import is_code
 from nxkernel.graph.expr import Source
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
 PROGRAMS, FUNCTIONS = 256, 4096
 #: Programs of one function that were dropped last: calls in other threads may be about to count themselves there.
 _LEAVING = 16
-
-#: What differs, what it was there, and what it is here.
-Difference = list[tuple[str, str, str]]
-
-
-def difference(there: Parts, here: Parts) -> Difference:
-    """Each part in which two keys differ, in the order of the call.
-
-    Functions, classes and modules that only one of them has are left out beside others: the code that names them came
-    or went with them, and is what differs.
-    """
-    none = (None, "none")
-    found, named = [], []
-    for label in dict.fromkeys([*here, *there]):
-        (state, text), (other, other_text) = here.get(label, none), there.get(label, none)
-        if state != other:
-            one_sided = label.startswith("captured ") and (label not in here or label not in there)
-            told = named if one_sided and is_code(state or other) else found
-            told.append((label, other_text, f"another {text}" if text == other_text else text))
-    return found or named
+#: So many calls are remembered of each function whose program was dropped.
+_REMEMBERED = 1024
 
 
 @dataclass(eq=False)
@@ -122,8 +103,12 @@ class Program:
 class Family:
     """The programs of one function, and what its calls met."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, content: str = "", identity: str = "") -> None:
         self.name = name
+        #: What the function is: its code, how it is traced, by whose rules. An earlier state of it is another content.
+        self.content = content
+        #: What events are told apart by: of all states of one function, and of no other one that has its name.
+        self.identity = identity
         #: Held while a program is made, so that calls of the same kind wait for it; calls of other kinds are answered.
         self.making = threading.RLock()
         self._lock = threading.RLock()
@@ -139,8 +124,23 @@ class Family:
         self.owned = False
         #: Goes up when programs are dropped, so that shortcuts to them are not followed.
         self.version = 0
-        #: Whether another function of the same name and place was there before, which the person has edited since.
-        self.edited = False
+        #: The content of the function of the same name and place before, which the person has edited since.
+        self.before = ""
+        #: Whether the person has edited it since.
+        self.replaced = False
+        #: The last program that was of no use for later calls, and what is said of it.
+        self.unkept: tuple[Program, str] | None = None
+        self._dropped: OrderedDict[int, None] = OrderedDict()
+
+    def known(self, ident: Hashable) -> Program | None:
+        """The program that would answer a call; asking for it is no use of it."""
+        with self._lock:
+            return self._programs.get(ident)
+
+    def was_dropped(self, ident: Hashable) -> bool:
+        """Whether there was a program for a call that had to make room for others."""
+        with self._lock:
+            return hash(ident) in self._dropped
 
     def find(self, ident: Hashable) -> Program | None:
         """The program that answers a call."""
@@ -151,17 +151,31 @@ class Family:
                 self._programs.move_to_end(ident)
             return program
 
-    def add_assigned(self, path: str, whole: bool) -> None:
-        """Know that an argument is assigned into: in parts, or as a whole, by ``x += v``, only."""
+    def learn(self, assigned: Iterable[tuple[str, bool]], fixed: Set[str], owned: bool) -> None:
+        """Know for later calls what a trace found out, which is part of their keys from now on.
+
+        Parameters
+        ----------
+        assigned : iterable of (str, bool)
+            Arguments that it assigned into: in parts, or as a whole, by ``x += v``, only.
+        fixed : set of str
+            Numbers that it needed as static values.
+        owned : bool
+            Whether hooks call functions of the definition's own.
+        """
         with self._lock:
-            self.assigned = {**self.assigned, path: whole and self.assigned.get(path, True)}
-            self.version += 1
+            before = self.assigned, self.fixed, self.owned
+            for path, whole in assigned:
+                self.assigned = {**self.assigned, path: whole and self.assigned.get(path, True)}
+            self.fixed, self.owned = self.fixed | fixed, self.owned or owned
+            if (self.assigned, self.fixed, self.owned) != before:
+                self.version += 1
 
     def count(self, program: Program) -> None:
         """Count a call that was new."""
         with self._lock:
             self.misses += 1
-            found = launches.origins(program.executable.kernels)
+            found = launches.origins(launches.code_of(program.executable))
             self.compiled += found.count("compiled")
             self.disk += found.count("disk")
             self.memory += len(found) - found.count("compiled") - found.count("disk")
@@ -173,14 +187,20 @@ class Family:
             if len(self._programs) >= PROGRAMS:
                 dropped = self._unused_for_longest()
                 del self._programs[dropped.ident]
+                # Not the key itself, which would keep alive what it holds.
+                self._dropped[hash(dropped.ident)] = None
+                if len(self._dropped) > _REMEMBERED:
+                    self._dropped.popitem(last=False)
                 self._leaving.append(dropped)
                 if len(self._leaving) > _LEAVING:
                     self._forgotten_hits += self._leaving.popleft().hits
                 self.version += 1
             self._programs[program.ident] = program
+            self._dropped.pop(hash(program.ident), None)
+            self.unkept = None
         if dropped is not None:
             why = (f"more than {PROGRAMS} programs; the one for {dropped.signature} was unused for longest",)
-            stream.emit(Event("evict", self.name, reason=why))
+            stream.emit(Event("evict", self.name, reason=why, identity=self.identity))
 
     def _unused_for_longest(self) -> Program:
         """The first program that answered no call since it was put at the end, where shortcuts do not put any."""
@@ -203,10 +223,10 @@ class Family:
         with self._lock:
             return list(self._programs.values())
 
-    def closest(self, parts: Parts) -> tuple[Program, Difference] | None:
-        """The program whose key differs in the fewest parts, the latest of equals, with the differences."""
-        pairs = [(program, difference(program.parts, parts)) for program in self.programs()]
-        return min(pairs, key=lambda pair: (len(pair[1]), -pair[0].made), default=None)
+    def closest(self, parts: Parts) -> Program | None:
+        """The program whose key differs in the fewest parts, the latest of equals; one that was not kept as well."""
+        programs = [*self.programs(), *([self.unkept[0]] if self.unkept else [])]
+        return min(programs, key=lambda program: (len(differing(program.parts, parts)), -program.made), default=None)
 
     def new_hits(self) -> int:
         """Hits since this was asked last."""
@@ -221,6 +241,8 @@ class Family:
             dropped = list(self._programs.values())
             self._programs.clear()
             self._leaving.clear()
+            self._dropped.clear()
+            self.unkept = None
             self.misses = self.compiled = self.memory = self.disk = self._forgotten_hits = self._told_hits = 0
             self.version += 1
             return dropped
@@ -257,14 +279,18 @@ def family(name: str, fingerprint: str, place: str = "") -> Family:
     with _lock:
         found = _families.get(key)
         if found is None:
-            found = _families[key] = Family(name)
+            found = _families[key] = Family(name, fingerprint, place or key)
             if len(_families) > FUNCTIONS:
                 _families.popitem(last=False)
         else:
             _families.move_to_end(key)
         if place:
             before = _latest.get(place)
-            found.edited = found.edited or (before not in (None, found) and bool(before.programs()))
+            if before not in (None, found):
+                before.replaced = True
+                if before.programs():
+                    found.before = before.content
+            found.replaced = False
             _latest[place] = found
         return found
 
@@ -283,7 +309,7 @@ def tell_hits(where: str = "") -> None:
     for found in known:
         new = found.new_hits()
         if new > 0:
-            stream.emit(Event("hits", found.name, where=where, calls=new))
+            stream.emit(Event("hits", found.name, where=where, calls=new, identity=found.identity))
 
 
 def clear() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from nxkernel import types as types_
 from nxkernel.defn import (
+    advice,
     captures,
     containers,
     defaults,
@@ -101,6 +102,7 @@ class Definition(Compiled):
         self.face = promotion or (faces.of(plain) if syntax else faces.NX)
         #: The parameters that are static values whatever is passed.
         self.static = static_arguments.named(self.__name__, self._signature, static_argnames, static_argnums)
+        self._static_by = "static_argnums" if static_argnames is None else "static_argnames"
         #: The parameters whose tensors on a device are given away.
         self.donated = static_arguments.named(
             self.__name__, self._signature, donate_argnames, donate_argnums, static_arguments.DONATED
@@ -223,7 +225,7 @@ class Definition(Compiled):
         if not hit:
             program.new += 1
         elif stream.listening:
-            stream.emit(Event("hit", self.__name__, where=places.caller()))
+            stream.emit(Event("hit", self.__name__, where=places.caller(), identity=self._family.identity))
         # A key made when fewer numbers were known to be static does not have their values.
         watching = nans.watching()
         known = key is not None and version == self._family.version and not watching
@@ -246,7 +248,8 @@ class Definition(Compiled):
 
     def _failed(self, error: Exception, where: str | None = None) -> None:
         reason = (f"{type(error).__name__}: {error}",)
-        stream.emit(Event("error", self.__name__, where=places.caller() if where is None else where, reason=reason))
+        where = places.caller() if where is None else where
+        stream.emit(Event("error", self.__name__, where=where, reason=reason, identity=self._family.identity))
 
     def _inline(self, args: tuple, opts: dict[str, Any]) -> Any:
         """A call while another function is traced becomes part of its graph."""
@@ -360,12 +363,12 @@ class Definition(Compiled):
             if program is not None:
                 return program, True
             misuse.warn_of_numbers(self.__name__, arguments.paths, arguments.values)
-            closest = self._family.closest(arguments.parts())
-            why = explain.reason(closest, self._family.edited)
-            guards.report(self.__name__, why)
+            case = explain.case(self._family, arguments, advice.Declared(self._root, self._static_by))
+            guards.report(self.__name__, case.reason)
             where = places.caller()
             try:
                 traced, trace_ms = self._trace(arguments)
+                self._family.learn(arguments.found_assigned, arguments.fixed, bool(arguments.owner))
                 executable, placed = devices.compiled(
                     traced.graph, arguments.compiler, self.__name__, len(arguments.values), arguments.donated
                 )
@@ -383,7 +386,7 @@ class Definition(Compiled):
                     returned=traced.returned,
                     assigned_at=traced.assigned_at,
                     reshaped=traced.reshaped,
-                    reason=why,
+                    reason=case.reason,
                     where=where,
                     signature=arguments.signature(self.__name__),
                     compiler=arguments.compiler,
@@ -394,19 +397,24 @@ class Definition(Compiled):
                     places.point_out(error)
                 self._failed(error, where)
                 raise
-            advice = explain.advice(closest, arguments, len(self._family.programs()))
+            told = case.advice
             changed = captures.survey(self._root)[0]
             self._family.count(program)
             if changed.ident == arguments.survey.ident:
                 self._family.add(program)
             else:
-                advice = explain.restless(self.__name__, arguments.survey.parts, changed.parts)
-        tell(self.__name__, program, advice, traced.notes)
+                told = advice.restless(self.__name__, arguments.survey.parts, changed.parts)
+                self._family.unkept = program, told
+        notes = (*traced.notes, *explain.other_loops(case, executable.kernels))
+        tell(self.__name__, self._family.identity, program, told, notes)
         return program, False
 
     @settled
-    def _trace(self, arguments: Arguments) -> tuple[Traced, float]:
-        """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
+    def _trace(self, arguments: Arguments, dry: bool = False) -> tuple[Traced, float]:
+        """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's.
+
+        Of a dry run nothing stays: what the function stores elsewhere is put back.
+        """
         __tracebackhide__ = True
         begin = time.perf_counter()
         fixed = frozenset(arguments.fixed)
@@ -418,8 +426,8 @@ class Definition(Compiled):
                 break
             except AssignedError as found:
                 outside.undo()
-                self._family.add_assigned(found.path, found.whole)
                 arguments.add_assigned(found.path, found.whole)
+                arguments.found_assigned.append((found.path, found.whole))
             except NxError as error:
                 outside.undo()
                 more = arguments.fixable(error)
@@ -431,11 +439,9 @@ class Definition(Compiled):
                 raise misuse.endless(self.__name__, error) from None
         if not arguments.owner and delivery.is_owned(traced.hooks):
             arguments.owner = delivery.owner(self._root)
-            self._family.owned = True
-            self._family.version += 1
+        if dry:
+            outside.undo()
         if arguments.fixed != fixed:
-            self._family.fixed |= arguments.fixed
-            self._family.version += 1  # keys of calls have their values from now on
             told = [
                 f"argument {path}: its value is needed while tracing, so each new one is traced"
                 for path in arguments.fixed
@@ -461,12 +467,12 @@ class Definition(Compiled):
         ('first call',)
         """
         arguments = self._bind(args, opts, templates=True)
-        program = self._family.find(arguments.ident)
+        program = self._family.known(arguments.ident)
         if program is not None:
             return explain.hit(self.__name__, program)
-        closest = self._family.closest(arguments.parts())
-        graph = None if arguments.compiler == "evaluator" else self._trace(arguments)[0].graph
-        return explain.miss(self.__name__, closest, self._family.edited, graph, arguments.compiler)
+        case = explain.case(self._family, arguments, advice.Declared(self._root, self._static_by))
+        traced, _ = self._trace(arguments, dry=True)
+        return explain.miss(self.__name__, case, traced.graph, arguments.compiler, traced.notes)
 
     def measure(self, *args: Any, **opts: Any) -> CompilationView:
         """Run a call a few times with a clock around each kernel; the arguments do not change and nothing is kept.

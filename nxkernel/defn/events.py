@@ -66,7 +66,8 @@ class Event:
     kernel : str
         For a kernel, its symbol.
     compiled, reused : int
-        For a miss, how many kernels were compiled and how many came from memory or disk.
+        For a miss, how many kernels were compiled and how many came from memory or disk. The loops and choices of a
+        program are one kernel.
     disk : int
         How many of those that were reused came from disk.
     calls : int
@@ -75,6 +76,8 @@ class Event:
         When, in seconds since the epoch.
     cell : Cell
         The cell that was running; `where` is the one whose code called.
+    identity : str
+        Which function of that name it is, in all its states.
     """
 
     kind: str
@@ -94,6 +97,7 @@ class Event:
     calls: int = 0
     time: float = field(default_factory=time.time)
     cell: Cell = field(default_factory=lambda: stream.cell)
+    identity: str = field(default="", compare=False, repr=False)
 
     @property
     def total_ms(self) -> float:
@@ -199,12 +203,12 @@ class Stream:
         self._listeners = listeners
         self.listening = any(hits for _, hits in listeners)
 
-    def records(self, function: str | None = None, kind: str | None = None) -> list[Event]:
-        """The records kept, oldest first, of one function or kind if given."""
+    def records(self, function: object = None, kind: str | None = None) -> list[Event]:
+        """The records kept, oldest first, of one function, or of all of a name, and of one kind if given."""
         return [
             event
             for event in list(self._records)
-            if (function is None or event.function == function) and (kind is None or event.kind == kind)
+            if (function is None or is_of(event, function)) and (kind is None or event.kind == kind)
         ]
 
     def since(self, number: int) -> list[tuple[int, Event]]:
@@ -221,6 +225,20 @@ class Stream:
             self.cleared += 1
 
 
+def is_of(event: Event, function: object) -> bool:
+    """Whether an event is that of a definition, or of any function of a name.
+
+    Parameters
+    ----------
+    event : Event
+    function : definition or str
+    """
+    family = getattr(function, "_family", None)
+    if family is None:
+        return event.function == getattr(function, "__name__", function)
+    return event.identity == family.identity
+
+
 #: The stream of this process.
 stream = Stream()
 
@@ -231,7 +249,7 @@ def events(function: object = None, kind: str | None = None) -> list[Event]:
     Parameters
     ----------
     function : str or definition, optional
-        Only of this one.
+        Only of this one; by its name, of all functions that have it.
     kind : str, optional
         Only of this kind: ``"miss"``, ``"kernel"``, ``"hits"``, ``"error"``, ``"evict"`` or ``"clear"``.
 
@@ -247,5 +265,4 @@ def events(function: object = None, kind: str | None = None) -> list[Event]:
     >>> [event.kind for event in events("seventh", "miss")]
     ['miss']
     """
-    name = getattr(function, "__name__", function)
-    return stream.records(name, kind)
+    return stream.records(function, kind)

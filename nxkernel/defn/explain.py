@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,10 @@ from nxkernel import primitives as p
 from nxkernel.compilers import wholes
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.defn import devices, launches, measuring, sources, steps
-from nxkernel.defn.arguments import Arguments, Parts
-from nxkernel.defn.cache import Difference, Program, difference
+from nxkernel.defn.advice import Declared, advice
+from nxkernel.defn.arguments import Arguments
+from nxkernel.defn.cache import PROGRAMS, Family, Program
+from nxkernel.defn.changes import MADE_ANEW, Change, changes, is_type, lines
 from nxkernel.defn.nodes import names_of, node_views
 from nxkernel.defn.report import CompilationView, KernelView
 from nxkernel.defn.states import is_code
@@ -25,99 +26,87 @@ from nxkernel.graph.printing import constant_text, print_graph
 from nxkernel.operand import VectorizedSpec
 from nxkernel.wording import counted
 
-Closest = tuple[Program, Difference] | None
-#: So many programs of one function are many.
-MANY = 4
-#: What is said of a change that has no values.
-CODE_CHANGED, MADE_ANEW = "its code has changed", "something that it captures was made anew"
+#: How many kinds of loops are told that a new shape takes.
+_LOOPS = 3
 
 
-def reason(closest: Closest, edited: bool = False) -> tuple[str, ...]:
-    """Why a call is new, in lines: what differs from the closest call before.
+@dataclass(frozen=True)
+class Case:
+    """Why a call is new: what `why` says before it, and its event after it.
 
     Parameters
     ----------
-    closest : (Program, differences), optional
-    edited : bool, optional
-        Whether there was an earlier state of the function's code.
+    reason : tuple of Change
+        What differs from the closest call before.
+    closest : Program or None
+        The program of that.
+    advice : str
+        What the person could change, when there is something.
     """
+
+    reason: tuple[Change, ...]
+    closest: Program | None
+    advice: str
+
+
+def case(family: Family, arguments: Arguments, declared: Declared) -> Case:
+    """Why a call is new to a function that has no program for it."""
+    parts = arguments.parts()
+    closest = family.closest(parts)
+    found = changes(closest.parts, parts) if closest is not None else []
+    told = advice(found, arguments, declared, len(family.programs()))
+    if family.unkept is not None and closest is family.unkept[0]:
+        told = family.unkept[1]
+    if family.was_dropped(arguments.ident):
+        dropped = f"its program was dropped: the function had more than {PROGRAMS}, and it was unused for longest"
+        return Case((Change.saying(dropped, "evicted"),), closest, told)
     if closest is None:
-        return ("first call since its code changed" if edited else "first call",)
-    return tuple(_line(*part) for part in closest[1]) or (MADE_ANEW,)
+        return Case(_first(family), None, "")
+    return Case(lines(found) or (Change.saying(MADE_ANEW, "anew"),), closest, told)
 
 
-def _line(what: str, there: str, here: str) -> str:
-    if there.startswith("code ") and here.startswith("code "):
-        there, here = there.split()[1], here.split()[1]
-        if there == here:
-            return f"{what}: {CODE_CHANGED}"
-    return f"{what}: {there} → {here}"
+def _first(family: Family) -> tuple[Change, ...]:
+    """The reason for a call of a function that has no programs."""
+    if not family.before or family.before == family.content:
+        return (Change.saying("first call", "first"),)
+    (code, way, face), (old_code, old_way, old_face) = family.content.split(), family.before.split()
+    if code != old_code:
+        return (Change.saying("first call since its code changed", "first"),)
+    if face != old_face:
+        return (Change.of("", ["promotion"], "value", repr(old_face), repr(face)),)
+    return (Change.of("", ["made by"], "value", _MADE_BY[old_way], _MADE_BY[way]),)
 
 
-def advice(closest: Closest, arguments: Arguments, programs: int = 0) -> str:
-    """What the person could change so that the program is found; empty when there is nothing to say.
+_MADE_BY = {"syntax": "nx.defn", "plain": "nx.jit"}
+
+
+def other_loops(told: Case, kernels: Sequence[KernelRecord]) -> tuple[str, ...]:
+    """A note on a call that only has other shapes, for which other loops are best than for those before.
 
     Parameters
     ----------
-    closest : (Program, differences), optional
-    arguments : Arguments
-        Of the call.
-    programs : int, optional
-        How many programs the function has: of many, another one is told how to be avoided that is fine among a few.
+    told : Case
+    kernels : sequence of KernelRecord
+        Those of the call's program.
     """
-    if closest is None:
-        return ""
-    _, differences = closest
-    for what, there, here in differences:
-        kind, _, name = what.partition(" ")
-        if kind == "argument" and there.startswith("f32") and here == "f64" + there[3:]:
-            value = arguments.values[arguments.paths.index(name)]
-            came = "a NumPy array" if isinstance(value, np.ndarray) else "a tensor"
-            return f'float64 came in from {came}; nx.as_type({name}, "f32") keeps the compiled f32 program.'
-    if len(differences) == 1:
-        what, there, here = differences[0]
-        kind, _, name = what.partition(" ")
-        if kind in ("option", "captured") and _is_float(there) and _is_float(here):
-            return (
-                f"{name} is a number, and each new one makes a program of its own: if it keeps changing, pass it as a "
-                "positional argument, and it will be compiled once."
-            )
-        if kind == "argument" and name in arguments.placed:
-            return f"{name} is a static argument: each new value makes a program of its own."
-        if kind == "argument" and name in arguments.fixed:
-            return (
-                f"The value of {name} is needed while tracing, as for a shape or an axis: each new value makes a "
-                "program of its own."
-            )
-        if programs >= MANY and kind == "argument" and is_type(there) and is_type(here):
-            return (
-                f"{name} keeps changing: pad it to a few fixed shapes of one type, or group the calls by shape; each "
-                "is traced once."
-            )
-        if programs >= MANY and kind == "option" and there != here:
-            return (
-                f"Each new value of the option {name} is a program of its own: keep to a few values, or declare it "
-                "before `*` where it only feeds arithmetic."
-            )
-    return ""
-
-
-def restless(function: str, before: Parts, after: Parts) -> str:
-    """What to say of a function that changes what it depends on while it is traced: its program is of no use later."""
-    changed = [what.partition(" ")[2] for what, _, _ in difference(before, after)]
-    return (
-        f"{function} changed {', '.join(changed) or 'what it captures'} while it was traced, so its program was not "
-        "kept. Return values instead of storing them."
+    only_shapes = told.reason and all(
+        change.kind == "type" and change.there.partition("[")[0] == change.here.partition("[")[0]
+        for change in told.reason
     )
+    if told.closest is None or not only_shapes:
+        return ()
+    before = told.closest.executable.kernels
+    known, new = ({kernel.symbol for kernel in each} for each in (before, kernels))
+    here = [_loops(kernel) for kernel in kernels if kernel.symbol not in known]
+    there = [_loops(kernel) for kernel in before if kernel.symbol not in new]
+    if not here or not there:
+        return ()
+    shown = [", ".join(list(dict.fromkeys(each))[:_LOOPS]) for each in (there, here)]
+    return (f"The new shape takes other loops: {shown[0]} → {shown[1]}.",)
 
 
-def _is_float(text: str) -> bool:
-    """Whether a text is that of a number with a fraction: whole numbers are often shapes, axes and counts."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return not text.lstrip("-").isdigit()
+def _loops(kernel: KernelRecord) -> str:
+    return kernel.title.partition(",")[0]
 
 
 #: Where the code of a kernel would come from, in words.
@@ -143,11 +132,14 @@ class Explanation:
         From the closest program before; ``("first call",)`` when there is none.
     kernels : tuple of (str, str)
         For a call that would be traced: each kernel, and whether it would be ``"compiled"``, come from ``"memory"`` or
-        ``"disk"``, be part of the ``"program"`` of a loop, or that of a ``"library"``.
+        ``"disk"``, be part of the ``"program"`` of a loop, or that of a ``"library"``. The loops and choices of a
+        program are the last one.
     closest : str
         Where and when the closest program was made, and how many calls it answered.
-    program : str
-        Of one without kernels, such as a loop of single numbers: where its code would come from.
+    advice : str
+        What the person could change so that the call is answered, when there is something.
+    notes : tuple of str
+        How the function would be traced, and into what loops, where that may surprise.
     """
 
     function: str
@@ -155,22 +147,23 @@ class Explanation:
     difference: tuple[str, ...]
     kernels: tuple[tuple[str, str], ...]
     closest: str
-    program: str = "compiled"
+    advice: str = ""
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if self.hit:
             return f"{self.function}: answered from the cache\n  {self.closest}"
-        origins = [where for _, where in self.kernels] or [self.program]
-        reused = "every kernel" if self.kernels else f"its code, {_WHERE.get(self.program)}"
-        verb = "would be traced, and reuse " + reused
-        if "compiled" in origins or "program" in origins:
-            verb = "would compile"
-        lines = [f"{self.function} {verb}: {'; '.join(self.difference)}"]
+        lines = [f"{self.function} {self._verb()}: {'; '.join(self.difference)}"]
         for number, (title, where) in enumerate(self.kernels, start=1):
             lines.append(f"kernel {number} ({title}): {_WHERE[where]}")
         if self.closest:
             lines.append(f"closest: {self.closest}")
-        return "\n  ".join(lines)
+        return "\n  ".join([*lines, *([self.advice] if self.advice else []), *self.notes])
+
+    def _verb(self) -> str:
+        if any(where == "compiled" for _, where in self.kernels):
+            return "would compile"
+        return "would be traced, and reuse every kernel" if self.kernels else "would be traced"
 
     __repr__ = __str__
 
@@ -180,34 +173,31 @@ def hit(function: str, program: Program) -> Explanation:
     return Explanation(function, True, (), (), _history(program))
 
 
-def miss(
-    function: str, closest: Closest, edited: bool, graph: Graph | None, compiler: str = "numba_cpu"
-) -> Explanation:
+def miss(function: str, told: Case, graph: Graph, compiler: str, notes: tuple[str, ...]) -> Explanation:
     """What a new call would do.
 
     Parameters
     ----------
     function : str
-    closest, edited
-        As for :func:`reason`.
-    graph : Graph, optional
-        What it would be traced to; None where a compiler makes no kernels.
-    compiler : str, optional
-        Its name.
+    told : Case
+    graph : Graph
+        What it would be traced to.
+    compiler : str
+        What would make a program of that.
+    notes : tuple of str
+        Of the trace.
     """
-    kernels: tuple[tuple[str, str], ...] = ()
-    program = "compiled"
-    if graph is not None:
+    kernels: list[KernelRecord] = []
+    if compiler != "evaluator":
         if devices.is_for_devices(compiler):
             from nxkernel.compilers.numba_cuda.planning import foresee
         else:
-            from nxkernel.compilers.numba_cpu.planning import foresee, whereabouts
-
-        kernels = tuple((kernel.title, kernel.origin) for kernel in launches.joined(foresee(graph))[0])
-        if not kernels and not devices.is_for_devices(compiler):
-            program = whereabouts(graph)
-    last = _history(closest[0]) if closest else ""
-    return Explanation(function, False, reason(closest, edited), kernels, last, program)
+            from nxkernel.compilers.numba_cpu.planning import foresee
+        kernels = launches.joined(foresee(graph))[0]
+    shown = tuple((kernel.title, kernel.origin) for kernel in kernels)
+    last = _history(told.closest) if told.closest is not None else ""
+    notes = (*notes, *other_loops(told, kernels))
+    return Explanation(function, False, told.reason, shown, last, told.advice, notes)
 
 
 def _history(program: Program) -> str:
@@ -250,30 +240,18 @@ def view(name: str, program: Program, given: Sequence[np.ndarray] | None = None)
 
 def compared(one: CompilationView, other: CompilationView) -> tuple[str, ...]:
     """How the keys of two compilations differ, in lines, from the first to the second."""
-    return tuple(_line(*part) for part in difference(one.key, other.key))
+    return lines(changes(one.key, other.key))
 
 
 def _baked(program: Program) -> Iterable[str]:
     """What of a key is a value, and neither an array, whose values are read, nor code."""
     for what, (state, text) in program.parts.items():
-        named = text.startswith(_NAMED) or (what.startswith("captured ") and is_code(state))
+        named = text.startswith(_NAMED) or (is_code(state) and not what.startswith("option "))
         if what != "compiler" and not is_type(text) and not named:
             yield f"{what} = {text}"
 
 
-_NAMED = ("code ", "class ", "module ")
-_TYPE = re.compile(r"(vectorized|bool|bf16|[a-z]\d+)\b(?!['\"])")
-
-
-def is_type(text: str) -> bool:
-    """Whether a text of a key is that of a type and shape, and not of a value.
-
-    Examples
-    --------
-    >>> is_type("f32[3]"), is_type("s64 (a Python int)"), is_type("0.5"), is_type("'f32'")
-    (True, True, False, False)
-    """
-    return _TYPE.match(text) is not None
+_NAMED = ("class ", "module ")
 
 
 def _vectorized(program: Program, graph: Graph) -> dict[Expr, str]:

@@ -78,7 +78,7 @@ def report(function: str, reason: tuple[str, ...]) -> None:
     if not _allowed.get():
         raise CompilationError(
             message(
-                f"{function} would be compiled here, inside nx.no_compile().",
+                f"{function} would be traced here, inside nx.no_compile().",
                 *reason,
                 "Call it once with such arguments before the block.",
             )

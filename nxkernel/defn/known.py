@@ -90,7 +90,7 @@ def forget(name: str = "") -> tuple[int, Callable[[], int]]:
 def _drop(family: Family) -> list[Program]:
     dropped = family.clear()
     if dropped:
-        stream.emit(Event("clear", family.name, where=places.caller(), calls=len(dropped)))
+        stream.emit(Event("clear", family.name, where=places.caller(), calls=len(dropped), identity=family.identity))
     return dropped
 
 

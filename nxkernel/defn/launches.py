@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.interface import Executable, KernelRecord
 from nxkernel.defn.report import KernelTime, Measurement
 from nxkernel.wording import shared
 
@@ -32,9 +32,14 @@ def joined(records: Sequence[KernelRecord]) -> tuple[list[KernelRecord], list[in
     return [_one(group) for group in groups], [place for place, group in enumerate(groups) for _ in group]
 
 
+def code_of(executable: Executable) -> list[KernelRecord]:
+    """The kernels of a program, and its loops and choices, which are one more where it has some."""
+    return [*executable.kernels, *filter(None, [executable.own])]
+
+
 def origins(records: Sequence[KernelRecord]) -> list[str]:
-    """Where the native code of each kernel came from, as :func:`joined` would say."""
-    return [_origin(group) for group in _groups(records)]
+    """Where native code came from, kernel by kernel as :func:`joined` has them; what is part of another is left out."""
+    return [origin for group in _groups(records) if (origin := _origin(group)) != "program"]
 
 
 def measured(found: Measurement, places: Sequence[int]) -> Measurement:

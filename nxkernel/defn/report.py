@@ -312,7 +312,8 @@ class CacheInfo:
     misses : int
         Calls that were traced.
     compiled, memory, disk : int
-        Kernels that were compiled, found in memory, and loaded from disk.
+        Kernels that were compiled, found in memory (a library's, too), and loaded from disk. The loops and choices of a
+        program are one kernel.
     entries : int
         Programs kept now.
     """

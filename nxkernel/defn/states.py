@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 import functools
 import os
 import random
@@ -15,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import fingerprint
 from nxkernel.defn.leaf import is_array, spec_of
 from nxkernel.wording import a
 
@@ -108,6 +108,21 @@ def drawn(generator: Any) -> Any:
     return repr(state)
 
 
+class Described(str):
+    """A container as text, which also knows what was in it then.
+
+    Attributes
+    ----------
+    inside : list, tuple, dict or set
+        A copy of the container.
+    shortened : bool
+        Whether the text does not show all of it.
+    """
+
+    inside: Any
+    shortened: bool
+
+
 _SHORT = reprlib.Repr()
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdeque = 8
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -129,18 +144,27 @@ def describe(value: Any) -> str:
         return f"class {value.__name__}"
     if isinstance(value, types.ModuleType):
         return f"module {value.__name__}"
-    if constant(value) is not None or isinstance(value, CONTAINERS):
+    if isinstance(value, enum.Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if constant(value) is not None:
         return _SHORT.repr(value)
-    function = getattr(value, "__nx_function__", value)
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    if isinstance(code, types.CodeType) and not installed(function):
-        return f"code {code.co_name} {fingerprint.of_code(code)[:8]}"
+    if isinstance(value, CONTAINERS):
+        return _described(value)
     name = getattr(value, "__name__", None)
     if callable(value) and isinstance(name, str):
         return name
     if type(value).__repr__ is object.__repr__:
         return a(type(value).__name__)
-    return _SHORT.repr(value)
+    text = _SHORT.repr(value)
+    # A table or a model that draws itself over many lines is known by what it is.
+    return a(type(value).__name__) if "\n" in text else text
+
+
+def _described(value: Any) -> Described:
+    made = Described(_SHORT.repr(value))
+    kind = dict if isinstance(value, dict) else frozenset if isinstance(value, SETS) else tuple
+    made.inside, made.shortened = kind(value), len(value) > _SHORT.maxlist
+    return made
 
 
 _LIBRARIES = tuple(

@@ -7,10 +7,11 @@ from nxkernel.defn.cache import Program
 from nxkernel.defn.events import Event, stream
 
 
-def tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> None:
+def tell(name: str, identity: str, program: Program, advice: str, notes: tuple[str, ...]) -> None:
     """Emit an event for each kernel, and one for the call that was new."""
-    kernels, where = program.executable.kernels, program.where
-    for kernel in kernels:
+    executable, where = program.executable, program.where
+    code = launches.code_of(executable)
+    for kernel in code:
         stream.emit(
             Event(
                 "kernel",
@@ -19,9 +20,10 @@ def tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> No
                 origin=kernel.origin,
                 kernel=kernel.symbol,
                 native_ms=kernel.milliseconds,
+                identity=identity,
             )
         )
-    origins = launches.origins(kernels)
+    origins = launches.origins(code)
     compiled, disk = map(origins.count, ("compiled", "disk"))
     stream.emit(
         Event(
@@ -32,10 +34,11 @@ def tell(name: str, program: Program, advice: str, notes: tuple[str, ...]) -> No
             advice=advice,
             notes=notes,
             trace_ms=program.trace_ms,
-            lower_ms=program.executable.lower_ms,
-            native_ms=program.executable.native_ms,
+            lower_ms=executable.lower_ms,
+            native_ms=executable.native_ms,
             compiled=compiled,
             reused=len(origins) - compiled,
             disk=disk,
+            identity=identity,
         )
     )

@@ -324,7 +324,7 @@ def test_a_survey_names_what_it_found():
         "captured config.inner['b']": "f32[1]",
         "captured np": "module numpy",
     }
-    assert found.parts["captured helper"][1].startswith("code ")
+    assert found.parts["captured helper"][1] == "helper"
     assert [(array.name, str(array.spec)) for array in found.arrays] == [
         ("w", "f32[3]"),
         ("config.inner['b']", "f32[1]"),

@@ -48,14 +48,16 @@ def test_a_loop_whose_kernels_are_part_of_it(monkeypatch):
     assert why(grown, ONE) == (
         "grown would compile: first call\n"
         "  kernel 1 (rows of 3, 1 read, 1 write): part of the loop around it\n"
-        "  kernel 2 (map of 3, 1 read, 1 write): part of the loop around it"
+        "  kernel 2 (map of 3, 1 read, 1 write): part of the loop around it\n"
+        "  kernel 3 (loops and choices of the program): new"
     )
     grown(ONE)
     grown.clear_cache()
     assert why(grown, ONE) == (
         "grown would be traced, and reuse every kernel: first call\n"
-        "  kernel 1 (rows of 3, 1 read, 1 write): from memory\n"
-        "  kernel 2 (map of 3, 1 read, 1 write): from memory"
+        "  kernel 1 (rows of 3, 1 read, 1 write): part of the loop around it\n"
+        "  kernel 2 (map of 3, 1 read, 1 write): part of the loop around it\n"
+        "  kernel 3 (loops and choices of the program): from memory"
     )
 
 
@@ -70,10 +72,13 @@ def test_a_loop_without_kernels(monkeypatch):
             count += 1
         return count
 
-    assert why(turns, 9) == "turns would compile: first call"
+    assert why(turns, 9) == "turns would compile: first call\n  kernel 1 (loops and choices of the program): new"
     turns(9)
     turns.clear_cache()
-    assert why(turns, 9) == "turns would be traced, and reuse its code, from memory: first call"
+    assert why(turns, 9) == (
+        "turns would be traced, and reuse every kernel: first call\n"
+        "  kernel 1 (loops and choices of the program): from memory"
+    )
 
 
 def test_a_hit(f):
@@ -125,21 +130,16 @@ def test_several_differences(f):
 def test_the_evaluator_has_no_kernels():
     f = nx.jit(lambda t: t + 1)
     assert f.why(ONE).kernels == ()
-    assert str(f.why(ONE)) == "<lambda> would compile: first call"
+    assert str(f.why(ONE)) == "<lambda> would be traced: first call"
 
 
 def test_containers():
     f = nx.jit(lambda p: 1.0)
     f({"a": ONE})
-    assert f.why({"a": ONE, "b": (ONE,)}).difference == (
-        "argument p: {'a': ·} → {'a': ·, 'b': (·,)}",
-        "argument p['b'][0]: none → f32[3]",
-    )
-    assert f.why([ONE]).difference == (
-        "argument p: {'a': ·} → [·]",
-        "argument p[0]: none → f32[3]",
-        "argument p['a']: f32[3] → none",
-    )
+    assert f.why({"a": ONE, "b": (ONE,)}).difference == ("argument p['b']: absent → (·,)",)
+    assert f.why({"a": [ONE]}).difference == ("argument p['a']: · → [·]",)
+    assert f.why([ONE]).difference == ("argument p: {'a': ·} → [·]",)
+    assert f.why(ONE).difference == ("argument p: {'a': ·} → f32[3]",)
     assert f.why({"a": nx.tensor(ONE, names=["x"])}).difference == ("argument p['a']: f32[3] → f32[x: 3]",)
 
 
@@ -159,8 +159,8 @@ def test_advice_for_numbers_with_a_fraction(f):
     f(ONE)
     f(ONE, rate=0.25)
     assert nx.events(f, "miss")[-1].advice == (
-        "rate is a number, and each new one makes a program of its own: if it keeps changing, pass it as a positional "
-        "argument, and it will be compiled once."
+        "rate is a number, and each new one makes a program of its own: if it keeps changing, declare it before `*` "
+        "and pass it by position, and it will be compiled once."
     )
 
 
@@ -192,8 +192,8 @@ def test_advice_for_an_option_of_many_values():
         made(1.0, n=n)
     told = [event.advice for event in nx.events(made, "miss")]
     assert told == [""] * 4 + [
-        "Each new value of the option n is a program of its own: keep to a few values, or declare it before `*` where "
-        "it only feeds arithmetic."
+        "Each new value of the option n is a program of its own: keep to a few values, or, where it only feeds "
+        "arithmetic, declare it before `*` and pass it by position."
     ]
 
 
@@ -254,7 +254,7 @@ def test_values_that_other_code_names_and_another_module_of_the_same_name_are_to
     f, around = helped("np.sin(x)")
     f(ONE)
     exec("def helper(x):\n    return np.sin(x) * rate", around)
-    assert f.why(ONE).difference == ("captured helper: its code has changed", "captured rate: none → 0.5")
+    assert f.why(ONE).difference == ("captured helper: its code has changed", "captured rate: absent → 0.5")
     f(ONE)
     around["np"] = nx.numpy
     assert f.why(ONE).difference == ("captured np: module numpy → module nxkernel.numpy",)
@@ -265,7 +265,7 @@ def test_a_function_that_a_container_got_is_told():
     f = nx.jit(lambda x: sum(each(x) for each in table.values()))
     f(ONE)
     table["tanh"] = nx.tanh
-    assert f.why(ONE).difference == ("captured table['tanh']: none → tanh",)
+    assert f.why(ONE).difference == ("captured table['tanh']: absent → tanh",)
 
 
 def test_functions_of_packages_are_not_baked_in():

@@ -25,7 +25,7 @@ def test_no_compile(f):
         with pytest.raises(CompilationError) as raised:
             f(np.ones(3), by=3.0)
     assert str(raised.value) == (
-        "scale would be compiled here, inside nx.no_compile().\n"
+        "scale would be traced here, inside nx.no_compile().\n"
         "  argument t: f32 → f64[3]\n"
         "  option by: 2.0 → 3.0\n"
         "  Call it once with such arguments before the block."

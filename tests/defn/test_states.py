@@ -20,6 +20,11 @@ class Plain:
     pass
 
 
+class Drawn:
+    def __repr__(self):
+        return "a\n| drawing\n| of a table"
+
+
 @pytest.mark.parametrize(
     ("left", "right", "equal"),
     [
@@ -75,7 +80,8 @@ def test_values_of_python_count_by_value_and_others_by_identity():
         (np, "module numpy"),
         (Plain, "class Plain"),
         (Plain(), "a Plain"),
-        (Mode.FAST, "<Mode.FAST: 1>"),
+        (Mode.FAST, "Mode.FAST"),
+        (Drawn(), "a Drawn"),
         (nx.sum, "sum"),
         (np.sin, "sin"),
         (len, "len"),
@@ -90,10 +96,16 @@ def test_code_for_people():
     def f(x):
         return x
 
-    text = states.describe(f)
-    assert text.startswith("code f ")
-    assert len(text) == len("code f ") + 8
-    assert states.describe(nx.defn(f)) == text
+    assert states.describe(f) == states.describe(nx.defn(f)) == "f"
+    assert states.describe(lambda x: x) == "<lambda>"
+
+
+def test_containers_for_people_know_what_was_in_them():
+    held = {"rate": 0.5, "steps": 3}
+    text = states.describe(held)
+    held["rate"] = 0.25
+    assert (text, text.inside, text.shortened) == ("{'rate': 0.5, 'steps': 3}", {"rate": 0.5, "steps": 3}, False)
+    assert states.describe(list(range(20))).shortened
 
 
 def test_whose_code_it_is():

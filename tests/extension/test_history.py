@@ -50,7 +50,7 @@ def test_the_events_of_a_recompilation(scaled):
     assert (again["cell"], again["cell_id"], again["again"]) == ("cell 7", "ab", True)
     assert again["reason"] == ["option k: 2.0 → 2.5"]
     assert again["advice"].startswith(
-        "k is a number, and each new one makes a program of its own: if it keeps changing, pass it as"
+        "k is a number, and each new one makes a program of its own: if it keeps changing, declare it before `*` and"
     )
     assert again["kind"] in ("compiled", "loaded", "traced")
     assert again["ms"]["total"] == pytest.approx(

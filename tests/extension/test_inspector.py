@@ -277,7 +277,7 @@ def test_two_compilations_stand_side_by_side_under_what_differs(stepping, softma
     widget.refresh()
     ask(widget, "compare", index=1)
     assert widget.beside["index"] == 1
-    assert widget.beside["difference"] == ["argument t: f32[4][10] → f64[4][10]", "compiler: numba_cpu → none"]
+    assert widget.beside["difference"] == ["argument t: f32[4][10] → f64[4][10]", "compiler: numba_cpu → absent"]
     assert widget.beside["graph"]["signature"] == "softmax(t: f64[4][10], axis=-1)"
     found = Measurement(0.002, {0: KernelTime(0.001, 1)}, "one run", 1e10, 1e11)
     widget._compiled[1] = replace(other, measure=lambda: found)

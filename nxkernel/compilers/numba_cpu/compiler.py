@@ -6,7 +6,7 @@ import functools
 import time
 
 from nxkernel.compilers.numba_cpu import host, libraries, recorded, runtime, store
-from nxkernel.compilers.numba_cpu.executable import CpuExecutable, Layout, Program
+from nxkernel.compilers.numba_cpu.executable import Code, CpuExecutable, Layout, Program
 from nxkernel.graph.expr import Graph
 
 # What makes plans is imported where a plan is made: a process that finds its programs on disk starts sooner.
@@ -31,14 +31,16 @@ class NumbaCpu:
         text = program.write(laid, len(graph.parameters), graph.updates)
         lowered = time.perf_counter()
         kernels = planning.records(laid, text.symbol)
-        address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
+        begun = time.perf_counter()
+        found = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
+        code = Code(*found, 1e3 * (time.perf_counter() - begun))
         arrays = [(node.shape, str(node.type)) for node in laid.arrays]
         layout = Layout(arrays, laid.workspace, laid.outputs)
         if name is not None:
             recorded.write(name, text, layout, kernels)
         done = time.perf_counter()
         spent = 1e3 * (lowered - begin), 1e3 * (done - lowered)
-        return CpuExecutable(graph, text, layout, address, kernels, *spent, lambda: laid)
+        return CpuExecutable(graph, text, layout, code, kernels, *spent, lambda: laid)
 
 
 def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
@@ -61,11 +63,13 @@ def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
         return planning.records(plan(), found.text.symbol)
 
     kernels = found.kernels(lambda number: records()[number])
-    code = store.kept(found.text.symbol, lambda: _needs(found.text)) if kernels is not None else None
-    if code is None:
+    begun = time.perf_counter()
+    kept = store.kept(found.text.symbol, lambda: _needs(found.text)) if kernels is not None else None
+    if kept is None:
         return None
+    code = Code(*kept, 1e3 * (time.perf_counter() - begun))
     spent = 1e3 * (read - begin), 1e3 * (time.perf_counter() - read)
-    return CpuExecutable(graph, found.text, found.layout, code[0], kernels, *spent, plan)
+    return CpuExecutable(graph, found.text, found.layout, code, kernels, *spent, plan)
 
 
 def _needs(text: Program) -> None:

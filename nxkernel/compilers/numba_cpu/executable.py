@@ -68,6 +68,22 @@ class Layout:
     outputs: Sequence[tuple[str, int]]
 
 
+@dataclass(frozen=True)
+class Code:
+    """The native code of a program: where it is, where it came from, and what getting it took."""
+
+    address: int
+    origin: str
+    milliseconds: float
+
+
+def own_code(text: Program, origin: str, milliseconds: float = 0.0) -> KernelRecord | None:
+    """What is told of the loops and choices of a program; None of one that only calls its kernels in turn."""
+    if not text.loops:
+        return None
+    return KernelRecord("program", "loops and choices of the program", text.symbol, origin, milliseconds)
+
+
 class CpuExecutable:
     """A native program with the arrays that it needs.
 
@@ -75,6 +91,8 @@ class CpuExecutable:
     ----------
     graph : Graph
     kernels : list of KernelRecord
+    own : KernelRecord or None
+        The code of its loops and choices.
     lower_ms, native_ms : float
         Milliseconds for making loop nests, and for getting native code.
     """
@@ -84,16 +102,17 @@ class CpuExecutable:
         graph: Graph,
         text: Program,
         layout: Layout,
-        address: int,
+        code: Code,
         kernels: Sequence[KernelRecord],
         lower_ms: float,
         native_ms: float,
         plan: Callable[[], Plan],
     ) -> None:
         self.graph, self.kernels, self._plan = graph, kernels, plan
+        self.own = own_code(text, code.origin, code.milliseconds)
         self.lower_ms, self.native_ms = lower_ms, native_ms
         self.symbol = text.symbol
-        launch = runtime.callable_program(address, text.params)
+        launch = runtime.callable_program(code.address, text.params)
         launch = host.raising(launch) if text.calls else launch
         self.launch = self._with_workspace(launch, layout.workspace) if layout.workspace else launch
         self._calls = text.calls

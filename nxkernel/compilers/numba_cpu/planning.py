@@ -16,6 +16,7 @@ from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import apart, libraries, program, store
+from nxkernel.compilers.numba_cpu.executable import own_code
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
 from nxkernel.compilers.numba_cpu.spreading import spreads
@@ -31,25 +32,23 @@ _BLAS: frozenset[Type] = frozenset(libraries.GEMM)
 
 
 def foresee(graph: Graph) -> list[KernelRecord]:
-    """The kernels that compiling a graph would need; their origin is where their code would come from."""
+    """What compiling a graph would need: its kernels, and at the end its loops and choices, where it has some.
+
+    Their origin is where their code would come from: what is compiled or loaded for one is in memory for the next.
+    """
     check(graph)
     laid = plan_of(graph)
-    found = _records(laid, "", lambda symbol, _text: (0, store.whereabouts(symbol)))
-    parts = [record for record in found if record.origin == "program"]
-    if parts and (where := _kept(laid, graph)) != "compiled":
-        # What is written into the program comes from where that is kept.
-        for record in parts:
-            record.origin = where
-    return found
+    met: set[str] = set()
 
+    def whereabouts(symbol: str) -> str:
+        where = "memory" if symbol in met else store.whereabouts(symbol)
+        met.add(symbol)
+        return where
 
-def whereabouts(graph: Graph) -> str:
-    """Where the code of a graph's program would come from: what strings its kernels together."""
-    return _kept(plan_of(graph), graph)
-
-
-def _kept(laid: Plan, graph: Graph) -> str:
-    return store.whereabouts(program.write(laid, len(graph.parameters), graph.updates).symbol)
+    found = _records(laid, "", lambda symbol, _text: (0, whereabouts(symbol)))
+    text = program.write(laid, len(graph.parameters), graph.updates)
+    own = own_code(text, whereabouts(text.symbol))
+    return found if own is None else [*found, own]
 
 
 def plan_of(graph: Graph) -> Plan:

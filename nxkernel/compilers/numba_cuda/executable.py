@@ -56,6 +56,7 @@ class CudaExecutable:
         #: The program as it is written for that device.
         self.program: Program = self._made(device, numbers).program
         self.kernels: list[KernelRecord] = self.program.records
+        self.own: KernelRecord | None = None
 
     def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
         """The outputs, on the device, which may still be busy computing them.

@@ -56,8 +56,11 @@ def foresee(graph: Graph) -> list[KernelRecord]:
     check(graph)
     plan, on = plan_of(graph), device()
     program = written(graph, plan, on, guessed(graph, plan))
+    met: set[str] = set()
     for launched in program.launched:
-        where = object_code.whereabouts(launched.launch.source, on.arch)
+        source = launched.launch.source
+        where = "memory" if source.symbol in met else object_code.whereabouts(source, on.arch)
+        met.add(source.symbol)
         program.records[launched.record].origin = where
     return program.records
 
