@@ -51,6 +51,7 @@ class Interpreted:
     def __init__(self, graph: Graph) -> None:
         self.graph, self.plan = graph, planning.plan_of(graph)
         self.kernels: list[interface.KernelRecord] = []
+        self.own: interface.KernelRecord | None = None
         self.lower_ms = self.native_ms = 0.0
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
