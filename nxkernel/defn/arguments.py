@@ -149,6 +149,21 @@ class Arguments:
         names = [*self.paths, *(name for name, _, _ in captured)]
         # What the caller passed, of which some were copied: it is in these that arrays share their memory.
         passed = [*self.values, *(array for _, _, array in captured)]
+        for place in program.reshaped:
+            path, value = self.paths[place], self.values[place]
+            if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
+                # NumPy's reshape copies what does not lie in order, and gives a view of a transposed one that does.
+                lines = [
+                    places.line_of(at) for k, at in zip(program.changes, program.assigned_at, strict=True) if k == place
+                ]
+                raise NxTypeError(
+                    message(
+                        f"{function} sees {path} in another shape and assigns into that: the elements of {path} do "
+                        "not lie in order, so that NumPy would see a copy instead of a view, or the reverse.",
+                        *(lines[0] if lines else ()),
+                        f"Pass one whose elements do, np.ascontiguousarray({path}), or index {path} as it is.",
+                    )
+                )
         for place, source in zip(program.changes, program.assigned_at, strict=True):
             path, value = self.paths[place], self.values[place]
             line = places.line_of(source)
@@ -157,16 +172,6 @@ class Arguments:
             elif not value.flags.writeable:
                 raise NxTypeError(
                     message(f"{function} assigns into {path}, which is read-only.", *line, f"Pass {path}.copy().")
-                )
-            elif place in program.reshaped and not value.flags.c_contiguous:
-                # NumPy's reshape copies what does not lie in order, so that this array would not change.
-                raise NxTypeError(
-                    message(
-                        f"{function} assigns into {path} and sees it in another shape: its elements do not lie in "
-                        "order, and NumPy would see a copy.",
-                        *line,
-                        f"Pass one whose elements do, np.ascontiguousarray({path}), or index {path} as it is.",
-                    )
                 )
             for other, array in enumerate(passed):
                 if other != place and _overlap(value, array):

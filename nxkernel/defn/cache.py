@@ -53,7 +53,7 @@ class Program:
     assigned_at : tuple of (Source or None)
         For each of them the line that assigned into it last.
     reshaped : frozenset of int
-        The leaves of which there are views in another shape.
+        The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
     reason : tuple of str
     where : str
     signature : str

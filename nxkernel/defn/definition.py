@@ -236,7 +236,7 @@ class Definition(Compiled):
             shortcuts[key] = quick.Shortcut(self._family, arguments.survey, program, self.hooks)
         try:
             given = arguments.inputs(program.captured, program.fixed)
-            if program.changes:
+            if program.changes or program.reshaped:
                 arguments.own(self.__name__, given, program)
             made = nans.run(self.__name__, program, given) if watching else program.run(given)
             if program.changes:

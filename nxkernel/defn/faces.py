@@ -25,7 +25,7 @@ from nxkernel.defn.states import CONTAINERS, installed
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, TracedValue, VectorizedExpr
 from nxkernel.graph.tracing import Trace
-from nxkernel.numpy.array import RESHAPED, Array, Scalar, Value
+from nxkernel.numpy.array import BY_LAYOUT, Array, Scalar, Value
 from nxkernel.ops import dispatch
 from nxkernel.tensor.tensor import Tensor
 
@@ -73,8 +73,14 @@ class Face:
         return [(place, after) for place, before, after in found if after is not before]
 
     def reshaped(self) -> frozenset[int]:
-        """The arguments of which there are views in another shape, as NumPy has them where elements lie in order."""
-        roots = self.run.memory.get(RESHAPED, ())
+        """The arguments of which it matters that their elements lie in order.
+
+        By that something was a view of them or a copy, and it or they were changed later, or it was another value.
+        """
+        roots = set()
+        for sources, seen in self.run.memory.get(BY_LAYOUT, ()):
+            if not seen or any(root.writes > before for root, before in seen):
+                roots.update(sources)
         return frozenset(place for place, _, made in self._given if made.root in roots)
 
 

@@ -71,7 +71,7 @@ class Traced:
     assigned_at : tuple of (Source or None)
         For each of them the line that assigned into it last.
     reshaped : frozenset of int
-        The leaves of which there are views in another shape.
+        The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
     """
 
     graph: Graph

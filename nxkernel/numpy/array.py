@@ -7,7 +7,7 @@ what is there now and write through. A :class:`Scalar` is what NumPy gives for o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,9 @@ from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy import casting, keys, picking
+from nxkernel.numpy import casting, keys, layouts, picking
 from nxkernel.numpy.roots import Root
-from nxkernel.numpy.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, is_view, reshaped
+from nxkernel.numpy.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, reshaped
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import apply, filled, is_number, operand, spread
 from nxkernel.shapes import broadcast_shapes, spreads, text
@@ -175,8 +175,8 @@ class Scalar(Value):
         return self if key == () else Array.of(self.node)[key]
 
 
-#: Under which key a trace remembers the places of the caller's of which there are views in another shape.
-RESHAPED = "reshaped"
+#: Under which key a trace remembers what is as it is since the caller's arrays were taken to be in C order.
+BY_LAYOUT = "by layout"
 
 
 class Array(Value):
@@ -219,12 +219,30 @@ class Array(Value):
             )
         self.steps, self._shape = found.steps, found.shape
 
+    @property
+    def strides_in_memory(self) -> Shape:
+        """How far apart its elements are in NumPy, in elements."""
+        strides = self.root.strides or layouts.c_order(self.root.shape)
+        for step in self.steps:
+            strides = step.strides(strides) or layouts.c_order(step.shape)
+        return strides
+
+    def laid_out_as(self, inputs: Iterable[Any], strides: Shape | None) -> Array:
+        """The same new array, with strides that follow from those of inputs; None for C order."""
+        if len(self.shape) < 2:
+            return self
+        self.root.strides = strides
+        for root in [one.root for one in inputs if isinstance(one, Array) and one.ndim > 1]:
+            if root.cell.shared or root.follows:
+                self.root.follows |= {root} if root.cell.shared else root.follows
+        return self
+
     @classmethod
-    def of(cls, value: Operand, name: str = "") -> Array:
-        """A new array with the elements of a value."""
+    def of(cls, value: Operand, name: str = "", strides: Shape | None = None) -> Array:
+        """A new array with the elements of a value, which NumPy has in C order or with other strides."""
         if any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
             value = apply(primitives.reshape, value, shape=value.shape, names=(None,) * len(value.shape))
-        return cls(Root(value, name))
+        return cls(Root(value, name, strides))
 
     def __nx_operand__(self) -> Operand:
         return self._shown(self.root.read())
@@ -302,19 +320,38 @@ class Array(Value):
 
     def with_shape(self, shape: Shape) -> Array:
         """The elements in another shape: a view where NumPy gives one, otherwise a new array."""
-        if is_view(self.root.shape, self.steps, self.shape, shape):
-            if self.root.cell.shared and [n for n in shape if n != 1] != [n for n in self.shape if n != 1]:
-                tracing.current().outermost.memory.setdefault(RESHAPED, set()).add(self.root)
-            return self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
-        return Array.of(reshaped(self.__nx_operand__(), shape))
+        if layouts.reshaped(self.shape, self.strides_in_memory, shape) is not None:
+            found = self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
+        else:
+            found = Array.of(reshaped(self.__nx_operand__(), shape))
+        if [n for n in shape if n != 1] != [n for n in self.shape if n != 1]:
+            self.told_by_layout(found)
+        return found
+
+    def contiguous(self, order: str = "C") -> Array:
+        """The array itself where NumPy has its elements in an order, ``"C"`` or ``"F"``, without gaps, else a copy."""
+        if layouts.is_contiguous(self.shape, self.strides_in_memory, order):
+            found = self
+        else:
+            found = Array.of(self.__nx_operand__(), strides=layouts.of_order(self.shape, order, None))
+        self.told_by_layout(found)
+        return found
+
+    def told_by_layout(self, found: Array | None = None) -> None:
+        """Remember that something is a view of this array or a copy, or another value, by the order of its elements."""
+        sources = [self.root] if self.root.cell.shared else self.root.follows
+        if sources:
+            places = [] if found is None else {self.root, found.root}
+            told = sources, [(root, root.writes) for root in places]
+            tracing.current().outermost.memory.setdefault(BY_LAYOUT, []).append(told)
 
     def spread_to(self, shape: Shape) -> Array:
         """A read-only view that repeats elements."""
-        return self.through(Broadcast(shape))
+        return self.through(Broadcast(self.shape, shape))
 
-    def diagonal_of(self, offset: int, axes: tuple[int, int]) -> Array:
-        """A read-only view of a diagonal."""
-        return self.through(Diagonal(self.shape, offset, axes))
+    def diagonal_of(self, offset: int, axes: tuple[int, int], writeable: bool = False) -> Array:
+        """A view of a diagonal."""
+        return self.through(Diagonal(self.shape, offset, axes, writeable))
 
     @property
     def real(self) -> Array:
@@ -339,7 +376,7 @@ class Array(Value):
     @property
     def flat(self) -> Array:
         """All elements along one axis."""
-        return self.with_shape((self.size,))
+        return self.through(Reshape(self.shape, (self.size,)))
 
     @flat.setter
     def flat(self, value: Any) -> None:
@@ -348,9 +385,33 @@ class Array(Value):
         self.assign(reshaped(operand(resize(value, (self.size,))), self.shape))
 
 
-def wrap(value: Operand) -> Value:
-    """A tensor or traced value as NumPy's functions give it: a scalar, or a new array."""
-    return Array.of(value) if value.shape else Scalar(value)
+def wrap(value: Operand, *inputs: Any) -> Value:
+    """A tensor or traced value as NumPy's functions give it: a scalar, or a new array.
+
+    Parameters
+    ----------
+    value : tensor or traced value
+    *inputs : array or number
+        What it was computed of element by element: the order of its elements in memory is that of these.
+    """
+    if not value.shape:
+        return Scalar(value)
+    found = Array.of(value)
+    if len(value.shape) < 2:
+        return found
+    arrays = [one for one in inputs if isinstance(one, Array) and len(one.shape) > 1]
+    if all(one.root.strides is None and not one.steps for one in arrays):
+        return found.laid_out_as(arrays, None)
+    strides = [(one.shape, one.strides_in_memory) for one in inputs if isinstance(one, Array)]
+    return found.laid_out_as(arrays, layouts.of_result(value.shape, strides))
+
+
+def in_order_of(found: Any, value: Any = None) -> Any:
+    """A new array, in Fortran order where it was made of an array in that order, otherwise in C order."""
+    if not isinstance(found, Array):
+        return found
+    is_fortran = isinstance(value, Array) and layouts.is_fortran(value.shape, "A", value.strides_in_memory)
+    return Array.of(operand(found), strides=layouts.of_order(found.shape, "F" if is_fortran else "C", None))
 
 
 def as_value(value: Any) -> Value:
@@ -410,8 +471,19 @@ def get(array: Array, key: Any) -> Any:
 
         if parts.any_part(parsed.picks.values()):
             return parts.picked(view, parsed)
-        return wrap(picking.read(operand(view), parsed.picks, parsed.front))
+        return picked(view, parsed)
     return Scalar(operand(view)) if parsed.is_element else view
+
+
+def picked(view: Array, parsed: keys.Parsed) -> Value:
+    """Elements at indices in arrays, in a new one."""
+    found = picking.read(operand(view), parsed.picks, parsed.front)
+    if not found.shape:
+        return Scalar(found)
+    rank = len(found.shape) - view.ndim + len(parsed.picks)
+    position = picking.position(parsed.picks, parsed.front)
+    strides = layouts.of_picked(found.shape, view.strides_in_memory, tuple(parsed.picks), rank, position)
+    return Array.of(found).laid_out_as([view], strides)
 
 
 def put(array: Array, key: Any, value: Any) -> None:

@@ -10,7 +10,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import keys, picking, reductions
-from nxkernel.numpy.array import Value, as_value, common_shape, fitted, wrap
+from nxkernel.numpy.array import Value, as_value, common_shape, fitted, in_order_of, wrap
 from nxkernel.numpy.joining import stack
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import lifted
@@ -76,7 +76,7 @@ def _where(condition: Value, x: Any, y: Any) -> Value:
     mask = operand(condition)
     shape = common_shape(condition, wrap(one), wrap(other)) if one.shape or other.shape else condition.shape
     one, other = (spread(convert(side, type_), shape) for side in (one, other))
-    return strong(wrap(apply(p.select, spread(mask, shape), one, other)))
+    return strong(wrap(apply(p.select, spread(mask, shape), one, other), condition, x, y))
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:
@@ -115,7 +115,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     found = default
     for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
         found = where(condition, choice, found)
-    return found
+    return in_order_of(as_value(found))
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
@@ -323,7 +323,8 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
         chosen = e.mod(chosen, value.shape[place])
     elif mode == "clip":
         chosen = clip(chosen, 0, value.shape[place] - 1)
-    return finished(value[(*(slice(None),) * place, chosen)], out, True, "take")
+    found = value[(*(slice(None),) * place, chosen)]
+    return finished(found if isinstance(chosen, int) else in_order_of(found), out, True, "take")
 
 
 def _lines(value: Value, indices: Any, axis: int) -> tuple[dict[int, Operand], int]:
@@ -415,7 +416,8 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     )
     before = (slice(None),) * place
     rest = e.add(value[(*before, slice(1, None))], cumsum(away, axis=place))
-    return concatenate([value[(*before, slice(0, 1))].astype(rest.dtype), rest], axis=place)
+    found = concatenate([value[(*before, slice(0, 1))].astype(rest.dtype), rest], axis=place)
+    return wrap(operand(found), value)
 
 
 SCALAR_PARTS = {"real": _scalar_part(False), "imag": _scalar_part(True), "is_integer": _is_integer}

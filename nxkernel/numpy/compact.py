@@ -9,7 +9,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy import bounds, parts, picking
+from nxkernel.numpy import bounds, layouts, parts, picking
 from nxkernel.numpy.array import Array, Value, as_value, wrap
 from nxkernel.numpy.keys import Stretch, as_number
 from nxkernel.numpy.parts import Part
@@ -53,6 +53,10 @@ class InARow(Step):
         ones[self.axis] = self.shape[self.axis]
         mask = spread(reshaped(self.mask, tuple(ones)), self.shape)
         return apply(p.select, mask, picking.read(part, {self.axis: before}, False), whole)
+
+    def strides(self, strides: Shape) -> Shape:
+        """Those of a new array."""
+        return layouts.c_order(self.shape)
 
 
 def _picked_before(mask: Operand) -> Operand:
@@ -166,5 +170,5 @@ def with_shape(part: Part, shape: Any) -> Part:
     if len(kept) > 1 or ones.count(False) != 1:
         part._refuse("a reshape")
     ((stretch, size),) = kept
-    base = Array.of(reshaped(operand(part.base), tuple([1 if one else size for one in ones])))
+    base = part.base.through(Reshape(part.base.shape, tuple([1 if one else size for one in ones])))
     return Part(base, tuple([None if one else stretch for one in ones]))

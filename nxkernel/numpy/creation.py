@@ -11,10 +11,11 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.numpy import elementwise as e
-from nxkernel.numpy import keys
+from nxkernel.numpy import keys, layouts
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, stacked, type_of, wrap
 from nxkernel.numpy.selected import lifted
 from nxkernel.numpy.shaping import astype, sizes
+from nxkernel.numpy.shaping import copy as copied
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, together
 from nxkernel.shapes import unnamed
@@ -28,9 +29,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _made(value: Operand) -> Array:
+def _made(value: Operand, order: str = "C") -> Array:
     """A new array, also without axes."""
-    return Array.of(value)
+    return Array.of(value, strides=layouts.of_order(value.shape, order, None))
 
 
 def array(
@@ -38,10 +39,10 @@ def array(
     like: Any = None,
 ) -> Any:  # fmt: skip
     """A new array of numbers, nested lists or another array, as :func:`numpy.array`."""
-    if isinstance(object, Value) and not hasattr(object, "base"):
+    if isinstance(object, Scalar):
         made: Any = _made(operand(object))
     elif isinstance(object, Value):
-        made = object.copy()
+        made = copied(object, order)
     elif isinstance(object, list | tuple):
         made = _made(stacked(object))
     elif is_number(object):
@@ -52,6 +53,8 @@ def array(
         made = _made(stacked(list(object)))
     if dtype is not None:
         made = astype(made, dtype)
+    if order in ("C", "F") and not isinstance(object, Value):
+        made = made.contiguous(order)
     return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
 
 
@@ -60,27 +63,34 @@ def asarray(
 ) -> Any:
     """An array as it is, or one made of something else, as :func:`numpy.asarray`."""
     if isinstance(a, Value) and not copy and not isinstance(a, Scalar):
-        return a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
-    return array(a, dtype)
+        found = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
+        return found.contiguous(order) if order in ("C", "F") and isinstance(found, Array) else found
+    return array(a, dtype, order=order or "K")
 
 
 asanyarray = asarray
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """An array with at least one axis, as :func:`numpy.ascontiguousarray`."""
-    found = asarray(a, dtype)
-    return found if found.ndim else found.reshape(1)
+    """An array with at least one axis and its elements in C order, as :func:`numpy.ascontiguousarray`."""
+    return _at_least_1d(asarray(a, dtype, "C"))
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """As :func:`ascontiguousarray`: the order in memory is the compiler's."""
-    return ascontiguousarray(a, dtype)
+    """An array with at least one axis and its elements in Fortran order, as :func:`numpy.asfortranarray`."""
+    return _at_least_1d(asarray(a, dtype, "F"))
+
+
+def _at_least_1d(value: Any) -> Any:
+    return value if value.ndim else value.reshape(1)
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """As :func:`asarray`: the order in memory is the compiler's."""
-    return asarray(a, dtype)
+    """An array with what is required of its memory, as :func:`numpy.require`."""
+    wanted = {one.upper()[0] for one in requirements or ()}
+    found = asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else None)
+    is_view = isinstance(found, Array) and (found.steps or found.root.cell.shared)
+    return copied(found) if ("O" in wanted and is_view) or ("W" in wanted and not found.writeable) else found
 
 
 def full(
@@ -94,9 +104,9 @@ def full(
         return Part(full(most, fill_value, dtype), stretches)
     wanted = sizes(most)
     if is_number(fill_value):
-        return _made(filled(fill_value, type_of(dtype, types.infer(fill_value)), wanted))
+        return _made(filled(fill_value, type_of(dtype, types.infer(fill_value)), wanted), order)
     value = as_value(fill_value)
-    made = _made(filled(0, type_of(dtype, value.type), wanted))
+    made = _made(filled(0, type_of(dtype, value.type), wanted), order)
     made[...] = value
     return made
 
@@ -118,17 +128,17 @@ def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 
 def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """Zeros, as :func:`numpy.zeros`."""
-    return full(shape, 0, f64 if dtype is None else dtype)
+    return full(shape, 0, f64 if dtype is None else dtype, order)
 
 
 def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """Ones, as :func:`numpy.ones`."""
-    return full(shape, 1, f64 if dtype is None else dtype)
+    return full(shape, 1, f64 if dtype is None else dtype, order)
 
 
 def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
     """Zeros, where :func:`numpy.empty` leaves elements as they are in memory."""
-    return zeros(shape, dtype)
+    return zeros(shape, dtype, order)
 
 
 def full_like(
@@ -140,28 +150,32 @@ def full_like(
     type_ = type_of(dtype, value.type)
     if hasattr(value, "stretched") and shape is None:
         return lifted(lambda one: full(one.shape, fill_value, type_), [value])
-    return full(value.shape if shape is None else shape, fill_value, type_)
+    made = full(value.shape if shape is None else shape, fill_value, type_)
+    if isinstance(value, Array) and isinstance(made, Array) and made.shape == value.shape:
+        strides = layouts.of_order(value.shape, order, value.strides_in_memory)
+        made.laid_out_as([value] if order in ("A", "K") else [], strides)
+    return made
 
 
 def zeros_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Any:
     """Zeros in the shape and type of an array, as :func:`numpy.zeros_like`."""
-    return full_like(a, 0, dtype, shape=shape)
+    return full_like(a, 0, dtype, order, shape=shape)
 
 
 def ones_like(
     a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Any:
     """Ones in the shape and type of an array, as :func:`numpy.ones_like`."""
-    return full_like(a, 1, dtype, shape=shape)
+    return full_like(a, 1, dtype, order, shape=shape)
 
 
 def empty_like(
     prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
 ) -> Any:
     """As :func:`zeros_like`, where :func:`numpy.empty_like` leaves elements as they are in memory."""
-    return full_like(prototype, 0, dtype, shape=shape)
+    return full_like(prototype, 0, dtype, order, shape=shape)
 
 
 def _counting(count: int, type_: Type) -> Operand:
@@ -317,7 +331,7 @@ def _triangle(m: Any, k: int, lower: bool) -> Any:
     zero = filled(0, value.type, value.shape)
     from nxkernel.ops.dispatch import spread
 
-    return wrap(apply(p.select, spread(mask, value.shape), operand(value), zero))
+    return wrap(apply(p.select, spread(mask, value.shape), operand(value), zero), wrap(mask), value)
 
 
 def tril(m: Any, k: int = 0) -> Any:

@@ -32,9 +32,8 @@ def _running(primitive: Primitive, rule: Callable[[Type], Type], name: str, what
             value, axis = value.ravel(), 0
         place = normalize_axis(axis, value.shape)
         type_ = type_of(dtype, rule(value.type))
-        return finished(
-            wrap(apply(primitive, convert(operand(value), type_), axis=place, reverse=False)), out, True, name
-        )
+        found = apply(primitive, convert(operand(value), type_), axis=place, reverse=False)
+        return finished(wrap(found, value), out, True, name)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{what}, as :func:`numpy.{name}`."
@@ -177,7 +176,7 @@ def _slopes(value: Value, axis: int, spacing: Any, edge_order: int) -> Any:
     else:
         left = _edge(at(0, 1), at(1, 2), at(2, 3), first)
         right = e.negative(_edge(at(-1, None), at(-2, -1), at(-3, -2), last))
-    return concatenate([left, inner, right], axis=place)
+    return wrap(operand(concatenate([left, inner, right], axis=place)), value)
 
 
 def _edge(one: Any, two: Any, three: Any, apart: Any) -> Any:

@@ -40,7 +40,7 @@ def _transform(a: Any, lengths: Any, axes: Any, inverse: bool, norm: str | None)
     for place, length in zip(places, lengths, strict=True):
         value = _resized(value, place, length)
     data = convert(operand(value), types.to_complex(value.type))
-    found = wrap(apply(p.fft, data, axes=tuple(places), inverse=inverse))
+    found = wrap(apply(p.fft, data, axes=tuple(places), inverse=inverse), value)
     count = math.prod(value.shape[place] for place in places)
     if norm not in (None, "backward", "ortho", "forward"):
         raise NxValueError(f'norm is "backward", "ortho" or "forward", got {norm!r}')

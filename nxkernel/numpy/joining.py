@@ -10,8 +10,8 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.numpy import keys, parts
-from nxkernel.numpy.array import as_value, type_of, wrap
+from nxkernel.numpy import keys, layouts, parts
+from nxkernel.numpy.array import Array, as_value, in_order_of, type_of, wrap
 from nxkernel.numpy.ufunc import finished
 from nxkernel.numpy.views import reshaped
 from nxkernel.operand import Operand, Proxy
@@ -66,8 +66,11 @@ def _listed(arrays: Any) -> list[Any]:
 
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = None) -> Any:
     """Arrays along a new axis, as :func:`numpy.stack`."""
-    found = join_new(_listed(arrays), axis)
-    return finished(wrap(convert(found, type_of(dtype, found.type))), out, True, "stack")
+    values = _listed(arrays)
+    found = join_new(values, axis)
+    place = (*(slice(None),) * normalize_axis(axis, found.shape), None)
+    longer = [value[place] for value in values if isinstance(value, Array) and value.ndim]
+    return finished(wrap(convert(found, type_of(dtype, found.type)), *longer), out, True, "stack")
 
 
 def concatenate(
@@ -96,7 +99,12 @@ def concatenate(
             )
     made = _one_type(values)
     found = apply(p.concatenate, *made, axis=place) if len(made) > 1 else made[0]
-    return finished(wrap(convert(found, type_of(dtype, found.type))), out, True, "concatenate")
+    found = Array.of(convert(found, type_of(dtype, found.type)))
+    inputs = [
+        (found.shape, [0 if n == 1 else by for n, by in zip(value.shape, value.strides_in_memory, strict=True)])
+        for value in values
+    ]
+    return finished(found.laid_out_as(values, layouts.of_result(found.shape, inputs)), out, True, "concatenate")
 
 
 concat = concatenate
@@ -104,7 +112,7 @@ concat = concatenate
 
 def atleast_1d(*arrays: Any) -> Any:
     """Arrays with at least one axis, as :func:`numpy.atleast_1d`."""
-    return _each(arrays, lambda value: value if value.ndim else wrap(reshaped(operand(value), (1,))))
+    return _each(arrays, lambda value: value if value.ndim else value.with_shape((1,)))
 
 
 def atleast_2d(*arrays: Any) -> Any:
@@ -251,7 +259,8 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     if axis is None:
         value, axis = value.ravel(), 0
     left = np.delete(np.arange(value.shape[axis]), obj)
-    return value[(*(slice(None),) * normalize_axis(axis, value.shape), left)]
+    found = value[(*(slice(None),) * normalize_axis(axis, value.shape), left)]
+    return in_order_of(found, value)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
@@ -271,4 +280,4 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         new = wrap(reshaped(operand(new), shape if value.ndim > 1 else new.shape))
     else:
         new = wrap(fitted(new, shape, value.type))
-    return concatenate([head, new.astype(value.dtype), tail], axis=axis)
+    return in_order_of(concatenate([head, new.astype(value.dtype), tail], axis=axis), value)

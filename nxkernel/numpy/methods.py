@@ -112,8 +112,8 @@ def _dot(self: Value, b: Any, out: Any = None) -> Any:
 
 
 def _conjugate(self: Value) -> Any:
-    """The complex conjugate, as :meth:`numpy.ndarray.conj`."""
-    return e.conjugate(self)
+    """The complex conjugate, as :meth:`numpy.ndarray.conj`: real numbers are what they are, no copy."""
+    return e.conjugate(self) if self.type.is_complex else self
 
 
 def _compress(self: Value, condition: Any, axis: int | None = None) -> Any:
@@ -128,7 +128,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 METHODS |= {
     "argsort": sorting.argsort, "astype": shaping._astype_method, "choose": choosing.choose,
     "clip": choosing._clip_method, "compress": _compress,
-    "conj": _conjugate, "conjugate": _conjugate, "copy": shaping.copy, "cumprod": cumulative.cumprod,
+    "conj": _conjugate, "conjugate": _conjugate, "copy": shaping._copy_method, "cumprod": cumulative.cumprod,
     "cumsum": cumulative.cumsum, "diagonal": products.diagonal, "dot": _dot, "fill": _fill,
     "flatten": shaping._flatten, "item": _item, "nonzero": choosing.nonzero, "put": choosing.put,
     "ravel": shaping.ravel, "repeat": shaping.repeat, "reshape": shaping._reshape_method, "round": choosing.round,

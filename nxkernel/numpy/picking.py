@@ -23,7 +23,7 @@ def together(picks: Picks) -> list[Operand]:
     return [spread(convert(indices, types.s64), common) for indices in picks.values()]
 
 
-def _position(picks: Picks, front: bool) -> int:
+def position(picks: Picks, front: bool) -> int:
     """Before which of the axes that stay those of the indices come."""
     return 0 if front else min(picks)
 
@@ -34,8 +34,8 @@ def shape(whole: Shape, picks: Picks, front: bool) -> Shape:
     for indices in picks.values():
         common = broadcast_shapes(common, indices.shape)
     rest = [size for axis, size in enumerate(whole) if axis not in picks]
-    position = _position(picks, front)
-    return (*rest[:position], *common, *rest[position:])
+    place = position(picks, front)
+    return (*rest[:place], *common, *rest[place:])
 
 
 def read(whole: Operand, picks: Picks, front: bool) -> Operand:
@@ -51,7 +51,7 @@ def read(whole: Operand, picks: Picks, front: bool) -> Operand:
     """
     indices = together(picks)
     found = apply(p.gather, whole, *indices, axes=tuple(picks))
-    return _moved(found, len(indices[0].shape), _position(picks, front))
+    return _moved(found, len(indices[0].shape), position(picks, front))
 
 
 def put(whole: Operand, picks: Picks, front: bool, updates: Operand, combine: str = "put") -> Operand:
@@ -63,10 +63,10 @@ def put(whole: Operand, picks: Picks, front: bool, updates: Operand, combine: st
 
 def in_front(updates: Operand, rank: int, picks: Picks, front: bool) -> Operand:
     """Updates in the shape of what is picked, with the axes of the indices first."""
-    position = _position(picks, front)
-    if not position or not rank:
+    place = position(picks, front)
+    if not place or not rank:
         return updates
-    return apply(p.transpose, updates, axes=_back(len(updates.shape), rank, position))
+    return apply(p.transpose, updates, axes=_back(len(updates.shape), rank, place))
 
 
 def _moved(value: Operand, rank: int, position: int) -> Operand:

@@ -228,6 +228,13 @@ def einsum(*operands: Any, out: Any = None, dtype: Any = None, optimize: Any = F
         raise NxTypeError(message("einsum takes its subscripts as text first.", 'Write np.einsum("ij,jk->ik", a, b).'))
     values = [operand(as_value(value)) for value in operands[1:]]
     inputs, result = _subscripts(operands[0], values)
+    if (
+        len(inputs) == 1
+        and set(inputs[0]) == set(result)
+        and out is None
+        and type_of(dtype, values[0].type) is values[0].type
+    ):
+        return _rearranged(as_value(operands[1]), inputs[0], result)
     common = functools.reduce(types.merge, [value.type for value in values])
     common = type_of(dtype, common)
     terms = [(labels, convert(value, common)) for labels, value in zip(inputs, values, strict=True)]
@@ -264,12 +271,29 @@ def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:
     return inputs, right.replace("...", greek[17 - longest :] if longest else "")
 
 
+def _rearranged(value: Value, labels: str, result: str) -> Any:
+    """What only takes diagonals and puts axes in another order is a view."""
+    if not value.ndim:
+        return value
+    labels, found = _diagonals(labels, value)
+    return found.transposed(tuple(labels.index(label) for label in result))
+
+
 def _without_repeats(labels: str, value: Operand) -> tuple[str, Operand]:
+    labels, found = _diagonals(labels, Array.of(value))
+    return labels, operand(found)
+
+
+def _diagonals(labels: str, value: Array) -> tuple[str, Array]:
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
             one = labels.index(label)
             two = labels.index(label, one + 1)
-            value = operand(Array.of(value).diagonal_of(0, (one, two)))
+            if value.shape[one] != value.shape[two]:
+                raise NxValueError(
+                    f"einsum: {label!r} names axes of {value.shape[one]} and {value.shape[two]} elements"
+                )
+            value = value.diagonal_of(0, (one, two), writeable=True)
             labels = labels[:one] + labels[one + 1 : two] + labels[two + 1 :] + label
     return labels, value
 

@@ -11,8 +11,8 @@ from nxkernel import shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
-from nxkernel.numpy import parts, selected
-from nxkernel.numpy.array import Value, as_value, holds_traced, type_of, wrap
+from nxkernel.numpy import layouts, parts, selected
+from nxkernel.numpy.array import Array, Value, as_value, holds_traced, in_order_of, type_of, wrap
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected
 from nxkernel.numpy.ufunc import finished
@@ -62,7 +62,11 @@ def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, ou
     else:
         data = operand(value)
         mask = None if where is True else spread(operand(as_value(where)), data.shape)
-        found = wrap(function(data, axes_of(axis, value.ndim), keep, mask))
+        axes = axes_of(axis, value.ndim)
+        found = wrap(function(data, axes, keep, mask))
+        if isinstance(found, Array) and isinstance(value, Array):
+            strides = layouts.of_reduction(value.shape, value.strides_in_memory, axes, keep)
+            found.laid_out_as([value], strides)
     return finished(found, out, True, name)
 
 
@@ -302,7 +306,7 @@ def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
         found = run(function, value, axis, keepdims, True, None, name)
         if isinstance(value, Part):
             found = parts.first_place(value, axis, found)
-        return finished(found, out, True, name)
+        return finished(in_order_of(found), out, True, name)
 
     return place_of
 

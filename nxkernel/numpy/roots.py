@@ -11,6 +11,8 @@ from nxkernel.graph.tracing import Cell
 from nxkernel.operand import Operand
 from nxkernel.shapes import text
 
+_NONE: frozenset[Any] = frozenset()
+
 
 class Root:
     """A place in memory: a cell of the trace that is active, or a tensor where none is.
@@ -19,11 +21,17 @@ class Root:
     ----------
     value : tensor or traced value
         What is there first.
+    name : str
+    strides : tuple of int, optional
+        How far apart elements are in NumPy, in elements, where that is not C order.
     """
 
-    __slots__ = ("aliases", "cell", "doubt", "shape", "type", "value", "writes")
+    __slots__ = ("aliases", "cell", "doubt", "follows", "shape", "strides", "type", "value", "writes")
 
-    def __init__(self, value: Operand, name: str = "") -> None:
+    def __init__(self, value: Operand, name: str = "", strides: tuple[int, ...] | None = None) -> None:
+        self.strides = strides
+        #: The caller's places from whose order of elements that of this one follows.
+        self.follows: frozenset[Root] = _NONE
         self.shape, self.type = value.shape, value.type
         #: Makes the error for whoever writes there, where only the running program knows whose place it is.
         self.doubt: Callable[[], Exception] | None = None

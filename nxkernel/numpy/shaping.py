@@ -9,8 +9,8 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.numpy import compact, keys
-from nxkernel.numpy.array import Array, Scalar, Value, as_value, type_of, wrap
+from nxkernel.numpy import compact, keys, layouts
+from nxkernel.numpy.array import Array, Scalar, Value, as_value, in_order_of, type_of, wrap
 from nxkernel.numpy.casting import cast
 from nxkernel.numpy.parts import Part, flipped
 from nxkernel.numpy.selected import Selected, lifted
@@ -64,7 +64,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     wanted = newshape if shape is None else shape
     if isinstance(value, Part):
         return compact.with_shape(value, wanted)
-    if order == "F":
+    if _axes_by(order, value)[:1] != (0,) and value.ndim > 1:
         return value.T.with_shape(_resolved(sizes(wanted), value.size)[::-1]).T
     found = value.with_shape(_resolved(sizes(wanted), value.size))
     return found.copy() if copy else found
@@ -91,7 +91,17 @@ def ravel(a: Any, order: str = "C") -> Any:
     value = as_array(a)
     if isinstance(value, Part):
         return value if value.ndim == 1 else compact.with_shape(value, (-1,))
-    return reshape(value, (value.size,), order)
+    return value.transposed(_axes_by(order, value)).contiguous().with_shape((value.size,))
+
+
+def _axes_by(order: str, value: Array) -> Shape:
+    """The axes of an array from the slowest to the fastest, by an ``order=``."""
+    strides = value.strides_in_memory
+    if order in ("A", "K"):
+        value.told_by_layout()
+    if order == "K":
+        return tuple(sorted(range(value.ndim), key=lambda axis: -abs(strides[axis])))
+    return tuple(range(value.ndim))[:: -1 if layouts.is_fortran(value.shape, order, strides) else 1]
 
 
 def _flatten(self: Value, order: str = "C") -> Any:
@@ -108,7 +118,13 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
         return Part(copy(value.base), value.stretches)
     if isinstance(value, Selected):
         return value.copied()
-    return Array.of(operand(value))
+    made, strides = Array.of(operand(value)), layouts.of_order(value.shape, order, value.strides_in_memory)
+    return made.laid_out_as([value] if order in ("A", "K") else [], strides)
+
+
+def _copy_method(self: Value, order: str = "C") -> Any:
+    """The elements in a new array, as :meth:`numpy.ndarray.copy`."""
+    return copy(self, order)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, **options: Any) -> Any:
@@ -121,9 +137,9 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, **options: Any) -> Any:
     def convert_one(one: Value) -> Value:
         data = operand(one)
         if type_ is types.bool_ and data.type is not type_:
-            return wrap(apply(p.not_equal, data, filled(0, data.type, data.shape)))
+            return wrap(apply(p.not_equal, data, filled(0, data.type, data.shape)), one)
         made = cast(data, type_)
-        return wrap(made) if one.shape or not isinstance(one, Array) else Array.of(made)
+        return wrap(made, one) if one.shape or not isinstance(one, Array) else Array.of(made)
 
     return lifted(convert_one, [value])
 
@@ -340,7 +356,10 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
     """The array with borders, as :func:`numpy.pad`."""
     value = as_array(array)
-    widths = _widths(pad_width, value.ndim)
+    return in_order_of(_padded(value, _widths(pad_width, value.ndim), mode, options), value)
+
+
+def _padded(value: Array, widths: Sequence[tuple[int, int]], mode: str, options: dict[str, Any]) -> Any:
     if mode in ("constant", "empty"):
         return _constant(value, widths, options.get("constant_values", 0))
     if mode == "linear_ramp" or mode not in _BORDERS:

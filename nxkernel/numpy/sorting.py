@@ -9,7 +9,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import picking, reductions
-from nxkernel.numpy.array import as_value, wrap
+from nxkernel.numpy.array import Value, as_value, in_order_of, wrap
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
 from nxkernel.shapes import normalize_axis
@@ -22,11 +22,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _along(a: Any, axis: int | None) -> tuple[Operand, int]:
+def _along(a: Any, axis: int | None) -> tuple[Value, int]:
     value = as_value(a)
     if axis is None:
         value, axis = value.ravel(), 0
-    return operand(value), normalize_axis(axis, value.shape)
+    return value, normalize_axis(axis, value.shape)
 
 
 def _ordered(value: Operand) -> Operand:
@@ -39,13 +39,14 @@ def _ordered(value: Operand) -> Operand:
 def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """A sorted copy, as :func:`numpy.sort`."""
     value, place = _along(a, axis)
-    return wrap(convert(apply(p.sort, _ordered(value), axis=place, direction="asc"), value.type))
+    found = apply(p.sort, _ordered(operand(value)), axis=place, direction="asc")
+    return wrap(convert(found, value.type), value)
 
 
 def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """The indices that sort an array, of equal elements in their order, as :func:`numpy.argsort`."""
     value, place = _along(a, axis)
-    return wrap(apply(p.argsort, _ordered(value), axis=place, direction="asc", type=s64))
+    return wrap(apply(p.argsort, _ordered(operand(value)), axis=place, direction="asc", type=s64))
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
@@ -203,7 +204,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     """Whether elements are among others, as :func:`numpy.isin`."""
     value, others = as_value(element), as_value(test_elements).ravel()
     found = reductions.any(e.equal(value[(..., None)], others), axis=-1)
-    return e.logical_not(found) if invert else found
+    return in_order_of(e.logical_not(found) if invert else found)
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from nxkernel import primitives as p
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy.array import Value, as_value, wrap
 from nxkernel.numpy.creation import arange, linspace, zeros
 from nxkernel.numpy.joining import concatenate, stack
 from nxkernel.numpy.shaping import as_array, sizes
-from nxkernel.numpy.views import reshaped
+from nxkernel.numpy.views import Windows
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, operand
 
@@ -131,15 +131,16 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
 
 def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **options: Any) -> Any:
     """All parts of a size, as :func:`numpy.lib.stride_tricks.sliding_window_view`, read-only."""
-    value = operand(as_value(x))
+    value = as_array(x)
     lengths = sizes(window_shape)
     axes = [k % value.ndim for k in (range(value.ndim) if axis is None else sizes(axis))]
     for place, length in zip(axes, lengths, strict=True):
-        ones = (1,) * value.ndim
-        window = (*ones[:place], length, *ones[place + 1 :])
-        views = apply(p.windows, value, window=window, strides=ones, dilations=ones)
-        value = reshaped(views, (*views.shape[: value.ndim], length))
-    return wrap(value)
+        if length > value.shape[place]:
+            raise NxValueError(f"a window of {length} elements in an axis of {value.shape[place]}")
+        value = value.through(Windows(value.shape, place, length))
+    if options.get("writeable"):
+        raise NxTypeError(message("windows overlap: they cannot be assigned into.", "Assign into the array itself."))
+    return value
 
 
 def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:

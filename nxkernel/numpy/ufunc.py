@@ -73,7 +73,7 @@ class Ufunc:
         found = known_result(lambda *known: self.on_operands(*known, dtype=dtype), given)
         if found is None:
             found = self.on_operands(*given, dtype=dtype)
-        return tuple(map(wrap, found)) if isinstance(found, tuple) else wrap(found)
+        return tuple([wrap(one, *values) for one in found]) if isinstance(found, tuple) else wrap(found, *values)
 
     def on_operands(self, *values: Any, dtype: Any = None) -> Any:
         """The function of operands or numbers, as operands."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import shapes
+from nxkernel.numpy import layouts
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, spread
 from nxkernel.types import Type, s64, to_real
@@ -48,6 +47,16 @@ class Step:
     def put(self, whole: Operand, part: Operand) -> Operand:
         """The value with another part in the place of what this shows of it."""
         raise NotImplementedError
+
+    def strides(self, strides: Shape) -> Shape | None:
+        """How far apart in memory elements are that it shows, None where NumPy has no view of them.
+
+        Parameters
+        ----------
+        strides : tuple of int
+            Of what it shows a part of, in elements.
+        """
+        return None
 
 
 @dataclass(frozen=True)
@@ -118,6 +127,11 @@ class Index(Step):
             return apply(p.put_slice, whole, part, *starts)
         return apply(p.put_strided, whole, part, *starts, strides=steps)
 
+    def strides(self, strides: Shape) -> Shape:
+        """Those of the axes that stay, as often as its steps are long."""
+        along = [stride * axis.step for stride, axis in zip(strides, self.along, strict=True)]
+        return tuple([0 if axis is None else along[axis] for axis in self.layout])
+
     def _lowest(self) -> list[Any]:
         """Where it begins along each axis, seen from the beginning of the axis."""
         return [_sum(axis.start, min((axis.count - 1) * axis.step, 0)) if axis.count else 0 for axis in self.along]
@@ -181,6 +195,10 @@ class Transpose(Step):
         """The value transposed back."""
         return apply(p.transpose, part, axes=inverse(self.axes))
 
+    def strides(self, strides: Shape) -> Shape:
+        """The same in the new order."""
+        return tuple([strides[axis] for axis in self.axes])
+
 
 def inverse(axes: Sequence[int]) -> Shape:
     """The order that undoes an order of axes."""
@@ -201,6 +219,10 @@ class Reshape(Step):
     def put(self, whole: Operand, part: Operand) -> Operand:
         """The value in the old shape."""
         return reshaped(part, self.before)
+
+    def strides(self, strides: Shape) -> Shape | None:
+        """Those of the groups of axes that have the same elements."""
+        return layouts.reshaped(self.before, strides, self.shape)
 
 
 @dataclass(frozen=True)
@@ -224,15 +246,19 @@ class ComplexPart(Step):
             return apply(p.make_complex, apply(p.real, whole), part)
         return apply(p.make_complex, part, apply(p.imag, whole))
 
+    def strides(self, strides: Shape) -> Shape:
+        """Twice as many elements, which are half as large."""
+        return tuple([2 * stride for stride in strides])
+
 
 @dataclass(frozen=True)
 class Diagonal(Step):
-    """The elements of two axes whose indices are `offset` apart, along a new last axis; nobody writes to it."""
+    """The elements of two axes whose indices are `offset` apart, along a new last axis."""
 
     before: Shape
     offset: int
     axes: tuple[int, int]
-    writeable = False
+    writeable: bool = False
 
     @property
     def shape(self) -> Shape:
@@ -247,17 +273,30 @@ class Diagonal(Step):
 
     def read(self, whole: Operand) -> Operand:
         """The diagonal."""
-        along = apply(p.iota, type=s64, shape=(self._count,), names=(None,), axis=0)
-        places = {
-            self.axes[0]: _shifted(along, max(-self.offset, 0)),
-            self.axes[1]: _shifted(along, max(self.offset, 0)),
-        }
-        axes = tuple(sorted(self.axes))
         if not self._count:
             return filled(0, whole.type, self.shape)
-        found = apply(p.gather, whole, *[places[axis] for axis in axes], axes=axes)
+        found = apply(p.gather, whole, *self._places(), axes=tuple(sorted(self.axes)))
         rank = len(found.shape)
         return apply(p.transpose, found, axes=(*range(1, rank), 0)) if rank > 1 else found
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with another diagonal."""
+        if not self._count:
+            return whole
+        rank = len(part.shape)
+        part = apply(p.transpose, part, axes=(rank - 1, *range(rank - 1))) if rank > 1 else part
+        return apply(p.scatter, whole, part, *self._places(), axes=tuple(sorted(self.axes)), combine="put")
+
+    def _places(self) -> list[Operand]:
+        """The indices of its elements along each of the axes, in ascending order of these."""
+        along = apply(p.iota, type=s64, shape=(self._count,), names=(None,), axis=0)
+        shifts = dict(zip(self.axes, (max(-self.offset, 0), max(self.offset, 0)), strict=True))
+        return [_shifted(along, shifts[axis]) for axis in sorted(self.axes)]
+
+    def strides(self, strides: Shape) -> Shape:
+        """Along the diagonal both axes go on."""
+        rest = [stride for axis, stride in enumerate(strides) if axis not in self.axes]
+        return (*rest, strides[self.axes[0]] + strides[self.axes[1]])
 
 
 def _shifted(value: Operand, by: int) -> Operand:
@@ -265,9 +304,36 @@ def _shifted(value: Operand, by: int) -> Operand:
 
 
 @dataclass(frozen=True)
+class Windows(Step):
+    """All parts of a length along an axis, whose elements are along a new last axis; nobody writes to them."""
+
+    before: Shape
+    axis: int
+    length: int
+    writeable = False
+
+    @property
+    def shape(self) -> Shape:
+        """The axis has a part for each place where one begins."""
+        count = self.before[self.axis] - self.length + 1
+        return (*self.before[: self.axis], count, *self.before[self.axis + 1 :], self.length)
+
+    def read(self, whole: Operand) -> Operand:
+        """The windows."""
+        ones = (1,) * len(self.before)
+        window = (*ones[: self.axis], self.length, *ones[self.axis + 1 :])
+        return reshaped(apply(p.windows, whole, window=window, strides=ones, dilations=ones), self.shape)
+
+    def strides(self, strides: Shape) -> Shape:
+        """Along both axes those of the one."""
+        return (*strides, strides[self.axis])
+
+
+@dataclass(frozen=True)
 class Broadcast(Step):
     """The same elements repeated along axes; nobody writes to it."""
 
+    before: Shape
     shape: Shape
     writeable = False
 
@@ -275,58 +341,7 @@ class Broadcast(Step):
         """The repeated value."""
         return spread(whole, self.shape)
 
-
-def strides_of(shape: Shape, steps: Sequence[Step]) -> Shape | None:
-    """How far apart elements lie along each axis of a view, in elements of memory in C order; None if that is unknown.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of what is in memory.
-    steps : sequence of Step
-    """
-    strides = tuple([math.prod(shape[axis + 1 :]) for axis in range(len(shape))])
-    for step in steps:
-        if isinstance(step, Index):
-            along = [stride * axis.step for stride, axis in zip(strides, step.along, strict=True)]
-            strides = tuple([0 if axis is None else along[axis] for axis in step.layout])
-        elif isinstance(step, Transpose):
-            strides = tuple([strides[axis] for axis in step.axes])
-        elif isinstance(step, Reshape):
-            strides = _reshaped_strides(step.before, strides, step.shape)
-        elif isinstance(step, ComplexPart):
-            strides = tuple([2 * stride for stride in strides])
-        else:
-            return None
-    return strides
-
-
-def is_view(shape: Shape, steps: Sequence[Step], before: Shape, after: Shape) -> bool:
-    """Whether NumPy reshapes a view without copying it."""
-    strides = strides_of(shape, steps)
-    return strides is not None and _reshaped_strides(before, strides, after) is not None
-
-
-def _reshaped_strides(before: Shape, strides: Shape, after: Shape) -> Shape | None:
-    """The strides of a new shape for the same memory, found group by group of axes with the same number of elements."""
-    if 0 in before:
-        return (0,) * len(after)
-    old = [(size, stride) for size, stride in zip(before, strides, strict=True) if size != 1]
-    found, place = [0] * len(after), 0
-    while old:
-        axis, stop, count = place, place + 1, after[place]
-        size, taken = old[0][0], 1
-        while count != size:
-            if count < size:
-                count *= after[stop]
-                stop += 1
-            else:
-                size *= old[taken][0]
-                taken += 1
-        group, old = old[:taken], old[taken:]
-        if any(one[1] != other[0] * other[1] for one, other in itertools.pairwise(group)):
-            return None
-        stride, place = group[-1][1], stop
-        for k in reversed(range(axis, stop)):
-            found[k], stride = stride, stride * after[k]
-    return tuple(found)
+    def strides(self, strides: Shape) -> Shape:
+        """None along the axes that are repeated."""
+        own = [0 if size == 1 else stride for size, stride in zip(self.before, strides, strict=True)]
+        return (*(0,) * (len(self.shape) - len(own)), *own)

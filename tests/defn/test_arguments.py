@@ -217,6 +217,24 @@ def _flat(a):
     return np.sum(a)
 
 
+def _copied(a):
+    row = a.T.ravel()
+    row[0] = 77.0
+    return row.sum()
+
+
+def test_copies_of_arrays_that_may_be_views():
+    f = nx.defn(_copied)
+    ordered = np.ones((3, 4))
+    for _ in range(2):
+        assert f(ordered).to_number() == 88.0
+        assert ordered.all()
+        # In Fortran order NumPy has a view of it, and changes it.
+        with pytest.raises(NxTypeError, match=r"^_copied sees a in another shape and assigns into that: the elements"):
+            f(np.asfortranarray(ordered))
+    assert nx.defn(lambda a: np.sum(a.T.ravel()))(np.asfortranarray(ordered)).to_number() == 12.0
+
+
 def test_other_shapes_of_arrays_whose_elements_do_not_lie_in_order():
     f = nx.defn(_flat)
     ordered, expected = np.zeros((3, 4)), np.zeros((3, 4))
@@ -226,8 +244,8 @@ def test_other_shapes_of_arrays_whose_elements_do_not_lie_in_order():
             f(array)
         first, line, hint = str(caught.value).split("\n")
         assert first == (
-            "_flat assigns into a and sees it in another shape: its elements do not lie in order, and NumPy would see "
-            "a copy."
+            "_flat sees a in another shape and assigns into that: the elements of a do not lie in order, so that NumPy "
+            "would see a copy instead of a view, or the reverse."
         )
         assert line.endswith(":  a[1] = 5.0")
         assert hint == "  Pass one whose elements do, np.ascontiguousarray(a), or index a as it is."
