@@ -172,6 +172,8 @@ def _told(function: FunctionType, owner: str, args: tuple, named: dict[str, Any]
         what = f"{name} takes {_count(len(positional))} by position, got {len(args)}."
         if name == "iota" and isinstance(args[1], int):
             hints = (_COUNTING,)
+        if f"{owner}.{name}" == "nx.jit":
+            hints = ("Write nx.jit(f)(t), or nx.jit_apply(f, [t]) to call it at once.",)
         if name == "reshape" and not any(isinstance(size, Operand) for size in args[1:]):
             hints = (f"The shape is one tuple: nx.reshape(t, {args[1:]}), or t.reshape({args[1:]}).",)
         return NxTypeError(message(what, *(hints or _written(function, owner, args, parameters)), form))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,9 +24,14 @@ Places = int | Sequence[int]
 
 
 def value_and_grad(
-    function: Any, second: Any = None, transform: Callable[[Any], Any] | None = None, /, *,
-    argnums: Places = 0, has_aux: bool = False,
-) -> Any:  # fmt: skip
+    function: Any,
+    second: Any = None,
+    /,
+    transform: Callable[[Any], Any] | None = None,
+    *,
+    argnums: Places = 0,
+    has_aux: bool = False,
+) -> Any:
     """A function's value together with its gradient.
 
     Given a function, the result is a function of the same arguments. Inside of a definition, and outside, variables
@@ -192,6 +198,25 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
     return variables.of(function, differentiated)
 
 
+def _check_takes_one(function: Callable[..., Any]) -> None:
+    """Refuse a function of several arguments: variables are one, whatever container they are in."""
+    try:
+        needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    except (TypeError, ValueError):
+        return
+    names = [p.name for p in needed if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(names) > 1:
+        taken = ", ".join(names)
+        raise NxTypeError(
+            message(
+                f"grad of {subjects.name(function)}: variables are one argument, and the function takes "
+                f"{len(names)}: {taken}.",
+                f"Write lambda variables: … and {taken} = variables in it,",
+                f"or nx.grad(function, argnums={tuple(range(len(names)))})({taken}).",
+            )
+        )
+
+
 def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[[Any], Any] | None) -> Any:
     if tracing.current() is None:
 
@@ -200,6 +225,7 @@ def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[
             return _of_variables(given, function, transform)
 
         return variables.of(function, of_variables)(given)
+    _check_takes_one(function)
     kept: list[Any] = []
 
     def of(values: Any) -> Any:

@@ -242,7 +242,16 @@ def jit_apply(
     >>> float(nx.jit_apply(nx.multiply, [2.0, 3.0]))
     6.0
     """
+    _check_list("jit_apply", "arguments", arguments)
     return jit(function, compiler=compiler, on_conflict=on_conflict)(*arguments, **(options or {}))
+
+
+def _check_list(name: str, what: str, given: Any) -> None:
+    """Refuse what is no list: a tensor would be taken apart into its rows."""
+    if not isinstance(given, list | tuple):
+        raise NxTypeError(
+            message(f"nx.{name} takes its {what} as a list, got {describe(given)}.", f"Write nx.{name}(function, [t]).")
+        )
 
 
 class Compiled(Definition):
@@ -359,6 +368,7 @@ def compile(
     >>> total(nx.iota((2, 2))).to_list()
     [1, 5]
     """
+    _check_list("compile", "templates", templates)
     syntax, promotion, static = False, None, None
     if isinstance(function, Definition):
         hooks, static = function.hooks | delivery.checked(hooks), function.static

@@ -45,6 +45,14 @@ def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict
     """
     if not isinstance(options, Mapping):
         raise NxTypeError(message(f"keyword checks options in a dict, got {describe(options)}.", "Give it **opts."))
+    for name in required:
+        if not isinstance(name, str):
+            raise NxTypeError(
+                message(
+                    f"keyword takes names of options one by one, got {describe(name)}.",
+                    'Write nx.keyword(opts, "shape", type="f32"): names that must be there, and others with defaults.',
+                )
+            )
     known = [*required, *defaults]
     for name in options:
         if name not in known:

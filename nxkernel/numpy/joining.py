@@ -258,6 +258,8 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     value = as_value(arr)
     if axis is None:
         value, axis = value.ravel(), 0
+    if isinstance(obj, Operand | Proxy):
+        obj = keys.known_places(obj, "delete")
     left = np.delete(np.arange(value.shape[axis]), obj)
     found = value[(*(slice(None),) * normalize_axis(axis, value.shape), left)]
     return in_order_of(found, value)

@@ -242,6 +242,18 @@ def static(value: Any) -> int:
     return value.__index__() if known is None else known
 
 
+def known_places(value: Operand | Proxy, function: str) -> Any:
+    """The elements of an index that a size depends on: those of a tensor are known."""
+    places = operand(value)
+    if isinstance(places, Tensor):
+        return places.data
+    raise needed(
+        value,
+        f"the shape of what {function} gives depends on values that only the running program knows.",
+        "Give it places as numbers, a list or an array of NumPy's; or call it outside of the definition.",
+    )
+
+
 def needed(value: Any, *texts: str) -> TracedValueError:
     """The error for a number that has to be known while tracing, and tells which one that is."""
     error = TracedValueError(message(*texts))

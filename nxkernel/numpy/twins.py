@@ -216,6 +216,10 @@ _OTHER_NAMES = {
 _TRUTHS = (np.allclose, np.array_equal, np.array_equiv)
 
 
+#: What writes into its first argument, which NumPy does where that is its own array.
+_WRITERS = (np.put_along_axis, np.put, np.place, np.putmask, np.copyto, np.fill_diagonal)
+
+
 def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any], arrays: Any) -> Any:
     """As :func:`dispatched`, for tensors, whose elements are known: what has no twin runs on NumPy's arrays.
 
@@ -226,7 +230,8 @@ def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any
     """
     traced = tracing.current() is not None or any(map(_holds_proxies, (*inputs, *options.values())))
     try:
-        if traced or (_has_twin(function) and options.get("out") is None):
+        writes = function in _WRITERS and inputs and isinstance(inputs[0], np.ndarray)
+        if traced or (_has_twin(function) and options.get("out") is None and not writes):
             found = dispatched(function, method, inputs, dict(options))
             return bool(found) if not traced and function in _TRUTHS else found
     except NxTypeError:

@@ -234,3 +234,19 @@ def test_what_is_refused(call, error, told):
 def test_what_goes_together(call, told):
     with pytest.raises((NxTypeError, NxValueError), match=told):
         call()
+
+
+def test_the_transform_may_be_given_by_name():
+    (value, loss), slope = nx.value_and_grad(2.0, lambda x: (x, x * x), transform=lambda result: result[1])
+    assert (float(value), float(loss), float(slope)) == (2.0, 4.0, 4.0)
+
+
+def test_variables_are_one_argument():
+    with pytest.raises(NxTypeError) as error:
+        nx.grad((1.0, 2.0), lambda a, b: a * b)
+    assert str(error.value) == (
+        "grad of <lambda>: variables are one argument, and the function takes 2: a, b.\n"
+        "  Write lambda variables: … and a, b = variables in it,\n"
+        "  or nx.grad(function, argnums=(0, 1))(a, b)."
+    )
+    assert nx.grad((1.0, 2.0), lambda pair, scale=3.0: pair[0] * pair[1] * scale)[0] == 6

@@ -322,3 +322,27 @@ def test_a_label_of_print_value_is_followed_by_a_colon(capsys):
         nx.jit(lambda t, *, label: nx.print_value(t, label))(1, label=label)
     text = "#Nx.Tensor<\n  s64\n  1\n>\n"
     assert capsys.readouterr().out == 6 * f"x: {text}" + 2 * text
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: nx.compile(nx.sin, 1.0), "nx.compile takes its templates as a list, got 1.0.\n  Write nx.compile("),
+        (
+            lambda: nx.jit_apply(nx.sin, 1.0),
+            "nx.jit_apply takes its arguments as a list, got 1.0.\n  Write nx.jit_apply(",
+        ),
+        (
+            lambda: nx.jit_apply(nx.sin, nx.tensor([1.0])),
+            "nx.jit_apply takes its arguments as a list, got a tensor (f32[1]).\n  W",
+        ),
+        (
+            lambda: nx.jit(nx.sin, [1.0]),
+            "jit takes 1 argument by position, got 2.\n  Write nx.jit(f)(t), or nx.jit_apply(f, [t]) to call it",
+        ),
+    ],
+)
+def test_arguments_are_a_list(call, text):
+    with pytest.raises(NxTypeError) as error:
+        call()
+    assert str(error.value).startswith(text)

@@ -218,3 +218,12 @@ def test_keyword():
         f"unknown option 'to'.\n  {file}, line {line}:  return {place}\n  The options are 'by', 'scale'."
     )
     assert options.keyword({"a": None}, a=1) == {"a": None}
+
+
+def test_names_of_options_are_given_one_by_one():
+    with pytest.raises(NxTypeError) as error:
+        nx.keyword({"shape": (2,)}, ["shape"])
+    assert str(error.value) == (
+        "keyword takes names of options one by one, got a list.\n"
+        '  Write nx.keyword(opts, "shape", type="f32"): names that must be there, and others with defaults.'
+    )

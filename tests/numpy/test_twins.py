@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 import nxkernel.numpy as nnp
 from numpy_face import traced
-from nxkernel.errors import NxTypeError
+from nxkernel.errors import NxTypeError, TracedValueError
 
 #: Names of the array API standard 2024.12 that NumPy has too.
 STANDARD = (
@@ -59,3 +59,26 @@ def test_functions_of_scipy_are_not_told_as_numpys():
     special = pytest.importorskip("scipy.special")
     with pytest.raises(NxTypeError, match=r"^gammaincinv\(\) has no counterpart for values that are traced"):
         nx.defn(lambda x: special.gammaincinv(x, 0.5))(np.ones(3))
+
+
+def test_numpy_writes_into_its_own_arrays_at_places_of_tensors():
+    places, z = nx.tensor([0, 2]), np.zeros(4)
+    np.put_along_axis(z, places, 1.0, 0)
+    assert z.tolist() == [1, 0, 1, 0]
+    np.put(z, places, 5)
+    assert z.tolist() == [5, 0, 5, 0]
+    np.copyto(z, nx.tensor([0.0, 2.0, 3.0, 4.0]))
+    assert z.tolist() == [0, 2, 3, 4]
+    np.place(z, np.array([True, False, False, True]), nx.tensor([7.0]))
+    assert z.tolist() == [7, 2, 3, 7]
+    square = np.zeros((2, 2))
+    np.fill_diagonal(square, nx.tensor(1.0))
+    assert square.tolist() == [[1, 0], [0, 1]]
+
+
+def test_places_that_are_deleted_are_known():
+    assert np.asarray(np.delete(np.arange(4), nx.tensor([0, 2]))).tolist() == [1, 3]
+    with pytest.raises(TracedValueError) as error:
+        nx.jit(lambda places: np.delete(np.arange(4), places))(np.array([0, 2]))
+    assert "the shape of what delete gives depends on values that only the running program knows." in str(error.value)
+    assert "Give it places as numbers, a list or an array of NumPy's" in str(error.value)
