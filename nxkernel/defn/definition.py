@@ -220,7 +220,12 @@ class Definition(Compiled):
     ) -> Any:
         __tracebackhide__ = True
         arguments, version = self._bind(args, opts), self._family.version
-        program, hit = self._program(arguments)
+        try:
+            program, hit = self._program(arguments)
+        except NxError as error:
+            # It names the line; the dozen frames in which it was traced would hide those of the person.
+            error.__traceback__ = places.persons(error.__traceback__)
+            raise
         program.calls += 1
         if not hit:
             program.new += 1

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from types import TracebackType
 
 from nxkernel.defn.states import installed_file
 from nxkernel.graph.expr import Source
@@ -55,6 +56,29 @@ _LINE = re.compile(r"\(([^()\n]+), line (\d+)\)")
 def is_users(file: str) -> bool:
     """Whether a file is the user's: neither nxkernel's own nor that of an installed package."""
     return not file.startswith(_PACKAGE) and not installed_file(file)
+
+
+def persons(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of nxkernel's own files.
+
+    Parameters
+    ----------
+    traceback : traceback or None
+
+    Returns
+    -------
+    traceback or None
+        None where no other frame is left.
+    """
+    kept = []
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    rest = None
+    for each in reversed(kept):
+        rest = TracebackType(rest, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return rest
 
 
 def line_of(source: Source | None) -> list[str]:

@@ -1,6 +1,7 @@
 """Where code stands, in the words of the person who wrote it."""
 
 import os
+import traceback
 
 import numpy as np
 import pytest
@@ -113,3 +114,19 @@ def test_an_error_is_pointed_out_once(run, cells):
     text = error(CompilationError, nx.jit(lambda t: inner(1.0)), 1.0)
     assert text.count("cell 1, line 1") == 1
     assert HERE not in text
+
+
+def test_an_error_has_the_frames_of_the_person_and_few_others():
+    def helper(t):
+        return nx.reshape(t, (7,))
+
+    @nx.defn
+    def f(x):
+        return helper(x + 1) * 2
+
+    with pytest.raises(NxValueError, match="cannot reshape 3 elements") as error:
+        f(np.ones(3))
+    names = [frame.name for frame in traceback.extract_tb(error.value.__traceback__)]
+    assert names[0] == "test_an_error_has_the_frames_of_the_person_and_few_others"
+    assert names[-2:] == ["f", "helper"]
+    assert len(names) <= 6
