@@ -32,8 +32,10 @@ def _running(primitive: Primitive, rule: Callable[[Type], Type], name: str, what
             value, axis = value.ravel(), 0
         place = normalize_axis(axis, value.shape)
         type_ = type_of(dtype, rule(value.type))
-        found = apply(primitive, convert(operand(value), type_), axis=place, reverse=False)
-        return finished(wrap(found, value), out, True, name)
+        # Compilers have running extremes of numbers.
+        counted = types.u8 if type_ is types.bool_ else type_
+        found = apply(primitive, convert(operand(value), counted), axis=place, reverse=False)
+        return finished(wrap(convert(found, type_), value), out, True, name)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{what}, as :func:`numpy.{name}`."
@@ -41,7 +43,7 @@ def _running(primitive: Primitive, rule: Callable[[Type], Type], name: str, what
 
 
 def _unchanged(type_: Type) -> Type:
-    return types.u8 if type_ is types.bool_ else type_
+    return type_
 
 
 cumsum = _running(p.cumulative_sum, types.to_aggregate, "cumsum", "Running sums")

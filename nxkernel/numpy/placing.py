@@ -13,7 +13,7 @@ from nxkernel.numpy.array import Array, Scalar, fitted
 from nxkernel.ops import comparison, control, elementwise
 from nxkernel.ops.dispatch import apply, operand
 from nxkernel.ops.indexing import index as part_of
-from nxkernel.types import Type
+from nxkernel.types import Type, bool_
 
 #: Of functions whose order does not matter: what scatters do.
 _ADDING = {"add": 1, "subtract": -1}
@@ -38,7 +38,7 @@ def at(function: Callable[..., Any], name: str, array: Array, indices: Any, valu
         return
     view = array if parsed.basic is None else array.through(parsed.basic)
     shape = picking.shape(view.shape, parsed.picks, parsed.front)
-    if name in _ADDING:
+    if name in _ADDING and view.type is not bool_:
         updates = fitted(values[0], shape, view.type)
         updates = apply(p.negate, updates) if _ADDING[name] < 0 else updates
         view.assign(picking.put(operand(view), parsed.picks, parsed.front, updates, "add"))

@@ -100,7 +100,7 @@ def _row(a: Operand, b: Operand) -> Operand:
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **options: Any) -> Any:
     """Products of the vectors along an axis, as :func:`numpy.vecdot`."""
-    products = e.multiply(e.conjugate(x1), x2)
+    products = e.multiply(as_value(x1).conj(), x2)
     return reductions.sum(products, axis=axis, dtype=products.dtype)
 
 
@@ -111,7 +111,7 @@ def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
 
 def vecmat(x1: Any, x2: Any, /, **options: Any) -> Any:
     """Products of vectors with matrices, as :func:`numpy.vecmat`."""
-    return matmul(e.conjugate(as_value(x1))[..., None, :], x2)[..., 0, :]
+    return matmul(as_value(x1).conj()[..., None, :], x2)[..., 0, :]
 
 
 def inner(a: Any, b: Any, /) -> Any:

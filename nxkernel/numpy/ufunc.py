@@ -288,7 +288,7 @@ def zero_like(value: Operand) -> Operand:
 def _sum_of(value: Value, axis: int) -> Any:
     from nxkernel.numpy.reductions import sum
 
-    return sum(value, axis=axis)
+    return sum(value, axis=axis, dtype=value.dtype)
 
 
 def _product_of(value: Value, axis: int) -> Any:
