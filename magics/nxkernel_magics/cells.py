@@ -1,4 +1,4 @@
-"""``%%defn`` cells: ordinary cells, line for line, in which each ``def`` at the top becomes a definition.
+"""``%%defn`` cells: ordinary cells, line for line, in which each ``def`` and ``f = lambda`` at the top is a definition.
 
 A cell magic would run its body apart from IPython's own machinery, with other line numbers, other tracebacks and an
 error of its own for a missing bracket. So the first line is rewritten into one statement before IPython parses the
@@ -8,10 +8,11 @@ cell, and the functions are decorated in the tree that IPython is about to run.
 from __future__ import annotations
 
 import ast
+import sys
 from argparse import Namespace
 from collections.abc import Callable
 
-from IPython.core.error import UsageError
+from IPython.core.error import InputRejected, UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
@@ -68,6 +69,13 @@ class DecorateDefinitions(ast.NodeVisitor):
         except UsageError:
             return tree  # the statement of the first line raises it, where IPython shows it as it does for any magic
         for node in tree.body:
+            _check(node)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+                decorator = ast.parse(_decorator(options), mode="eval").body
+                made = ast.Call(func=decorator, args=[node.value], keywords=[])
+                for part in (made, *ast.walk(decorator)):
+                    ast.copy_location(part, node.value)
+                node.value = made
             if isinstance(node, ast.FunctionDef) and not any(_name(mark) in _ALREADY for mark in node.decorator_list):
                 first = node.decorator_list[0] if node.decorator_list else node
                 decorator = ast.parse(_decorator(options), mode="eval").body
@@ -75,6 +83,21 @@ class DecorateDefinitions(ast.NodeVisitor):
                     ast.copy_location(part, first)
                 node.decorator_list.insert(0, decorator)
         return tree
+
+
+def _check(node: ast.stmt) -> None:
+    """Refuse an async function, which cannot be a definition; say of a class that it is none."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        raise InputRejected(
+            f"%%defn, line {node.lineno}: async def {node.name} runs beside other code and cannot be a definition. "
+            f"Write def {node.name}, and call it in async functions of other cells."
+        )
+    if isinstance(node, ast.ClassDef):
+        print(
+            f"%%defn, line {node.lineno}: class {node.name} is no function and stays plain Python. Write @nx.defn above "
+            "each method that is to be a definition.",
+            file=sys.stderr,
+        )
 
 
 def _options_of(tree: ast.AST) -> str | None:

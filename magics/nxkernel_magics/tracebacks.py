@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable
 from traceback import walk_tb
@@ -26,6 +27,9 @@ _OWN = tuple(
 
 #: Errors that are shown without nxkernel's frames wherever they come from.
 _OURS = (NxError, KeyboardInterrupt)
+
+#: What brings the names that notebooks usually have, and that tutorials write.
+_IMPORTS = {"nx": "import nxkernel as nx", "np": "import numpy as np"}
 
 _NAMES = frozenset(package.__name__ for package in (nxkernel, nxkernel_lab, nxkernel_magics))
 
@@ -126,6 +130,8 @@ def show(
     tb_offset : int, optional
         How many frames at the start are IPython's.
     """
+    if isinstance(error, NameError) and error.name in _IMPORTS and not hasattr(error, "__notes__"):
+        error.add_note(f"Write {_IMPORTS[error.name]} in a cell above.")
     if not isinstance(error, _OURS) and not _raised_in_definition(error):
         # A cell that cannot be read has not run: its error has no frames but IPython's.
         ran = any(shell.compile.format_code_name(frame.f_code.co_filename) for frame, _ in walk_tb(traceback))
@@ -152,6 +158,35 @@ def show(
         shell.debugger(force=True)
 
 
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+#: What the first line of a cell has become, by what the person wrote.
+_REWRITTEN = {
+    "%%defn": re.compile(r"get_ipython\(\)\.run_line_magic\('defn', ['\"](.*)['\"]\)"),
+    "%%jit": re.compile(r"get_ipython\(\)\.run_cell_magic\('jit', ['\"](.*)['\"], ''\)"),
+}
+
+
+def as_written(text: str) -> str:
+    """Lines of a traceback, in which the first line of a cell stands as the person wrote it.
+
+    Examples
+    --------
+    >>> as_written("----> 1 get_ipython().run_cell_magic('jit', '--compiler auto', '')")
+    '----> 1 %%jit --compiler auto'
+    """
+    return "\n".join(map(_line_as_written, text.split("\n"))) if "get_ipython" in text else text
+
+
+def _line_as_written(line: str) -> str:
+    plain = _COLOUR.sub("", line)
+    for command, call in _REWRITTEN.items():
+        found = call.search(plain)
+        if found is not None:
+            end = "\x1b[0m" if plain != line else ""
+            return line[: line.index("get_ipython")] + f"{command} {found[1]}".rstrip() + end
+    return line
+
+
 def install(shell: InteractiveShell) -> Callable[[], None]:
     """Let a shell show nxkernel's errors that way; the function that is returned ends that.
 
@@ -169,10 +204,17 @@ def install(shell: InteractiveShell) -> Callable[[], None]:
     if shell.custom_exceptions:
         return lambda: None
     shell.set_custom_exc((Exception, KeyboardInterrupt), show)
-    ours = shell.CustomTB
+    ours, tell = shell.CustomTB, shell._showtraceback
+
+    def tell_as_written(kind: type, error: BaseException, lines: list[str]) -> None:
+        tell(kind, error, list(map(as_written, lines)))
+
+    shell._showtraceback = tell_as_written
 
     def remove() -> None:
         if shell.CustomTB is ours:
             shell.set_custom_exc((), None)
+        if shell._showtraceback is tell_as_written:
+            del shell._showtraceback
 
     return remove

@@ -4,6 +4,7 @@ import linecache
 import numpy as np
 import pytest
 
+from nxkernel.defn.definition import Definition
 from nxkernel_magics.cells import rewrite_first_line
 
 SOFTMAX = """\
@@ -175,3 +176,28 @@ def test_the_rules_are_chosen_on_the_line(shell):
     assert shell.ns["f"].face == "nx"
     ran = shell.run("%%defn --promotion jax\ndef f(x):\n    return x / 2")
     assert "argument --promotion: invalid choice: 'jax' (choose from" in ran.err
+
+
+def test_a_lambda_with_a_name_is_a_definition(shell):
+    shell.run("%%defn\nhalf = lambda x: x / 2\npair = (1, 2)")
+    assert isinstance(shell.ns["half"], Definition)
+    assert float(shell.ns["half"](3.0)) == 1.5
+    assert shell.ns["pair"] == (1, 2)
+
+
+def test_async_functions_are_refused(shell):
+    ran = shell.run("%%defn\nasync def f(x):\n    return x")
+    assert not ran.success
+    assert (
+        "%%defn, line 2: async def f runs beside other code and cannot be a definition. Write def f, and call it in "
+        "async functions of other cells."
+    ) in ran.out + ran.err
+
+
+def test_a_class_is_told_to_be_none(shell):
+    ran = shell.run("%%defn\nclass Model:\n    def f(self, x):\n        return x")
+    assert ran.success
+    assert ran.err == (
+        "%%defn, line 2: class Model is no function and stays plain Python. Write @nx.defn above each method that is to "
+        "be a definition.\n"
+    )

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 import nxkernel
+from nxkernel_magics import tracebacks
 
 MODEL = """%%defn
 def half(x):
@@ -214,3 +215,30 @@ def test_interrupts_show_the_persons_lines(shell):
     assert [line for line in out.splitlines() if line.startswith("Cell ")] == [
         "Cell In[1], line 8", "Cell In[1], line 6, in f(x)", "Cell In[1], line 2, in stopped()",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "line"), [("nx", "import nxkernel as nx"), ("np", "import numpy as np")])
+def test_a_name_that_notebooks_usually_have_is_told(shell, name, line):
+    shell.ns.pop(name, None)
+    for cell in (f"{name}.sin(1.0)", f"%%defn\ndef f(x):\n    return {name}.sin(x)\n\nf(1.0)"):
+        out = shell.run(cell).out
+        assert out.splitlines()[-2:] == [f"NameError: name '{name}' is not defined", f"Write {line} in a cell above."]
+    assert "Write" not in shell.run("nz.sin(1.0)").out
+
+
+def test_the_first_line_of_a_cell_is_what_was_written(shell):
+    shown = shell.run("%%jit\ny = 2.0\nz = 1 / 0").out
+    assert "      1 %%jit\n" in shown
+    assert "get_ipython" not in shown
+    shown = shell.run("%%defn --compiler evaluator\nf = 1 / 0\n\ndef g(x):\n    return x").out
+    assert "get_ipython" not in shown
+
+
+def test_coloured_lines_are_written_so_too():
+    call = ["get_ipython", "(", ")", ".", "run_cell_magic", "(", "'", "jit", "'", ",", "''", ",", "''", ")"]
+    spaced = [part + " " * (part == ",") for part in call]
+    line = "\x1b[32m----> 1\x1b[39m " + "".join(f"\x1b[30m{part}\x1b[39m" for part in spaced)
+    written = "\x1b[32m----> 1\x1b[39m \x1b[30m%%jit\x1b[0m\n      2 y = 1"
+    assert tracebacks.as_written(line + "\n      2 y = 1") == written
+    other = "get_ipython().run_line_magic('time', '')"
+    assert tracebacks.as_written(other) == other
