@@ -30,6 +30,7 @@ def load(shell: InteractiveShell) -> None:
         cells,
         compiled_cells,
         completion,
+        help,
         names,
         reloading,
         running,
@@ -48,6 +49,7 @@ def load(shell: InteractiveShell) -> None:
         stack.callback(stop_watching)
         stack.callback(showing.install(shell, watch))
         stack.callback(completion.install(shell))
+        stack.callback(help.install(shell))
         stack.callback(tracebacks.install(shell))
         stack.callback(reloading.install(shell))
         stack.callback(comm.install(shell))

@@ -94,8 +94,8 @@ def _check(node: ast.stmt) -> None:
         )
     if isinstance(node, ast.ClassDef):
         print(
-            f"%%defn, line {node.lineno}: class {node.name} is no function and stays plain Python. Write @nx.defn above "
-            "each method that is to be a definition.",
+            f"%%defn, line {node.lineno}: class {node.name} is no function and stays plain Python. Write @nx.defn "
+            "above each method that is to be a definition.",
             file=sys.stderr,
         )
 

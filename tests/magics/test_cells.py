@@ -198,6 +198,6 @@ def test_a_class_is_told_to_be_none(shell):
     ran = shell.run("%%defn\nclass Model:\n    def f(self, x):\n        return x")
     assert ran.success
     assert ran.err == (
-        "%%defn, line 2: class Model is no function and stays plain Python. Write @nx.defn above each method that is to "
-        "be a definition.\n"
+        "%%defn, line 2: class Model is no function and stays plain Python. Write @nx.defn above each method that is "
+        "to be a definition.\n"
     )

@@ -1,0 +1,60 @@
+"""Help as IPython shows it: one signature of a definition, that of its function, and text without markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from nxkernel.defn.definition import Definition
+
+#: A reference as the documentation has it: ``:func:`nxkernel.defn```, or with a title before the name.
+_ROLE = re.compile(r":(?:func|class|meth|mod|attr|data|ref|doc):`(?:[^`<]*<)?~?([^`<>]+)>?`")
+#: What the help of a callable object has beside that of its function.
+_OF_THE_CLASS = ("call_def", "call_docstring", "class_docstring", "init_definition", "init_docstring")
+_TEXTS = ("docstring", *_OF_THE_CLASS)
+
+
+def plain(text: str) -> str:
+    """Text whose references are names, as people write them.
+
+    Examples
+    --------
+    >>> plain("As :func:`nxkernel.jit` takes them; see :func:`value_and_grad`.")
+    'As nx.jit takes them; see value_and_grad.'
+    """
+    return _ROLE.sub(lambda found: re.sub(r"^nxkernel\.", "nx.", found[1]), text)
+
+
+def install(shell: InteractiveShell) -> Callable[[], None]:
+    """Let a shell show help so; the function that is returned ends that.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+
+    Returns
+    -------
+    callable
+    """
+    inspector = shell.inspector
+    info = inspector.info
+
+    def told(obj: Any, *args: Any, **named: Any) -> Any:
+        found = info(obj, *args, **named)
+        if isinstance(obj, Definition):
+            found |= dict.fromkeys(_OF_THE_CLASS)
+        for part in _TEXTS:
+            if isinstance(found.get(part), str):
+                found[part] = plain(found[part])
+        return found
+
+    inspector.info = told
+
+    def remove() -> None:
+        if inspector.info is told:
+            del inspector.info
+
+    return remove
