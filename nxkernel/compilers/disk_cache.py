@@ -259,14 +259,14 @@ def _fingerprint() -> str:
     import llvmlite
 
     import nxkernel
-    from nxkernel.compilers.numba_cpu import apart, loader
+    from nxkernel.compilers.numba_cpu import apart, processors
 
     numba = importlib.util.find_spec("numba")
     version = Path(numba.origin).with_name("_version.py")
-    parts = [apart.do(loader.processor).encode(), llvmlite.__version__.encode(), nxkernel.__version__.encode()]
+    parts = [apart.do(processors.processor).encode(), llvmlite.__version__.encode(), nxkernel.__version__.encode()]
     if version.exists():
         parts.append(version.read_bytes())
-    folder = Path(loader.__file__).parent
+    folder = Path(processors.__file__).parent
     beside = [folder.with_name(name) for name in ("complex_functions.py", "loops.py", "notation.py")]
     parts += [path.read_bytes() for path in [*beside, *sorted(folder.rglob("*.py"))]]
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]

@@ -11,7 +11,7 @@ import numpy as np
 import nxkernel as nx
 import stressing
 from nxkernel import nn, optim, training
-from nxkernel.compilers.numba_cpu import loader, pool, store, threads
+from nxkernel.compilers.numba_cpu import executable_memory, pool, store, threads
 from nxkernel.defn import cache
 from nxkernel.defn.events import stream
 from nxkernel.graph import tracing
@@ -213,7 +213,8 @@ def faults(name):
         found.append(f"threads that are alive: {alive}")
     if threads.STATE[pool.TAKEN]:
         found.append("the threads are taken")
-    held = [lock for lock in (store._lock, loader._lock, cache._lock, stream._lock, threads._lock) if lock.locked()]
+    locks = (store._lock, executable_memory._lock, cache._lock, stream._lock, threads._lock)
+    held = [lock for lock in locks if lock.locked()]
     if held or store._building:
         found.append(f"held: {held} {store._building}")
     return found

@@ -17,8 +17,8 @@ def run(write, arrays, words=(), steps=1):
     write(frame, *frame.table(len(arrays), len(words)))
     text = frame.finish()
     symbol = name_of("test", text)
-    address, _ = store.native(symbol, lambda: text.replace("@kernel", "@" + symbol))
-    kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(address)
+    code, _ = store.native(symbol, lambda: text.replace("@kernel", "@" + symbol))
+    kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(code.address)
     table = np.array([array.ctypes.data for array in arrays] + list(words), dtype=np.int64)
     for begin, end in [(0, steps // 2), (steps // 2, steps)]:
         first, count, step = (np.array([n], dtype=np.int64) for n in (begin, end - begin, 1))

@@ -6,7 +6,7 @@ import functools
 import time
 
 from nxkernel.compilers.numba_cpu import host, libraries, recorded, runtime, store
-from nxkernel.compilers.numba_cpu.executable import Code, CpuExecutable, Layout, Program
+from nxkernel.compilers.numba_cpu.executable import CpuExecutable, Layout, Native, Program
 from nxkernel.graph.expr import Graph
 
 # What makes plans is imported where a plan is made: a process that finds its programs on disk starts sooner.
@@ -30,10 +30,10 @@ class NumbaCpu:
         laid = planning.plan_of(graph)
         text = program.write(laid, len(graph.parameters), graph.updates)
         lowered = time.perf_counter()
-        kernels = planning.records(laid, text.symbol)
+        kernels, uses = planning.records(laid, text.symbol)
         begun = time.perf_counter()
-        found = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
-        code = Code(*found, 1e3 * (time.perf_counter() - begun))
+        made = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=uses)
+        code = Native(*made, 1e3 * (time.perf_counter() - begun))
         arrays = [(node.shape, str(node.type)) for node in laid.arrays]
         layout = Layout(arrays, laid.workspace, laid.outputs)
         if name is not None:
@@ -60,14 +60,17 @@ def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
     def records():
         from nxkernel.compilers.numba_cpu import planning
 
-        return planning.records(plan(), found.text.symbol)
+        return planning.records(plan(), found.text.symbol)[0]
 
-    kernels = found.kernels(lambda number: records()[number])
+    loaded = found.kernels(lambda number: records()[number])
+    if loaded is None:
+        return None
+    kernels, uses = loaded
     begun = time.perf_counter()
-    kept = store.kept(found.text.symbol, lambda: _needs(found.text)) if kernels is not None else None
+    kept = store.kept(found.text.symbol, lambda: _needs(found.text), uses)
     if kept is None:
         return None
-    code = Code(*kept, 1e3 * (time.perf_counter() - begun))
+    code = Native(*kept, 1e3 * (time.perf_counter() - begun))
     spent = 1e3 * (read - begin), 1e3 * (time.perf_counter() - read)
     return CpuExecutable(graph, found.text, found.layout, code, kernels, *spent, plan)
 

@@ -11,6 +11,7 @@ import numpy as np
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import host, runtime, workspace
+from nxkernel.compilers.numba_cpu.loader import Code
 from nxkernel.errors import message
 from nxkernel.graph.expr import Graph, at_line
 from nxkernel.types import Type, normalize
@@ -69,10 +70,10 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Code:
-    """The native code of a program: where it is, where it came from, and what getting it took."""
+class Native:
+    """The native code of a program: the code, where it came from, and what getting it took."""
 
-    address: int
+    code: Code
     origin: str
     milliseconds: float
 
@@ -102,17 +103,17 @@ class CpuExecutable:
         graph: Graph,
         text: Program,
         layout: Layout,
-        code: Code,
+        native: Native,
         kernels: Sequence[KernelRecord],
         lower_ms: float,
         native_ms: float,
         plan: Callable[[], Plan],
     ) -> None:
         self.graph, self.kernels, self._plan = graph, kernels, plan
-        self.own = own_code(text, code.origin, code.milliseconds)
+        self.own = own_code(text, native.origin, native.milliseconds)
         self.lower_ms, self.native_ms = lower_ms, native_ms
         self.symbol = text.symbol
-        launch = runtime.callable_program(code.address, text.params)
+        launch = runtime.callable_program(native.code, text.params)
         launch = host.raising(launch) if text.calls else launch
         self.launch = self._with_workspace(launch, layout.workspace) if layout.workspace else launch
         self._calls = text.calls

@@ -1,58 +1,178 @@
-"""Object code to addresses."""
+"""Object code to functions: where it lies, and what keeps it there."""
 
 from __future__ import annotations
 
+import ctypes
 import functools
-import threading
-from typing import Any
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from llvmlite import binding as llvm
 
-_lock = threading.Lock()
+from nxkernel.compilers.numba_cpu import processors
+from nxkernel.errors import CompilationError, message
+
+#: Whether object files are linked by code of our own, into memory that programs share.
+OWN = sys.platform.startswith("linux") and platform.machine() == "x86_64"
+if OWN:
+    from nxkernel.compilers.numba_cpu import executable_memory, linking
+
+#: Addresses by name that any code may ask for, and the code that is never taken away again.
+_defined: dict[str, int] = {}
+_lasting: set[Code] = set()
 
 
-@functools.cache
-def target() -> llvm.Target:
-    """The kind of machine that this process runs on, as LLVM knows it."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_triple(llvm.get_process_triple())
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
+class Code:
+    """Machine code in memory, which stays as long as somebody holds this.
+
+    Parameters
+    ----------
+    address : int
+        Of the function that it was loaded for.
+    functions : dict
+        The addresses of all functions that it has for others.
+    size : int
+        Bytes of the object file.
+    memory : object
+        Where it is.
+    uses : tuple of Code
+        What it calls.
+    loaded : float
+        When that was, in seconds since the epoch.
+    """
+
+    address: int
+    functions: Mapping[str, int]
+    size: int
+    memory: object
+    uses: tuple[Code, ...]
+    loaded: float = field(default_factory=time.time)
+
+    def last(self) -> None:
+        """Let code that is loaded from now on find its functions, and keep it for the life of the process."""
+        _lasting.add(self)
+        _defined.update(self.functions)
 
 
-@functools.cache
-def _engine() -> Any:
-    machine = target().create_target_machine(reloc="static", codemodel="jitdefault", jit=True)
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+class _Held:
+    """A block of memory, and what is written to beside it; given back with the last one who holds it."""
+
+    __slots__ = ("_block", "_data")
+
+    def __init__(self, block: executable_memory.Block, data: object) -> None:
+        self._block, self._data = block, data
+
+    def __del__(self, is_over: Callable[[], bool] = sys.is_finalizing) -> None:
+        # Threads of our own still run when the interpreter has gone.
+        if not is_over():
+            self._block.release()
 
 
-@functools.cache
-def processor() -> str:
-    """The processor and its features, as far as they decide what machine code may be used."""
-    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+def lasts(code: Code) -> bool:
+    """Whether code is kept for the life of the process."""
+    return code in _lasting
 
 
 def define_symbol(name: str, address: int) -> None:
     """Let code that is loaded from now on find `name` at an address."""
-    llvm.add_symbol(name, address)
+    _defined[name] = address
 
 
-def load(code: bytes, symbol: str) -> int:
-    """Load an object file and give the address of one of its functions.
+def load(code: bytes, symbol: str, uses: Mapping[str, Code] | None = None, also: Sequence[str] = ()) -> Code:
+    """Load an object file.
 
-    The code stays for the life of the process: other code may hold its address.
+    Parameters
+    ----------
+    code : bytes
+    symbol : str
+        The function that it is loaded for.
+    uses : mapping of str to Code, optional
+        Other code that it calls, by name; it stays as long as this one does.
+    also : sequence of str, optional
+        Other functions of it that are asked for.
+
+    Returns
+    -------
+    Code
+
+    Raises
+    ------
+    CompilationError
+        Where it calls functions that are nowhere.
+    MemoryError
+    ValueError
+        Where it does not define the function, or is no object file.
     """
-    with _lock:
-        engine = _engine()
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        address = engine.get_function_address(symbol)
-    if not address:
+    uses = uses or {}
+    if OWN:
+        memory, functions = _link(code, symbol, uses)
+    else:
+        memory, functions = _link_by_llvm(code, [symbol, *also], uses)
+    if symbol not in functions:
         raise ValueError(f"the object file does not define {symbol}")
-    define_symbol(symbol, address)
-    return address
+    return Code(functions[symbol], functions, len(code), memory, tuple(uses.values()))
+
+
+def _link(code: bytes, symbol: str, uses: Mapping[str, Code]) -> tuple[object, dict[str, int]]:
+    def find(name: str) -> int | None:
+        return uses[name].address if name in uses else _address(name)
+
+    try:
+        block, data, functions = linking.ObjectFile(code).link(find)
+    except linking.MissingSymbolsError as error:
+        raise _missing(symbol, error.args) from None
+    return _Held(block, data), functions
+
+
+def _link_by_llvm(code: bytes, names: list[str], uses: Mapping[str, Code]) -> tuple[object, dict[str, int]]:
+    from nxkernel.compilers.numba_cpu import orc
+
+    given = {name: used.address for name, used in uses.items()} | _defined
+    try:
+        return orc.link(code, names, given)
+    except RuntimeError as error:
+        raise _missing(names[0], [str(error)]) from error
+
+
+def _missing(symbol: str, names: Sequence[str]) -> CompilationError:
+    return CompilationError(
+        message(
+            f"the machine code {symbol} calls what this system does not have: {', '.join(names)}.",
+            f"It was made for {processors.name()}; NXKERNEL_CPU names another processor.",
+            'Or run the definition with compiler="evaluator", which makes no machine code.',
+        )
+    )
+
+
+def _address(name: str) -> int | None:
+    """The address of a function of this process."""
+    found = _defined.get(name) or llvm.address_of_symbol(name)
+    if found:
+        return found
+    for library in _libraries():
+        try:
+            return ctypes.cast(library[name], ctypes.c_void_p).value
+        except AttributeError:
+            continue
+    return None
+
+
+@functools.cache
+def _libraries() -> list[ctypes.CDLL]:
+    """What the process has loaded, and the functions that compilers leave to their library, such as 128-bit division."""
+    found = [ctypes.CDLL(None)]
+    try:
+        found.append(ctypes.CDLL("libgcc_s.so.1"))
+    except OSError:
+        pass
+    return found
 
 
 def after_fork() -> None:
-    """In a child process: no lock is held, nothing is being built."""
-    global _lock
-    _lock = threading.Lock()
+    """In a child process: nothing is being loaded."""
+    if OWN:
+        executable_memory.after_fork()

@@ -12,21 +12,14 @@ from typing import Any
 
 from llvmlite import binding as llvm
 
-from nxkernel.compilers.numba_cpu import functions, loader
+from nxkernel.compilers.numba_cpu import functions, processors
 from nxkernel.numba_functions import ScalarFunction, core
 
 
 @functools.cache
 def _machine() -> llvm.TargetMachine:
-    """The processor at hand, for code that is loaded into this process."""
-    return loader.target().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=2,
-        reloc="static",
-        codemodel="jitdefault",
-        jit=True,
-    )
+    """What makes code that is loaded into this process."""
+    return processors.target_machine()
 
 
 def _module(text: str) -> llvm.ModuleRef:

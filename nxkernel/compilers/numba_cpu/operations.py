@@ -12,7 +12,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.numba_cpu import complex_operations, elementary, functions, threefry, whole_numbers
+from nxkernel.compilers.numba_cpu import complex_operations, elementary, functions, halves, threefry, whole_numbers
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.ir import WIDTH, Builder, Value, suffix, vector
 from nxkernel.compilers.numba_cpu.pairs import Pair, Register, each
@@ -69,7 +69,7 @@ class Emitter:
     def rounded(self, value: Value, type_: Type) -> Value:
         """A float rounded to half width and back; other types as they are."""
         if type_ is types.f16:
-            return self.b.convert("fpext", self.b.convert("fptrunc", value, "half"), "float")
+            return halves.widened(self.b, halves.narrowed(self.b, value))
         if type_ is types.bf16:
             return self.b.bitcast(self._brain_bits(value, keep=True), "float")
         return value
@@ -89,7 +89,7 @@ class Emitter:
     def from_memory(self, value: Register, type_: Type) -> Register:
         """A loaded element in its register form."""
         if type_ is types.f16:
-            return self.b.convert("fpext", value, "float")
+            return halves.widened(self.b, value)
         if type_ is types.bf16:
             wide = self.b.convert("zext", value, "i32")
             return self.b.bitcast(self.b.integer("shl", wide, self.b.constant("i32", 16, value.lanes)), "float")
@@ -99,7 +99,7 @@ class Emitter:
         """A register's value in the form in which memory holds it."""
         value = self.number(value, type_)
         if type_ is types.f16:
-            return self.b.convert("fptrunc", value, "half")
+            return halves.narrowed(self.b, value)
         if type_ is types.bf16:
             return self._brain_bits(value, keep=False)
         return value

@@ -17,6 +17,7 @@ from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import apart, libraries, program, store
 from nxkernel.compilers.numba_cpu.executable import own_code
+from nxkernel.compilers.numba_cpu.loader import Code
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
 from nxkernel.compilers.numba_cpu.spreading import spreads
@@ -45,7 +46,7 @@ def foresee(graph: Graph) -> list[KernelRecord]:
         met.add(symbol)
         return where
 
-    found = _records(laid, "", lambda symbol, _text: (0, whereabouts(symbol)))
+    found = _records(laid, "", lambda symbol, _text: whereabouts(symbol))
     text = program.write(laid, len(graph.parameters), graph.updates)
     own = own_code(text, whereabouts(text.symbol))
     return found if own is None else [*found, own]
@@ -124,8 +125,8 @@ def _refuse(node: Expr) -> NoReturn:
     )
 
 
-#: Gets native code by its name and its text: its address, and where it came from.
-_Get = Callable[[str, Callable[[], str]], tuple[int, str]]
+#: Gets native code by its name and its text; says where it came from.
+_Get = Callable[[str, Callable[[], str]], str]
 
 
 def _kernels(step: Step, plan: Plan, get: _Get) -> list[KernelRecord]:
@@ -147,7 +148,7 @@ def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr
     if isinstance(launch, HostCall):
         return KernelRecord(kind, launch.title, kind, "library", 0.0, [shown], moved)
     begin = time.perf_counter()
-    _, where = get(launch.symbol, launch.text)
+    where = get(launch.symbol, launch.text)
     spent = 1e3 * (time.perf_counter() - begin)
     texts: dict[str, Callable[[], str]] = {"LLVM": launch.text, "assembly": lambda: _assembly(launch.text())}
     if launch.source:
@@ -160,7 +161,7 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool, get: _Get)
     begin = time.perf_counter()
     where = "program"
     if not inlined:
-        _, where = get(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
+        where = get(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
     spent = 1e3 * (time.perf_counter() - begin)
     nest = bound.nest
     inner = [node for node in bound.nodes if node in origin and node.primitive.family != "leaf"]
@@ -229,9 +230,15 @@ def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
     return KernelRecord("matrix product", title, symbol, "library", 0.0, [node], elements * product.type.size, flops)
 
 
-def records(laid: Plan, symbol: str) -> list[KernelRecord]:
-    """The kernels of a plan, with their native code."""
-    return _records(laid, symbol, store.native)
+def records(laid: Plan, symbol: str) -> tuple[list[KernelRecord], dict[str, Code]]:
+    """The kernels of a plan, and by name their native code."""
+    codes: dict[str, Code] = {}
+
+    def get(name: str, text: Callable[[], str]) -> str:
+        codes[name], where = store.native(name, text)
+        return where
+
+    return _records(laid, symbol, get), codes
 
 
 def _records(laid: Plan, symbol: str, get: _Get) -> list[KernelRecord]:

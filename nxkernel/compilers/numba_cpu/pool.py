@@ -277,7 +277,9 @@ SYMBOL = "nxk_runtime_pool_" + hashlib.sha256(_TEXT.encode()).hexdigest()[:24]
 
 def load() -> int:
     """Make ``nxk_run`` known to programs; gives the address of what a thread of our own pool does."""
-    return store.native(SYMBOL, lambda: _TEXT.replace("@SYMBOL", "@" + SYMBOL))[0]
+    code, _ = store.native(SYMBOL, lambda: _TEXT.replace("@SYMBOL", "@" + SYMBOL), also=["nxk_run"])
+    code.last()
+    return code.address
 
 
 def begin(count: int, state: int) -> None:

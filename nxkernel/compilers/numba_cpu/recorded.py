@@ -23,6 +23,7 @@ from nxkernel.compilers import disk_cache
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu import libraries, store, threads
 from nxkernel.compilers.numba_cpu.executable import Layout, Program
+from nxkernel.compilers.numba_cpu.loader import Code
 from nxkernel.graph.contents import contents
 from nxkernel.graph.expr import Expr, Graph
 
@@ -76,23 +77,25 @@ class Found:
     lines: list[list]
     places: list[str]
 
-    def kernels(self, whole: Callable[[int], KernelRecord]) -> list[FoundKernel] | None:
-        """The kernels, with their code loaded; None where some of it is no longer there.
+    def kernels(self, whole: Callable[[int], KernelRecord]) -> tuple[list[FoundKernel], dict[str, Code]] | None:
+        """The kernels and, by name, their code; None where some of it is no longer there.
 
         Parameters
         ----------
         whole : callable
             Gives by its number what the plan knows of a kernel.
         """
-        made = []
+        made, codes = [], {}
         for number, (line, place) in enumerate(zip(self.lines, self.places, strict=True)):
             begin = time.perf_counter()
             kept = None if place else store.kept(line[2])
             if not place and kept is None:
                 return None
+            if kept is not None:
+                codes[line[2]] = kept[0]
             spent = 1e3 * (time.perf_counter() - begin)
             made.append(FoundKernel(functools.partial(whole, number), line, place or kept[1], 0.0 if place else spent))
-        return made
+        return made, codes
 
 
 def name_of(graph: Graph) -> str | None:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from nxkernel.compilers.numba_cpu import apart, libraries, loader, pool, store, threads
+from nxkernel.compilers.numba_cpu.loader import Code
 
 #: Where NumPy keeps the address of the elements and the flags in an array object; part of its binary interface.
 _HEAD = object.__basicsize__
@@ -117,8 +118,9 @@ _new_function.argtypes = (ctypes.POINTER(_Method), ctypes.py_object, ctypes.c_vo
 @functools.cache
 def _method() -> _Method:
     _check_layout()
-    address, _ = store.native(SYMBOL, lambda: _TEXT)
-    return _Method(b"run", address, _FASTCALL, b"Run a compiled program on arrays.")
+    code, _ = store.native(SYMBOL, lambda: _TEXT, also=["nxk_signals"])
+    code.last()
+    return _Method(b"run", code.address, _FASTCALL, b"Run a compiled program on arrays.")
 
 
 def _check_layout() -> None:
@@ -151,13 +153,13 @@ def _in_child() -> None:
         module.after_fork()
 
 
-def callable_program(address: int, params: np.ndarray) -> Callable[..., bool]:
+def callable_program(code: Code, params: np.ndarray) -> Callable[..., bool]:
     """A Python function that runs a program: it takes arrays, inputs then outputs, and says whether it could.
 
     Parameters
     ----------
-    address : int
-        Of ``void program(ptr pointers, ptr params)``.
+    code : Code
+        Of ``void program(ptr pointers, ptr params)``; kept by the function, so that nothing runs that is not there.
     params : numpy.ndarray
         Its parameters as 64-bit words; kept alive by the function.
 
@@ -166,16 +168,16 @@ def callable_program(address: int, params: np.ndarray) -> Callable[..., bool]:
     callable
         ``run(*arrays)`` gives False, having done nothing, when an array is not C-contiguous and aligned.
     """
-    words = np.array([address, params.ctypes.data, id(True), id(False)], dtype=np.int64)
+    words = np.array([code.address, params.ctypes.data, id(True), id(False)], dtype=np.int64)
     holder = _Words(words)
-    holder.params = params
+    holder.kept = code, params
     return _new_function(ctypes.byref(_method()), holder, None)
 
 
 class _Words(np.ndarray):
-    """An array that keeps another one alive."""
+    """An array that keeps alive what its words are the addresses of."""
 
-    params: np.ndarray
+    kept: tuple[Code, np.ndarray]
 
     def __new__(cls, words: np.ndarray) -> _Words:
         return words.view(cls)

@@ -1,25 +1,41 @@
-"""Native code by name: in memory, else from disk, else compiled; each name once."""
+"""Native code by name: in memory, else from disk, else compiled; each name once.
+
+Code belongs to those who use it: the functions that call programs, and the programs that call kernels. When the last of
+them goes, it goes, unless it is among what was asked for last.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import threading
-import time
-from collections.abc import Callable
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.numba_cpu import apart, loader
+from nxkernel.compilers.numba_cpu.loader import Code
 
-_addresses: dict[str, int] = {}
-#: For code in memory, how many bytes its object code has, and when it was loaded.
-_loaded: dict[str, tuple[int, float]] = {}
+#: Bytes of object code that are kept although nobody uses them, for programs that are made again.
+KEPT = 8 << 20
+
+_codes: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()
+_recent: OrderedDict[str, Code] = OrderedDict()
+_recent_size = 0
 _lock = threading.Lock()
 _building: dict[str, threading.Event] = {}
 
 
 def native(
-    symbol: str, text: Callable[[], str], needs: Callable[[], None] | None = None, *, loops: bool = False
-) -> tuple[int, str]:
-    """The address of a native function and where its code came from.
+    symbol: str,
+    text: Callable[[], str],
+    needs: Callable[[], None] | None = None,
+    *,
+    loops: bool = False,
+    uses: Mapping[str, Code] | None = None,
+    also: Sequence[str] = (),
+) -> tuple[Code, str]:
+    """The code of a native function, and where it came from.
 
     Parameters
     ----------
@@ -31,24 +47,40 @@ def native(
         Called before the code is loaded, to make the symbols known that it refers to.
     loops : bool, optional
         Whether LLVM is to optimize loops in it.
+    uses : mapping of str to Code, optional
+        Other code that it calls.
+    also : sequence of str, optional
+        Other functions in it that are asked for.
 
     Returns
     -------
-    address : int
+    code : Code
+        It stays as long as somebody holds this.
     origin : str
         ``"memory"``, ``"disk"`` or ``"compiled"``.
     """
-    found = _addresses.get(symbol)
+    found = _codes.get(symbol)
     if found is not None:
+        with contextlib.suppress(KeyError):
+            _recent.move_to_end(symbol)
         return found, "memory"
-    return apart.do(lambda: _once(symbol, text, needs, loops))
+    return apart.do(lambda: _once(symbol, lambda: _make(symbol, text, needs, loops, uses, also)))
 
 
-def _once(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None, loops: bool) -> tuple[int, str]:
-    """The function's address; one thread makes it, others wait."""
+def _keep(symbol: str, code: Code) -> None:
+    """Have code among what was asked for last, and let go of what was asked for before that."""
+    global _recent_size
+    _codes[symbol] = _recent[symbol] = code
+    _recent_size += code.size
+    while _recent_size > KEPT and len(_recent) > 1:
+        _recent_size -= _recent.popitem(last=False)[1].size
+
+
+def _once(symbol: str, make: Callable[[], tuple[Code, str]]) -> tuple[Code, str]:
+    """The function's code; one thread makes it, others wait."""
     while True:
         with _lock:
-            found = _addresses.get(symbol)
+            found = _codes.get(symbol)
             if found is not None:
                 return found, "memory"
             building = _building.get(symbol)
@@ -57,7 +89,7 @@ def _once(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None
                 break
         building.wait()
     try:
-        return _make(symbol, text, needs, loops)
+        return make()
     finally:
         with _lock:
             _building.pop(symbol).set()
@@ -67,38 +99,46 @@ class _MissingError(Exception):
     """There is no code of a name, and nothing to compile it from."""
 
 
-def kept(symbol: str, needs: Callable[[], None] | None = None) -> tuple[int, str] | None:
+def kept(
+    symbol: str, needs: Callable[[], None] | None = None, uses: Mapping[str, Code] | None = None
+) -> tuple[Code, str] | None:
     """As :func:`native`, for code that is in memory or on disk; None for other code."""
 
     def missing() -> str:
         raise _MissingError
 
     try:
-        return native(symbol, missing, needs)
+        return native(symbol, missing, needs, uses=uses)
     except _MissingError:
         return None
 
 
-def _make(symbol: str, text: Callable[[], str], needs: Callable[[], None] | None, loops: bool) -> tuple[int, str]:
+def _make(
+    symbol: str,
+    text: Callable[[], str],
+    needs: Callable[[], None] | None,
+    loops: bool,
+    uses: Mapping[str, Code] | None,
+    also: Sequence[str],
+) -> tuple[Code, str]:
     if needs is not None:
         needs()
-    code, origin = disk_cache.read(symbol), "disk"
-    if code is None:
+    data, origin = disk_cache.read(symbol), "disk"
+    if data is None:
         module = text()
         from nxkernel.compilers.numba_cpu.object_code import compile_object
 
-        code, origin = compile_object(module, loops=loops), "compiled"
-        disk_cache.write(symbol, code)
-    address = loader.load(code, symbol)
+        data, origin = compile_object(module, loops=loops), "compiled"
+        disk_cache.write(symbol, data)
+    code = loader.load(data, symbol, uses, also)
     with _lock:
-        _addresses[symbol] = address
-        _loaded[symbol] = len(code), time.time()
-    return address, origin
+        _keep(symbol, code)
+    return code, origin
 
 
 def whereabouts(symbol: str) -> str:
     """Where the code of a function would come from: ``"memory"``, ``"disk"`` or ``"compiled"``."""
-    if symbol in _addresses:
+    if symbol in _codes:
         return "memory"
     return "disk" if disk_cache.has(symbol) else "compiled"
 
@@ -106,19 +146,19 @@ def whereabouts(symbol: str) -> str:
 def loaded() -> dict[str, tuple[int, float]]:
     """The functions in memory: the bytes of the object code, and when it was loaded, in seconds since the epoch."""
     with _lock:
-        return {symbol: _loaded[symbol] for symbol in _addresses if symbol in _loaded}
+        return {symbol: (code.size, code.loaded) for symbol, code in _codes.items()}
 
 
 def forget() -> int:
     """Make later lookups start from disk again; code that is in use stays loaded. How many functions were forgotten."""
+    global _recent_size
     with _lock:
-        kept = {
-            name: address for name, address in _addresses.items() if not name.startswith("nxk_") or "runtime" in name
-        }
-        forgotten = len(_addresses) - len(kept)
-        _addresses.clear()
-        _addresses.update(kept)
-        return forgotten
+        forgotten = [(name, code) for name, code in _codes.items() if not loader.lasts(code)]
+        for name, _ in forgotten:
+            del _codes[name]
+        _recent.clear()
+        _recent_size = 0
+        return len(forgotten)
 
 
 def after_fork() -> None:

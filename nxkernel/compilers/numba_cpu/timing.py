@@ -36,8 +36,9 @@ class Clock:
         # For each kernel a word for its time and one for its runs, then the same for the program.
         self._words = np.zeros(2 * len(kernels) + 2, dtype=np.int64)
         text = program.write(plan, len(graph.parameters), graph.updates, _TimedWriter(self._words, [*kernels, plan]))
-        address, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops)
-        launch = runtime.callable_program(address, text.params)
+        _, uses = planning.records(plan, text.symbol)
+        code, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=uses)
+        launch = runtime.callable_program(code, text.params)
         self._launch = host.raising(launch) if text.calls else launch
         self._calls = text.calls
         self._made = [np.empty(node.shape, node.type.dtype) for node in plan.arrays]

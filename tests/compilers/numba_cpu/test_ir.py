@@ -18,8 +18,8 @@ def run(build, *arguments):
     b = Builder(module, name, "i64", [("x", "i64"), ("y", "i64")])
     b.do(f"ret {build(b, Value('i64', 1, '%x'), Value('i64', 1, '%y'))}")
     b.finish()
-    address = loader.load(object_code.compile_object(str(module)), name)
-    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(address)(*arguments)
+    code = loader.load(object_code.compile_object(str(module)), name)
+    return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(code.address)(*arguments)
 
 
 @pytest.mark.parametrize(

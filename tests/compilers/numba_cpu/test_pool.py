@@ -46,16 +46,15 @@ declare void @nxk_run(ptr, i64, i64, ptr, ptr)
 def share():
     """Counts how often each step of a range is done."""
     runtime.prepare()
-    store.native("nxk_counts_for_tests", lambda: KERNEL)
-    from nxkernel.compilers.numba_cpu import loader
-
-    address = loader._engine().get_function_address("nxk_share_for_tests")
+    code, _ = store.native("nxk_counts_for_tests", lambda: KERNEL, also=["nxk_share_for_tests"])
+    address = code.functions["nxk_share_for_tests"]
     run = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(address)
 
     def counted(count, grain):
         counts = np.zeros(max(count, 1), dtype=np.int64)
         table = np.array([counts.ctypes.data], dtype=np.int64)
         run(count, grain, table.ctypes.data, threads.STATE.ctypes.data)
+        counted.code = code
         return counts[:count]
 
     return counted

@@ -45,15 +45,15 @@ def test_ten_threads_build_a_name_once(no_disk):
 def test_a_failed_build_leaves_the_name_free(no_disk):
     with pytest.raises(RuntimeError, match="expected"):
         store.native("nxk_test_fails", lambda: "define nonsense")
-    address, origin = store.native("nxk_test_fails", lambda: TEXT.format(name="nxk_test_fails"))
-    assert address
+    code, origin = store.native("nxk_test_fails", lambda: TEXT.format(name="nxk_test_fails"))
+    assert code.address
     assert origin == "compiled"
 
 
 def test_object_code_is_an_object_file_that_the_loader_runs():
     code = object_code.compile_object(TEXT.format(name="nxk_test_object"))
-    address = loader.load(code, "nxk_test_object")
-    assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(14) == 42
+    loaded = loader.load(code, "nxk_test_object")
+    assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(loaded.address)(14) == 42
 
 
 def test_an_object_without_the_name_is_refused():
@@ -70,9 +70,9 @@ def test_what_was_forgotten_is_found_again(no_disk):
     assert store.whereabouts("nxk_test_again") == "memory"
     store.forget()
     assert store.whereabouts("nxk_test_again") == "compiled"
-    address, origin = store.native("nxk_test_again", lambda: TEXT.format(name="nxk_test_again"))
+    code, origin = store.native("nxk_test_again", lambda: TEXT.format(name="nxk_test_again"))
     assert origin == "compiled"
-    assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(14) == 42
+    assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(code.address)(14) == 42
     for array in (double(x), nx.jit(lambda x: nx.exp(x) * 2.5)(x)):
         np.testing.assert_array_equal(array.to_numpy(), before)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from nxkernel.compilers.numba_cpu.fused import fused
 from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value
 
 
@@ -198,7 +199,7 @@ class Lanes:
 def fma(left: Lanes | float, right: Lanes | float, third: Lanes | float) -> Lanes:
     """``left * right + third`` with one rounding; at least one operand is a `Lanes`."""
     like = next(operand for operand in (left, right, third) if isinstance(operand, Lanes))
-    return like.made(like.b.fma(like._lift(left).value, like._lift(right).value, like._lift(third).value))
+    return like.made(fused(like.b, like._lift(left).value, like._lift(right).value, like._lift(third).value))
 
 
 def where(condition: Lanes, then: Lanes | float, otherwise: Lanes | float) -> Lanes:
