@@ -71,7 +71,8 @@ def has(name: str) -> bool:
 
 
 def _digest(name: str, code: bytes) -> bytes:
-    return hashlib.sha256(name.encode() + b"\0" + code).digest()
+    # Code for another processor may have come into this one's folder: it would end the process.
+    return hashlib.sha256(f"{_fingerprint()} {name}".encode() + b"\0" + code).digest()
 
 
 def _checked(name: str, data: bytes) -> bytes | None:
@@ -268,7 +269,7 @@ def _fingerprint() -> str:
         parts.append(version.read_bytes())
     folder = Path(processors.__file__).parent
     beside = [folder.with_name(name) for name in ("complex_functions.py", "loops.py", "notation.py")]
-    parts += [path.read_bytes() for path in [*beside, *sorted(folder.rglob("*.py"))]]
+    parts += [path.read_bytes() for path in [Path(__file__), *beside, *sorted(folder.rglob("*.py"))]]
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]
 
 

@@ -1,8 +1,8 @@
 """Memory for machine code: a few large mappings that many programs share, and that get back what is no longer used.
 
 The system counts mappings, and LLVM ends the process that asks for more than it allows; two for each program would be
-65,530 after a day. Code is never moved. What is free in a slab is a list outside of it: code may be read and run, and is
-written to only while something is placed there. A child process has copies of its parent's slabs.
+65,530 after a day. Code is never moved. What is free in a slab is a list outside of it: code may be read and run, and
+is written to only while something is placed there. A child process has copies of its parent's slabs.
 """
 
 from __future__ import annotations

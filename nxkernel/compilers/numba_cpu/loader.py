@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import platform
@@ -23,6 +24,27 @@ if OWN:
 #: Addresses by name that any code may ask for, and the code that is never taken away again.
 _defined: dict[str, int] = {}
 _lasting: set[Code] = set()
+
+
+class MissingFunctionsError(CompilationError):
+    """Machine code calls functions that are nowhere; LLVM's loader would end the process.
+
+    Parameters
+    ----------
+    code : str
+        What calls them, in words.
+    names : sequence of str
+    """
+
+    def __init__(self, code: str, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        super().__init__(
+            message(
+                f"{code} needs what this system does not have: {', '.join(names)}.",
+                f"Its machine code is for {processors.name()}; NXKERNEL_CPU may name another processor.",
+                'Or run the definition with compiler="evaluator", which makes no machine code.',
+            )
+        )
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
@@ -101,8 +123,7 @@ def load(code: bytes, symbol: str, uses: Mapping[str, Code] | None = None, also:
 
     Raises
     ------
-    CompilationError
-        Where it calls functions that are nowhere.
+    MissingFunctionsError
     MemoryError
     ValueError
         Where it does not define the function, or is no object file.
@@ -124,7 +145,7 @@ def _link(code: bytes, symbol: str, uses: Mapping[str, Code]) -> tuple[object, d
     try:
         block, data, functions = linking.ObjectFile(code).link(find)
     except linking.MissingSymbolsError as error:
-        raise _missing(symbol, error.args) from None
+        raise MissingFunctionsError(symbol, error.args) from None
     return _Held(block, data), functions
 
 
@@ -135,17 +156,7 @@ def _link_by_llvm(code: bytes, names: list[str], uses: Mapping[str, Code]) -> tu
     try:
         return orc.link(code, names, given)
     except RuntimeError as error:
-        raise _missing(names[0], [str(error)]) from error
-
-
-def _missing(symbol: str, names: Sequence[str]) -> CompilationError:
-    return CompilationError(
-        message(
-            f"the machine code {symbol} calls what this system does not have: {', '.join(names)}.",
-            f"It was made for {processors.name()}; NXKERNEL_CPU names another processor.",
-            'Or run the definition with compiler="evaluator", which makes no machine code.',
-        )
-    )
+        raise MissingFunctionsError(names[0], [str(error)]) from error
 
 
 def _address(name: str) -> int | None:
@@ -163,13 +174,22 @@ def _address(name: str) -> int | None:
 
 @functools.cache
 def _libraries() -> list[ctypes.CDLL]:
-    """What the process has loaded, and the functions that compilers leave to their library, such as 128-bit division."""
+    """What the process has loaded, and what compilers leave to their own library, such as division of 128 bits."""
     found = [ctypes.CDLL(None)]
-    try:
+    with contextlib.suppress(OSError):
         found.append(ctypes.CDLL("libgcc_s.so.1"))
-    except OSError:
-        pass
     return found
+
+
+def check_room() -> None:
+    """Make sure that there is room for LLVM to work in, which ends the process where there is none.
+
+    Raises
+    ------
+    MemoryError
+    """
+    if OWN:
+        executable_memory.check_room()
 
 
 def after_fork() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NoReturn
@@ -17,7 +18,7 @@ from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.compilers.numba_cpu import apart, libraries, program, store
 from nxkernel.compilers.numba_cpu.executable import own_code
-from nxkernel.compilers.numba_cpu.loader import Code
+from nxkernel.compilers.numba_cpu.loader import Code, MissingFunctionsError
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of
 from nxkernel.compilers.numba_cpu.routines import ROUTINES, HostCall, Launch, Routine
 from nxkernel.compilers.numba_cpu.spreading import spreads
@@ -140,6 +141,18 @@ def _kernels(step: Step, plan: Plan, get: _Get) -> list[KernelRecord]:
     return [_nest_record(step, plan.origin, program.is_inlined(plan, step.work), get)]
 
 
+@contextmanager
+def _named(nodes: Sequence[Expr]) -> Iterator[None]:
+    """Have an error for machine code that cannot be loaded say what the code is for."""
+    try:
+        yield
+    except MissingFunctionsError as error:
+        # Those that are computed with last are what the kernel is about.
+        told = [node for node in nodes if node.primitive.family != "leaf"][-1:] or nodes[-1:]
+        what = "".join(f"{node.primitive.name} of {node.spec}{at_line(node.source)}" for node in told)
+        raise MissingFunctionsError(what or "a kernel", error.names) from None
+
+
 def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr], get: _Get) -> KernelRecord:
     node = step.work.node
     shown = origin.get(node, node)
@@ -148,7 +161,8 @@ def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr
     if isinstance(launch, HostCall):
         return KernelRecord(kind, launch.title, kind, "library", 0.0, [shown], moved)
     begin = time.perf_counter()
-    where = get(launch.symbol, launch.text)
+    with _named([shown]):
+        where = get(launch.symbol, launch.text)
     spent = 1e3 * (time.perf_counter() - begin)
     texts: dict[str, Callable[[], str]] = {"LLVM": launch.text, "assembly": lambda: _assembly(launch.text())}
     if launch.source:
@@ -161,7 +175,8 @@ def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool, get: _Get)
     begin = time.perf_counter()
     where = "program"
     if not inlined:
-        where = get(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
+        with _named(bound.nodes):
+            where = get(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
     spent = 1e3 * (time.perf_counter() - begin)
     nest = bound.nest
     inner = [node for node in bound.nodes if node in origin and node.primitive.family != "leaf"]

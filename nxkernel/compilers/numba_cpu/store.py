@@ -126,6 +126,7 @@ def _make(
     data, origin = disk_cache.read(symbol), "disk"
     if data is None:
         module = text()
+        loader.check_room()
         from nxkernel.compilers.numba_cpu.object_code import compile_object
 
         data, origin = compile_object(module, loops=loops), "compiled"
