@@ -112,8 +112,8 @@ def test_memory_is_known_by_weak_names(no_disk):
     assert gone() is None
 
 
-def needs_sine(x):
-    return nx.sin(x) * 0.111
+def needs_fmod(x):
+    return nx.remainder(x, 0.111)
 
 
 def test_functions_that_are_nowhere_are_told(no_disk, monkeypatch):
@@ -121,18 +121,18 @@ def test_functions_that_are_nowhere_are_told(no_disk, monkeypatch):
     if not loader.OWN:
         pytest.skip("on this system LLVM looks for functions")
     address = loader._address
-    monkeypatch.setattr(loader, "_address", lambda name: None if name == "sin" else address(name))
+    monkeypatch.setattr(loader, "_address", lambda name: None if name == "fmod" else address(name))
     store.forget()
     with pytest.raises(CompilationError) as error:
-        nx.jit(needs_sine)(X)
-    line = inspect.getsourcelines(needs_sine)[1] + 1
+        nx.jit(needs_fmod)(X)
+    line = inspect.getsourcelines(needs_fmod)[1] + 1
     assert str(error.value) == (
-        f"multiply of f64[20] (test_loader.py, line {line}) needs what this system does not have: sin.\n"
+        f"remainder of f64[20] (test_loader.py, line {line}) needs what this system does not have: fmod.\n"
         f"  Its machine code is for {processors.name()}; NXKERNEL_CPU may name another processor.\n"
         '  Or run the definition with compiler="evaluator", which makes no machine code.'
     )
     monkeypatch.undo()
-    np.testing.assert_allclose(nx.jit(needs_sine)(X), np.sin(X) * 0.111)
+    np.testing.assert_allclose(nx.jit(needs_fmod)(X), np.fmod(X, 0.111))
 
 
 def test_what_no_compiler_library_would_have_is_an_error_too():
