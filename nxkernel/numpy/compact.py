@@ -14,6 +14,7 @@ from nxkernel.numpy.array import Array, Value, as_value, wrap
 from nxkernel.numpy.keys import Stretch, as_number
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected
+from nxkernel.numpy.stretching import aligned
 from nxkernel.numpy.views import Along, Index, Reshape, Shape, Step, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
@@ -110,7 +111,7 @@ def settled(value: Any) -> Any:
         return value
     stretches = tuple([stretch and Stretch(0, stretch.length) for stretch in value.stretches])
     targets = [stretch and (stretch, size) for stretch, size in zip(stretches, value.base.shape, strict=True)]
-    return Part(Array.of(operand(parts._aligned(value, targets))), stretches)
+    return Part(Array.of(operand(aligned(value, targets))), stretches)
 
 
 def masked(part: Part, mask: Any) -> Selected:
@@ -129,7 +130,7 @@ def masked(part: Part, mask: Any) -> Selected:
     own = part.stretches[:rank]
     shape = part.base.shape[:rank]
     targets = [stretch and (stretch, size) for stretch, size in zip(own, shape, strict=True)]
-    here = operand(parts._aligned(mask, targets))
+    here = operand(aligned(mask, targets))
     return Selected(part.base, apply(p.logical_and, here, parts.mask(own, shape)), 0)
 
 

@@ -19,6 +19,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.numpy import bounds, keys, picking
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, wrap
 from nxkernel.numpy.keys import Parsed, Stretch, as_number
+from nxkernel.numpy.stretching import Stretches, aligned, moved, parts_of, plus, stretches_of, targets_of
 from nxkernel.numpy.views import Along, Index
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
@@ -26,7 +27,6 @@ from nxkernel.shapes import normalize_axis, text, unnamed
 from nxkernel.types import Type, s64
 
 Shape = tuple[int, ...]
-Stretches = tuple[Stretch | None, ...]
 
 
 class Part(Value):
@@ -173,14 +173,14 @@ def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, S
             message("a slice of a part has the step 1, or is [::-1].", "Take the slice of the whole array instead.")
         )
     if step == -1:
-        end = _plus(stretch.offset, stretch.length)
-        return True, Stretch(_plus(size, end, minus=True), stretch.length)
+        end = plus(stretch.offset, stretch.length)
+        return True, Stretch(plus(size, end, minus=True), stretch.length)
     low = _end(entry.start, stretch.length, 0)
     high = _end(entry.stop, stretch.length, stretch.length)
-    length = _plus(high, low, minus=True)
+    length = plus(high, low, minus=True)
     if bounds.interval(length)[0] is None or bounds.interval(length)[0] < 0:
         length = apply(p.maximum, as_number(length), as_number(0))
-    return False, Stretch(_plus(stretch.offset, low), length)
+    return False, Stretch(plus(stretch.offset, low), length)
 
 
 def _end(end: Any, length: Any, otherwise: Any) -> Any:
@@ -204,7 +204,7 @@ def _place_within(entry: Any, stretch: Stretch) -> Any:
     """An index into a part as one into the whole axis."""
     known = keys.known_number(entry) if not is_array(entry) else None
     if known is not None:
-        return _plus(stretch.offset, known if known >= 0 else _plus(stretch.length, known))
+        return plus(stretch.offset, known if known >= 0 else plus(stretch.length, known))
     value = as_value(entry)
     if isinstance(value, Part):
         return as_value(stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)) + value
@@ -220,16 +220,6 @@ def _place_within(entry: Any, stretch: Stretch) -> Any:
 def is_array(value: Any) -> bool:
     """Whether an index has axes."""
     return isinstance(value, list) or bool(getattr(value, "shape", ()))
-
-
-def _plus(a: Any, b: Any, minus: bool = False) -> Any:
-    if isinstance(b, int) and b == 0:
-        return a
-    if isinstance(a, int) and isinstance(b, int):
-        return a - b if minus else a + b
-    if isinstance(a, int) and a == 0 and not minus:
-        return b
-    return apply(p.subtract if minus else p.add, as_number(a), as_number(b))
 
 
 def number(length: Any) -> Any:
@@ -259,7 +249,7 @@ def mask(stretches: Stretches, shape: Shape) -> Operand:
         if stretch is None:
             continue
         place = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
-        end = spread(as_number(_plus(stretch.offset, stretch.length)), shape)
+        end = spread(as_number(plus(stretch.offset, stretch.length)), shape)
         here = apply(p.less, place, end)
         if not isinstance(stretch.offset, int) or stretch.offset:
             first = apply(p.greater_equal, place, spread(as_number(stretch.offset), shape))
@@ -268,53 +258,18 @@ def mask(stretches: Stretches, shape: Shape) -> Operand:
     return inside
 
 
-def _aligned(value: Value, targets: Sequence[tuple[Stretch, int] | None]) -> Value:
-    """The whole axes of a value, moved so that its parts begin where those of the targets do."""
-    base, stretches = (value.base, value.stretches) if isinstance(value, Part) else (value, (None,) * value.ndim)
-    data = operand(base)
-    for axis, target in enumerate(targets[len(targets) - len(stretches) :]):
-        size, own = data.shape[axis], stretches[axis]
-        if target is None or (own is None and size == 1):
-            continue
-        own = own or Stretch(0, size)
-        wanted, length = target
-        if isinstance(own.length, int) and isinstance(wanted.length, int) and own.length != wanted.length:
-            raise NxValueError(f"parts of {own.length} and {wanted.length} elements do not fit together")
-        if size != length or not bounds.same(own.offset, wanted.offset):
-            data = _moved(data, axis, _plus(own.offset, wanted.offset, minus=True), length)
-    return base if data is operand(base) else wrap(data)
-
-
-def _moved(data: Operand, axis: int, by: Any, size: int) -> Operand:
-    """An axis of another size, whose element k is what was at k + by; outside of the axis its nearest end."""
-    if isinstance(by, int) and by >= 0 and by + size <= data.shape[axis]:
-        along = [Along(by, size) if k == axis else Along(0, n) for k, n in enumerate(data.shape)]
-        return Index(data.shape, tuple(along), tuple(range(len(along)))).read(data)
-    places = apply(p.iota, type=s64, shape=(size,), names=(None,), axis=0)
-    places = apply(p.add, places, spread(as_number(by), (size,)))
-    return picking.read(data, {axis: places}, False)
-
-
 def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """An element-wise function of parts, arrays and numbers: it computes all of the axes."""
     values = [value if is_number(value) else as_value(value) for value in inputs]
     rank = max(value.ndim for value in values if not is_number(value))
-    targets = targets_of([value for value in values if isinstance(value, Part)], rank)
-    found = function(*[value if is_number(value) else _aligned(value, targets) for value in values])
-    stretches = tuple([None if target is None else target[0] for target in targets])
+    targets = targets_of([value for value in values if not is_number(value)], rank)
+    found = function(*[value if is_number(value) else aligned(value, targets) for value in values])
+    stretches = stretches_of(targets)
+    if not any(stretches):
+        return found
     if isinstance(found, tuple):
         return tuple([Part(value, stretches) for value in found])
     return Part(found, stretches)
-
-
-def targets_of(parts: Sequence[Part], rank: int) -> list[tuple[Stretch, int] | None]:
-    """For each axis of what parts broadcast to: where the first of them begins, and the size of the whole axis."""
-    targets: list[tuple[Stretch, int] | None] = [None] * rank
-    for part in parts:
-        for axis, stretch in enumerate(part.stretches, start=rank - part.ndim):
-            if stretch is not None and targets[axis] is None:
-                targets[axis] = stretch, part.base.shape[axis - rank]
-    return targets
 
 
 def reduced(function: Callable[..., Operand], part: Part, axes: Shape, keep_axes: bool, *more: Any) -> Value:
@@ -358,14 +313,14 @@ def matmul(left: Any, right: Any) -> Any:
     if not 0 < left.ndim <= 2 or not 0 < right.ndim <= 2:
         (left if isinstance(left, Part) else right)._refuse("a product of more than two axes")
     inner = left.ndim - 1, 0 if right.ndim == 1 else right.ndim - 2
-    sides = [_parts_of(left), _parts_of(right)]
+    sides = [parts_of(left), parts_of(right)]
     at = [sides[k][1][inner[k]] for k in (0, 1)]
     data = [operand(base) for base, _ in sides]
     if any(at):
         size, target = data[0].shape[inner[0]], at[0] or Stretch(0, data[0].shape[inner[0]])
         own = at[1] or Stretch(0, data[1].shape[inner[1]])
         if data[1].shape[inner[1]] != size or not bounds.same(own.offset, target.offset):
-            data[1] = _moved(data[1], inner[1], _plus(own.offset, target.offset, minus=True), size)
+            data[1] = moved(data[1], inner[1], plus(own.offset, target.offset, minus=True), size)
         known = target if at[0] else Stretch(target.offset, own.length)
         data = [_zeroed(value, axis, known) for value, axis in zip(data, inner, strict=True)]
     from nxkernel.numpy.products import product
@@ -378,10 +333,6 @@ def matmul(left: Any, right: Any) -> Any:
         if axis != skip
     ]
     return Part(found, tuple(rest)) if any(rest) else found
-
-
-def _parts_of(value: Value) -> tuple[Value, Stretches]:
-    return (value.base, value.stretches) if isinstance(value, Part) else (value, (None,) * value.ndim)
 
 
 def _zeroed(data: Operand, axis: int, stretch: Stretch) -> Operand:
@@ -434,7 +385,7 @@ def assign_part(target: Part, value: Any) -> None:
         value = in_a_row(as_value(value))
         if value.ndim > target.ndim:
             raise NxValueError(f"cannot assign {value.ndim} axes to a part with {target.ndim}")
-        value = _aligned(value, targets_of([target], target.ndim))
+        value = aligned(value, targets_of([target], target.ndim))
     from nxkernel.numpy.array import fitted
 
     new = fitted(value, whole.shape, whole.type)
@@ -461,14 +412,14 @@ def picked(view: Array, parsed: Parsed) -> Part:
 def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], list[Stretch | None], int]:
     values = {axis: as_value(indices) for axis, indices in parsed.picks.items()}
     rank = max(value.ndim for value in values.values())
-    targets = targets_of([value for value in values.values() if isinstance(value, Part)], rank)
+    targets = targets_of(list(values.values()), rank)
     picks = {
-        axis: keys.traced_place(operand(_aligned(value, targets)), view.shape[axis])
+        axis: keys.traced_place(operand(aligned(value, targets)), view.shape[axis])
         if isinstance(value, Part)
-        else operand(_aligned(value, targets))
+        else operand(aligned(value, targets))
         for axis, value in values.items()
     }
-    return picks, [None if target is None else target[0] for target in targets], rank
+    return picks, list(stretches_of(targets)), rank
 
 
 def put_picked(view: Array, parsed: Parsed, value: Any) -> None:
@@ -493,7 +444,7 @@ def put_picked(view: Array, parsed: Parsed, value: Any) -> None:
         rest: list[Any] = [None] * (len(shape) - rank)
         like = [None if s is None else (s, n) for s, n in zip(stretches, indices[0].shape, strict=True)]
         value = in_a_row(as_value(value))
-        value = _aligned(value, rest[:position] + like + rest[position:])
+        value = aligned(value, rest[:position] + like + rest[position:])
     from nxkernel.numpy.array import fitted
 
     config = tuple([(0, 1 if axis == first else 0, 0) for axis in range(len(whole.shape))])

@@ -12,9 +12,10 @@ from typing import Any, NoReturn
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.errors import NxTypeError, message
-from nxkernel.numpy import bounds, parts, picking
+from nxkernel.numpy import bounds, parts
 from nxkernel.numpy.array import Array, Value, as_value, fitted, wrap
 from nxkernel.numpy.parts import number
+from nxkernel.numpy.stretching import numbered, parts_of
 from nxkernel.numpy.views import reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
@@ -146,7 +147,7 @@ class Selected(Value):
         if isinstance(value, Selected) and self._alike(value):
             value = value.base
         elif isinstance(value, Selected | parts.Part):
-            value = self._in_place(settled(value).base)
+            value = self._in_place(settled(value))
         elif not is_number(value):
             value = self._in_place(as_value(value))
         new = fitted(value, whole.shape, whole.type)
@@ -155,7 +156,8 @@ class Selected(Value):
     def _in_place(self, value: Value) -> Value:
         """Values for the elements that are picked, where those elements are."""
         after = self.base.ndim - self.axis - len(self.mask.shape)
-        if value.ndim <= after or value.shape[-after - 1] == 1:
+        sizes = parts_of(value)[0].shape
+        if value.ndim <= after or sizes[-after - 1] == 1:
             return value if value.ndim <= after else value[(*[slice(None)] * (value.ndim - after - 1), 0)]
         if value.ndim > after + 1 or self.axis:
             self._refuse("assigning an array of this shape")
@@ -163,8 +165,14 @@ class Selected(Value):
         order = apply(p.cumulative_sum, flat, axis=0, reverse=False)
         order = apply(p.subtract, order, filled(1, s64, order.shape))
         order = apply(p.maximum, order, filled(0, s64, order.shape))
-        found = picking.read(operand(value), {0: order}, False)
-        return wrap(reshaped(found, self.base.shape))
+        return wrap(reshaped(operand(numbered(value, 0, order)), self.base.shape))
+
+    def _goes_with(self, value: Value) -> bool:
+        """Whether a value has an element for each element of the whole array, or the same for all that are picked."""
+        if isinstance(value, Selected):
+            return self._alike(value)
+        after = self.base.ndim - self.axis - len(self.mask.shape)
+        return not isinstance(value, parts.Part) and (value.ndim <= after or value.shape[-after - 1] == 1)
 
     def _alike(self, other: Selected) -> bool:
         """Whether the same mask picks another value."""
@@ -189,9 +197,7 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     if spaced.computes(values):
         return spaced.computed(function, values)
     first = next(value for value in values if isinstance(value, Selected))
-    if any(
-        isinstance(value, parts.Part) or (isinstance(value, Selected) and not first._alike(value)) for value in values
-    ):
+    if not all(is_number(value) or first._goes_with(value) for value in values):
         return parts.elementwise(function, list(map(parts.in_a_row, values)))
     whole = []
     for value in values:

@@ -15,12 +15,15 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy import bounds, keys, parts, picking
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, wrap
 from nxkernel.numpy.compact import settled
-from nxkernel.numpy.keys import Parsed, Spread, as_number
+from nxkernel.numpy.keys import Parsed, Spread, Stretch, as_number
 from nxkernel.numpy.selected import Selected
-from nxkernel.numpy.views import Index, reshaped
+from nxkernel.numpy.stretching import number_or_first, numbered, parts_of
+from nxkernel.numpy.views import Index, Shape, Step, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops import comparison, control, elementwise
-from nxkernel.ops.dispatch import apply, filled, is_number, operand
+from nxkernel.ops.dispatch import apply, filled, is_number, operand, spread
+from nxkernel.shapes import unnamed
+from nxkernel.types import s64
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +66,49 @@ class Elements:
 
     at: Callable[[Operand, Sequence[Read]], Any]
     reads: tuple[Read, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class InOrder(Step):
+    """Every so many-th element along an axis, one after the other; after them it is any elements.
+
+    Parameters
+    ----------
+    before : tuple of int
+    axis : int
+    spread : Spread
+    """
+
+    before: Shape
+    axis: int
+    spread: Spread
+
+    @property
+    def shape(self) -> Shape:
+        """As long along the axis as there may be elements."""
+        return (*self.before[: self.axis], self._most, *self.before[self.axis + 1 :])
+
+    @property
+    def _most(self) -> int:
+        return self.spread.most(self.before[self.axis])
+
+    def read(self, whole: Operand) -> Operand:
+        """The elements, then others."""
+        most = self._most
+        numbers = apply(p.iota, type=s64, shape=(most,), names=unnamed((most,)), axis=0)
+        places = apply(p.multiply, numbers, spread(as_number(self.spread.step), (most,)))
+        places = apply(p.add, spread(as_number(self.spread.first), (most,)), places)
+        return picking.read(whole, {self.axis: places}, False) if most else whole
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with other elements at their places."""
+        size = self.before[self.axis]
+        if not size:
+            return whole
+        ones = tuple([size if k == self.axis else 1 for k in range(len(self.before))])
+        mask = spread(reshaped(self.spread.mask(size), ones), self.before)
+        order = self.spread.order(size, self._most)
+        return apply(p.select, mask, picking.read(part, {self.axis: order}, False), whole)
 
 
 class Spaced(Selected):
@@ -146,13 +192,21 @@ class Spaced(Selected):
             return self.axis == other.axis and self.base.ndim == other.base.ndim and self.spread.same(other.spread)
         return super()._alike(other)
 
+    def compact(self) -> parts.Part:
+        """The elements one after the other, in the order of the slice."""
+        row = self.base.through(InOrder(self.base.shape, self.axis, self.spread))
+        stretches = [Stretch(0, self.spread.count) if k == self.axis else None for k in range(self.ndim)]
+        return parts.Part(row, tuple(stretches))
+
     def _in_place(self, value: Value) -> Value:
         """Values for its elements, where those elements are."""
         axis = self.axis - (self.ndim - value.ndim)
-        if axis < 0 or value.shape[axis] == 1:
+        if axis < 0:
             return value
-        order = self.spread.order(self.base.shape[self.axis], value.shape[axis])
-        return wrap(picking.read(operand(value), {axis: order}, False))
+        size = parts_of(value)[0].shape[axis]
+        if size == 1:
+            return parts_of(value)[0]
+        return numbered(value, axis, self.spread.order(self.base.shape[self.axis], size))
 
     def _whole(self, value: Any) -> Any:
         """A value for the whole axis."""
@@ -160,7 +214,7 @@ class Spaced(Selected):
             return value
         if not isinstance(value, Selected):
             return self._in_place(value)
-        return value.base if self._alike(value) else self._in_place(settled(value).base)
+        return value.base if self._alike(value) else self._in_place(settled(value))
 
     def assign(self, value: Any) -> None:
         """Put other elements into a view, one after the other."""
@@ -197,9 +251,11 @@ class Spaced(Selected):
             return Elements(lambda count, now: value)
         value = as_value(value)
         if isinstance(value, Spaced) and (value.ndim, value.axis) == (self.ndim, self.axis):
-            return value.elements
-        if isinstance(value, Selected | parts.Part):
-            value = settled(value).base
+            elements, length = value.elements, value.spread.count
+            if bounds.same(length, self.spread.count):
+                return elements
+            return Elements(lambda count, now: elements.at(number_or_first(length, count), now), elements.reads)
+        value, stretches = parts_of(settled(value))
         data = operand(value)
         while len(data.shape) > self.ndim and data.shape[0] == 1:
             data = reshaped(data, data.shape[1:])
@@ -208,8 +264,10 @@ class Spaced(Selected):
         axis = self.axis - (self.ndim - len(data.shape))
         if axis < 0:
             return Elements(lambda count, now: wrap(data))
-        single = data.shape[axis] == 1
-        return Elements(lambda count, now: _at(data, axis, as_number(0) if single else count))
+        # Axes in front of what is broadcast have been dropped.
+        stretch = stretches[axis - len(data.shape)]
+        length = data.shape[axis] if stretch is None else stretch.length
+        return Elements(lambda count, now: _at(data, axis, number_or_first(length, count)))
 
 
 def shown(view: Array, parsed: Parsed) -> Spaced:
@@ -270,8 +328,19 @@ def computes(values: Sequence[Any]) -> bool:
     """Whether a function of some values can be computed element by element."""
     found = [value for value in values if isinstance(value, Selected | parts.Part)]
     first = found[0]
-    alike = all(isinstance(value, Spaced) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in found)
-    return alike and all(is_number(value) or value.ndim <= first.ndim for value in values)
+    if not all(isinstance(value, Spaced) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in found):
+        return False
+    if not all(bounds.same(value.spread.count, first.spread.count) for value in found):
+        # One of them may be broadcast, which changes how many elements there are.
+        return False
+    arrays = [value for value in values if not is_number(value) and not isinstance(value, Spaced)]
+    return all(value.ndim <= first.ndim and _is_for_all(value, first) for value in arrays)
+
+
+def _is_for_all(value: Value, first: Spaced) -> bool:
+    """Whether a value has the same element for all that are every so many-th."""
+    axis = first.axis - (first.ndim - value.ndim)
+    return axis < 0 or value.shape[axis] == 1
 
 
 def computed(function: Callable[..., Any], values: Sequence[Any]) -> Any:
