@@ -241,7 +241,8 @@ def help_(shell: InteractiveShell, line: str) -> None:
     Example: `%nx help source`
     """
     if line:
-        print((find(line).__doc__ or "").strip())
+        # In a docstring "::" stands above what is code; a terminal shows it as it is.
+        print((find(line).__doc__ or "").strip().removeprefix("::").strip())
         return
     print("Commands of %nx; `%nx help COMMAND` tells more:")
     for name, command in COMMANDS.items():

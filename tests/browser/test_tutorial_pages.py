@@ -16,15 +16,16 @@ OPEN = """path => {
     void window.jupyterapp.commands.execute('docmanager:open', { path, factory: 'Notebook', kernel: kernel.model });
 }"""
 SHOWN = """path => {
-    const { context } = window.jupyterapp.shell.currentWidget ?? {};
-    return context?.path === path && context.isReady;
+    const { context, sessionContext } = window.jupyterapp.shell.currentWidget ?? {};
+    return context?.path === path && context.isReady && !!sessionContext?.session?.kernel;
 }"""
 #: Cells that are far from what is seen are not drawn: go from one to the next.
 LOOK = """async ([index, count]) => {
     const notebook = window.jupyterapp.shell.currentWidget.content, cell = notebook.widgets[index];
     await notebook.scrollToItem(index);
     await cell.ready;
-    for (let turn = 0; turn < 100; turn++) {
+    // On a busy machine a widget takes seconds.
+    for (const end = performance.now() + 20_000; performance.now() < end; ) {
         const shown = [...cell.node.querySelectorAll('.jp-OutputArea-output')];
         if (shown.length >= count && shown.every(each => each.childElementCount > 0)) break;
         await new Promise(requestAnimationFrame);

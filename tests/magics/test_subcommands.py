@@ -247,3 +247,4 @@ def test_each_command_has_help_with_an_example(shell, command):
     for line in (f"%nx help {command}", f"%nx {command} --help"):
         text = shell.run(line).out
         assert f"Example: `%nx {command}" in text
+        assert not text.startswith("::")
