@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from weakref import WeakMethod
 
+from nxkernel import forks
 from nxkernel.defn.events import NO_CELL, Event, stream
 
 if TYPE_CHECKING:
@@ -87,7 +88,9 @@ class Follower:
         self._pace = Pace() if pace is None else pace
         self._stop: Callable[[], None] | None = None
         #: Held during a look: pages are heard in threads of their own where kernels have subshells.
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
+        # The page's connection is that of this process.
+        forks.in_child(self.stop)
 
     @property
     def running(self) -> bool:
@@ -95,7 +98,7 @@ class Follower:
         return self._stop is not None
 
     def start(self) -> None:
-        """Follow from now on."""
+        """Follow from now on; in a process that is forked meanwhile nobody looks."""
         if self.running:
             return
         self._stop = stream.subscribe(self._hear, hits=False)

@@ -18,13 +18,13 @@ import re
 import stat
 import struct
 import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nxkernel import forks
 from nxkernel.errors import CacheWarning, message
 
 #: Bytes and files that the cache may take; the files unused for longest go first. Small kernels come to the second one
@@ -36,7 +36,7 @@ _HEAD = struct.Struct("<4s32sQ")
 _OWN_FOLDER = re.compile(r"[0-9a-f]{24}")
 _TEMPORARY = ".nxkernel-"
 _OWN_FILE = re.compile(r"nx[kpgc]_\w+|\.nxkernel-\w+")
-_lock = threading.Lock()
+_lock = forks.rlock()
 _warned: set[str] = set()
 
 

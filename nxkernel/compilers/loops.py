@@ -13,10 +13,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from nxkernel import types
+from nxkernel.forks import cached_property
 from nxkernel.types import Type
 
 #: Columns that one parallel step takes when lanes run along an outer axis.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from nxkernel import primitives as p
@@ -21,6 +20,7 @@ from nxkernel.compilers.memory import placed
 from nxkernel.compilers.nesting import Builder
 from nxkernel.compilers.ranges import Interval
 from nxkernel.compilers.rooms import rooms
+from nxkernel.forks import cached_property
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.intervals import turn_step
 from nxkernel.graph.traverse import post_order, users

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from nxkernel import forks
 from nxkernel.compilers.interface import Executable
 from nxkernel.defn import launches
 from nxkernel.defn.changes import Parts, differing
@@ -110,8 +110,8 @@ class Family:
         #: What events are told apart by: of all states of one function, and of no other one that has its name.
         self.identity = identity
         #: Held while a program is made, so that calls of the same kind wait for it; calls of other kinds are answered.
-        self.making = threading.RLock()
-        self._lock = threading.RLock()
+        self.making = forks.rlock()
+        self._lock = forks.rlock()
         self._programs: OrderedDict[Hashable, Program] = OrderedDict()
         self._leaving: deque[Program] = deque()
         self.misses = self.compiled = self.memory = self.disk = 0
@@ -263,7 +263,7 @@ class Family:
 
 _families: OrderedDict[str, Family] = OrderedDict()
 _latest: dict[str, Family] = {}
-_lock = threading.Lock()
+_lock = forks.rlock()
 
 
 def family(name: str, fingerprint: str, place: str = "") -> Family:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from nxkernel import forks
 from nxkernel.errors import ClosedStreamError, StreamTimeoutError, message
 from nxkernel.wording import counted
 
@@ -26,13 +27,14 @@ class Channel:
 
     def __init__(self, name: str, size: int | None) -> None:
         self._name, self._size = name, size
-        self._changed = threading.Condition()
+        self._changed = threading.Condition(forks.rlock())
         self._inputs: deque[Any] = deque()
         self._outputs: deque[Any] = deque()
         self._sent = self._received = self._called = 0
         self._open, self._ended = True, False
         self._state: Any = None
         self._error: BaseException | None = None
+        forks.in_child(self._lose_thread)
 
     def counts(self) -> tuple[int, int, str]:
         """How many inputs were sent and outputs received, and how it is."""
@@ -180,6 +182,16 @@ class Channel:
             self._error, self._open, self._ended = error, False, True
             self._inputs.clear()
             self._changed.notify_all()
+
+    def _lose_thread(self) -> None:
+        """In a child there is no thread that takes inputs; outputs that there are can be received."""
+        if not self._ended:
+            text = f"the stream {self._name} has no thread in this process: it was opened before this one was forked."
+            with self._changed:
+                self._error = ClosedStreamError(message(text, "Open another one here."))
+                self._open, self._ended = False, True
+                self._inputs.clear()
+                self._changed.notify_all()
 
     def end(self, state: Any) -> None:
         """End with the last state."""

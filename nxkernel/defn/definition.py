@@ -44,6 +44,7 @@ from nxkernel.defn.report import CompilationView
 from nxkernel.defn.telling import tell
 from nxkernel.defn.trace import Traced
 from nxkernel.errors import CompilationError, NxError, NxValueError, message
+from nxkernel.forks import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.meanwhile import settled
@@ -142,7 +143,7 @@ class Definition(Compiled):
     def __reduce__(self) -> str | tuple:
         return pickling.reduced(self, Definition)
 
-    __nx_pickled__ = functools.cached_property(pickling.stand_in)
+    __nx_pickled__ = cached_property(pickling.stand_in)
 
     # Calls -----------------------------------------------------------------------------------------------------
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nxkernel import forks
 from nxkernel.compilers import interface
 from nxkernel.compilers.interface import Executable
 from nxkernel.defn.devices import COMPILER
@@ -37,7 +37,7 @@ class _Kept(OrderedDict):
 
     def __init__(self, most: int) -> None:
         super().__init__()
-        self._most, self._lock = most, threading.Lock()
+        self._most, self._lock = most, forks.rlock()
 
     def find(self, key: Any) -> Any:
         with self._lock:

@@ -7,12 +7,12 @@ somebody listens; those of a cell become one record at its end (:func:`nxkernel.
 from __future__ import annotations
 
 import itertools
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from nxkernel import forks
 from nxkernel.wording import counted
 
 #: How many records are kept; older ones are forgotten.
@@ -160,7 +160,7 @@ class Stream:
     def __init__(self, kept: int = KEPT) -> None:
         self._records: deque[Event] = deque(maxlen=kept)
         self._listeners: tuple[tuple[Callable[[Event], None], bool], ...] = ()
-        self._lock = threading.Lock()
+        self._lock = forks.rlock()
         #: How many records were ever kept, which numbers them, and how often all were forgotten.
         self.kept = self.cleared = 0
         #: The cell that is running, of which records say that they are.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from nxkernel import forks
 from nxkernel.defn.events import Cell, Event, Stream, stream
 
 #: Functions and cells of which sums are kept; those that were quiet for longest go first.
@@ -110,7 +110,7 @@ class History:
     """
 
     def __init__(self, source: Stream) -> None:
-        self._source, self._lock = source, threading.Lock()
+        self._source, self._lock = source, forks.rlock()
         self._stop: Callable[[], None] | None = None
         self._read = 0
         self._forget()

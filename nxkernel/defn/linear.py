@@ -11,6 +11,7 @@ from nxkernel import types
 from nxkernel.defn import containers, entries, subjects, variables
 from nxkernel.defn.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.forks import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, replayed
@@ -51,7 +52,7 @@ class _Pullback:
         self.gains, together = gradients(nodes, self.unit, self.nodes, nodes)
         self.outputs = [variables.like(leaf, node) for (_, leaf), node in zip(outputs, together, strict=True)]
 
-    @functools.cached_property
+    @cached_property
     def kept(self) -> list[Expr]:
         """What the gains are computed from besides, by what came before the cotangents."""
         return _known_before(self.gains, self.unit, self.nodes)

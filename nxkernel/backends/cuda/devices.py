@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import threading
 
+from nxkernel import forks
 from nxkernel.backends.cuda import availability
 from nxkernel.backends.cuda.machine import Device
 from nxkernel.errors import CudaUnavailableError, NxTypeError, NxValueError, message
 
 _NAME = re.compile(r"cuda(?::(\d+))?")
-_lock = threading.Lock()
+_lock = forks.rlock()
 _devices: dict[tuple[bool, int], Device] = {}
 
 

@@ -6,7 +6,6 @@ import collections
 import contextlib
 import os
 import threading
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -15,6 +14,7 @@ import numpy as np
 from cupy.cuda import driver, runtime
 from cupy.cuda.memory import OutOfMemoryError
 
+from nxkernel import forks
 from nxkernel.backends.cuda import faults
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.backends.cuda.launching import Kernel, Prepared, SourceLike, pointers
@@ -55,9 +55,7 @@ class PhysicalDevice(Device):
         self._resident = self._attribute(runtime.cudaDevAttrMaxThreadsPerMultiProcessor)
         #: Whether the device reads any memory of the host by itself, as Grace's processors let it: some time, then.
         self._reads_host = bool(self._attribute(runtime.cudaDevAttrPageableMemoryAccessUsesHostPageTables))
-        if hasattr(os, "register_at_fork"):
-            forked = weakref.WeakMethod(self._forked)
-            os.register_at_fork(after_in_child=lambda: (found := forked()) and found())
+        forks.in_child(self._forked)
 
     def _attribute(self, which: int) -> int:
         return runtime.deviceGetAttribute(which, self.index)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel import forks
 from nxkernel.backends.cuda import faults
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.backends.cuda.launching import WORDS, Kernel, Prepared, SourceLike, pointers
@@ -43,7 +44,7 @@ class SimulatedDevice(Device):
         self._starts: list[int] = []
         self._used = 0
         self._limit: int | None = None
-        self._lock = threading.RLock()
+        self._lock = forks.rlock()
         self._captured = _Captured()
 
     # Memory.

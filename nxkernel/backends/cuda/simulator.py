@@ -12,7 +12,6 @@ import contextlib
 import itertools
 import linecache
 import sys
-import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +19,8 @@ import numpy as np
 from numba.cuda.np import numpy_support
 from numba.cuda.simulator.kernelapi import Dim3, FakeCUDAModule
 from numba.cuda.types import Type as NumbaType
+
+from nxkernel import forks
 
 #: The calls at which a thread waits for others: all of its block, or of its warp.
 BLOCK = frozenset({"syncthreads", "syncthreads_and", "syncthreads_count", "syncthreads_or"})
@@ -29,7 +30,7 @@ WIDTH = 32
 #: What memory holds that nobody has written: a large negative float, a large negative integer, no small number.
 GARBAGE = 0xFB
 
-_lock = threading.RLock()
+_lock = forks.rlock()
 
 
 class SimulatedKernel:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import _thread
 import atexit
 import queue
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from llvmlite.binding import ffi
+from nxkernel import forks
 
 Made = TypeVar("Made")
 
@@ -27,6 +26,8 @@ class _Job:
         self.work = work
         self.result: Any = None
         self.error: BaseException | None = None
+        #: Whether the thread that was to do it is that of another process.
+        self.lost = False
         self.done = threading.Lock()
         self.done.acquire()
 
@@ -43,10 +44,9 @@ class _Job:
 
 
 # Locks, queues and the starting of threads are those written in C, which a signal handler cannot cut in two.
-# The lock of LLVM, and that of Numba, are of this type.
-_OWNED = type(threading.RLock())
 _jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
 _busy = threading.Lock()
+_awaited: list[_Job] = []
 _started = _over = False
 
 
@@ -69,6 +69,7 @@ def do(work: Callable[[], Made]) -> Made:
     5
     """
     global _started
+    forks.check()
     if threading.get_ident() != threading.main_thread().ident or _over:
         return work()
     _give_back_locks()
@@ -76,8 +77,14 @@ def do(work: Callable[[], Made]) -> Made:
         _thread.start_new_thread(_work, (_jobs, _busy))
         _started = True
     job = _Job(work)
-    _jobs.put(job)
-    job.done.acquire()
+    _awaited.append(job)
+    try:
+        _jobs.put(job)
+        job.done.acquire()
+    finally:
+        _awaited.remove(job)
+    if job.lost:
+        return do(work)
     if job.error is not None:
         raise job.error
     return job.result
@@ -101,15 +108,17 @@ def _finish() -> None:
 
 def _give_back_locks() -> None:
     """Release what an interrupt of Numba's compiler has left locked by this thread, which is not in there now."""
-    compiler = sys.modules.get("numba.core.compiler_lock")
-    for holder in (ffi.lib, getattr(compiler, "global_compiler_lock", None)):
-        lock = getattr(holder, "_lock", None)
-        lock = getattr(lock, "_lock", lock)
-        if isinstance(lock, _OWNED) and lock._is_owned():
+    for lock in forks.native():
+        if lock._is_owned():
             lock._release_save()
 
 
-def after_fork() -> None:
-    """In a child process: the thread did not come along."""
+@forks.in_child
+def _lose_thread() -> None:
+    """The thread did not come along; who forked in a signal handler, while it waited, has the work done again."""
     global _jobs, _busy, _started
     _jobs, _busy, _started = queue.SimpleQueue(), threading.Lock(), False
+    for job in _awaited:
+        job.lost = job.done.locked()
+        if job.lost:
+            job.done.release()

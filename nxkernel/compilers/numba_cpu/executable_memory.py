@@ -13,10 +13,10 @@ import errno
 import functools
 import mmap
 import os
-import threading
 from collections import deque
 from pathlib import Path
 
+from nxkernel import forks
 from nxkernel.errors import CompilationError, message
 
 #: Bytes of a slab, unless something needs more.
@@ -29,7 +29,8 @@ SPARE = 16
 _READ, _WRITE, _RUN = mmap.PROT_READ, mmap.PROT_WRITE, mmap.PROT_EXEC
 _FAILED = ctypes.c_void_p(-1).value
 
-_lock = threading.Lock()
+# Whoever releases a block may be inside of it: the collector runs at any moment.
+_lock = forks.lock()
 _slabs: list[_Slab] = []
 #: Blocks that nobody holds any more: the collector finds them at any moment, in any thread.
 _released: deque[Block] = deque()
@@ -153,11 +154,12 @@ def _put_back() -> None:
             _system().munmap(slab.address, slab.size)
 
 
-def after_fork() -> None:
-    """In a child process: what is placed from now on goes into mappings of its own."""
-    global _lock
-    _lock = threading.Lock()
+@forks.in_child
+def _begin_own_slabs() -> None:
+    """What a child places goes into mappings of its own."""
     # Another thread of the parent may have been about to change one of them.
+    for slab in _slabs:
+        _protect(slab, _READ | _RUN)
     _slabs.clear()
     _released.clear()
 

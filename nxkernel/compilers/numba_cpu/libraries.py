@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from nxkernel import shapes, types
+from nxkernel import forks, shapes, types
 from nxkernel.compilers.numba_cpu import loader, threads
 from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
 from nxkernel.types import Type
@@ -265,8 +265,9 @@ declare void @nxk_blas_{_SET}(i32)
 """
 
 
-def after_fork() -> None:
-    """In a child process: nobody multiplies, so BLAS has its threads again."""
+@forks.in_child
+def _give_threads_back() -> None:
+    """Nobody else multiplies in a child, so BLAS has its threads again."""
     if threads.STATE[_USERS]:
         getattr(_blas(), control() + _SET)(int(threads.STATE[_KEPT]))
     threads.STATE[[_USERS, _KEPT, _HELD]] = 0

@@ -190,9 +190,3 @@ def check_room() -> None:
     """
     if OWN:
         executable_memory.check_room()
-
-
-def after_fork() -> None:
-    """In a child process: nothing is being loaded."""
-    if OWN:
-        executable_memory.after_fork()

@@ -10,12 +10,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import os
 from collections.abc import Callable
 
 import numpy as np
 
-from nxkernel.compilers.numba_cpu import apart, libraries, loader, pool, store, threads
+from nxkernel.compilers.numba_cpu import pool, store, threads
 from nxkernel.compilers.numba_cpu.loader import Code
 
 #: Where NumPy keeps the address of the elements and the flags in an array object; part of its binary interface.
@@ -138,19 +137,6 @@ def prepare() -> None:
     pool.load()
     _method()
     threads.start()
-    _watch_forks()
-
-
-@functools.cache
-def _watch_forks() -> None:
-    """Have a child process begin without the threads and the locks of its parent, which did not come along."""
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_in_child)
-
-
-def _in_child() -> None:
-    for module in (threads, libraries, store, loader, apart):
-        module.after_fork()
 
 
 def callable_program(code: Code, params: np.ndarray) -> Callable[..., bool]:

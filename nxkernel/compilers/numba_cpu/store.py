@@ -12,6 +12,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
+from nxkernel import forks
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.numba_cpu import apart, loader
 from nxkernel.compilers.numba_cpu.loader import Code
@@ -22,7 +23,7 @@ KEPT = 8 << 20
 _codes: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()
 _recent: OrderedDict[str, Code] = OrderedDict()
 _recent_size = 0
-_lock = threading.Lock()
+_lock = forks.rlock()
 _building: dict[str, threading.Event] = {}
 
 
@@ -162,8 +163,7 @@ def forget() -> int:
         return len(forgotten)
 
 
-def after_fork() -> None:
-    """In a child process: no lock is held, nothing is being built."""
-    global _lock
-    _lock = threading.Lock()
+@forks.in_child
+def _abandon() -> None:
+    """Nobody is left in a child who builds what others began."""
     _building.clear()

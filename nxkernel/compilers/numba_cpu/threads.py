@@ -7,12 +7,12 @@ import ctypes
 import importlib.machinery
 import importlib.util
 import os
-import threading
 import types
 from collections.abc import Iterator
 
 import numpy as np
 
+from nxkernel import forks
 from nxkernel.compilers.numba_cpu import pool
 from nxkernel.compilers.numba_cpu.pool import POOL, TAKEN, THREADS, WORDS
 from nxkernel.errors import NxValueError
@@ -32,7 +32,7 @@ STATE = _shared(WORDS)
 #: How often a thread of the OpenMP pool looks whether there is work before it sleeps.
 TURNS = 10_000
 
-_lock = threading.Lock()
+_lock = forks.rlock()
 _numba: types.ModuleType | None = None
 _started = 1
 
@@ -104,11 +104,13 @@ def start() -> None:
         STATE[THREADS] = _started = count
 
 
-def after_fork() -> None:
-    """In a child process: run kernels on the calling thread from now on."""
-    global _lock
-    _lock = threading.Lock()
+@forks.in_child
+def _leave_pool() -> None:
+    """Run kernels on the calling thread from now on; where there was no pool yet, a child starts its own."""
+    global _started
     STATE[POOL] = STATE[TAKEN] = 0
+    if STATE[THREADS]:
+        STATE[THREADS] = _started = 1
 
 
 @contextlib.contextmanager

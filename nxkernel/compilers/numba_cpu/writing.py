@@ -7,7 +7,6 @@ number that depends on a shape, so that a new shape is a new table for the same 
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +20,7 @@ from nxkernel.compilers.numba_cpu.constants import bits
 from nxkernel.compilers.numba_cpu.executable import Program
 from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
 from nxkernel.compilers.numba_cpu.operations import Emitter
+from nxkernel.forks import cached_property
 from nxkernel.types import Type
 
 POINTERS, PARAMS = Value("ptr", 1, "%pointers"), Value("ptr", 1, "%params")
@@ -50,17 +50,17 @@ class Function:
     stop: Value | None = None
     at_end: str = ""
 
-    @functools.cached_property
+    @cached_property
     def e(self) -> Emitter:
         """Writes its arithmetic."""
         return Emitter(self.b, inline=True)
 
-    @functools.cached_property
+    @cached_property
     def seen(self) -> Value:
         """Where it keeps when it last looked at the clock for an interrupt."""
         return self.b.room("i64", 1, zero=True)
 
-    @functools.cached_property
+    @cached_property
     def left(self) -> Value:
         """Where it keeps how many turns are left before it looks at the clock."""
         return self.b.room("i64", 1, zero=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from nxkernel import forks
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.memory import aligned
@@ -48,7 +48,7 @@ class CudaExecutable:
     def __init__(self, graph: Graph, plan: Plan, device: Any) -> None:
         self.graph, self.plan, self.device = graph, plan, device
         self.lower_ms = self.native_ms = 0.0
-        self._lock = threading.RLock()
+        self._lock = forks.rlock()
         self._ready: dict[tuple[Any, frozenset[int]], Ready] = {}
         numbers = planning.guessed(graph, plan)
         #: The single inputs, where it matters whether the host knows them.
@@ -124,7 +124,7 @@ class Ready:
         self.graph, self.program, self.device = graph, program, device
         self._load()
         self._arrays = [(node.shape, node.type.dtype) for node in plan.arrays]
-        self._lock = threading.RLock()
+        self._lock = forks.rlock()
         changed = {number: place for place, number in graph.updates}
         self._results = [
             (where, node.shape, number in changed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 from nxkernel import shapes
@@ -16,6 +15,7 @@ from nxkernel.compilers.numba_cuda.reductions import Accumulator, Together
 from nxkernel.compilers.numba_cuda.sections import Code, Lane, room
 from nxkernel.compilers.numba_cuda.walking import ABREAST, SHORT, Span
 from nxkernel.compilers.numba_cuda.writing import Writer
+from nxkernel.forks import cached_property
 
 #: The number that stands for the blocks of an axis among axes.
 BLOCKS = -1
@@ -317,7 +317,7 @@ class Columns(Grouping):
     name, title = "columns", "column by column"
     group, member = "cuda.threadIdx.x", "cuda.threadIdx.y"
 
-    @functools.cached_property
+    @cached_property
     def room(self) -> int:
         """See the base."""
         bytes_ = sum(

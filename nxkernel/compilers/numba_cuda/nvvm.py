@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from nxkernel import forks
 from nxkernel.backends.cuda.launching import pointers
 from nxkernel.compilers.numba_cuda.launches import Source
 from nxkernel.errors import CompilationError, message
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from llvmlite import ir
 
 _ARCH = re.compile(r"sm_(\d+)(\d)[af]?")
+_native = forks.rlock()
+forks.across(lambda: [_native])
 
 
 def ptx_here(source: Source, arch: str) -> str:
@@ -41,9 +44,12 @@ def ptx_here(source: Source, arch: str) -> str:
 
     from nxkernel.compilers.numba_cuda.translation import TranslationError
 
+    forks.check()
     major, minor = capability(arch)
     try:
-        made = nvvm.compile_ir(str(module(source, (major, minor))), arch=f"compute_{major}{minor}", opt=3)
+        text = str(module(source, (major, minor)))
+        with _native:
+            made = nvvm.compile_ir(text, arch=f"compute_{major}{minor}", opt=3)
     except (TranslationError, nvvmError) as error:
         hints = [line.strip() for line in str(error).splitlines() if line.strip()][:8]
         raise CompilationError(message(f"the kernel {source.name} does not compile for {arch}.", *hints)) from error

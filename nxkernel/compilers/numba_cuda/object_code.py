@@ -9,15 +9,16 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from nxkernel import forks
 from nxkernel.backends.cuda.launching import Kernel
 from nxkernel.backends.cuda.machine import Device
 from nxkernel.compilers import disk_cache
@@ -32,7 +33,10 @@ _codes: dict[tuple[str, str], bytes] = {}
 _times: dict[tuple[str, str], float] = {}
 _texts: dict[tuple[str, str], str] = {}
 _kernels: dict[tuple[Device, str], Kernel] = {}
-_lock = threading.RLock()
+_lock = forks.rlock()
+#: That of nvJitLink, which another thread than that of the compiler is in.
+_linking = forks.rlock()
+forks.across(lambda: [_linking])
 
 
 class Code(NamedTuple):
@@ -280,6 +284,11 @@ def linked(text: str, symbol: str, arch: str) -> bytes:
     from cuda.bindings import nvjitlink
 
     data = text.encode()
+    with _linking:
+        return _linked(nvjitlink, data, symbol, arch)
+
+
+def _linked(nvjitlink: ModuleType, data: bytes, symbol: str, arch: str) -> bytes:
     handle = nvjitlink.create(1, [f"-arch={arch}"])
     try:
         nvjitlink.add_data(handle, nvjitlink.InputType.PTX, data, len(data), symbol)

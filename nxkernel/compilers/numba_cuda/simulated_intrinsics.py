@@ -6,15 +6,14 @@ See :mod:`~nxkernel.compilers.numba_cuda.intrinsics`. Callers keep NumPy's warni
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from nxkernel import forks, types
 from nxkernel import primitives as p
-from nxkernel import types
 from nxkernel.backends import threefry
 from nxkernel.backends.numpy import MEANING, cast
 from nxkernel.compilers.numba_cuda.intrinsics import FUNCTIONS
@@ -52,7 +51,7 @@ TABLE["select"] = lambda mask, x, y: x if mask else y
 # Memory ----------------------------------------------------------------------------------------------------------
 
 #: Threads of the simulator are threads of Python.
-_lock = threading.Lock()
+_lock = forks.rlock()
 
 
 class _Further:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
+from nxkernel import forks
 from nxkernel.compilers.numba_cuda.launches import Source
 from nxkernel.errors import CompilationError, message
 
@@ -25,7 +26,6 @@ from nxkernel.errors import CompilationError, message
 WORTH, MOST = 32, 7
 
 _workers: list[Worker] = []
-_owner = os.getpid()
 
 
 class Worker:
@@ -47,15 +47,17 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
-            text=True,
+            # Pipes as they are: the locks of Python's buffers, and what is in them, would go along into a child.
+            bufsize=0,
         )
+        self._read = b""
         self.ready = False
-        self.lock = threading.Lock()
+        self.lock = forks.lock()
 
     def wait(self) -> bool:
         """Wait until it is ready; False when it never will be."""
         with self.lock, contextlib.suppress(ValueError, OSError):
-            self.ready = self.ready or "ready" in json.loads(self.process.stdout.readline() or "{}")
+            self.ready = self.ready or "ready" in json.loads(self._line() or "{}")
         return self.ready
 
     def ask(self, source: Source, arch: str, form: str) -> dict | None:
@@ -63,12 +65,29 @@ class Worker:
         request = {"name": source.name, "text": source.text, "parameters": source.parameters}
         try:
             with self.lock:
-                self.process.stdin.write(json.dumps({**request, "arch": arch, "form": form}) + "\n")
-                self.process.stdin.flush()
-                return json.loads(self.process.stdout.readline())
+                text = memoryview(json.dumps({**request, "arch": arch, "form": form}).encode() + b"\n")
+                while text:
+                    text = text[self.process.stdin.write(text) :]
+                return json.loads(self._line())
         except (OSError, ValueError):
             self.ready = False
             return None
+
+    def _line(self) -> bytes:
+        """What it says next; nothing when it has ended."""
+        while b"\n" not in self._read:
+            more = self.process.stdout.read(1 << 16)
+            if not more:
+                return b""
+            self._read += more
+        line, _, self._read = self._read.partition(b"\n")
+        return line
+
+    def leave(self) -> None:
+        """Be none of this process, which is a child of the one that started it."""
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.returncode = 0
 
     def stop(self) -> None:
         """End it."""
@@ -166,11 +185,6 @@ def _pool(count: int, arch: str) -> list[Worker]:
 
 
 def _some(count: int, arch: str) -> list[Worker]:
-    global _owner
-    if _owner != os.getpid():
-        # A child of this process has no part in the pipes of its parent's workers.
-        _workers.clear()
-        _owner = os.getpid()
     for each in [each for each in _workers if each.process.poll() is not None]:
         _workers.remove(each)
         each.stop()
@@ -187,7 +201,14 @@ def _processors() -> int:
 @atexit.register
 def stop() -> None:
     """End the workers."""
-    if _owner == os.getpid():
-        for each in _workers:
-            each.stop()
+    for each in _workers:
+        each.stop()
+    _workers.clear()
+
+
+@forks.in_child
+def _leave_workers() -> None:
+    """A child has no part in the workers of its parent."""
+    for each in _workers:
+        each.leave()
     _workers.clear()

@@ -74,6 +74,5 @@ def test_a_child_process_has_a_thread_of_its_own():
     apart.do(lambda: None)
     child = os.fork()
     if not child:
-        apart.after_fork()
         os._exit(apart.do(lambda: 5))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5

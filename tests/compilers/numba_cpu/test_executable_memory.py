@@ -142,7 +142,6 @@ def test_a_child_process_leaves_its_parents_memory_alone():
     read, write = os.pipe()
     child = os.fork()
     if not child:
-        executable_memory.after_fork()
         before = executable_memory.taken()
         ours[1].release()
         own = returning(9)

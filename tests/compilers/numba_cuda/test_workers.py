@@ -98,6 +98,19 @@ def test_what_does_not_compile_there_is_told_here(pool, ready):
         object_code.codes([wrong, source(1), source(2)], "sm_90")
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_process_starts_its_own(pool, ready):
+    pool._workers.append(ready)
+    child = os.fork()
+    if not child:
+        pool.stop()
+        os._exit(10 * len(pool._workers) + ready.process.stdin.closed + 2 * ready.process.stdout.closed)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    assert ready.process.poll() is None
+    assert "code" in ready.ask(source(1), "sm_90", "cubin")
+
+
 def test_what_a_dead_worker_had_is_compiled_here(pool, ready):
     pool._workers.append(ready)
     ready.process.kill()
@@ -126,10 +139,3 @@ def test_a_worker_without_work_ends():
     with subprocess.Popen([sys.executable, "-c", code, "sm_90"], stdin=asked, stdout=asked, text=True) as process:
         assert json.loads(process.stdout.readline()) == {"ready": True}
         assert process.wait(30) == 0
-
-
-def test_a_child_process_starts_its_own(pool):
-    pool._workers.append("the parent's")
-    pool._owner = -1
-    assert pool._some(0, "sm_90") == []
-    assert pool._owner == os.getpid()

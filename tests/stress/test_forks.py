@@ -1,0 +1,31 @@
+"""Processes that are forked while other threads compile: ``NXKERNEL_STRESS_FORKS`` of them, none hangs."""
+
+import os
+import time
+
+import pytest
+
+import forking
+import stressing
+from nxkernel import forks
+
+pytestmark = [
+    pytest.mark.stress,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork"),
+]
+
+#: Forks of one parent process.
+BATCH = 100
+
+
+def test_forks_while_threads_compile(say):
+    wanted, seed = stressing.many("FORKS", 2000), stressing.many("SEED", time.time_ns() % 2**31)
+    say(f"\n{wanted} forks, {forking.THREADS} threads that compile, seed {seed}")
+    done = 0
+    while done < wanted:
+        count = min(BATCH, wanted - done)
+        hung, failed, compiled, longest = forking.forked(count, seed + done)
+        assert (hung, failed) == (0, 0)
+        assert longest < forks.PATIENCE
+        done += count
+        say(f"{done} forked, none hung; {compiled} programs compiled meanwhile, {longest:.3f} s the longest wait")
