@@ -21,11 +21,11 @@ class Pane {
   }
 
   overview(graph) {
-    const keys = [["↑ ↓ ← →", "walk along the edges"], ["Enter, g", "open or fold a group"], ["[ ]", "step back and forth"], ["/", "search"], ["+ − 0", "zoom, fit"]];
+    const keys = [["↑ ↓ ← →", "walk"], ["Enter, g", "open, fold"], ["[ ]", "back, forth"], ["/", "search"], ["+ − 0", "zoom, fit"]];
     return [
       html("h3", { text: graph.signature }),
       ...graph.about.map((line) => html("p", { text: line })),
-      html("dl", { class: "nx-keys" }, ...keys.flatMap(([key, what]) => [html("dt", { text: key }), html("dd", { text: what })])),
+      html("p", { class: "nx-keys", "aria-label": "Keys" }, ...keys.map(([key, what]) => html("span", {}, html("kbd", { text: key }), ` ${what}`))),
     ];
   }
 

@@ -20,7 +20,7 @@ WHOLE = 120
 #: A widget has room for so many pixels of height and width before labels become too small to read.
 ROOM = (1600.0, 1500.0)
 #: Longer labels and titles are cut; the widget's side pane and the picture's tooltips have the rest.
-_LABEL, _TITLE = 30, 44
+_LABEL, _TITLE = 30, 64
 _HEIGHT, _FOLDED = 40.0, 44.0
 
 

@@ -210,12 +210,17 @@ class Timeline {
   /** Each event as a bar, as high as the logarithm of what it took; hits are dots. */
   chart(rows) {
     const high = 54, most = Math.log10(Math.max(100, ...rows.map((event) => event.ms.total)) / 0.1), bars = [];
-    let x = 4, cell = null;
+    // A name has 6 pixels a letter; one that would run into its neighbour's is left to the tip of its bars.
+    let x = 4, cell = null, free = 0;
     for (const event of rows) {
       const title = event.cell || event.where;
       if (title !== cell) {
         x += cell === null ? 0 : 10;
-        bars.push(svg("text", { x, y: high + 13, text: cell === null ? title : title.replace("cell ", "") }));
+        const name = cell === null ? title : title.replace("cell ", "");
+        if (x >= free) {
+          bars.push(svg("text", { x, y: high + 13, text: name }));
+          free = x + 6 * name.length + 4;
+        }
         cell = title;
       }
       const height = Math.max(4, (high * Math.log10(Math.max(event.ms.total, 0.1) / 0.1)) / most), tip = `${event.function} ${event.what}${event.ms.total ? `, ${duration(event.ms.total)}` : ""} (${title})`;
@@ -223,7 +228,8 @@ class Timeline {
       bars.push(svg("g", { class: `nx-${group(event.kind)}${event.id === this.current ? " nx-current" : ""}`, "data-nx-key": `bar ${event.id}`, onclick: () => this.choose(event.id, true) }, svg("title", { text: tip }), svg("rect", { class: "nx-touch", x: x - 1, y: 0, width: 10, height: high }), mark));
       x += 11;
     }
-    const picture = svg("svg", { width: x + 30, height: high + 18, "aria-hidden": "true" }, svg("line", { x1: 0, x2: x + 30, y1: high + 0.5, y2: high + 0.5 }), ...bars);
+    const width = Math.max(x + 30, free);
+    const picture = svg("svg", { width, height: high + 18, "aria-hidden": "true" }, svg("line", { x1: 0, x2: width, y1: high + 0.5, y2: high + 0.5 }), ...bars);
     return html("div", { class: "nx-strip", "data-nx-key": "strip" }, picture);
   }
 
