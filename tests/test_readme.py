@@ -31,7 +31,7 @@ def cells():
 
 
 def test_names_the_two_commands():
-    assert "    pip install '.[lab]' && jupyter lab tutorials\n" in README
+    assert "    pip install '.[lab]' && jupyter lab tutorials/index.ipynb\n" in README
     assert "    pip install '.[test]' && pytest\n" in README
 
 
