@@ -112,7 +112,7 @@ class Selected(Value):
 
     def copied(self) -> Selected:
         """The elements as they are now."""
-        return Selected(wrap(operand(self.base)), self.mask, self.axis)
+        return Selected(Array.of(operand(self.base)), self.mask, self.axis)
 
     def compact(self) -> Any:
         """The elements one after the other: a part of which the running program knows the length."""

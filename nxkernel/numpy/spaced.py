@@ -159,7 +159,7 @@ class Spaced(Selected):
 
     def copied(self) -> Spaced:
         """The elements as they are now."""
-        return Spaced(wrap(operand(self.base)), self.axis, self.spread, self.elements)
+        return Spaced(Array.of(operand(self.base)), self.axis, self.spread, self.elements)
 
     def __getitem__(self, key: Any) -> Any:
         if self.is_view and _is_index(key):

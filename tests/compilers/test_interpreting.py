@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 import nxkernel as nx
+import random_loops
 from catalogue import PROGRAMS
 from comparing import compare
+from fuzzing import repeat
 from interpreting import DisorderError, MeaningError, OutOfBoundsError, OverlapError, interpreter, spread_loops
 from nxkernel.compilers import independence, maps, plan, updates
 from nxkernel.compilers.independence import Independence
 from nxkernel.defn import cache
+from random_graphs import failure
 
 #: Programs with loops that may be spread, and that are interpreted within half a second.
 SPREAD = [
@@ -38,6 +42,31 @@ def test_programs_with_spread_loops(program, interpreted):
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_all_programs(program, interpreted):
     compare(program, program.sizes[0], interpreted)
+
+
+@pytest.mark.parametrize("first", [0, 20, 40])
+def test_some_random_graphs(first):
+    with interpreter("numba_cpu"):
+        assert [failure(seed) for seed in range(first, first + 20)] == [None] * 20
+
+
+@pytest.mark.parametrize("first", [0, 8])
+def test_some_random_loops(first):
+    assert sum(map(random_loops.check, range(first, first + 8))) > 0
+
+
+@pytest.mark.fuzz
+def test_many_random_graphs():
+    def check(data):
+        with interpreter("numba_cpu"):
+            assert failure(data.draw(st.integers(0, 2**40))) is None
+
+    assert repeat(check)
+
+
+@pytest.mark.fuzz
+def test_many_random_loops():
+    assert repeat(lambda data: random_loops.check(data.draw(st.integers(0, 2**40))))
 
 
 def from_the_row_before(x):

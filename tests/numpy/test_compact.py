@@ -183,3 +183,9 @@ def test_what_a_mask_picks_is_a_copy_of_that_moment(text, compiler):
         found = nx.defn(f, promotion="numpy", compiler=compiler)(ours, np.int64(1))
         assert_same(found, f(theirs, 1))
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_what_a_mask_picks_of_one_number():
+    f = function_of("t = u[u > 1]\nt += 1\nreturn t.sum(), u", "u")
+    for number in (5.0, 0.0):
+        assert_same(nx.defn(f, promotion="numpy")(np.array(number)), f(np.array(number)))

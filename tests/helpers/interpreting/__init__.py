@@ -37,7 +37,7 @@ __all__ = [
 class Interpreter:
     """The compiler whose programs are interpreted plans."""
 
-    name = "interpreted"
+    name = "numba_cpu"
 
     def compile(self, graph: Graph) -> Interpreted:
         """The program of a graph."""
@@ -89,14 +89,17 @@ class Interpreted:
 
 
 @contextlib.contextmanager
-def interpreter() -> Iterator[str]:
-    """Have ``compiler="interpreted"`` meanwhile; gives that name."""
-    interface.register(Interpreter.name, Interpreter)
+def interpreter(name: str = "interpreted") -> Iterator[str]:
+    """Have a compiler of that name interpret plans meanwhile; gives the name."""
+    kept = interface._REGISTRY.get(name), interface._MADE.pop(name, None)
+    interface.register(name, Interpreter)
     try:
-        yield Interpreter.name
+        yield name
     finally:
-        del interface._REGISTRY[Interpreter.name]
-        interface._MADE.pop(Interpreter.name, None)
+        for table, before in zip((interface._REGISTRY, interface._MADE), kept, strict=True):
+            table.pop(name, None)
+            if before is not None:
+                table[name] = before
 
 
 def spread_loops(definition: nx.defn) -> list[Control]:

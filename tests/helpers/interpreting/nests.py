@@ -7,6 +7,7 @@ another element of it writes, since several of them are one vector.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -218,7 +219,8 @@ class _Nest:
 
     def _rows(self, value: np.ndarray) -> np.ndarray:
         """A value as rows: outer axes, then all inner ones as one."""
-        return np.broadcast_to(value, self.shape).reshape(*self.shape[: self.nest.outer], -1)
+        outer, inner = self.shape[: self.nest.outer], self.shape[self.nest.outer :]
+        return np.broadcast_to(value, self.shape).reshape(*outer, math.prod(inner))
 
     def _back(self, rows: np.ndarray, type_: types.Type) -> np.ndarray:
         return cast(rows, type_).reshape(self.shape[: self.nest.outer] + (1,) * (self.rank - self.nest.outer))
