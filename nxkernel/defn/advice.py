@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,21 @@ def advice(found: Sequence[Change], arguments: Arguments, declared: Declared, pr
         what = "the option " if change.role == "option" else ""
         return f"Each new value of {what}{change.name} is a program of its own: keep to a few values."
     return ""
+
+
+def unwatched(found: Mapping[str, str]) -> str:
+    """What to do about what is read anew at each call.
+
+    Parameters
+    ----------
+    found : mapping
+        ``"captured frame"`` to what that is.
+    """
+    name = next(iter(found)).partition(" ")[2]
+    return (
+        f"To have it traced once, read what it needs of {name} outside, into a number, a list, a dict or an array: "
+        "changes of those are seen."
+    )
 
 
 def _is_of_type(change: Change) -> bool:

@@ -11,10 +11,11 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.defn import containers, devices, faces, places
-from nxkernel.defn.captures import Survey, Walk
+from nxkernel.defn.captures import Survey
 from nxkernel.defn.changes import Parts
 from nxkernel.defn.leaf import Leaf, array_of, kind_of, spec_of
 from nxkernel.defn.states import constant, describe
+from nxkernel.defn.surveying import Walk
 from nxkernel.defn.trace import Known, Traced, trace
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.traverse import post_order
@@ -131,6 +132,28 @@ class Arguments:
             self.owner,
             self.donated,
         )
+
+    @property
+    def anew(self) -> dict[str, str]:
+        """What cannot be compared, so that a call is traced whatever was traced before; by name, what it is."""
+        return self.survey.anew if self._walk is None else self.survey.anew | self._walk.anew
+
+    @property
+    def used_up(self) -> tuple[str, ...]:
+        """Those of them that give each value once."""
+        return self.survey.used_up if self._walk is None else (*self.survey.used_up, *self._walk.used_up)
+
+    @property
+    def is_aliased(self) -> bool:
+        """Whether captured arrays are one array that were several when the survey was made."""
+        arrays = self.arrays[: len(self.survey.arrays)]
+        return len({id(array) for _, _, array in arrays}) < self.survey.distinct
+
+    def look_again(self, survey: Survey, captured: Sequence[Any]) -> None:
+        """Go by another survey of the same function."""
+        here = [(a.name, a.spec, value) for a, value in zip(survey.arrays, captured, strict=True)]
+        self.arrays[: len(self.survey.arrays)] = here
+        self.survey = survey
 
     @property
     def has_device_tensors(self) -> bool:

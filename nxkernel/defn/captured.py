@@ -25,16 +25,19 @@ class Captured:
         Gives the value now.
     on_device : bool
         Whether it is in the memory of a device.
+    dtype : numpy.dtype
+        As NumPy has it, with its order of bytes; that of the type where it is not given.
     """
 
     name: str
     spec: Spec
     read: Callable[[], Any]
     on_device: bool = False
+    dtype: Any = None
 
     @property
     def expected(self) -> tuple[Any, Any, Any]:
         """Spec, shape and dtype of values that are like it; those of nothing on the host, where it is on a device."""
         if self.on_device:
             return (ON_DEVICE, self.spec), None, None
-        return self.spec, self.spec.shape, self.spec.type.dtype
+        return self.spec, self.spec.shape, self.dtype or self.spec.type.dtype

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+import operator
 import time
 import types
 from collections.abc import Callable, Mapping
@@ -123,6 +124,7 @@ class Definition(Compiled):
         self._positional = [parameter for parameter in parameters if parameter.kind in kinds]
         self._open = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
         self._survey: captures.Survey | None = None
+        self._made_of = subjects.made_of(function)
 
     def __repr__(self) -> str:
         return f"<definition {options.call(self.__name__, self._signature)}>"
@@ -239,7 +241,9 @@ class Definition(Compiled):
             shortcuts = arguments.survey.shortcuts
             if len(shortcuts) >= _SHORTCUTS:
                 shortcuts.clear()
-            shortcuts[key] = quick.Shortcut(self._family, arguments.survey, program, self.hooks)
+            left = quick.Left.of(subjects.plain(self._root), arguments.options, len(args), opts)
+            if left is not None:
+                shortcuts[key] = quick.Shortcut(self._family, arguments.survey, program, left, self.hooks)
         try:
             given = arguments.inputs(program.captured, program.fixed)
             if program.changes or program.reshaped:
@@ -296,6 +300,9 @@ class Definition(Compiled):
     @settled
     def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Arguments:
         __tracebackhide__ = True
+        if not all(map(operator.is_, subjects.made_of(self._root), self._made_of)):
+            # Somebody has given it other defaults.
+            self._set_function(self.__nx_function__, subjects.signature(self.__nx_function__))
         args, opts = self._placed(args, opts)
         with types_.promotion(self.face):
             return self._bound(args, opts, templates)
@@ -340,8 +347,13 @@ class Definition(Compiled):
         survey = self._survey
         captured = survey.fetch() if survey is not None else None
         if captured is None:
-            survey, captured = captures.survey(self._root)
-            self._survey = survey
+            return self._look_anew()
+        return survey, captured
+
+    def _look_anew(self) -> tuple[captures.Survey, list[Any]]:
+        survey, captured = captures.survey(self._root)
+        # What is read anew is not kept alive either.
+        self._survey = None if survey.anew else survey
         return survey, captured
 
     def _names(self, count: int) -> list[str]:
@@ -358,14 +370,23 @@ class Definition(Compiled):
 
     # Misses ----------------------------------------------------------------------------------------------------
 
+    def _find(self, arguments: Arguments, find: Callable[[tuple], Program | None]) -> Program | None:
+        """The program that was made for such a call, where there is one."""
+        program = find(arguments.ident)
+        if program is None and arguments.is_aliased:
+            # A program that reads two arrays answers for one in both places, and not the other way round.
+            arguments.look_again(*self._look_anew())
+            program = find(arguments.ident)
+        return program
+
     def _program(self, arguments: Arguments) -> tuple[Program, bool]:
         """The program that answers a call, and whether it was there."""
         __tracebackhide__ = True
-        program = self._family.find(arguments.ident)
+        program = self._find(arguments, self._family.find)
         if program is not None:
             return program, True
         with self._family.making:
-            program = self._family.find(arguments.ident)
+            program = self._find(arguments, self._family.find)
             if program is not None:
                 return program, True
             misuse.warn_of_numbers(self.__name__, arguments.paths, arguments.values)
@@ -404,11 +425,11 @@ class Definition(Compiled):
                 self._failed(error, where)
                 raise
             told = case.advice
-            changed = captures.survey(self._root)[0]
             self._family.count(program)
+            changed = captures.survey(self._root)[0]
             if changed.ident == arguments.survey.ident:
                 self._family.add(program)
-            else:
+            elif not arguments.anew:
                 told = advice.restless(self.__name__, arguments.survey.parts, changed.parts)
                 self._family.unkept = program, told
         notes = (*traced.notes, *explain.other_loops(case, executable.kernels))
@@ -431,6 +452,7 @@ class Definition(Compiled):
                 outside.refuse_traced(self.__name__)
                 break
             except AssignedError as found:
+                misuse.check_once(self.__name__, arguments.used_up)
                 outside.undo()
                 arguments.add_assigned(found.path, found.whole)
                 arguments.found_assigned.append((found.path, found.whole))
@@ -440,6 +462,7 @@ class Definition(Compiled):
                 if not more:
                     places.point_out(error)
                     raise
+                misuse.check_once(self.__name__, arguments.used_up)
                 arguments.fixed |= more
             except RecursionError as error:
                 raise misuse.endless(self.__name__, error) from None
@@ -473,10 +496,13 @@ class Definition(Compiled):
         ('first call',)
         """
         arguments = self._bind(args, opts, templates=True)
-        program = self._family.known(arguments.ident)
+        program = self._find(arguments, self._family.known)
         if program is not None:
             return explain.hit(self.__name__, program)
         case = explain.case(self._family, arguments, advice.Declared(self._root, self._static_by))
+        if arguments.used_up:
+            # A trace would use it up before the call.
+            return explain.miss(self.__name__, case, None, arguments.compiler, ())
         traced, _ = self._trace(arguments, dry=True)
         return explain.miss(self.__name__, case, traced.graph, arguments.compiler, traced.notes)
 

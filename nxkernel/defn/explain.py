@@ -14,7 +14,7 @@ from nxkernel import primitives as p
 from nxkernel.compilers import wholes
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.defn import devices, launches, measuring, sources, steps
-from nxkernel.defn.advice import Declared, advice
+from nxkernel.defn.advice import Declared, advice, unwatched
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import PROGRAMS, Family, Program
 from nxkernel.defn.changes import MADE_ANEW, Change, changes, is_type, lines
@@ -51,6 +51,9 @@ class Case:
 
 def case(family: Family, arguments: Arguments, declared: Declared) -> Case:
     """Why a call is new to a function that has no program for it."""
+    if arguments.anew:
+        found = [f"{label}: {what}, is read anew at each call" for label, what in arguments.anew.items()]
+        return Case(tuple([Change.saying(text, "unwatched") for text in found]), None, unwatched(arguments.anew))
     parts = arguments.parts()
     closest = family.closest(parts)
     found = changes(closest.parts, parts) if closest is not None else []
@@ -173,22 +176,22 @@ def hit(function: str, program: Program) -> Explanation:
     return Explanation(function, True, (), (), _history(program))
 
 
-def miss(function: str, told: Case, graph: Graph, compiler: str, notes: tuple[str, ...]) -> Explanation:
+def miss(function: str, told: Case, graph: Graph | None, compiler: str, notes: tuple[str, ...]) -> Explanation:
     """What a new call would do.
 
     Parameters
     ----------
     function : str
     told : Case
-    graph : Graph
-        What it would be traced to.
+    graph : Graph or None
+        What it would be traced to; None where that cannot be known before.
     compiler : str
         What would make a program of that.
     notes : tuple of str
         Of the trace.
     """
     kernels: list[KernelRecord] = []
-    if compiler != "evaluator":
+    if compiler != "evaluator" and graph is not None:
         if devices.is_for_devices(compiler):
             from nxkernel.compilers.numba_cuda.planning import foresee
         else:

@@ -21,7 +21,7 @@ from nxkernel.defn import containers, places, reads
 from nxkernel.defn.flow import given
 from nxkernel.defn.flow.given import Given
 from nxkernel.defn.leaf import Leaf
-from nxkernel.defn.states import CONTAINERS, installed
+from nxkernel.defn.states import CONTAINERS, definition_of, installed
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, TracedValue, VectorizedExpr
 from nxkernel.graph.tracing import Trace
@@ -235,7 +235,7 @@ def _named(function: python.FunctionType) -> set[str]:
             elif isinstance(value, python.FunctionType) and id(value) not in seen and not installed(value):
                 seen.add(id(value))
                 waiting.append(value)
-            elif hasattr(value, "__nx_function__"):
+            elif definition_of(value) is not None:
                 found.add(value.face if value.face == NUMPY else NX)
     return found
 
@@ -250,6 +250,6 @@ def _library(value: Any) -> str:
     else:
         return ""
     root = module.partition(".")[0]
-    if hasattr(value, "__nx_function__"):
+    if definition_of(value) is not None:
         return ""
     return {"numpy": NUMPY, "scipy": NUMPY, "nxkernel": NX}.get(root, "")

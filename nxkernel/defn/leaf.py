@@ -53,8 +53,9 @@ def is_leaf(value: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    """Whether a captured value is read anew at each call: a tensor, or an array of numbers."""
-    return isinstance(value, Tensor) or (isinstance(value, np.ndarray) and is_numeric(value.dtype))
+    """Whether a captured value is read anew at each call: a tensor, or an array of numbers that is nothing more."""
+    kind = type(value)
+    return issubclass(kind, Tensor) or ((kind is np.ndarray or kind is np.memmap) and is_numeric(value.dtype))
 
 
 def kind_of(value: Any) -> str:

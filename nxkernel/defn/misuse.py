@@ -42,6 +42,23 @@ def check_function(function: Any) -> None:
         raise NxTypeError(f"a definition is made of a function, got {describe(function)}")
 
 
+def check_once(function: str, used_up: Sequence[str]) -> None:
+    """Refuse to trace a call again that uses up what it captures, such as an iterator.
+
+    Raises
+    ------
+    NxTypeError
+    """
+    if used_up:
+        name = used_up[0]
+        raise NxTypeError(
+            message(
+                f"{function} reads {name}, which gives each value once, and has to be traced twice for this call.",
+                f"Take the value where {function} is called, and pass it: {function}(…, next({name})).",
+            )
+        )
+
+
 #: What becomes an array in one step, by the names of its type: what to write.
 _MADE_ARRAYS = (
     ({"range", "dict_values", "dict_keys", "set", "frozenset", "deque", "generator", "map", "filter", "zip"},

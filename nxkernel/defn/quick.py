@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping
+import types
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy as np
 from nxkernel.defn import containers, defaults, delivery, places
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program
-from nxkernel.defn.captures import Survey
+from nxkernel.defn.captures import Survey, survey_of
 from nxkernel.defn.events import Event, stream
+from nxkernel.defn.states import constant
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -145,17 +147,60 @@ def add_options(options: dict[str, Any], key: list[Any]) -> bool:
     return True
 
 
+class Left:
+    """What a call left to the function: its code, and the defaults of options.
+
+    Parameters
+    ----------
+    function : callable
+    given : collection of str
+        The options that the call gave.
+    placed : int
+        How many arguments it gave by position.
+    """
+
+    __slots__ = ("code", "defaults", "function", "held", "keywords", "values")
+
+    def __init__(self, function: Any, placed: int, given: Collection[str]) -> None:
+        self.function = function if isinstance(function, types.FunctionType) else _no_function
+        self.code = self.function.__code__
+        self.values = values = self.function.__kwdefaults__
+        #: The defaults by keyword that count, and those by position where one of them does.
+        self.keywords = tuple([(values, name, value) for name, value in (values or {}).items() if name not in given])
+        self.defaults = self.function.__defaults__ if placed < self.code.co_argcount else None
+        #: What is held by those that are no constants.
+        self.held: Survey | None = None
+
+    @classmethod
+    def of(cls, function: Any, options: Mapping[str, Any], placed: int, given: Collection[str]) -> Left | None:
+        """What a call with these options left; None where it has to be read anew at each call."""
+        left = cls(function, placed, given)
+        named = [(f"option {name}", value) for name, value in options.items() if name not in given]
+        named = [(name, value) for name, value in named if constant(value) is None]
+        if named:
+            left.held = survey_of(named)[0]
+            if left.held.anew:
+                return None
+        return left
+
+
+def _no_function() -> None:
+    """Stands for what is no function in Python."""
+
+
 class Shortcut:
     """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
 
     __slots__ = (
-        "_changes", "_context", "_family", "_fixed", "_hooks", "_numbers", "_places", "_plain", "_program", "_survey",
-        "_version",
+        "_changes", "_code", "_context", "_family", "_fixed", "_function", "_hooks", "_left", "_numbers", "_places",
+        "_plain", "_program", "_survey", "_version",
     )  # fmt: skip
 
-    def __init__(self, family: Family, survey: Survey, program: Program, hooks: Hooks = _NO_HOOKS) -> None:
+    def __init__(self, family: Family, survey: Survey, program: Program, left: Left, hooks: Hooks = _NO_HOOKS) -> None:
         self._family, self._version, self._program = family, family.version, program
         self._survey = None if survey.is_empty else survey
+        self._function, self._code = left.function, left.code
+        self._left = left if left.keywords or left.defaults or left.held else None
         self._changes, self._context = defaults.changes, defaults.CONTEXT.get()
         self._numbers, self._fixed, self._hooks = program.captured, program.fixed, hooks
         self._plain: tuple | None = None
@@ -192,6 +237,7 @@ class Shortcut:
             self._version != self._family.version
             or self._changes != defaults.changes
             or self._context is not _context()
+            or self._function.__code__ is not self._code
         ):
             return OUTDATED
         program = self._program
@@ -202,6 +248,20 @@ class Shortcut:
             for number in self._numbers:
                 value = captured[number]
                 arrays.append(value.data if type(value) is Tensor else value)
+        left = self._left
+        if left is not None:
+            try:
+                for values, name, value in left.keywords:
+                    if values[name] is not value:
+                        return OUTDATED
+            except KeyError:
+                return OUTDATED
+            if left.values is not self._function.__kwdefaults__:
+                return OUTDATED
+            if left.defaults is not None and self._function.__defaults__ is not left.defaults:
+                return OUTDATED
+            if left.held is not None and left.held.fetch() is None:
+                return OUTDATED
         for place in self._places:
             if not _is_own(arrays, place):
                 return OUTDATED

@@ -12,6 +12,12 @@ _FILLERS = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PRECALL", "PUSH_NULL"})
 #: Methods of containers that put something in and look at nothing: a trace that keeps a log does not depend on it.
 _FILLS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 
+#: What tells whether something has an attribute, or which ones it has. Other code fails where there is none.
+_INTROSPECTION = frozenset(
+    {"dir", "getattr", "getattr_static", "getmembers", "hasattr", "inspect", "signature", "vars", "__defaults__",
+     "__dict__", "__dir__", "__getattribute__", "__kwdefaults__", "__getstate__", "copy", "deepcopy", "dumps"}
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
@@ -20,9 +26,11 @@ class Path:
     Parameters
     ----------
     root : str
-        ``"global"``, ``"free"`` (a variable of an enclosing function) or ``"self"`` (the first argument of a method).
+        ``"global"``, ``"free"`` (a variable of an enclosing function), ``"self"`` (the first argument of a method) or
+        ``"import"`` (a module that the code imports itself).
     names : tuple of str
-        ``("config", "rate")`` for ``config.rate``.
+        ``("config", "rate")`` for ``config.rate``. A module has its whole name, with a dot for each level that it is
+        looked for above: ``(".config", "rate")`` for ``from .config import rate``.
     """
 
     root: str
@@ -44,10 +52,13 @@ class Reads:
         Each once, in the order in which the code names them; without what it only counts up itself.
     written : frozenset of str
         Global names that it assigns.
+    introspects : bool
+        Whether it may ask a function for attributes and defaults that are not there.
     """
 
     paths: tuple[Path, ...]
     written: frozenset[str]
+    introspects: bool = False
 
 
 @functools.lru_cache(maxsize=4096)
@@ -62,7 +73,7 @@ def of_code(code: types.CodeType) -> Reads:
     first = code.co_varnames[0] if code.co_argcount else ""
     scan = _Scan(frozenset(code.co_freevars), first)
     scan.run(code, first)
-    return Reads(tuple(scan.paths), frozenset(scan.written))
+    return Reads(tuple(scan.paths), frozenset(scan.written), scan.introspects)
 
 
 class _Scan:
@@ -73,10 +84,12 @@ class _Scan:
         self.paths: dict[Path, None] = {}
         #: The global names that the code assigns.
         self.written: set[str] = set()
+        self.introspects = False
 
     def run(self, code: types.CodeType, first: str) -> None:
         """Collect from code; `first` is how it calls the subject, if it can."""
         instructions = [step for step in dis.get_instructions(code) if step.opname not in _FILLERS]
+        self.introspects = self.introspects or not _INTROSPECTION.isdisjoint(code.co_names)
         own = set(code.co_varnames) | set(code.co_cellvars)
         root, names = "", []
         if first and first in _rebound(instructions):
@@ -92,8 +105,16 @@ class _Scan:
 
         for place, instruction in enumerate(instructions):
             operation, argument = instruction.opname, instruction.argval
-            if operation in ("LOAD_GLOBAL", "LOAD_NAME"):
+            if operation == "IMPORT_NAME":
                 close()
+                level, parts = instructions[place - 2].argval, instructions[place - 1].argval
+                for part in parts or [""]:
+                    self.paths[Path("import", tuple(filter(None, ["." * level + argument, part])))] = None
+            elif operation in ("LOAD_GLOBAL", "LOAD_NAME"):
+                close()
+                if argument == "super" and "__class__" in self.free and self.first:
+                    # Without arguments it takes the class and the first argument, whose names are not in the code.
+                    self.paths |= dict.fromkeys([Path("free", ("__class__",)), Path("self", (self.first,))])
                 if not _counts_up(instructions, place):
                     root, names = "global", [argument]
             elif operation in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"):

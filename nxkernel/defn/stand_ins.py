@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nxkernel.defn import reads
+from nxkernel.defn.states import definition_of, installed
 from nxkernel.graph.expr import Expr
 
 _NONE = object()
@@ -22,15 +23,19 @@ _PLAIN = (object.__new__, types.SimpleNamespace.__new__)
 
 def replaceable(value: Any) -> bool:
     """Whether a copy of something can stand in for it; arrays in anything else count by their contents."""
-    if isinstance(value, types.FunctionType | types.MethodType | functools.partial | types.ModuleType):
+    kind = type(value)
+    if issubclass(kind, types.FunctionType | types.MethodType | functools.partial | types.ModuleType):
         return True
-    if type(value) in (list, tuple, dict):
+    if kind in (list, tuple, dict):
         return True
-    if isinstance(value, tuple):
-        return hasattr(value, "_fields")
-    if "__nx_function__" in getattr(value, "__dict__", ()):
+    if issubclass(kind, tuple):
+        return hasattr(kind, "_fields")
+    if definition_of(value) is not None:
         return value.on_conflict == "reuse"
-    return not isinstance(value, type) and type(value).__new__ in _PLAIN
+    if issubclass(kind, type) or kind.__new__ not in _PLAIN:
+        return False
+    # What methods of an installed package do with its arrays is theirs: there is no node for them.
+    return kind is types.SimpleNamespace or not installed(kind)
 
 
 def slots(class_: type) -> list[str]:
@@ -38,7 +43,9 @@ def slots(class_: type) -> list[str]:
     found: list[str] = []
     for parent in class_.__mro__:
         names = parent.__dict__.get("__slots__", ())
-        found += [names] if isinstance(names, str) else list(names)
+        for name in [names] if isinstance(names, str) else names:
+            private = name.startswith("__") and not name.endswith("__")
+            found.append(f"_{parent.__name__.lstrip('_')}{name}" if private else name)
     return [name for name in found if name not in ("__dict__", "__weakref__")]
 
 
@@ -147,7 +154,7 @@ class StandIns:
     def _object(self, value: Any) -> Any:
         made = type(value).__new__(type(value))
         self._made[id(value)] = made
-        if "__nx_function__" in getattr(value, "__dict__", ()):
+        if definition_of(value) is not None:
             made.__dict__.update(value.__dict__)
             inside = self if self._by_face is None else self._by_face(value.face)
             made.__nx_function__ = inside.of(value.__nx_function__)

@@ -57,13 +57,14 @@ def constant(value: Any) -> tuple | None:
     (False, False, True)
     """
     kind = type(value)
-    if kind in _CONSTANTS or isinstance(value, str):
+    if kind in _CONSTANTS:
         return (kind, value)
     if kind is float:
         return (kind, value.hex())
     if kind is complex:
         return (kind, value.real.hex(), value.imag.hex())
-    if isinstance(value, np.generic) and value.dtype.kind != "O":
+    if issubclass(kind, np.generic) and kind.__module__ == "numpy" and kind is not np.void:
+        # Records are views, whose elements may change.
         return (value.dtype, value.tobytes())
     return ("missing",) if value is MISSING else None
 
@@ -93,6 +94,32 @@ def is_code(state: Any) -> bool:
     if isinstance(state, Same):
         return callable(state.value) or isinstance(state.value, types.ModuleType)
     return isinstance(state, tuple) and state[:1] == ("function",)
+
+
+def keys_of(mapping: Iterable[Any]) -> tuple:
+    """The keys of a mapping in their order, as part of a key.
+
+    Examples
+    --------
+    >>> keys_of({"a": 1}), keys_of({1: 1}) == keys_of({1.0: 1})
+    (('a',), False)
+    """
+    keys = tuple(mapping)
+    return keys if all(type(key) is str for key in keys) else tuple(map(by_value, keys))
+
+
+def attributes_of(value: Any) -> dict[str, Any] | None:
+    """The attributes that an object has for itself, whatever its class makes of names; None where there can be none."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def definition_of(value: Any) -> Any:
+    """The function behind a definition, or what is made like one; None for anything else."""
+    return None if isinstance(value, types.FunctionType) else (attributes_of(value) or {}).get("__nx_function__")
 
 
 def members(values: Iterable[Any]) -> frozenset:
@@ -140,18 +167,19 @@ def describe(value: Any) -> str:
         return "not defined"
     if is_array(value):
         return str(spec_of(value))
-    if isinstance(value, type):
+    kind = type(value)
+    if issubclass(kind, type):
         return f"class {value.__name__}"
-    if isinstance(value, types.ModuleType):
+    if issubclass(kind, types.ModuleType):
         return f"module {value.__name__}"
     if isinstance(value, enum.Enum):
-        return f"{type(value).__name__}.{value.name}"
+        return f"{kind.__name__}.{value.name}"
     if constant(value) is not None:
         return _SHORT.repr(value)
-    if isinstance(value, CONTAINERS):
+    if issubclass(kind, CONTAINERS):
         return _described(value)
-    name = getattr(value, "__name__", None)
-    if callable(value) and isinstance(name, str):
+    name = getattr(value, "__name__", None) if callable(value) else None
+    if isinstance(name, str):
         return name
     if type(value).__repr__ is object.__repr__:
         return a(type(value).__name__)
@@ -181,7 +209,8 @@ def installed(value: Any) -> bool:
     >>> installed(np.sin), installed(nx.sum), installed(os.path)
     (True, True, True)
     """
-    value = getattr(value, "__func__", value)
+    if isinstance(value, types.MethodType | staticmethod | classmethod):
+        value = value.__func__
     if isinstance(value, types.FunctionType):
         if hasattr(value, "__nx_transform__"):
             # Made of a function of the user's, which it captures.

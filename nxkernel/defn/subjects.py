@@ -30,6 +30,15 @@ def place(function: Any) -> str:
     return "" if "<" in name else f"{getattr(function, '__module__', '')}.{name}"
 
 
+def made_of(function: Any) -> list[Any]:
+    """The code and the defaults of the Python function behind a function; these are the same objects while it is."""
+    function = plain(function)
+    if not isinstance(function, types.FunctionType):
+        return []
+    keywords = function.__kwdefaults__ or {}
+    return [function.__code__, function.__defaults__, len(keywords), *keywords, *keywords.values()]
+
+
 def given(function: functools.partial) -> list[str]:
     """What the positional arguments of a partial are called.
 

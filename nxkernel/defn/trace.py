@@ -11,6 +11,7 @@ import numpy as np
 
 from nxkernel import primitives, types
 from nxkernel.defn import containers, faces, stored, subjects
+from nxkernel.defn.contents import elements
 from nxkernel.defn.delivery import Hook
 from nxkernel.defn.flow.unrolling import notes
 from nxkernel.defn.flow.variables import has_traced_length
@@ -100,6 +101,8 @@ class _Capturing:
             self._known.setdefault(id(value), number)
         self._arrays = known.arrays
         self._nodes: dict[int, Expr] = {}
+        #: Of arrays that are none of them what was in them when they were met: the function may change them later.
+        self._copies: dict[int, np.ndarray] = {}
         self._kept: list[Any] = []
         #: Each node to the number of the captured array that it stands for, or to an array that is none of them.
         self.meaning: dict[Expr, int | np.ndarray] = {}
@@ -113,10 +116,15 @@ class _Capturing:
 
     def __call__(self, value: Any) -> Expr:
         node = self._nodes.get(id(value))
+        if node is not None and isinstance(value, np.ndarray) and not self._is_as_before(value):
+            node = None
         if node is None:
             number = self._known.get(id(value))
-            if number is None:
-                name, meaning = "tensor", value.data if isinstance(value, Tensor) else np.asarray(value)
+            if number is None and isinstance(value, Tensor):
+                name, meaning = "tensor", value.data
+            elif number is None:
+                name, meaning = "tensor", np.array(value)
+                self._copies[id(value)] = meaning
             else:
                 name, meaning = self._arrays[number][0], number
             node = self._nodes[id(value)] = parameter(-1, name, whole_spec(spec_of(value)), captured=True)
@@ -125,6 +133,11 @@ class _Capturing:
             self.meaning[node] = meaning
             self._kept.append(value)
         return node
+
+    def _is_as_before(self, value: np.ndarray) -> bool:
+        """Whether an array has what it had when its node was made."""
+        copy = self._copies.get(id(value))
+        return copy is None or elements(copy) == elements(value)
 
 
 class _Views:

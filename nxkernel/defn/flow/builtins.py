@@ -85,7 +85,11 @@ def _extreme(
     if len(args) == 1 and _is_array(args[0]):
         _refuse_options(name, options)
         return like(args[0], _of_all(_row(args[0], name), all_, beats))
-    values = list(args[0]) if len(args) == 1 and not is_traced(args[0]) else list(args)
+    values = list(args)
+    if len(args) == 1 and not is_traced(args[0]):
+        values = list(args[0])
+        # An iterator gives its values once.
+        args = (values,)
     if not any_traced(values):
         return real(*args, **options)
     _refuse_options(name, options)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nxkernel.defn.flow.unassigned import Unassigned
-from nxkernel.defn.states import installed
+from nxkernel.defn.states import attributes_of, definition_of, installed
 from nxkernel.operand import Operand, Proxy
 
 #: How many objects are looked at, and how deep they lie; beyond, changes go unnoticed.
@@ -73,7 +73,7 @@ class Watch:
     def _add(self, name: str, value: Any, depth: int) -> None:
         if isinstance(value, _SKIPPED) or id(value) in self._seen or depth > _DEEPEST or self._room <= 0:
             return
-        value = getattr(value, "__nx_function__", value)
+        value = definition_of(value) or value
         if isinstance(value, functools.partial):
             value = value.func
         if isinstance(value, types.FunctionType | types.MethodType):
@@ -95,9 +95,10 @@ class Watch:
             return
         elif isinstance(value, tuple):
             members = value
-        elif isinstance(getattr(value, "__dict__", None), dict) and not installed(value):
-            self._kept[id(value)] = (name, value, dict(value.__dict__))
-            members = list(value.__dict__.values())
+        elif attributes_of(value) is not None and not installed(value):
+            attributes = attributes_of(value)
+            self._kept[id(value)] = (name, value, dict(attributes))
+            members = list(attributes.values())
         else:
             return
         for member in members:
@@ -109,7 +110,7 @@ def _as_before(held: Any, copy: Any) -> bool:
         return len(held) == len(copy) and all(now is then for now, then in zip(held, copy, strict=True))
     if isinstance(held, set):
         return held == copy
-    now = held if isinstance(held, dict) else held.__dict__
+    now = held if isinstance(held, dict) else attributes_of(held)
     return len(now) == len(copy) and all(key in now and now[key] is value for key, value in copy.items())
 
 
@@ -117,6 +118,6 @@ def _restore(held: Any, copy: Any) -> None:
     if isinstance(held, list):
         held[:] = copy
         return
-    contents = held if isinstance(held, dict | set) else held.__dict__
+    contents = held if isinstance(held, dict | set) else attributes_of(held)
     contents.clear()
     contents.update(copy)

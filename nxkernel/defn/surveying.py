@@ -1,0 +1,537 @@
+"""How a survey is made: from a function to all that it reads, and all that these functions and objects hold."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import importlib.util
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from operator import contains, getitem
+from typing import Any
+
+import numpy as np
+
+from nxkernel.defn import contents, fingerprint, reads, subjects
+from nxkernel.defn.captured import Captured
+from nxkernel.defn.leaf import is_array, spec_of
+from nxkernel.defn.lookups import (
+    along,
+    attribute,
+    ends_at,
+    from_class,
+    in_class,
+    is_of,
+    is_of_slot,
+    is_outside,
+    is_settled,
+    is_users,
+    itself,
+    of_class,
+    read_attribute,
+    read_name,
+    still,
+    unwrapped,
+)
+from nxkernel.defn.stand_ins import replaceable, slots
+from nxkernel.defn.states import (
+    CONTAINERS,
+    MISSING,
+    SETS,
+    Same,
+    attributes_of,
+    by_value,
+    constant,
+    definition_of,
+    describe,
+    installed,
+    keys_of,
+    members,
+)
+from nxkernel.defn.world import looks_around
+from nxkernel.tensor.device import DeviceTensor
+from nxkernel.wording import a
+
+#: Up to how many numbers and texts of a container are compared one by one.
+_FEW = 4
+#: So many objects of installed packages are looked into; what holds more is read anew.
+_MOST = 512
+#: Python's own names, as they were at first.
+_BUILTINS = dict(vars(builtins))
+_SPECIAL = frozenset({"__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__",
+                      "__path__", "__spec__"})  # fmt: skip
+_CACHED = type(functools.cache(len))
+#: What is called like a function, and stands for something else.
+_NO_FUNCTIONS = (np.ufunc, *weakref.ProxyTypes)
+
+
+class Walk:
+    """Collects what a survey holds.
+
+    Attributes
+    ----------
+    values : list
+        The arrays that were met.
+    """
+
+    def __init__(self) -> None:
+        self.same: list[tuple[Callable[[], Any], Any]] = []
+        self.equal: list[tuple[Callable[[], Any], Any]] = []
+        self.arrays: list[Captured] = []
+        self.values: list[Any] = []
+        self.aliases: list[tuple[int, int]] = []
+        self.states: list[Any] = []
+        self.parts: dict[str, tuple[Any, str]] = {}
+        self.leads: dict[int, Any] = {}
+        self.anew: dict[str, str] = {}
+        self.used_up: list[str] = []
+        self.whole: dict[int, Any] = {}
+        self.functions: list[tuple] = []
+        self.introspects = False
+        self.methods: list[tuple[Any, str, types.FunctionType]] = []
+        self._room = _MOST
+        self._around: list[Any] = []
+        self._seen: dict[Any, int] = {}
+        self._met: list[Any] = []
+        self._waiting: list[tuple[tuple, Any]] = []
+        self._read: set[tuple] = set()
+        self._kept: list[Any] = []
+
+    # Values ----------------------------------------------------------------------------------------------------
+
+    def value(self, value: Any, name: str, read: Callable[[], Any] | None) -> None:
+        """Take a value in; `read` gives it at a later call, where it may be another one."""
+        if is_array(value):
+            self._array(value, name, read or functools.partial(itself, value))
+            return
+        if read is not None:
+            self._watch(read, value)
+        state = constant(value)
+        if state is not None:
+            self._add(state, name, describe(value))
+        elif not self._met_before(id(value), value):
+            self._around.append(value)
+            self._compound(value, name)
+            self._around.pop()
+
+    def _watch(self, read: Callable[[], Any], value: Any) -> None:
+        """Have it noticed when something else is read than a value."""
+        kind = type(value)
+        if kind is types.MethodType:
+            # Looking up a method makes a new object each time, which is equal.
+            self.equal.append((read, value))
+        else:
+            self.same.append((read, value))
+
+    def _add(self, state: Any, name: str, text: str) -> None:
+        self.states.append(state)
+        if name:
+            self.parts.setdefault(_label(name), (state, text))
+
+    def _anew(self, value: Any, name: str, what: str) -> None:
+        """Note what cannot be compared: from now on there is no equal survey."""
+        label = _label(name or type(value).__name__)
+        self.anew[label] = what
+        if hasattr(type(value), "__next__"):
+            self.used_up.append(label.partition(" ")[2])
+        self._add(object(), name, what)
+
+    def _is_anew(self, value: Any, name: str) -> bool:
+        """Whether what a function, class or module gives is none that could be compared, which is noted then."""
+        found = looks_around(value)
+        if found:
+            what = "" if isinstance(value, types.ModuleType) else "()"
+            self._anew(value, name, f"{value.__name__}{what}, which looks at more than its arguments")
+        return found
+
+    def _met_before(self, key: Any, value: Any) -> bool:
+        """Whether something was taken in already; then only that is noted."""
+        number = self._seen.setdefault(key, len(self._met))
+        if number == len(self._met):
+            self._met.append(value)
+            return False
+        self.states.append(("again", number))
+        self._wait_for(value)
+        return True
+
+    def _lead(self) -> None:
+        self.leads.update((id(owner), owner) for owner in self._around)
+
+    def _wait_for(self, value: Any) -> None:
+        """What is around leads to an array if this does, which may be found only later: functions call each other."""
+        self._waiting.append((tuple(self._around), value))
+
+    def settle(self) -> None:
+        """Find what leads to arrays by way of something that had been met before."""
+        found = -1
+        while found != len(self.leads):
+            found = len(self.leads)
+            for around, value in self._waiting:
+                if id(value) in self.leads:
+                    self.leads.update((id(owner), owner) for owner in around)
+
+    def _array(self, value: Any, name: str, read: Callable[[], Any]) -> None:
+        spec = spec_of(value)
+        if read() is not value or not all(map(replaceable, self._around)):
+            # Made anew each time that somebody looks, such as the array of a table's column, or out of a trace's reach.
+            state = ("contents", spec, _contents_of(value))
+            self.equal.append((lambda: _contents_of(read()), state[2]))
+            self._add(state, name, str(spec))
+            return
+        self._lead()
+        first = next((place for place, known in enumerate(self.values) if known is value), None)
+        if first is not None:
+            self.aliases.append((len(self.arrays), first))
+        on_device = type(value) is DeviceTensor
+        dtype = value.dtype if isinstance(value, np.ndarray) else spec.type.dtype
+        self.arrays.append(Captured(name.removeprefix("option "), spec, read, on_device, dtype))
+        self.values.append(value)
+        self._add(("array", spec, first, on_device), name, f"{spec} on a device" if on_device else str(spec))
+
+    def _compound(self, value: Any, name: str) -> None:
+        kind = type(value)
+        function = definition_of(value)
+        if value is sys.modules:
+            self._anew(value, name, "the modules of the process")
+        elif kind is types.FunctionType:
+            (self._installed_function if installed(value) else self._function)(value, name)
+        elif function is not None:
+            given = tuple([(hook, Same(each)) for hook, each in vars(value).get("hooks", {}).items()])
+            self.states.append(("definition", value.on_conflict, value.compiler, given))
+            self.value(function, name, None)
+        elif kind is types.MethodType:
+            self._method(value, name)
+        elif issubclass(kind, functools.partial):
+            self._partial(value, name)
+        elif issubclass(kind, type):
+            self._type(value, name)
+        elif issubclass(kind, types.ModuleType):
+            self._module(value, name)
+        elif issubclass(kind, CONTAINERS) and not is_users(value):
+            self._container(value, name)
+            self._attributes(value, name)
+        elif kind is _CACHED:
+            self._anew(value, name, "a function with a cache, whose entries cannot be compared")
+        elif is_users(value):
+            self._object(value, name)
+        elif is_of(kind.__module__, "nxkernel"):
+            self._add(by_value(value), name, describe(value))
+        else:
+            self._installed_object(value, name)
+
+    def _installed_function(self, value: types.FunctionType, name: str) -> None:
+        """A function of an installed package: by identity, with what a decorator put into it."""
+        self._add(Same(value), name, describe(value))
+        if self._is_anew(value, name):
+            return
+        if value.__globals__.get("__name__") == "functools" and hasattr(value, "registry"):
+            self.value(value.registry, name, None)
+        elif not is_of(value.__globals__.get("__name__"), "nxkernel", "numpy", "scipy"):
+            for cell in value.__closure__ or ():
+                self.value(contents.contents_of(cell), name, functools.partial(contents.contents_of, cell))
+            if "__wrapped__" in value.__dict__:
+                self.value(value.__wrapped__, name, None)
+
+    def _installed_object(self, value: Any, name: str) -> None:
+        """An object of a kind of Python's or of an installed package's, which is no container."""
+        kind = type(value)
+        self._room -= 1
+        held = contents.held(value) if self._room > 0 else None
+        if isinstance(value, types.BuiltinFunctionType) and self._is_anew(value, name):
+            return
+        if held is not None:
+            self._add(held.state if type(held.state) is Same else (kind, held.state), name, describe(value))
+            self._hold(held, name)
+            if not contents.is_all_held(kind):
+                self._attributes(value, name)
+        elif callable(value) and kind not in _NO_FUNCTIONS and isinstance(getattr(value, "__name__", None), str):
+            # A function in C.
+            self._add(Same(value), name, describe(value))
+            wrapped = getattr(value, "__wrapped__", None)
+            if wrapped is not None:
+                self.value(wrapped, name, None)
+        else:
+            self._anew(value, name, f"{a(kind.__name__)}, whose contents cannot be compared")
+
+    def _hold(self, held: contents.Held, name: str) -> None:
+        self.equal += held.watched
+        for suffix, inner, read in held.inside:
+            self.value(inner, f"{name}{suffix}", read)
+
+    def _partial(self, value: functools.partial, name: str) -> None:
+        """A function with arguments given, which go by the names of its parameters."""
+        keys = tuple(value.keywords)
+        self.states.append(("partial", len(value.args), keys))
+        self.same += [(functools.partial(getattr, value, part), getattr(value, part)) for part in ("args", "keywords")]
+        self.equal.append((functools.partial(tuple, value.keywords), keys))
+        self.value(value.func, name, functools.partial(getattr, value, "func"))
+        around = f"{name}." if name else ""
+        for label, item in zip(subjects.given(value), value.args, strict=True):
+            self.value(item, around + label, None)
+        for key in keys:
+            self.value(value.keywords[key], around + key, functools.partial(getitem, value.keywords, key))
+        self._attributes(value, name)
+
+    def _container(self, value: Any, name: str) -> None:
+        """A list, tuple, dict or set: its type, its size or keys, and what is in it."""
+        kind = type(value)
+        base = next(base for base in CONTAINERS if issubclass(kind, base))
+        fixed = base is tuple
+        self.whole[id(value)] = value
+        if base in SETS:
+            self._add((kind, members(base.__iter__(value))), name, describe(value))
+            if base is set:
+                self.equal.append((functools.partial(members, value), members(base.__iter__(value))))
+            for member in base.__iter__(value):
+                if constant(member) is None:
+                    self.value(member, name, None)
+            return
+        # What a class makes of `[]` is for its own code to say.
+        get = getitem if kind is base else base.__getitem__
+        if base is dict:
+            keys = tuple(dict.keys(value))
+            self.states.append((kind, keys_of(keys)))
+            if all(type(key) is str for key in keys):
+                self.equal.append((functools.partial(tuple, dict.keys(value)), keys))
+            else:
+                self.equal.append((functools.partial(keys_of, dict.keys(value)), keys_of(keys)))
+                for key in keys:
+                    if constant(key) is None:
+                        self.value(key, name, None)
+            if isinstance(value, collections.defaultdict):
+                self.value(value.default_factory, f"{name}.default_factory", read_attribute(value, "default_factory"))
+        else:
+            keys = tuple(range(base.__len__(value)))
+            self.states.append((kind, len(keys), getattr(value, "maxlen", None)))
+            if not fixed:
+                self.equal.append((functools.partial(base.__len__, value), len(keys)))
+        items = [get(value, key) for key in keys]
+        states = [None if is_array(item) else constant(item) for item in items]
+        plain = [place for place, state in enumerate(states) if state is not None]
+        if plain and not fixed and len(plain) <= _FEW:
+            self.same += [(functools.partial(get, value, keys[place]), items[place]) for place in plain]
+        elif plain and not fixed:
+            watched = [keys[place] for place in plain], [items[place] for place in plain]
+            self.equal.append((functools.partial(still, get, value, *watched), True))
+        if len(plain) == len(items):
+            self._add((kind, *states), name, describe(value))
+            return
+        fields = getattr(kind, "_fields", None)
+        for place, (key, item) in enumerate(zip(keys, items, strict=True)):
+            label = f"{name}.{fields[place]}" if fields else f"{name}[{key!r}]"
+            if states[place] is not None:
+                self._add(states[place], label, describe(item))
+            else:
+                self.value(item, label, None if fixed else functools.partial(get, value, key))
+
+    # Functions -------------------------------------------------------------------------------------------------
+
+    def _function(self, function: types.FunctionType, name: str, subject: Any = MISSING) -> None:
+        code = function.__code__
+        self._add(("function", fingerprint.of_code(code)), name, describe(function))
+        if name:
+            self._around_function(function, name)
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        read = reads.of_code(code)
+        self.introspects = self.introspects or read.introspects
+        for path in read.paths:
+            root = path.names[0]
+            if path.root == "global":
+                self._path(path, read_name(function.__globals__, root), function.__globals__)
+            elif path.root == "free":
+                self._path(path, functools.partial(contents.contents_of, cells[root]), cells[root])
+            elif path.root == "import":
+                self._imported(path, function)
+            elif subject is not MISSING:
+                self._path(path, functools.partial(itself, subject), subject)
+
+    def _around_function(self, function: types.FunctionType, name: str) -> None:
+        """What a function is beside its code: its defaults and its attributes. A definition's own belong to calls."""
+        code, attributes = function.__code__, function.__dict__
+        defaults, keywords = function.__defaults__ or (), function.__kwdefaults__ or {}
+        self.functions.append((function, code, function.__defaults__, function.__kwdefaults__, attributes or {}))
+        names = code.co_varnames[: code.co_argcount]
+        for argument, default in zip(names[len(names) - len(defaults) :], defaults, strict=True):
+            self.value(default, f"{argument} of {function.__name__}", None)
+        if keywords:
+            self.equal.append((functools.partial(tuple, keywords), tuple(keywords)))
+        for argument in sorted(keywords):
+            read = functools.partial(getitem, keywords, argument)
+            self.value(keywords[argument], f"{argument} of {function.__name__}", read)
+        if attributes:
+            self._attributes(function, name)
+
+    def _imported(self, path: reads.Path, function: types.FunctionType) -> None:
+        """What an `import` in a function gives: a trace meets the module itself there, and no stand-in."""
+        package = function.__globals__.get("__package__") or ""
+        module = importlib.util.resolve_name(path.names[0], package)
+        self._around.append(type)
+        self._path(path, read_name(sys.modules, module), sys.modules)
+        self._around.pop()
+
+    def _path(self, path: reads.Path, read: Callable[[], Any], space: Any) -> None:
+        """What a dotted name leads to: its last value counts, or the last one before its attributes are no data."""
+        value, name, place = read(), path.names[0], (id(space), path.names[0])
+        if path.fills and issubclass(type(along(value, path.names[1:-1])), CONTAINERS):
+            return
+        if value is MISSING and path.root == "global" and hasattr(builtins, name):
+            # A name of Python's own, until somebody defines it.
+            self.same.append((read, MISSING))
+            value, read = getattr(builtins, name), functools.partial(getitem, vars(builtins), name)
+            if value is _BUILTINS.get(name):
+                self._watch(read, value)
+                self.states.append(("builtin", name))
+                self._is_anew(value, name)
+                return
+        before = len(self._around)
+        outside = isinstance(value, types.ModuleType) and installed(value) and len(path.names) > 1
+        if outside:
+            self._add(Same(value), name, describe(value))
+        for part in path.names[1:]:
+            if ends_at(value, part):
+                break
+            method = from_class(value, part)
+            inner = attribute(value, part) if method is None else method
+            if inner is MISSING or (is_outside(inner) and not isinstance(value, types.ModuleType | type)):
+                break
+            self._around.append(value)
+            if place not in self._read:
+                self._read.add(place)
+                self._kept.append(value)
+                self._watch(read, value)
+            name = f"{name}.{part}"
+            if method is not None:
+                self._watch_method(value, part)
+                self._bound(method, name, value)
+                del self._around[before:]
+                return
+            place = (id(value), part)
+            read = read_attribute(value, part)
+            value = inner
+        if ("whole", place) not in self._read:
+            self._read.add(("whole", place))
+            if outside and is_settled(value):
+                self._from_package(value, name, read)
+            else:
+                self.value(value, name, read)
+        elif is_array(value):
+            self._lead()
+        else:
+            self._wait_for(value)
+        del self._around[before:]
+
+    def _from_package(self, value: Any, name: str, read: Callable[[], Any]) -> None:
+        """A number, function or class under a name of a package: it is another one if somebody changes that."""
+        self._watch(read, value)
+        self.states.append(by_value(value))
+        if callable(value):
+            self._is_anew(value, name)
+
+    def _watch_method(self, value: Any, name: str) -> None:
+        """Notice another function under the name of a method: in the class, in another class, or in the object."""
+        kind = type(value)
+        self.states.append(Same(kind))
+        if isinstance(in_class(kind, name), types.FunctionType):
+            self.methods.append((value, name, in_class(kind, name)))
+            return
+        self.equal.append((functools.partial(of_class, value, name), of_class(value, name)))
+        attributes = attributes_of(value)
+        if attributes is not None and not isinstance(in_class(kind, name), property):
+            self.same.append((functools.partial(contains, attributes, name), False))
+
+    def _method(self, method: types.MethodType, name: str) -> None:
+        if isinstance(method.__func__, types.FunctionType):
+            self._bound(method.__func__, name, method.__self__)
+        else:
+            self.value(method.__func__, name, None)
+            self.value(method.__self__, f"{name}.__self__", None)
+
+    def _bound(self, function: types.FunctionType, name: str, subject: Any) -> None:
+        if self._met_before((id(function), id(subject)), function):
+            return
+        self._kept.append(subject)
+        self._around += (function, subject)
+        if installed(function):
+            self.value(subject, name, None)
+            self._is_anew(function, name)
+        else:
+            self._function(function, name, subject)
+        del self._around[-2:]
+
+    # Objects ---------------------------------------------------------------------------------------------------
+
+    def _object(self, value: Any, name: str) -> None:
+        """An object of a class of the user's: its attributes, what a class in C holds of it, the code of its class."""
+        kind = type(value)
+        self.value(kind, "", functools.partial(type, value))
+        self._add(("object",), name, describe(value))
+        if issubclass(kind, CONTAINERS):
+            self._container(value, name)
+        else:
+            held = contents.held(value)
+            if held is None:
+                self._anew(value, name, f"{a(kind.__name__)}, whose contents cannot be compared")
+                return
+            self.states.append(held.state)
+            self._hold(held, name)
+        self._attributes(value, name)
+
+    def _attributes(self, value: Any, name: str) -> None:
+        for slot in slots(type(value)):
+            self.value(attribute(value, slot), f"{name}.{slot}", functools.partial(attribute, value, slot))
+        attributes = attributes_of(value)
+        if attributes is None or issubclass(type(value), threading.local):
+            return
+        keys = tuple(attributes)
+        self.states.append(keys)
+        self.equal.append((functools.partial(tuple, attributes), keys))
+        for key in keys:
+            self.value(attributes[key], f"{name}.{key}", functools.partial(getitem, attributes, key))
+
+    def _module(self, value: types.ModuleType, name: str) -> None:
+        """A module that is handed on: one of the user's with all of its names."""
+        if installed(value):
+            self._add(Same(value), name, describe(value))
+            self._is_anew(value, name)
+            return
+        self._add(("module", value.__name__), name, describe(value))
+        attributes = vars(value)
+        keys = tuple([key for key in attributes if key not in _SPECIAL])
+        self.states.append(keys)
+        self.equal.append((functools.partial(tuple, attributes), tuple(attributes)))
+        for key in keys:
+            self.value(attributes[key], f"{name}.{key}", functools.partial(getitem, attributes, key))
+
+    def _type(self, value: type, name: str) -> None:
+        self._add(Same(value), name, describe(value))
+        if installed(value):
+            self._is_anew(value, name)
+            return
+        self.same.append((functools.partial(getattr, value, "__mro__"), value.__mro__))
+        if not installed(type(value)):
+            self.value(type(value), "", functools.partial(type, value))
+        for parent in value.__mro__:
+            if installed(parent):
+                continue
+            keys = tuple(vars(parent))
+            self.equal.append((functools.partial(tuple, vars(parent)), keys))
+            for key in keys:
+                found = vars(parent)[key]
+                inner = unwrapped(found)
+                if isinstance(inner, types.FunctionType):
+                    self.equal.append((functools.partial(still, getitem, vars(parent), [key], [found]), True))
+                    self.value(inner, f"{parent.__name__}.{key}", None)
+                elif not key.startswith("__") and not is_of_slot(inner):
+                    self.value(inner, f"{parent.__name__}.{key}", functools.partial(getitem, vars(parent), key))
+
+
+def _label(name: str) -> str:
+    return name if name.startswith("option ") else f"captured {name}"
+
+
+def _contents_of(value: Any) -> tuple:
+    return (spec_of(value), np.asarray(value).tobytes())

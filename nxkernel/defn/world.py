@@ -1,0 +1,81 @@
+"""Which functions, classes and modules of Python and its packages look at more than their arguments.
+
+Files, the environment, clocks, the current directory: what they give may be another thing at the next call, and there
+is nothing that could be compared. Of Python's own there is a closed list of those that do not look around; those of
+other packages are taken to look at their arguments alone, but for the ones that are listed here.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import sys
+import types
+from typing import Any
+
+#: Modules of Python whose functions and classes look at nothing but their arguments.
+_PURE = frozenset(
+    {
+        "abc", "argparse", "array", "ast", "base64", "binascii", "bisect", "builtins", "cmath", "collections",
+        "colorsys",
+        "contextlib", "contextvars", "copy", "copyreg", "ctypes", "dataclasses", "datetime", "difflib",
+        "enum", "fractions", "functools", "graphlib", "hashlib", "heapq", "hmac", "ipaddress", "itertools", "json",
+        "keyword", "math", "numbers", "operator", "pprint", "random", "re", "reprlib", "sre", "statistics", "string",
+        "struct", "textwrap", "types", "typing", "unicodedata", "warnings", "weakref", "weakrefset", "zlib",
+    }
+)  # fmt: skip
+#: Those of `builtins` that look around, or run text that may.
+_BUILTINS = frozenset(map(vars(builtins).get, ("open", "input", "eval", "exec", "globals", "__import__")))
+#: What is asked for the time, or for a place, under the name of a class.
+_CLASS_METHODS = frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp"})
+#: Names in NumPy that read files, draw, or tell how NumPy is set.
+_NUMPY = frozenset(
+    {
+        "DataSource", "Generator", "RandomState", "SeedSequence", "array2string", "array_repr", "array_str",
+        "default_rng", "fromfile", "fromregex", "genfromtxt", "get_printoptions", "getbufsize", "geterr", "geterrcall",
+        "load", "loadtxt", "memmap", "open_memmap",
+    }
+)  # fmt: skip
+#: Packages, and modules of packages, all of whose functions read files.
+_READERS = ("nxkernel.formats", "scipy.io")
+
+
+def looks_around(value: Any) -> bool:
+    """Whether what a function or class gives may change between two calls with the same arguments.
+
+    Parameters
+    ----------
+    value : callable or module
+        Of Python or of an installed package.
+
+    Examples
+    --------
+    >>> import os, math
+    >>> looks_around(os.getcwd), looks_around(math.sqrt), looks_around(np.sqrt), looks_around(np.load)
+    (True, False, False, True)
+    """
+    owner = getattr(value, "__self__", None)
+    if isinstance(owner, type):
+        return value.__name__ in _CLASS_METHODS or looks_around(owner)
+    if isinstance(value, types.ModuleType):
+        return not _is_pure(value.__name__)
+    module = owner.__name__ if isinstance(owner, types.ModuleType) else getattr(value, "__module__", None)
+    if isinstance(value, types.FunctionType):
+        # A decorator may have given it the name of another one.
+        module = value.__globals__.get("__name__")
+    if not isinstance(module, str):
+        return False
+    name = getattr(value, "__name__", "")
+    if module.partition(".")[0] == "numpy":
+        return name in _NUMPY
+    if module == "builtins" or value is builtins.open:
+        return value in _BUILTINS
+    return not _is_pure(module)
+
+
+@functools.cache
+def _is_pure(module: str) -> bool:
+    root = module.partition(".")[0]
+    if root in sys.stdlib_module_names:
+        return root.lstrip("_") in _PURE
+    return not module.startswith(_READERS)
