@@ -169,7 +169,7 @@ def _again(graph: Graph, values: list[Any]) -> list[Operand]:
         nodes = [_behind(tracing.current().node(value), began) for value in values]
         outputs = replayed(graph.outputs, dict(zip(graph.parameters, nodes, strict=True)))
         gains, replacing = pullback(outputs, cotangents, nodes)
-        gains = replayed(gains, replacing)
+        gains = replayed(gains, {}, replacing)
         # Nothing before this is gone through until all of these are there, and what they need is given up.
         done = _token(gains) if len(gains) > 1 else None
         return [_behind(gain, done) for gain in gains]

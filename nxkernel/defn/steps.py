@@ -14,7 +14,7 @@ from nxkernel.defn.report import NodeView, StepView
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.printing import constant_text
 from nxkernel.graph.traverse import post_order
-from nxkernel.transforms.simplify import simplified
+from nxkernel.transforms.simplify import Simplification
 from nxkernel.wording import counted
 
 Changes = dict[str, tuple[str, str]]
@@ -141,9 +141,15 @@ class _Changes:
 
     def compare(self, graph: Graph, before: str, afterwards: str) -> Graph:
         """Look at a graph, whose names begin as given before and afterwards; gives what it becomes."""
+        run = Simplification()
+        outputs = run.outputs([*graph.outputs, *graph.parameters])
+        after = Graph(graph.name, graph.parameters, outputs[: len(graph.outputs)], graph.rebuild)
+        self._compare(graph, after, run, before, afterwards)
+        return after
+
+    def _compare(self, graph: Graph, after: Graph, run: Simplification, before: str, afterwards: str) -> None:
         order = post_order([*graph.outputs, *graph.parameters])
-        new = simplified([*graph.outputs, *graph.parameters])
-        after = Graph(graph.name, graph.parameters, [new[id(output)] for output in graph.outputs], graph.rebuild)
+        new = {id(node): run.image(node) for node in order}
         names, then = names_of(graph), names_of(after)
         self._fates(order, names, then, new, set(post_order(after.outputs)), before)
         self._made(order, after, then, new, afterwards)
@@ -151,8 +157,8 @@ class _Changes:
             image = new[id(node)]
             if image in then and image.primitive is node.primitive:
                 for part, inner in _graphs(node):
-                    self.compare(inner, f"{before}{names[node]}.{part}.", f"{afterwards}{then[image]}.{part}.")
-        return after
+                    here, there = f"{before}{names[node]}.{part}.", f"{afterwards}{then[image]}.{part}."
+                    self._compare(inner, image.params[part], run, here, there)
 
     def _fates(
         self,

@@ -9,7 +9,9 @@ from nxkernel.graph.expr import Expr
 from nxkernel.primitives import elem
 
 
-def post_order(outputs: Iterable[Expr], ends: Iterable[Expr] = ()) -> list[Expr]:
+def post_order(
+    outputs: Iterable[Expr], ends: Iterable[Expr] = (), replacing: Mapping[Expr, Expr] | None = None
+) -> list[Expr]:
     """Every node that the outputs need, operands before their users, each once.
 
     Iterative: chains of many thousand operations must not meet Python's recursion limit.
@@ -19,21 +21,24 @@ def post_order(outputs: Iterable[Expr], ends: Iterable[Expr] = ()) -> list[Expr]
     outputs : iterable of Expr
     ends : iterable of Expr, optional
         Nodes whose operands are not asked for.
+    replacing : mapping, optional
+        For nodes what is asked for in the place of their operands.
     """
     order: list[Expr] = []
     done: set[int] = set()
-    known = {id(node) for node in ends}
+    known = {id(node): (other,) for node, other in replacing.items()} if replacing else {}
+    known |= {id(node): () for node in ends}
     for output in outputs:
         if id(output) in done:
             continue
-        stack = [(output, iter(() if id(output) in known else output.operands))]
+        stack = [(output, iter(known.get(id(output), output.operands)))]
         done.add(id(output))
         while stack:
             node, rest = stack[-1]
             for operand in rest:
                 if id(operand) not in done:
                     done.add(id(operand))
-                    stack.append((operand, iter(() if id(operand) in known else operand.operands)))
+                    stack.append((operand, iter(known.get(id(operand), operand.operands))))
                     break
             else:
                 order.append(node)
@@ -41,7 +46,9 @@ def post_order(outputs: Iterable[Expr], ends: Iterable[Expr] = ()) -> list[Expr]
     return order
 
 
-def replayed(outputs: Sequence[Expr], values: Mapping[Expr, Expr]) -> list[Expr]:
+def replayed(
+    outputs: Sequence[Expr], values: Mapping[Expr, Expr], replacing: Mapping[Expr, Expr] | None = None
+) -> list[Expr]:
     """Outputs with some nodes replaced; what depends on those is recorded anew in the trace that is active.
 
     Parameters
@@ -49,10 +56,15 @@ def replayed(outputs: Sequence[Expr], values: Mapping[Expr, Expr]) -> list[Expr]
     outputs : sequence of Expr
     values : mapping
         For nodes what is to stand in their place.
+    replacing : mapping, optional
+        For nodes others that give the same, in which nodes are replaced, too.
     """
     new: dict[Expr, Expr | tuple[Expr, ...]] = dict(values)
-    for node in post_order(outputs, values):
+    for node in post_order(outputs, values, replacing):
         if node in new:
+            continue
+        if replacing and node in replacing:
+            new[node] = new[replacing[node]]
             continue
         if node.primitive is elem:
             whole = new[node.operands[0]]

@@ -58,7 +58,7 @@ def gradients(
             for gain, node in zip(found, inputs, strict=True)
         ]
         # What lies before the inputs is none of this; a loop that takes gradients would go through all its turns again.
-        together = replayed([*named, *more], {node: node for node in inputs} | replacing)
+        together = replayed([*named, *more], {node: node for node in inputs}, replacing)
         slopes = [
             _flat(slope, inputs) if jumps else slope
             for slope, jumps in zip(together, whole_numbers.jumping(together[: len(named)], inputs), strict=False)

@@ -7,7 +7,7 @@ numbers, NaN or infinities; ``x * 0`` therefore stays.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nxkernel import primitives as p
@@ -17,9 +17,12 @@ from nxkernel.backends.numpy import cast_number
 from nxkernel.graph.expr import Expr, Graph, constant
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive
+from nxkernel.transforms import carried
 
 Rule = Callable[[Expr], "Expr | None"]
 _RULES: dict[Primitive, list[Rule]] = {}
+#: What becomes of the results of loops and choices.
+_CARRIED = {p.while_: carried.loop, p.cond: carried.choice}
 
 
 def simplify(graph: Graph) -> Graph:
@@ -30,29 +33,76 @@ def simplify(graph: Graph) -> Graph:
 
 def simplify_nodes(outputs: Sequence[Expr]) -> list[Expr]:
     """Equivalent nodes for `outputs`, sharing whatever is equal among them."""
-    new = simplified(outputs)
-    return [new[id(output)] for output in outputs]
+    return Simplification().outputs(outputs)
 
 
-def simplified(outputs: Sequence[Expr]) -> dict[int, Expr]:
-    """What each node that `outputs` need becomes, by identity."""
-    new: dict[int, Expr] = {}
-    seen: dict[Any, Expr] = {}
-    for node in post_order(outputs):
-        operands = tuple([new[id(operand)] for operand in node.operands])
-        node_ = node
-        if any(a is not b for a, b in zip(operands, node.operands, strict=True)):
-            node_ = Expr(node.primitive, operands, node.params, node.spec, node.source)
+class Simplification:
+    """One run of it, which goes through graphs of loops and choices once and knows what became of each node."""
+
+    def __init__(self) -> None:
+        self._graphs: dict[int, tuple[Graph, Graph]] = {}
+        self._images: dict[int, tuple[Expr, Expr]] = {}
+
+    def image(self, node: Expr) -> Expr:
+        """What a node of the given outputs, or of a graph in them, became; itself where nothing did."""
+        while id(node) in self._images:
+            node = self._images[id(node)][1]
+        return node
+
+    def outputs(self, outputs: Sequence[Expr], given: Mapping[int, Expr] | None = None) -> list[Expr]:
+        """What outputs become, for what some nodes are to become, by identity."""
+        new: dict[int, Expr] = dict(given or {})
+        seen: dict[Any, Any] = {}
+        # The results of loops and choices: those that are asked for, and what they become.
+        asked: dict[int, set[int]] = {}
+        parts: dict[int, dict[int, Expr]] = {}
+        order = post_order(outputs)
+        for node in order:
+            if node.primitive is p.elem:
+                asked.setdefault(id(node.operands[0]), set()).add(node.params["index"])
+        for node in order:
+            if id(node) not in new:
+                if node.primitive is p.elem and id(node.operands[0]) in parts:
+                    new[id(node)] = parts[id(node.operands[0])][node.params["index"]]
+                else:
+                    found = self._found(node, [new[id(operand)] for operand in node.operands], seen, asked)
+                    if type(found) is dict:
+                        parts[id(node)] = found
+                        wholes = [part.operands[0] for part in found.values() if part.primitive is p.elem]
+                        found = next((whole for whole in wholes if whole.source is node.source), node)
+                    new[id(node)] = found
+            if new[id(node)] is node:
+                self._images.pop(id(node), None)
+            else:
+                self._images[id(node)] = node, new[id(node)]
+        return [new[id(output)] for output in outputs]
+
+    def _found(
+        self, node: Expr, operands: list[Expr], seen: dict[Any, Any], asked: Mapping[int, set[int]]
+    ) -> Expr | dict[int, Expr]:
+        """What a node becomes, or what each of the results of a loop or choice does that somebody asks for."""
+        wanted = asked.get(id(node), set())
         if node.primitive is not p.custom_grad and any(type(value) is Graph for value in node.params.values()):
-            params = {key: simplify(v) if type(v) is Graph else v for key, v in node.params.items()}
-            node_ = Expr(node.primitive, operands, params, node.spec, node.source)
-        key = _key(node_)
+            params = {key: self._graph(v) if type(v) is Graph else v for key, v in node.params.items()}
+            node = Expr(node.primitive, tuple(operands), params, node.spec, node.source)
+        elif any(a is not b for a, b in zip(operands, node.operands, strict=True)):
+            node = Expr(node.primitive, tuple(operands), node.params, node.spec, node.source)
+        key = _key(node)
         found = seen.get(key)
-        if found is None:
-            found = _rewrite(node_)
+        if node.primitive in _CARRIED:
+            if found is None or not wanted <= found.keys():
+                found = seen[key] = _CARRIED[node.primitive](node, wanted, self.outputs)
+        elif found is None:
+            found = _rewrite(node)
             found = seen[key] = seen.setdefault(_key(found), found)
-        new[id(node)] = found
-    return new
+        return found
+
+    def _graph(self, graph: Graph) -> Graph:
+        """A graph of another primitive, with the same parameters."""
+        if id(graph) not in self._graphs:
+            made = Graph(graph.name, graph.parameters, self.outputs(graph.outputs), graph.rebuild, graph.updates)
+            self._graphs[id(graph)], self._graphs[id(made)] = (graph, made), (made, made)
+        return self._graphs[id(graph)][1]
 
 
 def _key(node: Expr) -> Any:
@@ -129,12 +179,27 @@ def _add_zero(node: Expr) -> Expr | None:
             return left
         if _is(left, 0):
             return right
+        if right.primitive is p.multiply and _is(right.operands[1], -1):
+            # Places in a loop that goes back, whose counter is counted from the end.
+            return _subtracted(Expr(p.subtract, (left, right.operands[0]), {}, node.spec, node.source))
     return None
 
 
 @_rule(p.subtract)
 def _subtract_zero(node: Expr) -> Expr | None:
     return node.operands[0] if _is(node.operands[1], 0) else None
+
+
+@_rule(p.subtract)
+def _subtract_twice(node: Expr) -> Expr | None:
+    found = _subtracted(node) if node.type.is_integer else node
+    return found if found is not node else None
+
+
+def _subtracted(node: Expr) -> Expr:
+    """``x - (x - y)`` is ``y`` for whole numbers, which wrap around."""
+    left, right = node.operands
+    return right.operands[1] if right.primitive is p.subtract and right.operands[0] is left else node
 
 
 @_rule(p.multiply)

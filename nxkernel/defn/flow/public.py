@@ -16,6 +16,7 @@ from nxkernel.defn.flow.variables import is_traced
 from nxkernel.defn.refusals import Site
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.tracing import BodyTrace, user_line
+from nxkernel.operand import Proxy
 from nxkernel.ops import indexing, shaping
 from nxkernel.ops.dispatch import convert, filled, operand
 from nxkernel.shapes import describe, static_int
@@ -186,6 +187,9 @@ def scan(
     structure = variables.take_apart(xs, leaves)
     items = [rows(leaf) for leaf in leaves]
     steps = _steps([item.length for item in items], length)
+    if not steps:
+        # No step is taken, but one is traced: it tells what the results are none of.
+        items = [rows(_row_of_zeros(leaf)) for leaf in leaves]
     made: list[tuple] = []
 
     def step(count: Any, state: Any) -> tuple[Any, list[Any]]:
@@ -212,8 +216,11 @@ def scan(
     with BodyTrace():
         _, (_, found) = _state(initial, "scan", unassigned("results")).run((0,), ask, probe)
         specs = [operand(row).spec for row in found]
-    rooms = tuple([filled(0, spec.type, (steps, *spec.shape), (None, *spec.names)) for spec in specs])
+    count = max(steps, 1)
+    rooms = tuple([filled(0, spec.type, (count, *spec.shape), (None, *spec.names)) for spec in specs])
     _, (state, stacked) = _state(initial, "scan", rooms).run((0,), ask, turn)
+    if not steps:
+        stacked = [room[:0] for room in stacked]
     return state, variables.rebuild(made[0], iter(stacked))
 
 
@@ -232,9 +239,16 @@ def _steps(sizes: list[int], length: int | None) -> int:
     if not sizes or len(set(sizes)) > 1:
         told = f"its rows are {', '.join(map(str, sizes))}" if sizes else "it has neither rows nor a length"
         raise NxValueError(message(f"scan does not know how many steps to take: {told}.", "Give one size to all."))
-    if not sizes[0]:
-        raise NxValueError(message("scan has no step to take.", "Without a step, nothing tells what its results are."))
+    if sizes[0] < 0:
+        raise NxValueError(f"scan takes at least 0 steps, got length={sizes[0]}.")
     return sizes[0]
+
+
+def _row_of_zeros(leaf: Any) -> Any:
+    """One row like those that a value has none of."""
+    value = operand(leaf)
+    made = filled(0, value.type, (1, *value.shape[1:]), value.names)
+    return leaf.__nx_like__(made) if isinstance(leaf, Proxy) else made
 
 
 def _with_row(room: Any, place: Any, row: Any) -> Any:

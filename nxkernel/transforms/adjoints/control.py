@@ -36,7 +36,7 @@ def _cond(at: Site) -> list[Gain]:
             outputs = [side.outputs[place] for place in have]
             inputs = [side.parameters[place] for place in wanted]
             gains, replacing = pullback(outputs, given, inputs, known=known)
-            gains = replayed(gains, replacing)
+            gains = replayed(gains, {}, replacing)
         graphs.append(Graph(name, [*side.parameters, *given], gains, list))
     more = [at.cotangents[place] for place in have]
     found = apply(p.cond, predicate, *operands, *more, then=graphs[0], otherwise=graphs[1])
@@ -68,11 +68,14 @@ class _Turn:
         Parameters: what active values from outside have gained so far.
     gains : list of Expr
         What both are before the turn.
+    outputs : list of Expr
+        What the turn itself gives, by loops that keep what the gains need.
     """
 
     cotangents: list[Expr]
     totals: list[Expr]
     gains: list[Expr]
+    outputs: list[Expr]
 
 
 class _Backwards:
@@ -108,7 +111,7 @@ class _Backwards:
             return made
         turn = self._turn()
         kept, known = self._kept(turn)
-        results = self._forward(kept)
+        results = self._forward(turn, kept)
         turns = trips.total(self.node, results, self.at.known)
         for place, gain in zip(self.active, self._back(turn, kept, known, results[self.count :], turns), strict=True):
             made[place] = gain if self.at.wanted[place] else None
@@ -124,7 +127,8 @@ class _Backwards:
             inputs = [body.parameters[place] for place in self.active]
             known = trips.inside(self.node, self.at.known)
             gains, replacing = pullback(outputs, cotangents, inputs, [*[None] * len(self.state), *totals], known)
-            return _Turn(cotangents, totals, replayed(gains, replacing))
+            together = replayed([*gains, *body.outputs], {}, replacing)
+            return _Turn(cotangents, totals, together[: len(gains)], together[len(gains) :])
 
     # What a turn leaves behind -----------------------------------------------------------------------------------
 
@@ -153,7 +157,7 @@ class _Backwards:
         """Whether a parameter is the same in every turn, or counts."""
         return place >= self.count or place in self.counters or self.body.outputs[place] is self.body.parameters[place]
 
-    def _forward(self, kept: Sequence[Expr]) -> list[Expr]:
+    def _forward(self, turn: _Turn, kept: Sequence[Expr]) -> list[Expr]:
         """The results of the loop, and for each kept value those of all turns."""
         node, count = self.node, self.count
         if not kept and (trips.exactly(node, self.at.known) is not None or trips.counter(node) is not None):
@@ -168,14 +172,14 @@ class _Backwards:
             for graph in (self.at.params["condition"], self.body):
                 new = [_twin(old) for old in graph.parameters]
                 rooms = [parameter(0, "kept", stack.spec) for stack in stacks]
-                turn = parameter(0, "turn", Spec(types.s64, (), ()))
+                number = parameter(0, "turn", Spec(types.s64, (), ()))
                 given = dict(zip(graph.parameters, new, strict=True))
-                inside = [*new[:count], *rooms, turn, *new[count:]]
+                inside = [*new[:count], *rooms, number, *new[count:]]
                 if graph is self.body:
-                    made = replayed([*graph.outputs, *kept], given)
+                    made = replayed([*turn.outputs, *kept], given)
                     values = made[count:]
-                    outputs = [*made[:count], *(_put(r, v, turn) for r, v in zip(rooms, values, strict=True))]
-                    outputs.append(turn + 1)
+                    outputs = [*made[:count], *(_put(r, v, number) for r, v in zip(rooms, values, strict=True))]
+                    outputs.append(number + 1)
                 else:
                     outputs = replayed(graph.outputs, given)
                 graphs.append(_graph(graph.name, inside, outputs))

@@ -116,6 +116,20 @@ def test_scan_of_a_length():
     assert both(lambda x: nx.scan(lambda s, _: (s * 2, s), x, length=4), nx.tensor(1)) == [16, [1, 2, 4, 8]]
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scan_over_no_rows(reverse):
+    def f(rows):
+        return nx.scan(lambda s, row: (s + nx.sum(row), (s * row, row > 0)), 1.5, rows, reverse=reverse)
+
+    for run in (f, nx.jit(f)):
+        state, (products, signs) = run(np.zeros((0, 3)))
+        assert (state.to_number(), str(state.spec)) == (1.5, "f64")
+        assert (str(products.spec), str(signs.spec)) == ("f64[0][3]", "u8[0][3]")
+    state, results = nx.vmap(lambda s: nx.scan(lambda s, _: (s * 2, s), s, length=0))(nx.tensor([1.0, 2.0]))
+    assert (state.to_list(), str(results.spec)) == ([1.0, 2.0], "f32[2][0]")
+    assert nx.grad(lambda x: nx.scan(lambda s, _: (s * x, s), x, length=0)[0])(3.0).to_number() == 1.0
+
+
 def test_scan_without_results():
     state, nothing = nx.scan(lambda s, x: (s + x, None), 0, nx.tensor([1, 2]))
     assert (state.to_list(), nothing) == (3, None)
@@ -127,7 +141,7 @@ def test_scan_without_results():
         ({}, "scan does not know how many steps to take: it has neither rows nor a length."),
         ({"xs": (np.ones(2), np.ones(3))}, "scan does not know how many steps to take: its rows are 2, 3."),
         ({"xs": np.ones(2), "length": 3}, "scan does not know how many steps to take: its rows are 2, 3."),
-        ({"length": 0}, "scan has no step to take."),
+        ({"length": -1}, "scan takes at least 0 steps, got length=-1."),
     ],
 )
 def test_scans_without_a_number_of_steps(arguments, text):
