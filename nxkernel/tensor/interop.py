@@ -29,6 +29,15 @@ def _is_indexing(frame: Any) -> bool:
     return frame.f_code.co_code[frame.f_lasti] in _INDEXING
 
 
+#: Libraries that give arrays which can be written whatever the capsule says of its memory.
+_UNAWARE = ("torch", "paddle", "tensorflow")
+
+
+def _writes_into_what_is_read_only(frame: Any) -> bool:
+    """Whether a frame is of a library that takes memory as its own: what it gets is a copy."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in _UNAWARE
+
+
 class ArrayProtocols:
     """What other libraries ask an array for; a tensor answers without a copy where they cannot write into it."""
 
@@ -83,6 +92,8 @@ class ArrayProtocols:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
+        if copy is None and _writes_into_what_is_read_only(sys._getframe(1)):
+            return export_array(self.data.copy(), stream=stream, max_version=max_version, dl_device=dl_device)
         if max_version is not None and max_version[0] >= 1:
             return export_array(self.data, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
         if copy is False:

@@ -98,12 +98,40 @@ def test_torch(type_):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     tensor = nx.tensor([[1, 0], [3, 4]], type=type_)
     theirs = torch.from_dlpack(tensor)
-    assert theirs.data_ptr() == tensor.to_numpy().ctypes.data
+    # PyTorch knows no array that cannot be written.
+    assert theirs.data_ptr() != tensor.to_numpy().ctypes.data
     assert theirs.tolist() == tensor.to_list()
     back = nx.from_dlpack(theirs)
     assert (back.type, back.to_list()) == (type_, tensor.to_list())
     assert back.to_numpy().ctypes.data == theirs.data_ptr()
     assert nx.tensor(theirs).to_list() == tensor.to_list()
+
+
+def test_a_library_that_minds_no_flag_gets_a_copy():
+    """PyTorch's arrays can be written, whatever a capsule says; a tensor stays as it is."""
+    t = nx.tensor([1.0, 2.0, 3.0])
+    library = {"__name__": "torch.utils.dlpack"}
+    exec("def take(x): return x.__dlpack__(max_version=(1, 0))", library)
+
+    class Taken:
+        def __dlpack__(self, **options):
+            return library["take"](t)
+
+        def __dlpack_device__(self):
+            return t.__dlpack_device__()
+
+    array = np.from_dlpack(Taken())
+    assert array.flags.writeable
+    array[0] = 9
+    assert t.to_list() == [1, 2, 3]
+    assert not np.from_dlpack(t).flags.writeable
+
+
+def test_torch_writes_into_memory_of_its_own():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    t = nx.tensor([1.0, 2.0, 3.0])
+    torch.from_dlpack(t)[0] = 9
+    assert t.to_list() == [1, 2, 3]
 
 
 def test_torch_with_gradients():
