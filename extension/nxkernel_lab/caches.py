@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from nxkernel.compilers.numba_cuda import object_code
 from nxkernel.defn import cache
 from nxkernel_lab.following import Pace
 
-#: A look at the disk takes this many seconds at the most; the next one waits this many, and as many times as it took.
+#: A look at the disk takes this many seconds at the most, twice as many after one that did not see all files; the next
+#: one waits this many, and as many times as it took.
 LOOK, PAUSE, REST = 0.05, 1.0, 100
 
 
@@ -20,13 +22,20 @@ class _Disk:
     """The last look at the disk, which takes long where there are many files."""
 
     def __init__(self) -> None:
-        self._kept, self.pace = disk_cache.Kept(), Pace(PAUSE, REST)
+        self._kept, self.pace, self._seconds = disk_cache.Kept(whole=False), Pace(PAUSE, REST), LOOK
 
     def look(self) -> disk_cache.Kept:
+        """What the last look that saw all files has counted; until there was one, what the longest look has."""
         if self.pace.ready():
             with self.pace.round():
-                self._kept = disk_cache.survey(LOOK)
+                found = disk_cache.survey(self._seconds)
+                if found.whole or not self._kept.whole:
+                    self._kept = found
+                self._seconds = LOOK if found.whole else 2 * self._seconds
         return self._kept
+
+    def reset(self) -> None:
+        self.__init__()
 
 
 _disk = _Disk()
@@ -34,7 +43,7 @@ _disk = _Disk()
 
 def look_again() -> None:
     """Let the next look at the disk be a new one, as something has been removed there."""
-    _disk.pace.reset()
+    _disk.reset()
 
 
 def contents() -> dict[str, Any]:
@@ -45,11 +54,13 @@ def contents() -> dict[str, Any]:
     dict
         Sizes in bytes, times in seconds since the epoch, 0 where there is nothing.
 
-        * ``functions``: for each that has programs, the one used last at the end: ``name``; ``programs``: how many;
+        * ``functions``: for each that has programs, the one used last at the end: ``name``; ``label``: that, and which
+          of several functions of that name it is; ``programs``: how many;
           ``limit``: how many are kept at most; ``hits``; ``bytes`` of the arrays that programs hold; ``oldest`` and
           ``latest``: when programs were made; ``signatures``: the calls that they answer, at most 20, the one used
           last at the end.
-        * ``memory``: native code that is loaded: ``kernels``, ``bytes``, ``oldest``, ``latest``.
+        * ``memory``: native code that is loaded: ``kernels``, ``programs`` (which call kernels in turn, or have loops of
+          their own), ``bytes``, ``oldest``, ``latest``.
         * ``disk``: ``on``: whether there is such a cache; ``folder``: where; ``kernels``, ``kernel_bytes``;
           ``records`` and ``record_bytes``: of programs; ``others`` and ``other_bytes``: of other versions or
           processors; ``bytes``, in all, and ``limit``; ``whole``: whether all files were looked at, as otherwise there
@@ -61,8 +72,9 @@ def contents() -> dict[str, Any]:
 
 def functions() -> list[dict[str, Any]]:
     """The programs of each function; see :func:`contents`."""
-    rows = []
-    for family in cache.families():
+    rows, known = [], cache.families()
+    names = Counter(family.name for family in known if not family.replaced)
+    for family in known:
         programs = family.programs()
         if not programs:
             continue
@@ -70,6 +82,7 @@ def functions() -> list[dict[str, Any]]:
         rows.append(
             {
                 "name": family.name,
+                "label": _label(family, programs, names[family.name] > 1),
                 "programs": len(programs),
                 "limit": cache.PROGRAMS,
                 "hits": family.hits,
@@ -82,12 +95,23 @@ def functions() -> list[dict[str, Any]]:
     return rows
 
 
+def _label(family: cache.Family, programs: list[cache.Program], has_others: bool) -> str:
+    """The name of a function, and which one it is where others have that name."""
+    if family.replaced:
+        return f"{family.name} (before its code changed)"
+    return f"{family.name} (first called in {programs[0].where})" if has_others else family.name
+
+
 def memory() -> dict[str, Any]:
     """Native code that is loaded; see :func:`contents`."""
-    found = [*store.loaded().values(), *object_code.in_memory().values()]
+    own, on_device = store.loaded(), object_code.in_memory()
+    found = [*own.values(), *on_device.values()]
     times = [when for _, when in found]
+    programs = sum(disk_cache.is_program(name) for name in own)
     return {
-        "kernels": len(found),
+        # What all programs call, such as the pool of threads, is none of theirs.
+        "kernels": sum(map(disk_cache.is_kernel, own)) + len(on_device),
+        "programs": programs,
         "bytes": sum(size for size, _ in found),
         "oldest": min(times, default=0.0),
         "latest": max(times, default=0.0),

@@ -90,7 +90,7 @@ class Clearing:
                 return {"text": text, "undo": self._keep(undo)}
             case Forget("memory"):
                 forgotten = store.forget() + object_code.forget()
-                return {"text": f"Forgot {count(forgotten, 'kernel')} in memory.", "undo": 0}
+                return {"text": f"Forgot {forgotten} kernels and programs in memory.", "undo": 0}
             case Forget("disk"):
                 return {"text": f"Removed {count(disk_cache.clear(), 'file')} from disk.", "undo": 0}
             case Undo(number) if number in self._kept:

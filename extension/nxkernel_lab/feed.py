@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from nxkernel.defn.events import Event, stream
+from nxkernel.defn.events import Event, is_of, stream
 from nxkernel.defn.report import CacheInfo
 from nxkernel_lab.following import Follower
 from nxkernel_lab.wording import count, duration
@@ -33,8 +33,7 @@ class Feed:
         self._rows: deque[dict[str, Any]] = deque(maxlen=ROWS)
         self._last = 0
         self._seen: CacheInfo | None = None
-        name = definition.__name__
-        self._follower = Follower(self._look, shell, wanted=lambda event: _is_shown(event, name))
+        self._follower = Follower(self._look, shell, wanted=lambda event: _is_shown(event, definition))
 
     @property
     def running(self) -> bool:
@@ -75,13 +74,13 @@ class Feed:
         found = stream.since(self._last)
         if found:
             self._last = found[-1][0]
-        new = [row(event) for _, event in found if _is_shown(event, self._definition.__name__)]
+        new = [row(event) for _, event in found if _is_shown(event, self._definition)]
         self._rows.extend(new)
         return bool(new)
 
 
-def _is_shown(event: Event, function: str) -> bool:
-    return event.function == function and event.kind not in ("hit", "hits", "kernel")
+def _is_shown(event: Event, definition: Any) -> bool:
+    return event.kind not in ("hit", "hits", "kernel") and is_of(event, definition)
 
 
 _WORDS = {"error": "error", "evict": "forgotten", "clear": "cleared"}

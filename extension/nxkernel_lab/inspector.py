@@ -99,6 +99,12 @@ class Inspector(Successive, anywidget.AnyWidget):
             self._show(index)
         self.settle()
 
+    @traitlets.validate("chosen")
+    def _one_of_them(self, proposal: dict[str, Any]) -> int:
+        """The compilation that is shown stays where another one is asked for that is not there."""
+        index = proposal["value"]
+        return index if -1 <= index < len(self._compiled) else self.chosen
+
     def refresh(self) -> None:
         """Read the definition's compilations, events and counts anew."""
         shown = self._compiled[self.chosen] if self._compiled else None

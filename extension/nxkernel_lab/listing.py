@@ -120,7 +120,7 @@ def programs_text(held: Mapping[str, Any], function: str = "") -> str:
     if not rows:
         return "There are no programs in memory: call a definition once."
     table = [("function", "programs", "calls answered", "arrays held")]
-    table += [(row["name"], str(row["programs"]), str(row["hits"]), f"{amount(row['bytes'])}B") for row in rows]
+    table += [(row["label"], str(row["programs"]), str(row["hits"]), f"{amount(row['bytes'])}B") for row in rows]
     return "\n".join(columns(table))
 
 
@@ -143,7 +143,7 @@ def caches_text(held: Mapping[str, Any], now: float) -> str:
     return "\n".join(
         [
             f"programs in memory: {programs} of {count(len(held['functions']), 'function')}",
-            f"kernels in memory: {memory_line(held['memory'], now)}",
+            f"native code in memory: {memory_line(held['memory'], now)}",
             f"on disk: {disk_line(held['disk'], now)}",
         ]
     )
@@ -151,9 +151,10 @@ def caches_text(held: Mapping[str, Any], now: float) -> str:
 
 def memory_line(memory: Mapping[str, Any], now: float) -> str:
     """The native code that is loaded, in one line."""
-    if not memory["kernels"]:
+    if not memory["kernels"] + memory["programs"]:
         return "none"
-    return f"{memory['kernels']}, {amount(memory['bytes'])}B of code, the first loaded {ago(now - memory['oldest'])}"
+    held = f"{count(memory['kernels'], 'kernel')} and {count(memory['programs'], 'program')} that call them"
+    return f"{held}, {amount(memory['bytes'])}B of code, the first loaded {ago(now - memory['oldest'])}"
 
 
 def disk_line(disk: Mapping[str, Any], now: float) -> str:

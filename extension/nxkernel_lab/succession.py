@@ -20,6 +20,9 @@ _made: dict[str, list[weakref.ref[Successive]]] = {}
 class Successive(DOMWidget):
     """A widget that goes when the cell that made it has made another one; displayed once more it comes back."""
 
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take nothing over from a page: what is shown is the kernel's to say, and pages ask for it by messages."""
+
     def settle(self) -> None:
         """Take the place of what an earlier run of the same cell made. Called when the widget is complete."""
         self._succeeded, self._made_in = False, stream.cell

@@ -62,7 +62,7 @@ def caches_table(held: Mapping[str, Any], function: str = "") -> str:
     """
     rows = [
         (
-            row["name"],
+            row["label"],
             f"{row['programs']} of {row['limit']}",
             str(row["hits"]),
             f"{amount(row['bytes'])}B",

@@ -272,16 +272,16 @@ class Timeline {
     const { caches: held, time } = this.data, { memory, disk } = held, wanted = this.model.get("function");
     const rows = [...held.functions].reverse().filter((row) => !wanted || row.name === wanted);
     const programs = html("table", {}, html("caption", { text: "Programs in memory" }), html("thead", {}, html("tr", {}, ...["Function", "Programs", "Calls answered", "Arrays held", "Made"].map((text) => html("th", { scope: "col", text })), html("td"))),
-      html("tbody", {}, ...rows.map((row) => html("tr", { "data-nx-key": `programs of ${row.name}` },
-        html("th", { scope: "row" }, html("details", {}, html("summary", { text: row.name }), html("ul", {}, ...row.signatures.map((text) => html("li", { text }))))),
+      html("tbody", {}, ...rows.map((row) => html("tr", { "data-nx-key": `programs of ${row.label}` },
+        html("th", { scope: "row" }, html("details", {}, html("summary", { text: row.label }), html("ul", {}, ...row.signatures.map((text) => html("li", { text }))))),
         html("td", { text: `${row.programs} of ${row.limit}` }), html("td", { text: row.hits }), html("td", { text: bytes(row.bytes) }),
         html("td", { class: "nx-age", text: row.oldest === row.latest ? ago(time - row.latest) : `${ago(time - row.oldest)}, last ${ago(time - row.latest)}` }),
         html("td", {}, button("Forget", `Forget the programs of ${row.name}`, () => this.send("forget", { what: "programs", function: row.name })))))));
     return [
       rows.length ? programs : html("p", { class: "nx-empty", text: "There are no programs in memory." }),
       held.functions.length > 1 && !wanted && html("p", {}, button("Forget all programs", "Forget the programs of all functions", () => this.send("forget", { what: "programs", function: "" }))),
-      html("h3", { text: "Kernels in memory" }),
-      html("p", { text: memory.kernels ? `${counted(memory.kernels, "kernel")}, ${bytes(memory.bytes)} of code, the first loaded ${ago(time - memory.oldest)}` : "none" }),
+      html("h3", { text: "Native code in memory" }),
+      html("p", { text: memory.bytes ? `${counted(memory.kernels, "kernel")} and ${counted(memory.programs, "program")} that call them, ${bytes(memory.bytes)} of code, the first loaded ${ago(time - memory.oldest)}` : "none" }),
       memory.kernels > 0 && this.ask("memory", "Forget…", "Forget the kernels in memory", disk.on ? "Programs that are made later load them from disk again." : "There is no cache on disk: programs that are made later compile them again."),
       html("h3", { text: "Kernels and programs on disk" }),
       html("p", { text: disk.on ? this.disk(disk, time) : "Nothing is kept on disk: NXKERNEL_CACHE_DIR is off, or its folder cannot be used." }),

@@ -141,9 +141,9 @@ def events(shell: InteractiveShell, line: str) -> None:
     """
     options = parse(events.parser, line)
     _check_number(options.number)
-    name = find_definition(namespace(shell), options.name).__name__ if options.name else None
+    definition = find_definition(namespace(shell), options.name) if options.name else None
     left_out = {"hit", "hits"} if options.kernels else {"hit", "hits", "kernel"}
-    records = [event for event in stream.records(name) if event.kind not in left_out]
+    records = [event for event in stream.records(definition) if event.kind not in left_out]
     if not records:
         print("Nothing has been compiled yet: call a definition once.")
     for event in records[-options.number :]:

@@ -36,6 +36,7 @@ _HEAD = struct.Struct("<4s32sQ")
 _OWN_FOLDER = re.compile(r"[0-9a-f]{24}")
 _TEMPORARY = ".nxkernel-"
 _OWN_FILE = re.compile(r"nx[kpgc]_\w+|\.nxkernel-\w+")
+_OWN_CODE = re.compile(r"nx([kp])_[0-9a-f]{40}")
 _lock = forks.rlock()
 _warned: set[str] = set()
 
@@ -134,7 +135,8 @@ class Kept:
     Parameters
     ----------
     kernels, records, others : int
-        Files with native code, and with programs, for this version and processor; those for others.
+        Files with kernels, and with programs, their code or what is said of them, for this version and processor; those
+        for others.
     kernel_bytes, record_bytes, other_bytes : int
         Their sizes.
     oldest, latest : float
@@ -152,6 +154,18 @@ class Kept:
     oldest: float = 0.0
     latest: float = 0.0
     whole: bool = True
+
+
+def is_kernel(name: str) -> bool:
+    """Whether code of that name is a kernel of somebody's program."""
+    found = _OWN_CODE.fullmatch(name)
+    return found is not None and found[1] == "k"
+
+
+def is_program(name: str) -> bool:
+    """Whether code of that name is a program, which calls kernels in turn or has loops of its own."""
+    found = _OWN_CODE.fullmatch(name)
+    return found is not None and found[1] == "p"
 
 
 def survey(seconds: float = 60.0) -> Kept:
@@ -172,7 +186,7 @@ def survey(seconds: float = 60.0) -> Kept:
             whole = False
             break
         is_own = os.path.dirname(entry.path) == str(own)
-        sizes["other" if not is_own else "record" if entry.name.startswith("nxg_") else "kernel"].append(info.st_size)
+        sizes["other" if not is_own else "record" if entry.name.startswith(("nxg_", "nxp_")) else "kernel"].append(info.st_size)
         times.append(info.st_mtime)
     counts = {f"{kind}s": len(each) for kind, each in sizes.items()}
     totals = {f"{kind}_bytes": sum(each) for kind, each in sizes.items()}

@@ -152,8 +152,6 @@ def _of_argument(change: Change, arguments: Arguments, programs: int) -> str:
     """An argument that is no number, or of another type, shape or length."""
     if root_of(change.name) in arguments.placed:
         return f"{change.name} is a static argument: each new value makes a program of its own."
-    if change.name in arguments.fixed:
-        return _FIXED.format(name=change.name)
     if programs < MANY:
         return ""
     if change.kind == "length":

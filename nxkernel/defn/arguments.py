@@ -12,7 +12,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.defn import containers, devices, faces, places
 from nxkernel.defn.captures import Survey
-from nxkernel.defn.changes import Parts
+from nxkernel.defn.changes import Parts, root_of
 from nxkernel.defn.leaf import Leaf, array_of, kind_of, spec_of
 from nxkernel.defn.states import constant, describe
 from nxkernel.defn.surveying import Walk
@@ -308,8 +308,9 @@ class Arguments:
             if constant(value) is not None:
                 kind = "argument" if name in self.placed else "option"
                 found[f"{kind} {name}"] = (self._option_states[name], describe(value))
-        if self._walk is not None:
-            found |= self._walk.parts
+        for label, part in self._walk.parts.items() if self._walk is not None else ():
+            name = label.removeprefix("option ")
+            found[f"argument {name}" if name != label and root_of(name) in self.placed else label] = part
         if self.hooks:
             found["hooks"] = (self.hooks, ", ".join(sorted(self.hooks)))
         if self.donated:

@@ -214,8 +214,8 @@ def _inside(there: Described, here: Described) -> Iterator[tuple[str, tuple, tup
 
 def _alike(role: str, name: str, before: Any, state: Any, text: str) -> Change:
     """The change of something that reads as it did."""
-    texts = [state_[1] if isinstance(state_, tuple) and len(state_) == 2 else None for state_ in (before, state)]
-    if all(isinstance(each, str) for each in texts):
+    if all(isinstance(each, tuple) and each[:1] == (str,) for each in (before, state)):
+        texts = [each[1] for each in (before, state)]
         first = next((k for k, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
         begin = max(first - _AROUND, 0)
         there, here = (

@@ -227,12 +227,11 @@ def places_of(paths: Sequence[str], names: Collection[str], values: Sequence[Any
         [
             place
             for place, (path, value) in enumerate(zip(paths, values, strict=True))
-            if type(value) is DeviceTensor and _argument_of(path) in names
+            if type(value) is DeviceTensor and any(_is_in(path, name) for name in names)
         ]
     )
 
 
-def _argument_of(path: str) -> str:
-    """The argument that a path begins with: ``params`` of ``params['w'].x``."""
-    ends = [place for place in (path.find("["), path.find(".")) if place >= 0]
-    return path[: min(ends)] if ends else path
+def _is_in(path: str, name: str) -> bool:
+    """Whether a path is that of an argument, or of something in it: ``params['w']`` of ``params``."""
+    return path == name or path.startswith((f"{name}[", f"{name}."))

@@ -275,4 +275,4 @@ def _moved(value: Operand, place: int | None, mapped: bool, axis_name: str | Non
 def _paths(signature: inspect.Signature, count: int) -> list[str]:
     parameters = signature.parameters.values()
     names = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    return [*names[:count], *[f"argument {place + 1}" for place in range(len(names), count)]]
+    return [*names[:count], *subjects.rest(signature, count - len(names))]

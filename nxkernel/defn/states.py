@@ -7,6 +7,7 @@ import enum
 import functools
 import os
 import random
+import re
 import reprlib
 import sys
 import sysconfig
@@ -76,6 +77,8 @@ def by_value(value: Any) -> Any:
         return state
     if isinstance(value, tuple) and type(value) is tuple:
         return (tuple, *map(by_value, value))
+    if isinstance(value, slice):
+        return (slice, *map(by_value, (value.start, value.stop, value.step)))
     if type(value).__hash__ in (None, object.__hash__):
         return Same(value)
     if type(value).__module__ not in _VALUES and not isinstance(value, np.dtype):
@@ -150,6 +153,7 @@ class Described(str):
     shortened: bool
 
 
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _SHORT = reprlib.Repr()
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdeque = 8
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -183,7 +187,7 @@ def describe(value: Any) -> str:
         return name
     if type(value).__repr__ is object.__repr__:
         return a(type(value).__name__)
-    text = _SHORT.repr(value)
+    text = _ADDRESS.sub("", _SHORT.repr(value))
     # A table or a model that draws itself over many lines is known by what it is.
     return a(type(value).__name__) if "\n" in text else text
 

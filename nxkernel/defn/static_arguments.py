@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from nxkernel.defn import containers, options
+from nxkernel.defn import containers, options, subjects
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
@@ -66,7 +66,7 @@ def named(
     rest = options_ is DONATED and any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
     for number in _listed(by_place, numbers, int, "places"):
         if rest and number >= len(placed):
-            found.add(f"argument {number + 1}")
+            found.add(subjects.rest(signature, number - len(placed) + 1)[-1])
             continue
         if not -len(placed) <= number < len(placed):
             raise NxValueError(

@@ -60,6 +60,19 @@ def given(function: functools.partial) -> list[str]:
     return [*names[:count], *(f"{rest}[{place}]" for place in range(count - len(names)))]
 
 
+def rest(signature: inspect.Signature, count: int) -> list[str]:
+    """What arguments are called that a function takes beyond those that have a name of their own.
+
+    Examples
+    --------
+    >>> rest(inspect.signature(lambda x, *signals: x), 2)
+    ['signals[0]', 'signals[1]']
+    """
+    kinds = [p.name for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL]
+    name = kinds[0] if kinds else "arguments"
+    return [f"{name}[{place}]" for place in range(count)]
+
+
 def signature(function: Callable[..., Any]) -> inspect.Signature:
     """Its parameters."""
     try:

@@ -52,16 +52,16 @@ def test_kernels_in_memory_and_on_disk(doubled, folder):
     before = caches.memory()
     doubled(np.ones(4, np.float32))
     after = caches.memory()
-    assert after["kernels"] > before["kernels"]
+    assert (after["kernels"] - before["kernels"], after["programs"] - before["programs"]) == (1, 1)
     assert after["bytes"] > before["bytes"]
     assert after["latest"] >= after["oldest"] > 0
     caches.look_again()
     found = caches.disk()
     assert found["on"]
     assert found["whole"]
-    assert found["kernels"] >= 1
-    assert found["others"] == found["records"] == 0
-    assert found["bytes"] == found["kernel_bytes"] == sum(path.stat().st_size for path in folder.rglob("nx?_*"))
+    assert (found["kernels"], found["records"], found["others"]) == (1, 1, 0)
+    sizes = [sum(path.stat().st_size for path in folder.rglob(f"nx{kind}_*")) for kind in "kp"]
+    assert [found["kernel_bytes"], found["record_bytes"], found["bytes"]] == [*sizes, sum(sizes)]
     assert found["limit"] == 512 << 20
     assert time.time() - 60 < found["oldest"] <= found["latest"]
 
@@ -85,6 +85,37 @@ def test_the_disk_is_not_looked_at_all_the_time(folder, monkeypatch):
     assert caches.disk()["kernels"] == 1
     caches.look_again()
     assert caches.disk()["kernels"] == 2
+
+
+def test_functions_of_one_name_are_told_apart():
+    space = {"nx": nx, "__name__": "a_cell"}
+    for text in ("def f(x):\n    return x + 1", "def f(x):\n    return x + 2"):
+        exec(f"@nx.defn(compiler='evaluator')\n{text}", space)
+        space["f"](1.0)
+    assert [row["label"] for row in caches.functions()] == ["f (before its code changed)", "f"]
+    for by in (2, 3):
+        nx.jit((lambda by: lambda x: x * by)(by), compiler="evaluator")(1.0)
+    nx.jit(lambda x: x - 1, compiler="evaluator")(1.0)
+    labels = [row["label"] for row in caches.functions()]
+    line = int(labels[-1].rpartition(" ")[2].rstrip(")"))
+    assert labels[2:] == [f"<lambda> (first called in test_caches.py, line {n})" for n in (line - 1, line)]
+
+
+def test_what_was_counted_stays_until_all_was_counted_again(folder, monkeypatch):
+    for number in range(3):
+        (disk_cache.directory() / f"nxk_{number}").write_bytes(b"123")
+    monkeypatch.setattr(caches, "PAUSE", 0.0)
+    monkeypatch.setattr(caches, "REST", 0)
+    caches.look_again()
+    monkeypatch.setattr(caches, "LOOK", -1.0)
+    caches._disk.reset()
+    assert (caches.disk()["kernels"], caches.disk()["whole"]) == (0, False)
+    monkeypatch.setattr(caches, "LOOK", 60.0)
+    caches._disk.reset()
+    assert (caches.disk()["kernels"], caches.disk()["whole"]) == (3, True)
+    monkeypatch.setattr(caches._disk, "_seconds", -1.0)
+    (disk_cache.directory() / "nxk_3").write_bytes(b"123")
+    assert (caches.disk()["kernels"], caches.disk()["whole"]) == (3, True)
 
 
 def test_a_look_ends(folder):

@@ -71,6 +71,21 @@ def test_bad_messages_change_nothing(inspector, sent, content):
     assert sent == []
 
 
+@pytest.mark.parametrize("state", [{"chosen": 99}, {"chosen": -5}, {"choices": []}, {"graph": {}}, {"name": "other"}])
+def test_a_page_sets_nothing_of_what_is_shown(inspector, state):
+    before = {name: getattr(inspector, name) for name in ("chosen", "choices", "graph", "name")}
+    inspector._handle_msg({"content": {"data": {"method": "update", "state": state, "buffer_paths": []}}, "buffers": []})
+    assert {name: getattr(inspector, name) for name in before} == before
+    assert "softmax(t: f32[4][10], axis=-1)" in inspector._repr_mimebundle_()[0]["text/plain"]
+
+
+@pytest.mark.parametrize("index", [1, 99, -2])
+def test_what_is_chosen_is_there(inspector, index):
+    inspector.chosen = index
+    assert inspector.chosen == 0
+    assert "softmax(t: f32[4][10], axis=-1)" in inspector._repr_mimebundle_()[0]["text/plain"]
+
+
 @pytest.mark.parametrize("content", [None, 5, "open", ["open"]])
 def test_messages_that_are_no_messages_change_nothing(inspector, sent, content):
     inspector._receive(inspector, content, [])

@@ -46,7 +46,7 @@ def data():
     return {
         "events": [event(), AGAIN, HITS],
         "left_out": 0,
-        "functions": [{"name": "smooth", "programs": 2, **row}],
+        "functions": [{"name": "smooth", "label": "smooth", "programs": 2, **row}],
         "cells": [{"cell": "cell 4", "cell_id": "", "again_last": [], **row}],
     }
 
@@ -105,17 +105,17 @@ def disk(**changes):
 
 
 def test_caches():
-    memory = {"kernels": 6, "bytes": 14_032, "oldest": AT - 130, "latest": AT}
+    memory = {"kernels": 6, "programs": 2, "bytes": 14_032, "oldest": AT - 130, "latest": AT}
     held = {"functions": [{"programs": 3}, {"programs": 1}], "memory": memory, "disk": disk(), "processors": 2}
     assert caches_text(held, AT).splitlines() == [
         "programs in memory: 4 of 2 functions",
-        "kernels in memory: 6, 14.0 kB of code, the first loaded 2 minutes ago",
+        "native code in memory: 6 kernels and 2 programs that call them, 14.0 kB of code, the first loaded 2 minutes ago",
         "on disk: 3 kernels 12.0 kB, limit 536.9 MB, the oldest was used 2 hours ago, in ~/.cache/nxkernel",
     ]
-    empty = {**held, "functions": [], "memory": {**memory, "kernels": 0}}
+    empty = {**held, "functions": [], "memory": {**memory, "kernels": 0, "programs": 0}}
     assert caches_text(empty, AT).splitlines()[:2] == [
         "programs in memory: 0 of 0 functions",
-        "kernels in memory: none",
+        "native code in memory: none",
     ]
 
 

@@ -28,7 +28,7 @@ def data(*events, names=("smooth",), left_out=0):
 
 def held(*names, signature="smooth(t: f32[8])"):
     row = {"programs": 2, "limit": 256, "hits": 7, "bytes": 4096, "signatures": [signature, signature]}
-    return {"functions": [{"name": name, **row} for name in names]}
+    return {"functions": [{"name": name, "label": name, **row} for name in names]}
 
 
 class Cells(HTMLParser):

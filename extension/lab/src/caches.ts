@@ -46,7 +46,7 @@ export class Caches {
         memory.kernels === 0
           ? null
           : button('Clear', () => this._clearing.memory(), { 'data-key': 'clear-memory', 'aria-label': 'Clear the kernels in memory' }),
-        sentence([count(memory.kernels, 'kernel'), bytes(memory.bytes), memory.oldest > 0 && `oldest made ${ago(memory.oldest, now)}`])),
+        sentence([count(memory.kernels, 'kernel'), count(memory.programs, 'program'), bytes(memory.bytes), memory.oldest > 0 && `oldest made ${ago(memory.oldest, now)}`])),
       section(
         'On disk',
         disk.bytes === 0 ? null : button('Clear', () => this._clearing.disk(), { 'data-key': 'clear-disk', 'aria-label': 'Clear the cache on disk' }),
@@ -79,8 +79,8 @@ export class Caches {
     const clear = { 'data-key': `clear-${each.name}`, 'aria-label': `Clear the programs of ${each.name}` };
     return element(
       'li',
-      { class: 'nx-lab-cached', 'data-key': `cached ${each.name}` },
-      element('div', { class: 'nx-lab-head' }, element('span', { class: 'nx-lab-name' }, each.name), button('Clear', () => this._clearing.programs(each.name), clear)),
+      { class: 'nx-lab-cached', 'data-key': `cached ${each.label}` },
+      element('div', { class: 'nx-lab-head' }, element('span', { class: 'nx-lab-name' }, each.label), button('Clear', () => this._clearing.programs(each.name), clear)),
       sentence([
         `${each.programs} of ${count(each.limit, 'program')}`,
         count(each.hits, 'hit'),

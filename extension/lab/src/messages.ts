@@ -48,9 +48,9 @@ const sums = { compiled: number, loaded: number, traced: number, again: number, 
 
 const caches = record({
   functions: list(
-    record({ name: text, programs: number, limit: number, hits: number, bytes: number, latest: number, signatures: list(text) })
+    record({ name: text, label: text, programs: number, limit: number, hits: number, bytes: number, latest: number, signatures: list(text) })
   ),
-  memory: record({ kernels: number, bytes: number, oldest: number }),
+  memory: record({ kernels: number, programs: number, bytes: number, oldest: number }),
   disk: record({
     on: flag,
     folder: text,
