@@ -59,7 +59,7 @@ def contents() -> dict[str, Any]:
           ``limit``: how many are kept at most; ``hits``; ``bytes`` of the arrays that programs hold; ``oldest`` and
           ``latest``: when programs were made; ``signatures``: the calls that they answer, at most 20, the one used
           last at the end.
-        * ``memory``: native code that is loaded: ``kernels``, ``programs`` (which call kernels in turn, or have loops of
+        * ``memory``: native code that is loaded: ``kernels``, ``programs`` (which call kernels, or have loops of
           their own), ``bytes``, ``oldest``, ``latest``.
         * ``disk``: ``on``: whether there is such a cache; ``folder``: where; ``kernels``, ``kernel_bytes``;
           ``records`` and ``record_bytes``: of programs; ``others`` and ``other_bytes``: of other versions or

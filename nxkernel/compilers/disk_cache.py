@@ -185,8 +185,9 @@ def survey(seconds: float = 60.0) -> Kept:
         if time.monotonic() > end:
             whole = False
             break
+        is_program = entry.name.startswith(("nxg_", "nxp_"))
         is_own = os.path.dirname(entry.path) == str(own)
-        sizes["other" if not is_own else "record" if entry.name.startswith(("nxg_", "nxp_")) else "kernel"].append(info.st_size)
+        sizes["other" if not is_own else "record" if is_program else "kernel"].append(info.st_size)
         times.append(info.st_mtime)
     counts = {f"{kind}s": len(each) for kind, each in sizes.items()}
     totals = {f"{kind}_bytes": sum(each) for kind, each in sizes.items()}

@@ -23,10 +23,10 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from llvmlite.binding.targets import TargetMachine
 
 import nxkernel as nx
 from causes import CAUSES, Cause, X
-from llvmlite.binding.targets import TargetMachine
 from nxkernel.compilers import disk_cache
 from nxkernel.compilers.numba_cpu import store
 from nxkernel.defn.cache import PROGRAMS
@@ -107,7 +107,8 @@ PROGRAMS_OF = {
         "        count += 1\n    return count\n", "9", True,
     ),
     "a loop over an array": (
-        "@nx.defn\ndef f(x):\n    while nx.sum(x) < 50.0:\n        x = x * 1.5 + nx.atanh(x / 1000.0)\n    return x\n", X, True,
+        "@nx.defn\ndef f(x):\n    while nx.sum(x) < 50.0:\n        x = x * 1.5 + nx.atanh(x / 1000.0)\n    return x\n",
+        X, True,
     ),
     "a counted loop": ("@nx.defn\ndef f(x):\n    for i in range(9):\n        x = x * 0.5 + i\n    return x\n", X, True),
     "a choice": (
@@ -166,7 +167,9 @@ def test_code_that_is_said_to_be_compiled_was_made(program, run, made):
         shown = len(kernels) - kernels.count("program")
         assert (told.compiled + told.reused, info.compiled + info.memory + info.disk) == (shown, shown)
         assert bool(made) == (origin == "compiled")
-        assert told.verb == {"compiled": "compiled", "memory": "traced", "disk": "loaded from disk"}[origin] or not counted
+        assert (
+            told.verb == {"compiled": "compiled", "memory": "traced", "disk": "loaded from disk"}[origin] or not counted
+        )
         events = [event for event in nx.events(f, "kernel") if event.origin == origin]
         assert bool(events) == (origin in kernels)
         pieces.add(shown)

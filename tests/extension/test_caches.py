@@ -93,8 +93,7 @@ def test_functions_of_one_name_are_told_apart():
         exec(f"@nx.defn(compiler='evaluator')\n{text}", space)
         space["f"](1.0)
     assert [row["label"] for row in caches.functions()] == ["f (before its code changed)", "f"]
-    for by in (2, 3):
-        nx.jit((lambda by: lambda x: x * by)(by), compiler="evaluator")(1.0)
+    nx.jit(lambda x: x * 3, compiler="evaluator")(1.0)
     nx.jit(lambda x: x - 1, compiler="evaluator")(1.0)
     labels = [row["label"] for row in caches.functions()]
     line = int(labels[-1].rpartition(" ")[2].rstrip(")"))

@@ -74,7 +74,9 @@ def test_bad_messages_change_nothing(inspector, sent, content):
 @pytest.mark.parametrize("state", [{"chosen": 99}, {"chosen": -5}, {"choices": []}, {"graph": {}}, {"name": "other"}])
 def test_a_page_sets_nothing_of_what_is_shown(inspector, state):
     before = {name: getattr(inspector, name) for name in ("chosen", "choices", "graph", "name")}
-    inspector._handle_msg({"content": {"data": {"method": "update", "state": state, "buffer_paths": []}}, "buffers": []})
+    inspector._handle_msg(
+        {"content": {"data": {"method": "update", "state": state, "buffer_paths": []}}, "buffers": []}
+    )
     assert {name: getattr(inspector, name) for name in before} == before
     assert "softmax(t: f32[4][10], axis=-1)" in inspector._repr_mimebundle_()[0]["text/plain"]
 

@@ -1,4 +1,5 @@
-"""Causes of tracing and of not tracing, as rows: a function, a call, what changes, the next call, and what is said of it.
+# ruff: noqa: E501 - rows of a table stay whole
+"""Causes of tracing, as rows: a function, a call, what changes, the next call, and what is said of it.
 
 A row is a dict or a tuple in the order of :class:`Cause`; `reason` is the whole text of each line, and empty where the
 program that is there answers.
@@ -9,16 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 NUMBER = (
-    "{} is a number, and each new one makes a program of its own: if it keeps changing, {}, and it will be compiled once."
+    "{} is a number, and each new one makes a program of its own: if it keeps changing, {}, and it will be compiled "
+    "once."
 )
 OPTION, CAPTURE = "declare it before `*` and pass it by position", "pass it as a positional argument"
 STATIC = (
-    "{} is a static argument: each new value makes a program of its own. Where it only feeds arithmetic, take it out of "
+    "{} is a static argument: each new value makes a program of its own. Where it only feeds arithmetic, take it out "
+    "of "
     "{}."
 )
-FIXED = (
-    "The value of {} is needed while tracing, as for a shape or an axis: each new value makes a program of its own."
-)
+FIXED = "The value of {} is needed while tracing, as for a shape or an axis: each new value makes a program of its own."
 FLOAT64 = 'float64 came in from a {}; nx.as_type({}, "f32") keeps the compiled f32 program.'
 TURNS = "{} says how often a loop turns: {}, and it will be compiled once for any number of turns."
 
@@ -147,7 +148,8 @@ CONTAINERS = rows(
     (FIELDS, f"Fields({X}, {X})", "", f"Fields({X}, np.ones(1))", "argument p.v: f64[3] → f64[1]"),
     ("p: sum(p.values())", "{f'w{k}': np.ones(3, 'f4') for k in range(30)}", "", "{f'w{k}': np.ones(3) for k in range(30)}",
      "arguments p['w0'], p['w1'] and 28 more: f32[3] → f64[3]",
-     'float64 came in from 30 NumPy arrays; nx.as_type(p[\'w0\'], "f32"), and so for the others, keeps the compiled f32 '
+     'float64 came in from 30 NumPy arrays; nx.as_type(p[\'w0\'], "f32"), and so for the others, keeps the compiled '
+     'f32 '
      "program."),
     ("p: sum(map(nx.sum, p))", "[np.ones(k) for k in range(1, 9)]", "", "[np.ones(k) for k in range(2, 10)]", (
         *(f"argument p[{k}]: f64[{k + 1}] → f64[{k + 2}]" for k in range(6)), "and 2 more differences")),
@@ -188,7 +190,8 @@ OPTIONS = [
         ("x, *, k=1.0: x * k", X, "", f"{X}, k=1.0", ""),
         ("x, *, k=1.0: x * k", X, "", f"{X}, k=2.0", "option k: 1.0 → 2.0", NUMBER.format("k", OPTION)),
         ("x, *, a=1.0, b=2.0: x * a + b", X, "", f"{X}, a=2.0, b=3.0", ("option a: 1.0 → 2.0", "option b: 2.0 → 3.0"),
-         "a and b are numbers, and each new one makes a program of its own: if they keep changing, declare them before `*` "
+         "a and b are numbers, and each new one makes a program of its own: if they keep changing, declare them "
+         "before `*` "
          "and pass them by position, and it will be compiled once."),
         ("x, *, k: x * k[11]", f"{X}, k=tuple(range(12))", "", f"{X}, k=(*range(11), 7)", "option k[11]: 11 → 7"),
         ("x, *, k: x * k[0]", f"{X}, k=tuple(range(12))", "", f"{X}, k=tuple(range(13))",
@@ -206,8 +209,6 @@ OPTIONS = [
         ("f = nx.jit(functools.partial(lambda x, *, rate: x * rate, rate=0.5))", X,
          "f = nx.jit(functools.partial(lambda x, *, rate: x * rate, rate=0.25))", "", "option rate: 0.5 → 0.25",
          NUMBER.format("rate", PARTIAL)),
-        ("class Mode(enum.Enum):\n    FAST = 1\n    SLOW = 2\n@nx.defn\ndef f(x, *, mode):\n    return x\n",
-         f"{X}, mode=Mode.FAST", "", f"{X}, mode=Mode.SLOW", "option mode: Mode.FAST → Mode.SLOW"),
         ("@nx.defn\ndef f(x, *, steps):\n    for i in range(steps):\n        x = x * 0.5 + 1\n    return x\n",
          f"{X}, steps=3", "", f"{X}, steps=4", "option steps: 3 → 4", TURNS.format("steps", OPTION)),
         ("@nx.defn\ndef f(x, *, steps):\n    i = 0\n    while i < steps:\n        i = i + 1\n    return x + i\n",
@@ -241,10 +242,6 @@ REBOUND = [
 
 CLASS = "class Config:\n    rate = 0.5\n    def __init__(self, width=2.0):\n        self.width = width\n"
 METHOD = CLASS + "    def apply(self, x):\n        return x * self.width\n"
-DECORATED = (
-    "def twice(function):\n    @functools.wraps(function)\n    def inner(x):\n        return 2 * function(x)\n"
-    "    return inner\n@twice\ndef helper(x):\n    return x + {}\n"
-)
 CAPTURED = rows(
     ("w = np.ones(3)\n@nx.defn\ndef f(x):\n    return x * w\n", X, "w[0] = 5", "", ""),
     ("w = np.ones(3)\n@nx.defn\ndef f(x):\n    return x * w\n", X, "w = np.zeros(3)", "", ""),
@@ -283,8 +280,6 @@ CAPTURED = rows(
     (CLASS + "c = Config()\nf = nx.jit(lambda x: x * c.width)\n", X, "c.unread = 1", "", ""),
     (CLASS + "f = nx.jit(lambda x: x * Config.rate)\n", X, "Config.rate = 0.25", "", "captured Config.rate: 0.5 → 0.25",
      NUMBER.format("Config.rate", CAPTURE)),
-    (METHOD + "c = Config()\nf = nx.jit(lambda x: c.apply(x))\n", X, "c.width = 3.0", "", "captured c.width: 2.0 → 3.0",
-     NUMBER.format("c.width", CAPTURE)),
     (METHOD + "c = Config()\nf = nx.jit(c.apply)\n", X, "c.width = 3.0", "", "captured self.width: 2.0 → 3.0",
      NUMBER.format("self.width", CAPTURE)),
     (METHOD + "c = Config()\nf = nx.jit(c.apply)\n", X, "Config.apply = lambda self, x: x; f = nx.jit(c.apply)", "", "first call"),
@@ -297,10 +292,6 @@ CAPTURED = rows(
      "def inner(x):\n    return x + 2\n", "", "captured inner: its code has changed"),
     ("rate = 0.5\ndef helper(x):\n    return x * rate\nf = nx.jit(lambda x: helper(x))\n", X, "rate = 0.25", "",
      "captured rate: 0.5 → 0.25", NUMBER.format("rate", CAPTURE)),
-    ("def helper(x, rate=0.5):\n    return x * rate\nf = nx.jit(lambda x: helper(x))\n", X, "helper.__defaults__ = (0.25,)", "",
-     "captured rate of helper: 0.5 → 0.25", NUMBER.format("rate of helper", CAPTURE)),
-    (DECORATED.format(1) + "f = nx.jit(lambda x: helper(x))\n", X, DECORATED.format(2), "",
-     "captured helper behind its decorator: its code has changed"),
     ("def made(rate):\n    return nx.jit(lambda x: x * rate)\nf = made(0.5)\n", X, "f = made(0.25)", "", "captured rate: 0.5 → 0.25",
      NUMBER.format("rate", CAPTURE)),
     ("def made(rate):\n    return nx.jit(lambda x: x * rate)\nf = made(0.5)\n", X, "f = made(0.5)", "", ""),
@@ -310,9 +301,6 @@ CAPTURED = rows(
     ("f = nx.jit(lambda x: x * abs(-2))\n", X, "abs = lambda v: 7", "", "captured abs: absent → <lambda>"),
     ("log = []\ndef f(x):\n    log.append(1)\n    return x * len(log)\nf = nx.jit(f)\n", X, "", "", "captured log: [] → [1]",
      "f changed log while it was traced, so its program was not kept. Return values instead of storing them."),
-    ("rng = np.random.default_rng(0)\nf = nx.jit(lambda x: x * rng.uniform())\n", X, "", "",
-     "captured rng: Generator(PCG64) → another Generator(PCG64)",
-     "<lambda> changed rng while it was traced, so its program was not kept. Return values instead of storing them."),
 )  # fmt: skip
 
 JITTED = "f = nx.jit(lambda x: x + 1)\n"
@@ -346,7 +334,8 @@ DEFINITIONS = rows(
     (KEPT, f"{X}, k='a'", "[f(np.ones(3), k=k) for k in 'bcdef']", f"{X}, k='g'", "option k: 'f' → 'g'",
      "Each new value of the option k is a program of its own: keep to a few values."),
     (KEPT, f"{X}, k=1", "[f(np.ones(3), k=k) for k in range(2, 6)]", f"{X}, k=6", "option k: 5 → 6",
-     "Each new value of the option k is a program of its own: keep to a few values, or, where it only feeds arithmetic, "
+     "Each new value of the option k is a program of its own: keep to a few values, or, where it only feeds "
+     "arithmetic, "
      "declare it before `*` and pass it by position."),
     ("f = nx.grad(lambda x: nx.sum(x * x))\n", X, "", "", ""),
     ("f = nx.jit(nx.grad(lambda x: nx.sum(x * x)))\n", X, "", "", ""),
