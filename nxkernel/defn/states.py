@@ -77,8 +77,6 @@ def by_value(value: Any) -> Any:
         return state
     if isinstance(value, tuple) and type(value) is tuple:
         return (tuple, *map(by_value, value))
-    if isinstance(value, slice):
-        return (slice, *map(by_value, (value.start, value.stop, value.step)))
     if type(value).__hash__ in (None, object.__hash__):
         return Same(value)
     if type(value).__module__ not in _VALUES and not isinstance(value, np.dtype):
