@@ -71,7 +71,7 @@ def name_of(function: Any) -> str:
 # Functions of single numbers -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
 class ScalarFunction:
     """A Numba function of single numbers, compiled for types.
 

@@ -281,7 +281,9 @@ def family(name: str, fingerprint: str, place: str = "") -> Family:
         if found is None:
             found = _families[key] = Family(name, fingerprint, place or key)
             if len(_families) > FUNCTIONS:
-                _families.popitem(last=False)
+                dropped = _families.popitem(last=False)[1]
+                for each in [each for each, latest in _latest.items() if latest is dropped]:
+                    del _latest[each]
         else:
             _families.move_to_end(key)
         if place:

@@ -338,7 +338,8 @@ def of_module(path: str) -> AbstractContextManager[None]:
     return Meanwhile(_state, "module", path)
 
 
-_inside: dict[str, bool] = {}
+#: Files of nxkernel's own that were met; notebooks have a file for each cell that ever ran.
+_own: set[str] = set()
 
 
 def user_line() -> Source | None:
@@ -346,10 +347,9 @@ def user_line() -> Source | None:
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename
-        own = _inside.get(name)
-        if own is None:
-            own = _inside[name] = name.startswith(_PACKAGE)
-        if not own:
-            return Source(name, frame.f_lineno, frame.f_code.co_name, _state.module)
+        if name not in _own:
+            if not name.startswith(_PACKAGE):
+                return Source(name, frame.f_lineno, frame.f_code.co_name, _state.module)
+            _own.add(name)
         frame = frame.f_back
     return None

@@ -1,5 +1,8 @@
 """The graph cache: which programs are dropped, and what is counted."""
 
+import gc
+import weakref
+from collections import OrderedDict
 from types import SimpleNamespace
 
 import numpy as np
@@ -157,3 +160,17 @@ def test_cache_info_of_kernels():
     f(np.ones(5, np.float32))
     assert f.cache_info().memory == first.memory + 1
     assert (f.cache_info().hits, f.cache_info().misses, f.cache_info().entries) == (0, 2, 2)
+
+
+def test_what_went_of_functions_is_not_kept_by_name(monkeypatch):
+    """A function that nobody has any more, and that is not among those used last."""
+    monkeypatch.setattr(cache, "FUNCTIONS", 3)
+    monkeypatch.setattr(cache, "_families", OrderedDict())
+    monkeypatch.setattr(cache, "_latest", {})
+    gone = weakref.ref(cache.family("old", "content", "module.old"))
+    for number in range(4):
+        cache.family(f"new{number}", "content", f"module.new{number}")
+    gc.collect()
+    assert gone() is None
+    assert "module.old" not in cache._latest
+    assert set(cache._latest.values()) <= set(cache._families.values())

@@ -11,6 +11,7 @@ import ctypes
 import functools
 import pickle
 import re
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,8 +24,8 @@ from nxkernel.numba_functions import ScalarFunction
 
 _PREFIX = "nx.njit."
 _DECLARED = re.compile(rf"^declare .*@{re.escape(_PREFIX)}(\w+)\.(\d+)\(", re.MULTILINE)
-#: The functions that kernels of this process call, by key.
-_functions: dict[str, ScalarFunction] = {}
+#: The functions that kernels call, by key, as long as a graph has them.
+_functions: weakref.WeakValueDictionary[str, ScalarFunction] = weakref.WeakValueDictionary()
 
 
 def call(
