@@ -160,7 +160,10 @@ def _between(label: str, one: tuple[Any, str] | None, other: tuple[Any, str] | N
     elif role == "argument" and (_is_structure(before) or _is_structure(state)):
         yield Change.of(role, [name], "structure", there, here)
     elif is_code(before) and is_code(state) and there == here:
-        yield Change.of(role, [name], "code") if _is_function(state) else _anew(role, name, there)
+        if _is_function(state):
+            yield Change.of(role, [name], "code")
+        else:
+            yield Change.saying(f"{role} {name}: {here} was made anew", "anew", role, [name], there, here)
     elif type(there) is Described is type(here) and (pairs := list(_inside(there, here))):
         for suffix, old, new in pairs:
             yield _valued(role, name + suffix, old, new)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import enum
 import functools
 import importlib.util
 import sys
@@ -99,6 +100,7 @@ class Walk:
         self._met: list[Any] = []
         self._waiting: list[tuple[tuple, Any]] = []
         self._read: set[tuple] = set()
+        self._hidden = 0
         self._kept: list[Any] = []
 
     # Values ----------------------------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ class Walk:
 
     def _add(self, state: Any, name: str, text: str) -> None:
         self.states.append(state)
-        if name:
+        if name and not self._hidden:
             self.parts.setdefault(_label(name), (state, text))
 
     def _anew(self, value: Any, name: str, what: str) -> None:
@@ -330,7 +332,7 @@ class Walk:
 
     # Functions -------------------------------------------------------------------------------------------------
 
-    def _function(self, function: types.FunctionType, name: str, subject: Any = MISSING) -> None:
+    def _function(self, function: types.FunctionType, name: str, subject: Any = MISSING, owner: str = "") -> None:
         code = function.__code__
         self._add(("function", fingerprint.of_code(code)), name, describe(function))
         if name:
@@ -343,11 +345,13 @@ class Walk:
             if path.root == "global":
                 self._path(path, read_name(function.__globals__, root), function.__globals__)
             elif path.root == "free":
-                self._path(path, functools.partial(contents.contents_of, cells[root]), cells[root])
+                # Two functions that one function made have closures of the same names.
+                called = f"{root} of {name.removeprefix('option ')}" if name and subject is MISSING else ""
+                self._path(path, functools.partial(contents.contents_of, cells[root]), cells[root], called)
             elif path.root == "import":
                 self._imported(path, function)
             elif subject is not MISSING:
-                self._path(path, functools.partial(itself, subject), subject)
+                self._path(path, functools.partial(itself, subject), subject, owner)
 
     def _around_function(self, function: types.FunctionType, name: str) -> None:
         """What a function is beside its code: its defaults and its attributes. A definition's own belong to calls."""
@@ -373,8 +377,11 @@ class Walk:
         self._path(path, read_name(sys.modules, module), sys.modules)
         self._around.pop()
 
-    def _path(self, path: reads.Path, read: Callable[[], Any], space: Any) -> None:
-        """What a dotted name leads to: its last value counts, or the last one before its attributes are no data."""
+    def _path(self, path: reads.Path, read: Callable[[], Any], space: Any, called: str = "") -> None:
+        """What a dotted name leads to: its last value counts, or the last one before its attributes are no data.
+
+        It begins with what is `called` so outside, such as a method's object.
+        """
         value, name, place = read(), path.names[0], (id(space), path.names[0])
         if path.fills and issubclass(type(along(value, path.names[1:-1])), CONTAINERS):
             return
@@ -387,6 +394,7 @@ class Walk:
                 self.states.append(("builtin", name))
                 self._is_anew(value, name)
                 return
+        name = called or name
         before = len(self._around)
         outside = isinstance(value, types.ModuleType) and installed(value) and len(path.names) > 1
         if outside:
@@ -406,7 +414,7 @@ class Walk:
             name = f"{name}.{part}"
             if method is not None:
                 self._watch_method(value, part)
-                self._bound(method, name, value)
+                self._bound(method, name, value, name.rpartition(".")[0])
                 del self._around[before:]
                 return
             place = (id(value), part)
@@ -434,7 +442,7 @@ class Walk:
     def _watch_method(self, value: Any, name: str) -> None:
         """Notice another function under the name of a method: in the class, in another class, or in the object."""
         kind = type(value)
-        self.states.append(Same(kind))
+        self._add(Same(kind), kind.__name__, describe(kind))
         if isinstance(in_class(kind, name), types.FunctionType):
             self.methods.append((value, name, in_class(kind, name)))
             return
@@ -450,7 +458,7 @@ class Walk:
             self.value(method.__func__, name, None)
             self.value(method.__self__, f"{name}.__self__", None)
 
-    def _bound(self, function: types.FunctionType, name: str, subject: Any) -> None:
+    def _bound(self, function: types.FunctionType, name: str, subject: Any, owner: str = "") -> None:
         if self._met_before((id(function), id(subject)), function):
             return
         self._kept.append(subject)
@@ -459,7 +467,7 @@ class Walk:
             self.value(subject, name, None)
             self._is_anew(function, name)
         else:
-            self._function(function, name, subject)
+            self._function(function, name, subject, owner)
         del self._around[-2:]
 
     # Objects ---------------------------------------------------------------------------------------------------
@@ -467,7 +475,14 @@ class Walk:
     def _object(self, value: Any, name: str) -> None:
         """An object of a class of the user's: its attributes, what a class in C holds of it, the code of its class."""
         kind = type(value)
-        self.value(kind, "", functools.partial(type, value))
+        self.value(kind, kind.__name__, functools.partial(type, value))
+        if issubclass(kind, enum.Enum):
+            # People know it by its name, and not by what the class keeps in it.
+            self._add(("object", value._name_), name, describe(value))
+            self._hidden += 1
+            self._attributes(value, name)
+            self._hidden -= 1
+            return
         self._add(("object",), name, describe(value))
         if issubclass(kind, CONTAINERS):
             self._container(value, name)
@@ -490,7 +505,8 @@ class Walk:
         self.states.append(keys)
         self.equal.append((functools.partial(tuple, attributes), keys))
         for key in keys:
-            self.value(attributes[key], f"{name}.{key}", functools.partial(getitem, attributes, key))
+            inner = f"{name} behind its decorator" if key == "__wrapped__" else f"{name}.{key}"
+            self.value(attributes[key], inner, functools.partial(getitem, attributes, key))
 
     def _module(self, value: types.ModuleType, name: str) -> None:
         """A module that is handed on: one of the user's with all of its names."""
@@ -526,7 +542,9 @@ class Walk:
                     self.equal.append((functools.partial(still, getitem, vars(parent), [key], [found]), True))
                     self.value(inner, f"{parent.__name__}.{key}", None)
                 elif not key.startswith("__") and not is_of_slot(inner):
+                    self._hidden += issubclass(value, enum.Enum)
                     self.value(inner, f"{parent.__name__}.{key}", functools.partial(getitem, vars(parent), key))
+                    self._hidden -= issubclass(value, enum.Enum)
 
 
 def _label(name: str) -> str:

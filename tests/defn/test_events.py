@@ -141,3 +141,31 @@ def test_the_oldest_records_are_forgotten():
 def test_a_record_is_immutable():
     with pytest.raises(AttributeError):
         Event("miss", "f").kind = "hit"
+
+
+def test_functions_of_one_name_have_their_own_events():
+    def made(by):
+        def scale(t):
+            return t * by
+
+        return scale
+
+    def other():
+        def scale(t):
+            return t - 1
+
+        return scale
+
+    one, two = nx.jit(made(2)), nx.jit(other())
+    one(1.0), two(1.0), two(np.ones(3))
+    assert (one.__name__, two.__name__) == ("scale", "scale")
+    assert [len(nx.events(each, "miss")) for each in (one, two, "scale")] == [1, 2, 3]
+
+
+def test_a_function_that_was_edited_keeps_its_events(run):
+    space = run("@nx.defn\ndef f(t):\n    return t + 1\nf(1.0)\n")
+    run("@nx.defn\ndef f(t):\n    return t + 2\nf(1.0)\n", space)
+    assert [event.reason for event in nx.events(space["f"], "miss")] == [
+        ("first call",),
+        ("first call since its code changed",),
+    ]

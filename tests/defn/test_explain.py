@@ -1,11 +1,13 @@
 """Why a call is new, in the words of the person who wrote it."""
 
+import functools
 import re
 
 import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.defn import cache
 
 ONE = np.ones(3, np.float32)
 
@@ -216,7 +218,7 @@ def test_something_that_was_made_anew():
         pass
 
     config = Config()
-    assert f.why(1.0).difference == ("something that it captures was made anew",)
+    assert f.why(1.0).difference == ("captured Config: class Config was made anew",)
 
 
 def helped(body):
@@ -395,3 +397,126 @@ def test_nothing_is_baked_in():
     f = nx.jit(lambda t: t * weights)
     f(ONE)
     assert f.compilations()[0].baked == ()
+
+
+def test_asking_is_no_use_of_a_program():
+    f = nx.jit(lambda x: x + 1)
+    for size in range(cache.PROGRAMS):
+        f(np.ones(size))
+    for _ in range(3):
+        assert f.why(np.ones(0)).hit
+    f(np.ones(cache.PROGRAMS))
+    (event,) = nx.events(f, "evict")
+    assert event.reason == ("more than 256 programs; the one for <lambda>(x: f64[0]) was unused for longest",)
+    assert f.why(np.ones(0)).difference == (
+        "its program was dropped: the function had more than 256, and it was unused for longest",
+    )
+
+
+def test_asking_leaves_what_the_function_stores_as_it_is():
+    log, count = [], {"calls": 0}
+
+    def stored(x):
+        log.append(1)
+        count["calls"] += 1
+        return x * len(log)
+
+    f = nx.jit(stored)
+    assert f.why(ONE).difference == ("first call",)
+    assert (log, count) == ([], {"calls": 0})
+    f(ONE)
+    for _ in range(2):
+        assert why(f, ONE) == (
+            "stored would be traced: captured count['calls']: 0 → 1; captured log: [] → [1]\n"
+            "  closest: compiled 0 seconds ago in HERE, called 1 time\n"
+            "  stored changed count['calls'], log while it was traced, so its program was not kept. Return values "
+            "instead "
+            "of storing them."
+        )
+    assert (log, count) == ([1], {"calls": 1})
+
+
+def test_asking_leaves_keys_as_they_are():
+    f = nx.jit(lambda x, n: nx.broadcast(x, (n,)) if x.rank else x * n)
+    f(1.0, 2)
+    assert f.why(np.ones(1), 3).difference == ("argument x: f32 → f64[1]",)
+    assert f.why(1.0, 4).hit
+
+
+def test_a_new_shape_that_takes_other_loops_says_so():
+    f = nx.jit(lambda x: nx.sum(x, axes=[0]), compiler="numba_cpu")
+    f(np.ones((40, 4)))
+    wide = np.ones((4, 300))
+    told = "The new shape takes other loops: columns of 4 x 40 → columns of 300 x 4."
+    assert f.why(wide).notes == (told,)
+    assert str(f.why(wide)).splitlines()[-1] == f"  {told}"
+    f(wide)
+    (event,) = nx.events(f, "miss")[1:]
+    assert event.notes == (told,)
+    f(np.ones((4, 310)))
+    assert nx.events(f, "miss")[-1].notes == ()
+
+
+def test_what_is_said_before_a_call_has_the_advice():
+    f = nx.jit(lambda x, *, rate: x * rate)
+    f(ONE, rate=0.5)
+    assert why(f, ONE, rate=0.25) == (
+        "<lambda> would be traced: option rate: 0.5 → 0.25\n"
+        "  closest: compiled 0 seconds ago in HERE, called 1 time\n"
+        "  rate is a number, and each new one makes a program of its own: if it keeps changing, declare it before `*` "
+        "and pass it by position, and it will be compiled once."
+    )
+
+
+#: A function, two calls that are traced each, and the same where the advice has been followed, which are not.
+FOLLOWED = {
+    "an option": (
+        "def f(x, *, k):\n    return x * k", ["x, k=0.5", "x, k=0.25"],
+        "def f(x, k):\n    return x * k", ["x, 0.5", "x, 0.25"],
+    ),
+    "an option of a loop": (
+        "def f(x, *, k):\n    for i in range(k):\n        x = x * 0.5 + 1\n    return x", ["x, k=3", "x, k=9"],
+        "def f(x, k):\n    for i in range(k):\n        x = x * 0.5 + 1\n    return x", ["x, 3", "x, 9"],
+    ),
+    "a captured loop": (
+        "k = 3\ndef f(x):\n    for i in range(k):\n        x = x * 0.5 + 1\n    return x", ["x", "x"],
+        "def f(x, k):\n    for i in range(k):\n        x = x * 0.5 + 1\n    return x", ["x, 3", "x, 9"],
+    ),
+    "a captured number": (
+        "k = 0.5\ndef f(x):\n    return x * k", ["x", "x"], "def f(x, k):\n    return x * k", ["x, 0.5", "x, 0.25"],
+    ),
+    "a number of NumPy": (
+        "def f(x, *, k):\n    return x * k", ["x, k=np.float64(0.5)", "x, k=np.float64(0.25)"],
+        "def f(x, k):\n    return x * k", ["x, np.float64(0.5)", "x, np.float64(0.25)"],
+    ),
+    "a text beside it": (
+        "k = {'rate': 0.5, 'title': 'a'}\ndef f(x):\n    return x * k['rate']", ["x", "x"],
+        "k = {'rate': 0.5, 'title': 'a'}\ndef f(x, rate):\n    return x * rate", ["x, 0.5", "x, k['rate']"],
+    ),
+    "float64": (
+        "def f(x):\n    return x", ["nx.as_type(x, 'f32')", "x"],
+        "def f(x):\n    return x", ["nx.as_type(x, 'f32')", "nx.as_type(x, 'f32')"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FOLLOWED)
+def test_advice_that_is_followed_works(case, run):
+    before, calls, after, followed = FOLLOWED[case]
+    for text, given, hit in ((before, calls, False), (after, followed, True)):
+        head, _, body = text.rpartition("def f")
+        space = run(f"{head}@nx.defn\ndef f{body}\n", {"nx": nx, "np": np, "x": np.ones(3), "__name__": "a_cell"})
+        eval(f"f({given[0]})", space)
+        if "k" in space:
+            space["k"] = {**space["k"], "rate": 0.25} if isinstance(space["k"], dict) else 9
+        said = eval(f"f.why({given[1]})", space)
+        assert said.hit is hit
+        assert bool(said.advice) is not hit
+
+
+def test_a_partial_is_told_once():
+    def scaled(x, *, rate):
+        return x * rate
+
+    nx.jit(functools.partial(scaled, rate=0.5))(ONE)
+    assert nx.jit(functools.partial(scaled, rate=0.25)).why(ONE).difference == ("option rate: 0.5 → 0.25",)

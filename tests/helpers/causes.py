@@ -211,6 +211,8 @@ OPTIONS = [
         ("f = nx.jit(functools.partial(lambda x, *, rate: x * rate, rate=0.5))", X,
          "f = nx.jit(functools.partial(lambda x, *, rate: x * rate, rate=0.25))", "", "option rate: 0.5 → 0.25",
          NUMBER.format("rate", PARTIAL)),
+        ("class Mode(enum.Enum):\n    FAST = 1\n    SLOW = 2\n@nx.defn\ndef f(x, *, mode):\n    return x\n",
+         f"{X}, mode=Mode.FAST", "", f"{X}, mode=Mode.SLOW", "option mode: Mode.FAST → Mode.SLOW"),
         ("@nx.defn\ndef f(x, *, steps):\n    for i in range(steps):\n        x = x * 0.5 + 1\n    return x\n",
          f"{X}, steps=3", "", f"{X}, steps=4", "option steps: 3 → 4", TURNS.format("steps", OPTION)),
         ("@nx.defn\ndef f(x, *, steps):\n    i = 0\n    while i < steps:\n        i = i + 1\n    return x + i\n",
@@ -244,6 +246,10 @@ REBOUND = [
 
 CLASS = "class Config:\n    rate = 0.5\n    def __init__(self, width=2.0):\n        self.width = width\n"
 METHOD = CLASS + "    def apply(self, x):\n        return x * self.width\n"
+DECORATED = (
+    "def twice(function):\n    @functools.wraps(function)\n    def inner(x):\n        return 2 * function(x)\n"
+    "    return inner\n@twice\ndef helper(x):\n    return x + {}\n"
+)
 CAPTURED = rows(
     ("w = np.ones(3)\n@nx.defn\ndef f(x):\n    return x * w\n", X, "w[0] = 5", "", ""),
     ("w = np.ones(3)\n@nx.defn\ndef f(x):\n    return x * w\n", X, "w = np.zeros(3)", "", ""),
@@ -280,6 +286,12 @@ CAPTURED = rows(
      NUMBER.format("c.width", CAPTURE)),
     (CLASS + "c = Config()\nf = nx.jit(lambda x: x * c.width)\n", X, "c = Config()", "", ""),
     (CLASS + "c = Config()\nf = nx.jit(lambda x: x * c.width)\n", X, "c.unread = 1", "", ""),
+    (CLASS + "c = Config()\nf = nx.jit(lambda x: x if c is None else x + 1)\n", X, CLASS + "c = Config()\n", "",
+     "captured Config: class Config was made anew"),
+    (METHOD + "c = Config()\nf = nx.jit(lambda x: c.apply(x))\n", X, METHOD + "c = Config()\n", "",
+     "captured Config: class Config was made anew"),
+    ("def made(rate):\n    return lambda x: x * rate\na, b = made(1.0), made(2.0)\nf = nx.jit(lambda x: a(x) + b(x))\n", X,
+     "b = made(3.0)", "", "captured rate of b: 2.0 → 3.0", NUMBER.format("rate of b", CAPTURE)),
     (CLASS + "f = nx.jit(lambda x: x * Config.rate)\n", X, "Config.rate = 0.25", "", "captured Config.rate: 0.5 → 0.25",
      NUMBER.format("Config.rate", CAPTURE)),
     (METHOD + "c = Config()\nf = nx.jit(c.apply)\n", X, "c.width = 3.0", "", "captured self.width: 2.0 → 3.0",
@@ -294,6 +306,15 @@ CAPTURED = rows(
      "def inner(x):\n    return x + 2\n", "", "captured inner: its code has changed"),
     ("rate = 0.5\ndef helper(x):\n    return x * rate\nf = nx.jit(lambda x: helper(x))\n", X, "rate = 0.25", "",
      "captured rate: 0.5 → 0.25", NUMBER.format("rate", CAPTURE)),
+    (METHOD + "c = Config()\nf = nx.jit(lambda x: c.apply(x))\n", X, "c.width = 3.0", "", "captured c.width: 2.0 → 3.0",
+     NUMBER.format("c.width", CAPTURE)),
+    ("def helper(x, rate=0.5):\n    return x * rate\nf = nx.jit(lambda x: helper(x))\n", X, "helper.__defaults__ = (0.25,)", "",
+     "captured rate of helper: 0.5 → 0.25", NUMBER.format("rate of helper", CAPTURE)),
+    (DECORATED.format(1) + "f = nx.jit(lambda x: helper(x))\n", X, DECORATED.format(2), "",
+     "captured helper behind its decorator: its code has changed"),
+    ("rng = np.random.default_rng(0)\nf = nx.jit(lambda x: x * rng.uniform())\n", X, "", "",
+     "captured rng: Generator(PCG64) → another Generator(PCG64)",
+     "<lambda> changed rng while it was traced, so its program was not kept. Return values instead of storing them."),
     ("def made(rate):\n    return nx.jit(lambda x: x * rate)\nf = made(0.5)\n", X, "f = made(0.25)", "", "captured rate: 0.5 → 0.25",
      NUMBER.format("rate", CAPTURE)),
     ("def made(rate):\n    return nx.jit(lambda x: x * rate)\nf = made(0.5)\n", X, "f = made(0.5)", "", ""),
