@@ -14,8 +14,8 @@ that were half imported it imports again.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
-import logging  # noqa: F401
 import os
 import sys
 import threading
@@ -50,6 +50,17 @@ class _Held(threading.local):
 
 _held = _Held()
 _lost = False
+
+
+@functools.cache
+def watch() -> None:
+    """Have forks wait, and children begin anew, from now on: there is something that may be compiled."""
+    # Handlers for the time before a fork run in the reverse order: that of `logging`, which takes a lock that others
+    # wait for while they import or compile, must come after this one, and so it must be known before.
+    import logging  # noqa: F401
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_before, after_in_parent=_give_back, after_in_child=_after_in_child)
 
 
 def lock() -> threading.Lock:
@@ -99,6 +110,7 @@ def across(locks: Callable[[], Iterable[Any]]) -> None:
         it holds one.
     """
     _across.append(locks)
+    watch()
 
 
 def native() -> Iterator[Any]:
@@ -240,9 +252,3 @@ def _alive() -> Iterator[Callable[[], Any]]:
             _children.remove(reference)
         else:
             yield found
-
-
-# Handlers for the time before a fork run in the reverse order: that of `logging`, which takes a lock that others wait
-# for while they import or compile, must come after this one, and so it must be known before.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=_give_back, after_in_child=_after_in_child)

@@ -92,6 +92,12 @@ def test_what_threads_share_is_made_in_one_place_or_told_why():
     assert ELSEWHERE.keys() - found == set()
 
 
+@pytest.fixture(autouse=True)
+def watched():
+    """As in a process that has a definition."""
+    forks.watch()
+
+
 def in_child(work, begins=None):
     """What a forked child ended with: the number that `work` gives, 100 for an error; when it began is told, too."""
     child = os.fork()
@@ -336,10 +342,11 @@ def compile_all():
     while not stop.is_set():
         number += 1
         nx.jit(stressing.program(number)[0])(X)
+        time.sleep(0.02)
 
 if __name__ == "__main__":
     stop = threading.Event()
-    threads = [threading.Thread(target=compile_all, daemon=True) for _ in range(2)]
+    threads = [threading.Thread(target=compile_all, daemon=True)]
     scaled(X)
     for thread in threads:
         thread.start()
@@ -348,30 +355,30 @@ _WAYS = {
     "fork": """
     import concurrent.futures, multiprocessing
     with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
-        print(all(pool.map(use, range(6))))
+        print(all(pool.map(use, range(4))))
 """,
     "forkserver": """
     import concurrent.futures, multiprocessing
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["nxkernel"])
     with concurrent.futures.ProcessPoolExecutor(2, context) as pool:
-        print(all(pool.map(use, range(6))))
+        print(all(pool.map(use, range(4))))
 """,
     "spawn": """
     import multiprocessing
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        print(all(pool.map(use, range(6))))
+        print(all(pool.map(use, range(4))))
 """,
     "joblib": """
     import joblib
-    print(all(all(joblib.Parallel(n_jobs=2, backend=name)(joblib.delayed(use)(number) for number in range(6)))
+    print(all(all(joblib.Parallel(n_jobs=2, backend=name)(joblib.delayed(use)(number) for number in range(4)))
               for name in ("loky", "multiprocessing", "threading")))
 """,
     "torch": """
     import torch
     class Data(torch.utils.data.Dataset):
         def __len__(self):
-            return 6
+            return 4
         def __getitem__(self, number):
             return torch.tensor(use(number))
     print(all(bool(torch.cat(list(torch.utils.data.DataLoader(Data(), batch_size=2, num_workers=2, **more))).all())
@@ -379,10 +386,10 @@ _WAYS = {
 """,
     "dask": """
     import dask
-    print(all(dask.compute(*[dask.delayed(use)(number) for number in range(6)], scheduler="processes", num_workers=2)))
+    print(all(dask.compute(*[dask.delayed(use)(number) for number in range(4)], scheduler="processes", num_workers=2)))
     from dask.distributed import Client, LocalCluster
     with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster, Client(cluster) as client:
-        print(all(client.gather(client.map(use, range(6)))))
+        print(all(client.gather(client.map(use, range(4)))))
 """,
 }
 _NEEDED = {"dask": "distributed"}

@@ -1,9 +1,11 @@
-"""Object code on disk, by name, for later processes: checksummed, written atomically, bounded in size, never unpickled.
+"""Object code on disk, by name, for later processes: keyed, written atomically, bounded in size, never unpickled.
 
-A file is a header (``nxk1``, the SHA-256 of its name and the object code, the length of that) and the object code, or
-the record of a program (``nxg_…``, :mod:`nxkernel.compilers.numba_cpu.recorded`), or code for a GPU (``nxc_…``,
+A file is a header (``nxk2``, eight bytes that tell which key it was made with, a hash under that key of its name and
+the object code, the length of that) and the object code, or the record of a program (``nxg_…``,
+:mod:`nxkernel.compilers.numba_cpu.recorded`), or code for a GPU (``nxc_…``,
 :mod:`nxkernel.compilers.numba_cuda.object_code`, whose names tell architecture and tools). It stands in a folder for
-the versions of Numba, llvmlite and nxkernel and for the processor, inside a folder that only the user can write.
+the versions of Numba, llvmlite and nxkernel and for the processor, inside a folder that only the user can write
+(:mod:`nxkernel.compilers.trust`); the key is the user's (:mod:`nxkernel.compilers.cache_key`).
 ``NXKERNEL_CACHE_DIR`` moves that folder; ``off`` turns the cache off.
 """
 
@@ -12,12 +14,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import hmac
 import importlib.util
 import os
 import re
-import stat
 import struct
-import tempfile
 import time
 import warnings
 from collections.abc import Iterator
@@ -25,107 +26,180 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nxkernel import forks
+from nxkernel.compilers import cache_key, trust
+from nxkernel.compilers.trust import Folder, UntrustedError
 from nxkernel.errors import CacheWarning, message
 
 #: Bytes and files that the cache may take; the files unused for longest go first. Small kernels come to the second one
 #: long before the first: looking at them all must not take longer than compiling what is written.
 LIMIT, MOST = 512 << 20, 1 << 15
 
-_MAGIC = b"nxk1"
-_HEAD = struct.Struct("<4s32sQ")
+_MAGIC = b"nxk2"
+_HEAD = struct.Struct("<4s8s32sQ")
 _OWN_FOLDER = re.compile(r"[0-9a-f]{24}")
 _TEMPORARY = ".nxkernel-"
 _OWN_FILE = re.compile(r"nx[kpgc]_\w+|\.nxkernel-\w+")
 _OWN_CODE = re.compile(r"nx([kp])_[0-9a-f]{40}")
+_ANEW = "It is compiled again and written anew."
 _lock = forks.rlock()
 _warned: set[str] = set()
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where files are, and what they are known by.
+
+    Parameters
+    ----------
+    folder : Folder
+        For this processor and these versions.
+    key : bytes
+    """
+
+    folder: Folder
+    key: bytes
+
+    def opened(self, name: str, data: bytes) -> bytes | None:
+        """The object code in a file of that name; None where it is damaged.
+
+        Raises
+        ------
+        UntrustedError
+            When it was made with another key.
+        """
+        if len(data) < _HEAD.size:
+            return None
+        magic, key, digest, length = _HEAD.unpack_from(data)
+        if magic != _MAGIC:
+            return None
+        if key != self._name_of_key():
+            raise UntrustedError("it was made with another key")
+        code = memoryview(data)[_HEAD.size :]
+        if len(code) != length or not hmac.compare_digest(self._digest(name, code), digest):
+            return None
+        return bytes(code)
+
+    def head(self, name: str, code: bytes) -> bytes:
+        """What stands before object code in the file of that name."""
+        return _HEAD.pack(_MAGIC, self._name_of_key(), self._digest(name, code), len(code))
+
+    def _digest(self, name: str, code: bytes | memoryview) -> bytes:
+        # Code for another processor may have come into this one's folder: it would end the process.
+        named = f"{_fingerprint()} {name}".encode() + b"\0"
+        made = hashlib.blake2b(named, digest_size=32, key=self.key, person=b"nxkernel code")
+        made.update(code)
+        return made.digest()
+
+    def _name_of_key(self) -> bytes:
+        return hashlib.blake2b(digest_size=8, key=self.key, person=b"nxkernel key").digest()
+
+
 def read(name: str) -> bytes | None:
-    """The object code of a name, or None; a damaged file is removed and counts as missing."""
-    folder = directory()
-    if folder is None:
+    """The object code of a name, or None; a damaged file is removed and counts as missing, as do files of others."""
+    place = _place()
+    if place is None:
         return None
-    path = folder / name
     try:
-        data = path.read_bytes()
+        data = place.folder.read(name)
     except FileNotFoundError:
+        return None
+    except UntrustedError as error:
+        _remove(place, name, f"a file of the kernel cache may be somebody else's: {error}")
         return None
     except OSError as error:
         _warn(f"cannot read the kernel cache: {error.strerror or error}")
         return None
-    code = _checked(name, data)
+    try:
+        code = place.opened(name, data)
+    except UntrustedError:
+        what = f"files of the kernel cache were made with another key than that in {cache_key.place()}"
+        _warn(
+            f"{what}, such as {name} in {place.folder.path}: the folder is shared, or a copy.",
+            "They are compiled again and written anew. To use them, bring the key of where they were made, too.",
+        )
+        return None
     if code is None:
-        _warn(f"a file of the kernel cache was damaged: {path.name}", "It is compiled again and written anew.")
-        with contextlib.suppress(OSError):
-            path.unlink()
+        _remove(place, name, f"a file of the kernel cache was damaged: {name}")
         return None
     with contextlib.suppress(OSError):
-        os.utime(path)
+        place.folder.touch(name)
     return code
+
+
+def _remove(place: Place, name: str, why: str) -> None:
+    _warn(why, _ANEW)
+    with contextlib.suppress(OSError):
+        place.folder.unlink(name)
 
 
 def has(name: str) -> bool:
-    """Whether there is a file of that name."""
-    folder = directory()
-    return folder is not None and (folder / name).exists()
-
-
-def _digest(name: str, code: bytes) -> bytes:
-    # Code for another processor may have come into this one's folder: it would end the process.
-    return hashlib.sha256(f"{_fingerprint()} {name}".encode() + b"\0" + code).digest()
-
-
-def _checked(name: str, data: bytes) -> bytes | None:
-    if len(data) < _HEAD.size:
-        return None
-    magic, digest, length = _HEAD.unpack_from(data)
-    code = data[_HEAD.size :]
-    if magic != _MAGIC or len(code) != length or _digest(name, code) != digest:
-        return None
-    return code
+    """Whether there is a file of that name that would be read."""
+    place = _place()
+    if place is None:
+        return False
+    try:
+        return place.opened(name, place.folder.read(name)) is not None
+    except (UntrustedError, OSError):
+        return False
 
 
 def write(name: str, code: bytes) -> None:
     """Keep object code under a name; a disk that is full or read-only costs a warning, nothing else."""
-    folder = directory()
-    if folder is None:
+    place = _place()
+    if place is None:
         return
-    digest = _digest(name, code)
-    temporary = None
+    head = place.head(name, code)
     try:
-        # Someone may have removed the folder since this process began.
-        _make(folder.parent)
-        _make(folder)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=_TEMPORARY, delete=False) as file:
-            temporary = file.name
-            file.write(_HEAD.pack(_MAGIC, digest, len(code)) + code)
-        os.replace(temporary, folder / name)
+        try:
+            place.folder.write(name, (head, code), _TEMPORARY)
+        except FileNotFoundError:
+            # Someone has removed the folder since this process began.
+            _prepared.cache_clear()
+            place = _place()
+            if place is None:
+                return
+            place.folder.write(name, (head, code), _TEMPORARY)
     except OSError as error:
         _warn(f"cannot write the kernel cache: {error.strerror or error}")
-        if temporary:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
         return
-    # Looking at all files takes long where there are many; digests are random, so this is one write in 256.
-    if digest[0] == 0:
+    # Looking at all files takes long where there are many; names are random, so this is one write in 256.
+    if hashlib.blake2b(head, digest_size=1).digest() == b"\0":
         trim()
 
 
-def files() -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-    """The files of the cache with their sizes and times: those of this version and processor, then all others."""
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the cache.
+
+    Parameters
+    ----------
+    folder : Folder
+        That it is in.
+    name : str
+    size : int
+    used : float
+        When it was used last, in seconds since the epoch.
+    """
+
+    folder: Folder
+    name: str
+    size: int
+    used: float
+
+
+def files() -> Iterator[File]:
+    """The files of the cache: those of this version and processor, then all others."""
     root, own = _root(), directory()
-    folders: list[Path] = []
-    with contextlib.suppress(OSError):
-        folders = sorted(root.iterdir(), key=lambda path: path != own) if root is not None else []
-    # The folder may be one that somebody keeps other things in: only what this module wrote is its to remove.
-    for folder in folders:
-        if _OWN_FOLDER.fullmatch(folder.name):
-            with contextlib.suppress(OSError), os.scandir(folder) as found:
-                for entry in found:
-                    if _OWN_FILE.fullmatch(entry.name):
-                        with contextlib.suppress(OSError):
-                            yield entry, entry.stat()
+    with contextlib.suppress(OSError, UntrustedError):
+        folder = trust.opened(root, make=False) if root is not None and own is not None else None
+        # The folder may be one that somebody keeps other things in: only what this module wrote is its to remove.
+        names = [] if folder is None else [name for name, _ in folder.entries() if _OWN_FOLDER.fullmatch(name)]
+        for name in sorted(names, key=lambda name: name != own.name):
+            with contextlib.suppress(OSError, UntrustedError):
+                inner = folder.folder(name)
+                for file, info in inner.entries():
+                    if _OWN_FILE.fullmatch(file):
+                        yield File(inner, file, info.st_size, info.st_mtime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +253,16 @@ def survey(seconds: float = 60.0) -> Kept:
     own = directory()
     sizes: dict[str, list[int]] = {"kernel": [], "record": [], "other": []}
     times, whole, end = [], True, time.monotonic() + seconds
-    for entry, info in files() if own is not None else ():
-        if entry.name.startswith(_TEMPORARY):
+    for file in files():
+        if file.name.startswith(_TEMPORARY):
             continue
         if time.monotonic() > end:
             whole = False
             break
-        is_program = entry.name.startswith(("nxg_", "nxp_"))
-        is_own = os.path.dirname(entry.path) == str(own)
-        sizes["other" if not is_own else "record" if is_program else "kernel"].append(info.st_size)
-        times.append(info.st_mtime)
+        is_program = file.name.startswith(("nxg_", "nxp_"))
+        is_own = os.path.basename(file.folder.path) == own.name
+        sizes["other" if not is_own else "record" if is_program else "kernel"].append(file.size)
+        times.append(file.used)
     counts = {f"{kind}s": len(each) for kind, each in sizes.items()}
     totals = {f"{kind}_bytes": sum(each) for kind, each in sizes.items()}
     return Kept(**counts, **totals, oldest=min(times, default=0.0), latest=max(times, default=0.0), whole=whole)
@@ -197,30 +271,30 @@ def survey(seconds: float = 60.0) -> Kept:
 def trim(limit: int | None = None, most: int | None = None) -> int:
     """Remove the files unused for longest until the cache fits; how many went. Temporary files of the dead go too."""
     limit, most = LIMIT if limit is None else limit, MOST if most is None else most
-    found = sorted(files(), key=lambda item: item[1].st_mtime)
-    total, count, removed = sum(info.st_size for _, info in found), len(found), 0
-    for entry, info in found:
-        stale = entry.name.startswith(_TEMPORARY) and time.time() - info.st_mtime > 3600
+    found = sorted(files(), key=lambda file: file.used)
+    total, count, removed = sum(file.size for file in found), len(found), 0
+    for file in found:
+        stale = file.name.startswith(_TEMPORARY) and time.time() - file.used > 3600
         if total <= limit and count <= most and not stale:
             continue
         try:
-            os.unlink(entry)
+            file.folder.unlink(file.name)
             removed += 1
         except FileNotFoundError:
             # Another process makes room, too.
             pass
         except OSError:
             continue
-        total, count = total - info.st_size, count - 1
+        total, count = total - file.size, count - 1
     return removed
 
 
 def clear() -> int:
     """Remove every file; how many there were."""
     removed = 0
-    for entry, _ in list(files()):
+    for file in list(files()):
         with contextlib.suppress(OSError):
-            os.unlink(entry)
+            file.folder.unlink(file.name)
             removed += 1
     return removed
 
@@ -229,39 +303,70 @@ def _root() -> Path | None:
     given = os.environ.get("NXKERNEL_CACHE_DIR", "")
     if given.lower() in ("off", "0", "none"):
         return None
-    base = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "nxkernel")
     try:
-        return base.expanduser()
+        if given:
+            return cache_key.absolute(given)
+        return cache_key.absolute(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "nxkernel")
     except RuntimeError:
-        _warn(f"cannot use {base} as kernel cache: there is no home directory")
+        _warn(f"cannot use {given or '~/.cache/nxkernel'} as kernel cache: there is no home directory")
         return None
 
 
 def directory() -> Path | None:
     """The folder for this processor and these versions, made if need be; None when there is no cache."""
+    place = _place()
+    return None if place is None else Path(place.folder.path)
+
+
+def _place() -> Place | None:
     root = _root()
-    return None if root is None else _prepared(root)
-
-
-def _make(folder: Path) -> None:
-    # Parents take the process's default mode, which may let a group write: only the last folder is private.
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if root is None:
+        return None
+    try:
+        key = cache_key.place()
+    except RuntimeError:
+        _warn("the kernel cache is not used: there is no home directory, where its key would be", _KEY_ELSEWHERE)
+        return None
+    place = _prepared(root, key)
+    if place is not None:
+        try:
+            place.folder.check()
+        except FileNotFoundError:
+            _prepared.cache_clear()
+            return _prepared(root, key)
+        except UntrustedError as error:
+            _refuse(error, str(root))
+            return None
+    return place
 
 
 @functools.lru_cache(maxsize=8)
-def _prepared(root: Path) -> Path | None:
-    folder = root / _fingerprint()
+def _prepared(root: Path, key: Path) -> Place | None:
     try:
-        _make(root)
-        info = root.stat()
-        if hasattr(os, "getuid") and (info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
-            _warn(f"{root} is not used as kernel cache: others can write there", f"Run chmod go-w {root}")
-            return None
-        _make(folder)
+        folder = trust.opened(root).folder(_fingerprint(), make=True)
+    except UntrustedError as error:
+        _refuse(error, str(root))
+        return None
     except OSError as error:
         _warn(f"cannot use {root} as kernel cache: {error.strerror or error}")
         return None
-    return folder
+    if Path(os.path.realpath(key)).is_relative_to(os.path.realpath(root)):
+        _warn(f"{root} is not used as kernel cache: its key {key} lies inside, and would go along", _KEY_ELSEWHERE)
+        return None
+    try:
+        return Place(folder, cache_key.key(key))
+    except UntrustedError as error:
+        advice = error.advice or f"Remove {key}: another key is made"
+        _warn(f"the kernel cache is not used, for its key may be somebody else's: {error}", f"{advice}.")
+    except OSError as error:
+        _warn(f"the kernel cache is not used: cannot read its key {key}: {error.strerror or error}", _KEY_ELSEWHERE)
+    return None
+
+
+def _refuse(error: UntrustedError, root: str) -> None:
+    elsewhere = "NXKERNEL_CACHE_DIR to a folder that nobody else can write, or to off."
+    advice = f"{error.advice}, or set {elsewhere}" if error.advice else f"Set {elsewhere}"
+    _warn(f"{root} is not used as kernel cache: {error}", advice)
 
 
 @functools.cache
@@ -289,6 +394,7 @@ def _fingerprint() -> str:
 
 
 _ELSEWHERE = "Set NXKERNEL_CACHE_DIR to a folder that you can write, or to off."
+_KEY_ELSEWHERE = "Set NXKERNEL_CACHE_KEY to a file elsewhere, which is made, or NXKERNEL_CACHE_DIR to off."
 
 
 def _warn(text: str, hint: str = _ELSEWHERE) -> None:
@@ -303,5 +409,6 @@ def _warn(text: str, hint: str = _ELSEWHERE) -> None:
 
 def reset() -> None:
     """Look at the environment anew, and warn again."""
-    _prepared.cache_clear()
+    for kept in (_prepared, cache_key.key, cache_key.absolute):
+        kept.cache_clear()
     _warned.clear()

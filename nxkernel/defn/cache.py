@@ -104,6 +104,7 @@ class Family:
     """The programs of one function, and what its calls met."""
 
     def __init__(self, name: str, content: str = "", identity: str = "") -> None:
+        forks.watch()
         self.name = name
         #: What the function is: its code, how it is traced, by whose rules. An earlier state of it is another content.
         self.content = content

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nxkernel.compilers import disk_cache
+from nxkernel.compilers import cache_key, disk_cache
 
 #: Operations of random programs: what nxkernel does, and what NumPy does.
 _STEPS = {
@@ -94,4 +94,5 @@ def kept(folder):
 
 def is_whole(path):
     """Whether a file of the cache is what was written."""
-    return disk_cache._checked(path.name, path.read_bytes()) is not None
+    place = disk_cache.Place(None, cache_key.key(cache_key.place()))
+    return place.opened(path.name, path.read_bytes()) is not None

@@ -82,7 +82,7 @@ def test_from_memory_and_from_disk():
 
 def test_files_are_the_caches_own():
     object_code.codes([scaled(5)], "sm_90")
-    (entry,) = (entry for entry, _ in disk_cache.files())
+    (entry,) = disk_cache.files()
     assert re.fullmatch(r"nxc_[0-9a-f]{40}_sm_90_[0-9a-f]{12}", entry.name)
     assert disk_cache.clear() == 1
 
