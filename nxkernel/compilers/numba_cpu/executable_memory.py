@@ -29,7 +29,6 @@ SPARE = 16
 _READ, _WRITE, _RUN = mmap.PROT_READ, mmap.PROT_WRITE, mmap.PROT_EXEC
 _FAILED = ctypes.c_void_p(-1).value
 
-# Whoever releases a block may be inside of it: the collector runs at any moment.
 _lock = forks.lock()
 _slabs: list[_Slab] = []
 #: Blocks that nobody holds any more: the collector finds them at any moment, in any thread.
@@ -57,13 +56,11 @@ class Block:
             _protect(self._slab, _READ | _RUN)
 
     def release(self) -> None:
-        """Give it back, at the next chance: code in it must not run any more."""
+        """Give it back, with the next one that is taken: code in it must not run any more.
+
+        The collector calls this at any moment, in any thread; there it can wait for nothing.
+        """
         _released.append(self)
-        if _lock.acquire(blocking=False):
-            try:
-                _put_back()
-            finally:
-                _lock.release()
 
 
 class _Slab:
@@ -134,10 +131,16 @@ def take(size: int) -> Block:
 
 def taken() -> tuple[int, int]:
     """How many mappings there are, and how many of their bytes are taken."""
+    give_back()
     with _lock:
-        _put_back()
         free = sum(end - start for slab in _slabs for start, end in slab.free)
         return len(_slabs), sum(slab.size for slab in _slabs) - free
+
+
+def give_back() -> None:
+    """Give back what was released since something was taken."""
+    with _lock:
+        _put_back()
 
 
 def _put_back() -> None:

@@ -181,6 +181,12 @@ def _libraries() -> list[ctypes.CDLL]:
     return found
 
 
+def give_back() -> None:
+    """Give back the memory of code that nobody holds any more, which otherwise goes with the next code."""
+    if OWN:
+        executable_memory.give_back()
+
+
 def check_room() -> None:
     """Make sure that there is room for LLVM to work in, which ends the process where there is none.
 

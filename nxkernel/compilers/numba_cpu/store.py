@@ -155,12 +155,13 @@ def forget() -> int:
     """Make later lookups start from disk again; code that is in use stays loaded. How many functions were forgotten."""
     global _recent_size
     with _lock:
-        forgotten = [(name, code) for name, code in _codes.items() if not loader.lasts(code)]
-        for name, _ in forgotten:
+        forgotten = [name for name, code in _codes.items() if not loader.lasts(code)]
+        for name in forgotten:
             del _codes[name]
         _recent.clear()
         _recent_size = 0
-        return len(forgotten)
+    loader.give_back()
+    return len(forgotten)
 
 
 @forks.in_child
