@@ -96,6 +96,10 @@ class ManyArgumentsWarning(UserWarning):
     """A list holds so many Python numbers, each an argument of its own, that compiling takes long."""
 
 
+class NegativeIndexWarning(UserWarning):
+    """An index can be below 0 in a loop of a definition by Nx's rules, where it is clamped."""
+
+
 class UnrolledWarning(UserWarning):
     """A loop is being written out while a definition is traced, turn by turn, which takes time for each of them."""
 

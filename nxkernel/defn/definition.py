@@ -38,6 +38,7 @@ from nxkernel.defn import (
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program, family
 from nxkernel.defn.events import Event, stream
+from nxkernel.defn.flow import negative
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.flow.given import AssignedError
 from nxkernel.defn.known import Compiled
@@ -102,6 +103,7 @@ class Definition(Compiled):
         self.fingerprint = fingerprint.of_code(code) if code is not None else type(function).__name__
         #: As what it sees its values: by the rules of Nx, or of NumPy.
         self.face = promotion or (faces.of(plain) if syntax else faces.NX)
+        self._promoted = promotion is not None
         #: The parameters that are static values whatever is passed.
         self.static = static_arguments.named(self.__name__, self._signature, static_argnames, static_argnums)
         self._static_by = "static_argnums" if static_argnames is None else "static_argnames"
@@ -111,6 +113,11 @@ class Definition(Compiled):
         )
         content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.face}"
         self._family: Family = family(self.__name__, content, subjects.place(plain))
+
+    @functools.cached_property
+    def _silent(self) -> bool:
+        """Whether its text leaves open whose rules hold."""
+        return self.syntax and not self._promoted and faces.is_silent(subjects.plain(self.__nx_function__))
 
     def _set_function(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
         self.__nx_function__ = function
@@ -288,7 +295,7 @@ class Definition(Compiled):
         args = [None if value is containers.LEFT_OUT else value for value in args]
         given, opts = options.by_name(self._signature, opts)
         values = options.check(self.__name__, self._signature, opts) | given
-        with delivery.inside(self.hooks):
+        with delivery.inside(self.hooks), negative.by_text(self._silent):
             return faces.inside(self.face, self._twin(self.__nx_function__), args, values)
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -448,7 +455,8 @@ class Definition(Compiled):
         outside = stored.Stored(self._root, arguments.options)
         while True:
             try:
-                traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
+                with negative.by_text(self._silent):
+                    traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
                 outside.refuse_traced(self.__name__)
                 break
             except AssignedError as found:

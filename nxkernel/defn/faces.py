@@ -197,6 +197,12 @@ def of(function: Any) -> str:
     return NUMPY if alone or _assigns(function.__code__) else NX
 
 
+def is_silent(function: Any) -> bool:
+    """Whether the text of a function names neither of the two libraries."""
+    function = getattr(function, "__func__", function)
+    return isinstance(function, python.FunctionType) and not _named(function)
+
+
 def _assigns(code: python.CodeType) -> bool:
     """Whether code assigns into a part of something, or changes one of its arguments in place."""
     before = None

@@ -80,6 +80,19 @@ def _interval(node: Expr, depth: int, known: dict[int, Interval | None]) -> Inte
     return known[id(node)]
 
 
+def counts(value: Any) -> bool:
+    """Whether a whole number is computed of one that something was assumed of, such as the counter of a loop."""
+    waiting, seen = [value] if type(value) is Expr else [], set()
+    while waiting and len(seen) < 1 << _DEPTH:
+        node = outermost(waiting.pop())
+        if id(node) in _assumed.intervals:
+            return True
+        if id(node) not in seen:
+            seen.add(id(node))
+            waiting += node.operands
+    return False
+
+
 def outermost(node: Expr) -> Expr:
     """The node outside of all bodies that a parameter of a body stands for."""
     trace = tracing.current()

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from nxkernel import types
-from nxkernel.defn.flow import updates
+from nxkernel.defn.flow import negative, updates
 from nxkernel.defn.flow.builtins import as_number
 from nxkernel.defn.flow.given import Given, assigned
 from nxkernel.defn.flow.membership import hashed
@@ -152,6 +152,7 @@ def get_item(value: Any, key: Any) -> Any:
 
 
 def _taken(value: Operand, key: Any) -> Any:
+    key = negative.counted(value, key)
     if updates.is_mask(key):
         mask = operand(key)
         if mask.shape == value.shape[: mask.rank]:
@@ -262,6 +263,7 @@ def set_item(value: Any, key: Any, new: Any) -> Any:
 
 def _put(value: Operand, key: Any, new: Any) -> Operand:
     """A value with something else in a part of it."""
+    key = negative.counted(value, key)
     if isinstance(new, Picked):
         return _put_picked(value, key, new)
     return updates.updated(value, key, new)

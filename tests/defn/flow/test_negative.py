@@ -1,0 +1,136 @@
+"""Which rule an index of -1 follows is told by the text of a definition, and by no assignment in it."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import NegativeIndexWarning
+
+X = np.array([1.0, 2.0, 3.0, 4.0])
+
+
+@nx.defn
+def silent(x):
+    s = x[0] * 0
+    for i in range(4):
+        s = s * 10 + x[i - 1]
+    return s
+
+
+@nx.defn
+def silent_with_an_assignment(x):
+    s = x[0] * 0
+    z = x * 0
+    for i in range(4):
+        s = s * 10 + x[i - 1]
+        z[i] = 1
+    return s
+
+
+@nx.defn
+def silent_that_assigns(x):
+    y = x * 0
+    for i in range(4):
+        y[i] = x[i - 1]
+    return y
+
+
+@nx.defn
+def naming(x):
+    s = nx.sum(x) * 0
+    for i in range(4):
+        s = s * 10 + x[i - 1]
+    return s
+
+
+@nx.defn
+def naming_with_an_assignment(x):
+    s = nx.sum(x) * 0
+    z = x * 0
+    for i in range(4):
+        s = s * 10 + x[i - 1]
+        z[i] = 1
+    return s
+
+
+@nx.defn
+def naming_that_assigns_into_it(x):
+    s = nx.sum(x) * 0
+    y = x * 1.0
+    y[3] = 4.0
+    for i in range(4):
+        s = s * 10 + y[i - 1]
+    return s
+
+
+@pytest.mark.parametrize("given", [X, nx.tensor(X)], ids=["array", "tensor"])
+def test_silent_definitions_count_from_the_end(given):
+    for function in (silent, silent_with_an_assignment):
+        assert float(np.asarray(function(given))) == 4123.0
+        assert float(np.asarray(nx.vmap(function)(np.stack([X, X]))).tolist()[1]) == 4123.0
+    assert np.asarray(silent_that_assigns(given)).tolist() == [4.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("function", [naming, naming_with_an_assignment, naming_that_assigns_into_it])
+def test_definitions_that_name_nxkernel_clamp_and_tell(function):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for given in (X, nx.tensor(X, type="f32")):
+            assert function(given).to_number() == 1123.0
+    assert [str(one.message) for one in told] == [
+        f"{function.__name__}: an index is below 0 in some turns of this loop, and takes the first element then: where "
+        "a definition names nxkernel, an index that only the running program knows is clamped to its axis.\n"
+        "  nx.max(i - 1, 0) says so, and (i - 1) % n counts from the end of an axis of n."
+    ]
+    assert (told[0].category, told[0].filename) == (NegativeIndexWarning, __file__)
+    code = function.__nx_function__.__code__
+    assert told[0].lineno - code.co_firstlineno in (4, 5, 6)
+
+
+def test_what_is_not_known_is_not_told():
+    @nx.defn
+    def taken(x, i):
+        return nx.abs(x[i - 1])
+
+    @nx.defn
+    def guarded(x):
+        s = nx.sum(x) * 0
+        for i in range(4):
+            if i > 0:
+                s += x[i - 1]
+        return s
+
+    @nx.defn
+    def within(x):
+        s = nx.sum(x) * 0
+        for i in range(1, 4):
+            s += x[i - 1] + x[3 - i]
+        return s
+
+    assert taken(X, np.int64(0)).to_number() == 1.0
+    assert guarded(X).to_number() == 6.0
+    assert within(X).to_number() == 12.0
+
+
+def test_a_silent_definition_in_one_that_names_nxkernel():
+    @nx.defn
+    def last(x, i):
+        return x[i]
+
+    @nx.defn
+    def around(x, i):
+        return nx.abs(last(x, i)) * 10 + x[i]
+
+    assert around(X, np.int64(-1)).to_number() == 41.0
+
+
+def test_elements_of_rows_are_put_from_the_end():
+    @nx.defn
+    def shifted(x, i):
+        y = x
+        return y[i, 0], y[..., i], y[i]
+
+    found = [part.to_list() for part in shifted(X.reshape(2, 2), np.int64(-1))]
+    assert found == [3.0, [2.0, 4.0], [3.0, 4.0]]
