@@ -48,7 +48,7 @@ class Inspector {
     this.counts = html("p", { class: "nx-counts" });
     this.spoken = html("span", { class: "nx-spoken", "aria-live": "polite" });
     this.all = button("Fold all", "Fold or open all groups", () => this.toggleAll());
-    this.measure = button("Measure", "Measure what each kernel takes, on made-up inputs", () => ((this.measured.textContent = "Measuring…"), (this.measured.hidden = false), this.send("measure")));
+    this.measure = button("Measure", "Measure what each kernel takes: on the call that was inspected, else on made-up inputs", () => ((this.measured.textContent = "Measuring…"), (this.measured.hidden = false), this.send("measure")));
     this.measured = html("p", { class: "nx-measured", role: "status", hidden: true, style: "white-space: pre-line" });
     this.difference = html("ul", { class: "nx-difference", "aria-label": "How the keys differ", hidden: true });
     const view = () => this.canvases[this.active];

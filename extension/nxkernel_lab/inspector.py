@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,8 @@ class Inspector(Successive, anywidget.AnyWidget):
         What to inspect. It may not have been called yet: its compilations appear as they are made.
     measured : CompilationView, optional
         The compilation to show first, with its measurement; by default the latest one.
+    again : callable, optional
+        Measures that once more on the same inputs; others are measured on made-up ones.
     """
 
     _esm = "\n".join((_HERE / name).read_text("utf-8") for name in _PARTS)
@@ -80,8 +83,15 @@ class Inspector(Successive, anywidget.AnyWidget):
     feed = traitlets.Dict().tag(sync=True)
     empty = traitlets.Unicode(_NEVER).tag(sync=True)
 
-    def __init__(self, definition: Any, measured: CompilationView | None = None) -> None:
+    def __init__(
+        self,
+        definition: Any,
+        measured: CompilationView | None = None,
+        again: Callable[[], CompilationView] | None = None,
+    ) -> None:
         self._definition = definition
+        #: What was measured on a call, and how it is measured on the same call again.
+        self._call = (_origin(measured), again) if measured is not None and again is not None else None
         self._compiled: list[CompilationView] = []
         self._sides: list[Side] = []
         #: What a person wanted to stand together; empty for what suits each step.
@@ -133,7 +143,7 @@ class Inspector(Successive, anywidget.AnyWidget):
 
     def empty_out(self) -> None:
         """Let go of the compilations, when it is closed."""
-        self._compiled, self._sides, self.empty = [], [], _NEVER
+        self._compiled, self._sides, self.empty, self._call = [], [], _NEVER, None
         self.chosen, self.graph, self.geometry, self.steps, self.sources = -1, {}, {}, [], []
         self.beside, self.beside_geometry = {"index": -1}, {}
 
@@ -182,7 +192,7 @@ class Inspector(Successive, anywidget.AnyWidget):
         """Find out what the kernels of the compilations on both sides take."""
         views = [self._compiled[index] for index in (self.chosen, self.beside["index"]) if index >= 0]
         try:
-            self._times |= {_origin(view): view.measure() for view in views}
+            self._times |= {_origin(view): self._measured(view) for view in views}
         except Exception as error:
             # What cannot be measured is told on the page, as what was measured is.
             self.measured = {"text": str(error), "failed": True}
@@ -192,6 +202,12 @@ class Inspector(Successive, anywidget.AnyWidget):
             self.graph = self._graph(self._sides[0])
             if len(views) > 1:
                 self.beside = {**self.beside, "graph": self._graph(self._sides[1])}
+
+    def _measured(self, view: CompilationView) -> Measurement:
+        """What a compilation takes: on the call that was inspected, where it is that one's."""
+        if self._call is not None and self._call[0] == _origin(view):
+            return self._call[1]().measurement
+        return view.measure()
 
     def _tell_times(self, views: Sequence[CompilationView]) -> None:
         found = [(view, self._times[_origin(view)]) for view in views if _origin(view) in self._times]
@@ -263,8 +279,8 @@ def inspect(definition: Any, *args: Any, **opts: Any) -> Inspector:
     definition : definition
         A function of a ``%%defn`` cell or one decorated with ``nx.defn``.
     *args, **opts
-        Of a call: the program that answers it is shown, with what its kernels take on these arguments, which do not
-        change and are not kept.
+        Of a call: the program that answers it is shown, with what its kernels take on these arguments. They do not
+        change; the widget keeps them to measure again.
 
     Returns
     -------
@@ -281,7 +297,10 @@ def inspect(definition: Any, *args: Any, **opts: Any) -> Inspector:
             f"expected a numerical definition, got a {type(definition).__name__}.\n"
             "  Decorate the function with nx.defn, or begin its cell with %%defn."
         )
-    return Inspector(definition, definition.measure(*args, **opts) if args or opts else None)
+    if not args and not opts:
+        return Inspector(definition)
+    measure = functools.partial(definition.measure, *args, **opts)
+    return Inspector(definition, measure(), measure)
 
 
 def kernel_text(view: CompilationView, kernel: int, form: str) -> str | None:

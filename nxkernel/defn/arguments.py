@@ -121,7 +121,7 @@ class Arguments:
             self.structures,
             self.specs,
             self.kinds,
-            tuple([(path, constant(value)) for path, value in self._fixed_values()]),
+            tuple([(path, constant(value)) for path, value in self.fixed_values()]),
             self._assigned_kinds() if self.assigned else (),
             tuple(self._option_states.items()),
             self.keywords,
@@ -235,7 +235,8 @@ class Arguments:
         if path in self.paths and (not whole or isinstance(self.values[self.paths.index(path)], np.ndarray)):
             self.assigned.add(path)
 
-    def _fixed_values(self) -> list[tuple[str, Any]]:
+    def fixed_values(self) -> list[tuple[str, Any]]:
+        """The numbers that are static values, by their paths."""
         pairs = zip(self.paths, self.values, strict=True)
         return [(path, value) for path, value in pairs if path in self.fixed]
 
@@ -299,7 +300,7 @@ class Arguments:
                 found[f"argument {path}"] = ((type(value), spec), f"{spec} (a Python {type(value).__name__})")
             elif kind_of(value):
                 found[f"argument {path}"] = ((np.ndarray, spec), f"{spec} (an array)")
-        for path, value in self._fixed_values():
+        for path, value in self.fixed_values():
             found[f"argument {path}"] = (constant(value), describe(value))
         for path in self.assigned:
             spec, text = found[f"argument {path}"]

@@ -279,11 +279,11 @@ class Compiled(Definition):
             arguments.structures,
             tuple(zip(arguments.paths, arguments.specs, strict=True)),
         )
-        #: Positional arguments that are static values.
-        self._settled = _settled(arguments)
         self._call_text = arguments.signature(self.__name__)
         #: What was made for the templates.
         self.program = self._program(arguments)[0]
+        #: Positional arguments that are static values, and numbers that the trace needed as such.
+        self._settled = _settled(arguments)
 
     def __repr__(self) -> str:
         return f"<compiled {self._call_text}>"
@@ -304,6 +304,7 @@ class Compiled(Definition):
             return arguments
         given = tuple(zip(arguments.paths, arguments.specs, strict=True))
         settled = _settled(arguments)
+        settled = {name: settled[name] for name in self._settled if name in settled}
         if arguments.structures != self._structures or given != self._expected or settled != self._settled:
             raise NxTypeError(self._mismatch(dict(given), settled))
         return arguments
@@ -343,7 +344,7 @@ def compile(
     function : callable
     templates : sequence
         Templates, tensors, numbers or containers of them; only their types, shapes and names count. For parameters that
-        are static values, the values.
+        are static values, the values; a number that the trace needs as a value, such as a size, is one of them then.
     options : mapping, optional
         The function's options; they are fixed.
     compiler : str, optional
@@ -355,7 +356,8 @@ def compile(
     Returns
     -------
     Compiled
-        Takes arguments of just these types and shapes.
+        Takes arguments of just these types and shapes. What the function captures is followed as ever: a call after a
+        captured number has changed is compiled again.
 
     Raises
     ------
@@ -377,7 +379,8 @@ def compile(
 
 
 def _settled(arguments: Arguments) -> dict[str, Any]:
-    return {name: arguments.options[name] for name in arguments.placed}
+    """The static values of a call by name."""
+    return {name: arguments.options[name] for name in arguments.placed} | dict(arguments.fixed_values())
 
 
 def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:

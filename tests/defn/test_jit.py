@@ -216,6 +216,31 @@ def test_compile_with_tensors_and_numbers():
     assert "b: expected s64, got f32" in error(NxTypeError, f, ONE, 5.0)
 
 
+def test_compile_with_a_number_that_is_needed_while_tracing():
+    f = nx.compile(lambda t, n: nx.broadcast(t, (n, 3)), [nx.template((3,), "f32"), 2])
+    with nx.no_compile():
+        assert f(ONE, 2).shape == (2, 3)
+    assert error(NxTypeError, f, ONE, 4) == (
+        "<lambda> was compiled for other arguments.\n"
+        "  n: expected the static value 2, got 4\n"
+        "  Compile it again with nx.compile for these, or use nx.jit, which compiles for whatever comes."
+    )
+    plain = nx.compile(lambda t, n: t * n, [nx.template((3,), "f32"), 2])
+    with nx.no_compile():
+        assert plain(ONE, 4).to_list() == [4.0] * 3
+
+
+def test_compile_follows_what_is_captured():
+    rate, weights = 0.5, np.ones(3, "f4")
+    f = nx.compile(lambda t: t * rate * weights, [nx.template((3,), "f32")])
+    weights[0] = 4.0
+    with nx.no_compile():
+        assert f(ONE).to_list() == [2.0, 0.5, 0.5]
+    rate = 0.25
+    assert f.why(ONE).difference == ("captured rate: 0.5 → 0.25",)
+    assert f(ONE).to_list() == [1.0, 0.25, 0.25]
+
+
 def test_compile_with_static_arguments():
     @nx.jit
     def base(t, n):

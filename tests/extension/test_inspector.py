@@ -1,7 +1,9 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+import nxkernel as nx
 from nxkernel.defn.events import Event, stream
 from nxkernel.defn.report import KernelTime, KernelView, Measurement, SourceView, StepView
 from nxkernel_lab import Inspector, inspect
@@ -275,6 +277,26 @@ def test_it_opens_at_the_call_that_was_measured(definition, view, softmax, sent)
     assert "  One run takes 2.0 ms: one run of your call" in text
     assert any("100 % of the time on your call" in line for line in text)
     widget.close()
+
+
+def test_the_button_measures_the_call_that_was_inspected():
+    @nx.defn(compiler="numba_cpu")
+    def halved(t):
+        return t / 2
+
+    given, other = np.ones(1000, "f4"), np.ones((7, 9), "f4")
+    halved(other)
+    widget = inspect(halved, given)
+    for choice, inputs in ((1, "your call"), (0, "made-up inputs"), (1, "your call")):
+        ask(widget, "choose", index=choice)
+        ask(widget, "measure")
+        assert inputs in widget.measured["text"]
+    assert halved.cache_info().hits == 0
+    widget.close()
+    plain = inspect(halved)
+    ask(plain, "measure")
+    assert "made-up inputs" in plain.measured["text"]
+    plain.close()
 
 
 def test_what_cannot_be_measured_says_why(view, defined, sent):
