@@ -121,7 +121,9 @@ def kernel_lines(subject: Any, times: bool = True) -> list[str]:
     """
     view = view_of(subject)
     if not view.kernels:
-        return [f"  no kernels: {view.compiler} computes node by node"]
+        if view.compiler == "evaluator":
+            return ["  no kernels: evaluator computes node by node"]
+        return ["  no kernels: all that it computes is in the loops and choices of the program"]
     return [f"  {kernel_line(kernel, times, view.measurement)}" for kernel in view.kernels]
 
 

@@ -292,7 +292,8 @@ class CompilationView:
     measurement: Measurement | None = None
 
     def __repr__(self) -> str:
-        kernels = counted(len(self.kernels), "kernel") if self.kernels else f"by the {self.compiler}"
+        alone = "by the evaluator" if self.compiler == "evaluator" else "loops and choices alone"
+        kernels = counted(len(self.kernels), "kernel") if self.kernels else alone
         took = ""
         if self.measurement:
             # What a simulator takes says nothing of a GPU.

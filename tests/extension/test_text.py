@@ -66,6 +66,9 @@ def test_what_differs_from_run_to_run_can_be_left_out(view, softmax):
 def test_kernels_in_one_line_each(view, plain):
     assert kernel_lines(view)[1].startswith("  kernel 2 · map · 3 reads 1 write · 4 × 10 · loaded from disk in 1.5 ms")
     assert kernel_lines(plain) == ["  no kernels: evaluator computes node by node"]
+    assert kernel_lines(dataclasses.replace(plain, compiler="numba_cpu")) == [
+        "  no kernels: all that it computes is in the loops and choices of the program"
+    ]
 
 
 def test_folds_have_their_function_and_whole_operations_one_kernel(library):

@@ -1,6 +1,9 @@
+import re
+
 import pytest
 from IPython.core.error import UsageError
 
+from nxkernel.compilers import disk_cache
 from nxkernel.defn.events import Event, stream
 from nxkernel_magics.calls import Witness, read_call, witnessed
 
@@ -74,3 +77,17 @@ def test_only_the_events_of_the_block_are_witnessed():
     assert len(witness.events) == 1
     assert witness.seconds > 0
     assert not stream.listening
+
+
+def test_loops_of_a_program_are_told(shell, monkeypatch):
+    monkeypatch.setenv("NXKERNEL_CACHE_DIR", "off")
+    disk_cache.reset()
+    shell.run(
+        "@nx.defn(compiler='numba_cpu')\ndef turns(n):\n    count = 0\n    while n > 1:\n"
+        "        n = n // 2 if n % 2 == 0 else 5 * n - 13\n        count += 1\n    return count"
+    )
+    first = shell.run("%jit turns(9)").out
+    assert re.match(r"traced [\d.]+ .s · compiled 1 kernel [\d.]+ m?s · first call · ran ", first)
+    again = shell.run("turns.clear_cache()\n%jit turns(9)").out
+    assert re.match(r"traced [\d.]+ .s · 1 kernel from memory · first call · ran ", again)
+    disk_cache.reset()
