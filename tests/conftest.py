@@ -1,5 +1,6 @@
 """What several tests need."""
 
+import os
 import signal
 
 import pytest
@@ -11,6 +12,18 @@ from nxkernel.operand import whole_spec
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So it is in what a shell runs in the background; tests of interrupts would wait for theirs without end.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interpreted():
+    """With `NXKERNEL_INTERPRET` set, programs of numba_cpu are interpreted, and what they touch is watched."""
+    if not os.environ.get("NXKERNEL_INTERPRET"):
+        yield
+        return
+    from interpreting import interpreter
+
+    with interpreter("numba_cpu"):
+        yield
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from nxkernel.compilers import independence, maps, plan, updates
 from nxkernel.compilers.independence import Independence
 from nxkernel.defn import cache
 from random_graphs import failure
+from sharing import every_loop_is_spread, on_each_count
 
 #: Programs with loops that may be spread, and that are interpreted within half a second.
 SPREAD = [
@@ -36,12 +37,16 @@ def interpreted():
 def test_programs_with_spread_loops(program, interpreted):
     definition = compare(program, program.sizes[0], interpreted)
     assert spread_loops(definition)
+    with every_loop_is_spread():
+        on_each_count(lambda: compare(program, program.sizes[0]))
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_all_programs(program, interpreted):
     compare(program, program.sizes[0], interpreted)
+    with every_loop_is_spread():
+        on_each_count(lambda: compare(program, program.sizes[0]))
 
 
 @pytest.mark.parametrize("first", [0, 20, 40])

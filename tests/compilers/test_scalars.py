@@ -1,6 +1,7 @@
 """Single elements: which values they are, and where an element of an array is."""
 
 import numpy as np
+import pytest
 
 import nxkernel as nx
 from compiling import graph_of, inputs, make, spec
@@ -63,3 +64,40 @@ def test_one_of_several_picked_elements_is_read_where_they_were_put():
     assert picked(np.arange(30)).to_number() == 40
     along = nx.jit(lambda c, i: nx.take_along_axis(nx.fori(0, 2, lambda j, s: s + 1, c), i, axis=0)[2, 1])
     assert along(np.arange(12).reshape(4, 3), np.array([[0, 1, 2], [3, 3, 3], [1, 2, 0]])).to_number() == 9
+
+
+BEFORE = {
+    "a loop before": lambda c: nx.fori(0, 3, lambda _, s: s * 2, c),
+    "a choice before": lambda c: nx.cond(nx.sum(c) > 0, lambda: c * 8, lambda: c),
+    "nothing before": lambda c: c * 8,
+}
+PICKS = {
+    "take": (lambda c, k: nx.take(c, k, axis=0), lambda c, k: np.take(c, k, axis=0)),
+    "gather": (lambda c, k: nx.gather(c, nx.new_axis(k, -1), axes=[0]), lambda c, k: c[k]),
+    "take_along_axis": (
+        lambda c, k: nx.take_along_axis(c, nx.broadcast(k[:, None], (3, 5)), axis=0),
+        lambda c, k: np.take_along_axis(c, np.broadcast_to(k[:, None], (3, 5)), axis=0),
+    ),
+}
+PLACES = {
+    "a known one": lambda t, i: t[1, 2],
+    "a traced one": lambda t, i: t[i, i + 1],
+    "one of a row": lambda t, i: t[2][i],
+    "one of a column": lambda t, i: t[:, 1][i],
+}
+
+
+@pytest.mark.parametrize("before", BEFORE.values(), ids=BEFORE)
+@pytest.mark.parametrize(("mine", "theirs"), PICKS.values(), ids=PICKS)
+def test_elements_of_what_was_picked(before, mine, theirs):
+    def places(c, k, i):
+        picked = mine(before(c), k)
+        found = [place(picked, i) for place in PLACES.values()]
+        # In a loop they are single numbers of the program, too.
+        return *found, nx.fori(0, 3, lambda j, s: s + picked[j, i], nx.tensor(0))
+
+    c, k = np.arange(30).reshape(6, 5), np.array([4, 1, 5])
+    picked = theirs(c * 8, k)
+    expected = [place(picked, 1) for place in PLACES.values()]
+    found = nx.jit(places)(c, k, np.int64(1))
+    assert [one.to_number() for one in found] == [*expected, picked[:, 1].sum()]
