@@ -10,6 +10,7 @@ import ast
 import io
 import tokenize
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ _MAGIC = b"\x93NUMPY"
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 #: Bytes of a header; longer ones may bring the parser down.
 _LONGEST = 10_000
+#: Bytes of a file in which its header must end.
+BEGINNING = _LONGEST + 12
 #: How NumPy writes bf16.
 _NAMELESS = np.dtype("V2")
 #: What NumPy's reader of headers, which evaluates a Python literal, raises for what is none.
@@ -68,6 +71,43 @@ def load_numpy(source: Readable) -> Tensor:
 
 def parse(source: Source) -> Tensor:
     """The tensor in the bytes of a ``.npy`` file."""
+    header = header_of(source)
+    if header.end != len(source.data):
+        claim = f"{header.type}, shape {brief(list(header.shape))}"
+        source.refuse(
+            f"its header tells of {header.end - header.start} bytes of elements ({claim}), "
+            f"there are {len(source.data) - header.start}"
+        )
+    order = "F" if header.is_fortran else "C"
+    array = np.ndarray(header.shape, header.dtype, buffer=source.data, offset=header.start, order=order)
+    return checked(source, array, "the array")
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a ``.npy`` file tells of itself.
+
+    Parameters
+    ----------
+    type : Type
+    dtype : numpy.dtype
+        With the order of bytes.
+    shape : tuple of int
+    is_fortran : bool
+    start, end : int
+        Where the elements are.
+    """
+
+    type: Type
+    dtype: np.dtype
+    shape: tuple[int, ...]
+    is_fortran: bool
+    start: int
+    end: int
+
+
+def header_of(source: Source) -> Header:
+    """The header of a ``.npy`` file; of the file the first :data:`BEGINNING` bytes are enough."""
     data = source.data
     if not data.startswith(_MAGIC) or len(data) < 8:
         source.refuse(f"a .npy file starts with {_MAGIC!r}, this one with {data[:6]!r}{source.looks_like('.npy')}")
@@ -86,14 +126,9 @@ def parse(source: Source) -> Tensor:
         source.refuse(f"its header is invalid: {type(error).__name__}: {error}", cause=error)
     type_ = _type_of(dtype, source)
     shape = shape_of(source, shape, "the array")
-    start, needed = stream.tell(), byte_count(source, shape, type_, "the array")
-    if needed != len(data) - start:
-        claim = f"{type_}, shape {brief(list(shape))}"
-        source.refuse(f"its header tells of {needed} bytes of elements ({claim}), there are {len(data) - start}")
-    if type_ is types.bf16:
-        dtype = type_.dtype
-    array = np.ndarray(shape, dtype, buffer=data, offset=start, order="F" if is_fortran else "C")
-    return checked(source, array, "the array")
+    start = stream.tell()
+    end = start + byte_count(source, shape, type_, "the array")
+    return Header(type_, type_.dtype if type_ is types.bf16 else dtype, shape, is_fortran, start, end)
 
 
 def _check_header(source: Source) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.formats import npy
 from nxkernel.formats.layout import tensor_of
-from nxkernel.formats.sources import UNPACKED, Readable, Source, Writable, replacing
+from nxkernel.formats.sources import UNPACKED, Readable, Source, Writable, brief, replacing
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 
@@ -25,7 +25,9 @@ _INVALID = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, RuntimeError, NotImplementedError,
     OverflowError, IndexError, AttributeError,
 )  # fmt: skip
-_ENCRYPTED = 1
+_ENCRYPTED, _UTF8 = 1, 1 << 11
+#: What stands before the bytes of an entry, as far as it matters: a mark, flags, the lengths of two texts that follow.
+_LOCAL = struct.Struct("<4s2xH18xHH")
 #: The moment that archives bear, so that the same tensors give the same bytes: the first that ZIP has.
 _MOMENT = (1980, 1, 1, 0, 0, 0)
 
@@ -37,7 +39,8 @@ def load_numpy_archive(source: Readable, *, limit: int = UNPACKED) -> list[tuple
     ----------
     source : path, binary file or bytes
     limit : int, optional
-        How many bytes the archive may unpack to at most: a small file can claim, and make, very many.
+        How many bytes the archive may unpack to at most: a small file can make very many. What an archive tells of
+        itself may be wrong; what counts is what it unpacks to, which ends where an array's own header says.
 
     Returns
     -------
@@ -65,8 +68,14 @@ def load_numpy_archive(source: Readable, *, limit: int = UNPACKED) -> list[tuple
         source.refuse(f"it is no .npz archive: {error}{source.looks_like('.npz')}", cause=error)
     with archive:
         entries = archive.infolist()
-        _check(source, entries, limit)
-        return [(entry.filename.removesuffix(_SUFFIX), _tensor(source, archive, entry)) for entry in entries]
+    _check(source, entries, limit)
+    places = _places(source, entries, archive.start_dir)
+    tensors, left = [], limit
+    for entry in entries:
+        tensor, size = _tensor(source, entry, places[entry.filename], left)
+        tensors.append((entry.filename.removesuffix(_SUFFIX), tensor))
+        left -= size
+    return tensors
 
 
 def _check(source: Source, entries: list[zipfile.ZipInfo], limit: int) -> None:
@@ -75,15 +84,18 @@ def _check(source: Source, entries: list[zipfile.ZipInfo], limit: int) -> None:
     for entry in entries:
         name = entry.filename
         if not name.endswith(_SUFFIX):
-            source.refuse(f"the entry {name!r} is no .npy file, as all of an .npz archive are")
+            source.refuse(f"the entry {brief(name)} is no .npy file, as all of an .npz archive are")
         if name in seen:
-            source.refuse(f"the entry {name!r} is there twice")
+            source.refuse(f"the entry {brief(name)} is there twice")
         seen.add(name)
         if entry.flag_bits & _ENCRYPTED:
-            source.refuse(f"the entry {name!r} is encrypted")
+            source.refuse(f"the entry {brief(name)} is encrypted")
         if entry.compress_type not in _METHODS:
-            source.refuse(f"the entry {name!r} is compressed by method {entry.compress_type}; 0 and 8 can be read")
-    total = sum(entry.file_size for entry in entries)
+            source.refuse(f"the entry {brief(name)} is compressed by method {entry.compress_type}; 0 and 8 can be read")
+    _check_limit(source, sum(entry.file_size for entry in entries), limit)
+
+
+def _check_limit(source: Source, total: int, limit: int) -> None:
     if total > limit:
         source.refuse(
             f"it unpacks to {total} bytes, more than the limit of {limit}.",
@@ -91,12 +103,61 @@ def _check(source: Source, entries: list[zipfile.ZipInfo], limit: int) -> None:
         )
 
 
-def _tensor(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Tensor:
+def _places(source: Source, entries: list[zipfile.ZipInfo], end: int) -> dict[str, tuple[int, int]]:
+    """Where the bytes of each entry are, each in a place of its own, before the directory."""
+    found, before = {}, None
+    for entry in sorted(entries, key=lambda entry: entry.header_offset, reverse=True):
+        what, start = f"the entry {brief(entry.filename)}", entry.header_offset
+        if start < 0 or start + _LOCAL.size > len(source.data):
+            source.refuse(f"{what} begins at byte {start}, the file has {len(source.data)}")
+        magic, flags, name_length, extra_length = _LOCAL.unpack_from(source.data, start)
+        begin = start + _LOCAL.size + name_length + extra_length
+        name = bytes(source.data[start + _LOCAL.size : start + _LOCAL.size + name_length])
+        if magic != b"PK\3\4" or name != _encoded(entry.orig_filename, flags):
+            source.refuse(f"{what} is damaged: the directory leads to something else")
+        if begin + entry.compress_size > end:
+            source.refuse(f"{what} reaches into {before or 'the directory'}")
+        found[entry.filename], before, end = (begin, begin + entry.compress_size), what, start
+    return found
+
+
+def _encoded(name: str, flags: int) -> bytes | None:
     try:
-        data = archive.read(entry)
-    except _INVALID as error:
-        source.refuse(f"the entry {entry.filename!r} is damaged: {error}", cause=error)
-    return npy.parse(Source(data, f"{entry.filename!r} in {source.name}"))
+        return name.encode("utf-8" if flags & _UTF8 else "cp437")
+    except UnicodeEncodeError:
+        return None
+
+
+def _tensor(source: Source, entry: zipfile.ZipInfo, place: tuple[int, int], limit: int) -> tuple[Tensor, int]:
+    """The tensor of an entry, and how many bytes it unpacked to: never more than its own header tells of, and one."""
+    what = f"the entry {brief(entry.filename)}"
+    packed = memoryview(source.data)[slice(*place)]
+    named = f"{entry.filename!r} in {source.name}"
+    if entry.compress_type == zipfile.ZIP_STORED:
+        _check_limit(source, len(packed), limit)
+        if len(packed) != entry.file_size:
+            source.refuse(f"{what} has {len(packed)} bytes, the archive's directory tells of {entry.file_size}")
+        data = bytes(packed)
+    else:
+        try:
+            beginning = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, npy.BEGINNING)
+            size = npy.header_of(Source(beginning, named)).end
+            _check_limit(source, size, limit)
+            if size != entry.file_size:
+                source.refuse(
+                    f"{what} has {size} bytes by its own header, by the archive's directory {entry.file_size}"
+                )
+            inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+            data = inflate.decompress(packed, size + 1)
+        except zlib.error as error:
+            source.refuse(f"{what} is damaged: {error}", cause=error)
+        if len(data) < size:
+            source.refuse(f"{what} has {len(data)} bytes, its own header tells of {size}")
+        if len(data) > size or not inflate.eof or inflate.unused_data:
+            source.refuse(f"{what} does not end after the {size} bytes that its own header tells of")
+    if zlib.crc32(data) != entry.CRC:
+        source.refuse(f"{what} is damaged: its checksum is wrong")
+    return npy.parse(Source(data, named)), len(data)
 
 
 def save_numpy_archive(

@@ -72,8 +72,8 @@ def load_safetensors(source: Readable) -> dict[str, Tensor]:
     _check_places(source, {name: place for name, (_, _, place) in parts.items()}, len(source.data) - start)
     made = {}
     for name, (type_, shape, (begin, _)) in parts.items():
-        tensor = tensor_over(source, source.data, start + begin, type_, shape, f"the tensor {name!r}")
-        made[name] = with_axes(source, tensor, axes.get(name, {}), f"the tensor {name!r}")
+        tensor = tensor_over(source, source.data, start + begin, type_, shape, f"the tensor {brief(name)}")
+        made[name] = with_axes(source, tensor, axes.get(name, {}), f"the tensor {brief(name)}")
     return made
 
 
@@ -133,13 +133,13 @@ def _axes(source: Source, metadata: dict[str, str]) -> dict[str, dict[str, Any]]
     found = source.object(metadata[_AXES].encode("utf-8", "surrogatepass"), f"{_AXES} in its metadata")
     for name, told in found.items():
         if not isinstance(told, dict) or not told.keys() <= {"names", "vectorized"}:
-            source.refuse(f"{_AXES} in its metadata tells no axes of {name!r} but {brief(told)}")
+            source.refuse(f"{_AXES} in its metadata tells no axes of {brief(name)} but {brief(told)}")
     return found
 
 
 def _part(source: Source, name: str, entry: Any) -> tuple[types.Type, tuple[int, ...], tuple[int, int]]:
     """Type, shape and place of a tensor."""
-    what = f"the tensor {name!r}"
+    what = f"the tensor {brief(name)}"
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         keys = sorted(entry) if isinstance(entry, dict) else entry
         source.refuse(f"the entry of {what} has dtype, shape and data_offsets, this one {brief(keys)}")
@@ -161,9 +161,9 @@ def _check_places(source: Source, places: dict[str, tuple[int, int]], size: int)
     end, before = 0, None
     for name, (begin, stop) in sorted(places.items(), key=lambda item: item[1]):
         if stop > size:
-            source.refuse(f"the tensor {name!r} ends at byte {stop} of the data, which has {size}")
+            source.refuse(f"the tensor {brief(name)} ends at byte {stop} of the data, which has {size}")
         if begin < end:
-            source.refuse(f"the tensors {before!r} and {name!r} overlap")
+            source.refuse(f"the tensors {brief(before)} and {brief(name)} overlap")
         if begin > end:
             source.refuse(f"the bytes {end} to {begin} of the data belong to no tensor")
         end, before = stop, name

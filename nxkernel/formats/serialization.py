@@ -27,7 +27,7 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 from nxkernel import types
@@ -227,11 +227,11 @@ def _gap(place: int) -> int:
 
 
 def _read(source: Source, classes: Iterable[type], limit: int) -> Any:
-    text, data, start = _parts(source, limit)
+    text, size, unpacked = _parts(source, limit)
     header = source.object(text, "its header")
     if header.keys() != {"tensors", "container"} or not isinstance(header["tensors"], list):
         source.refuse(f"its header has tensors and container, this one {brief(sorted(header))}")
-    tensors, place = [], 0
+    layout, place = [], 0
     for number, told in enumerate(header["tensors"]):
         what = f"tensor {number}"
         if not isinstance(told, dict) or not {"type", "shape"} <= told.keys() <= _TENSOR_KEYS:
@@ -242,17 +242,26 @@ def _read(source: Source, classes: Iterable[type], limit: int) -> Any:
         shape = shape_of(source, told["shape"], what)
         place += _gap(place)
         end = place + byte_count(source, shape, type_, what)
-        if end > len(data) - start:
-            source.refuse(f"{what} ends at byte {end} of the data, which has {len(data) - start}")
-        tensors.append(with_axes(source, tensor_over(source, data, start + place, type_, shape, what), told, what))
+        if end > size:
+            source.refuse(f"{what} ends at byte {end} of the data, which has {size}")
+        layout.append((place, type_, shape, told, what))
         place = end
-    if place != len(data) - start:
-        source.refuse(f"its tensors take {place} bytes, its data has {len(data) - start}")
+    if place != size:
+        source.refuse(f"its tensors take {place} bytes, its data has {size}")
+    # Not before it is known that there are tensors for all of it.
+    data, start = unpacked()
+    tensors = [
+        with_axes(source, tensor_over(source, data, start + place, type_, shape, what), told, what)
+        for place, type_, shape, told, what in layout
+    ]
     return Reader(source, tensors, classes).value(header["container"])
 
 
-def _parts(source: Source, limit: int) -> tuple[bytes, bytes, int]:
-    """The header's text, bytes with the data, and where in them it starts; all that can be checked before is."""
+def _parts(source: Source, limit: int) -> tuple[bytes, int, Callable[[], tuple[bytes, int]]]:
+    """The header's text, how large the data is, and what gives bytes with the data and where in them it starts.
+
+    All that can be checked before is.
+    """
     whole = source.data
     if not whole.startswith(MAGIC):
         source.refuse(f"what nx.save writes starts with {MAGIC!r}, this with {whole[:8]!r}{source.looks_like('.nxk')}")
@@ -274,18 +283,22 @@ def _parts(source: Source, limit: int) -> tuple[bytes, bytes, int]:
     if not flags & _COMPRESSED:
         if stored != size:
             source.refuse(f"its data is not compressed and has {stored} bytes, it should have {size}")
-        return text, whole, start
+        return text, size, lambda: (whole, start)
     if size > limit:
         source.refuse(
             f"its data unpacks to {size} bytes, more than the limit of {limit}.",
             "Allow more where you trust the file: limit=bytes.",
         )
+    return text, size, lambda: (_unpacked(source, memoryview(whole)[start:], size), 0)
+
+
+def _unpacked(source: Source, packed: memoryview, size: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         # One byte more than there should be, so that data which goes on is seen to.
-        data = unpacker.decompress(memoryview(whole)[start:], size + 1)
+        data = unpacker.decompress(packed, size + 1)
     except zlib.error as error:
         source.refuse(f"its data cannot be unpacked: {error}", cause=error)
     if len(data) != size or not unpacker.eof or unpacker.unused_data:
         source.refuse(f"its data does not unpack to the {size} bytes that it tells of")
-    return text, data, 0
+    return data

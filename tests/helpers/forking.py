@@ -33,7 +33,7 @@ def definition(number):
 def compile_all(place):
     own = random.Random(seed + place)
     while not stop.is_set():
-        number = current[place] = own.randrange(10**9)
+        number = current[place] = stressing.steady(own)
         definition(number)(x)
         counts[place] += 1
         if own.random() < numba_share:
@@ -52,7 +52,7 @@ def in_child(number, kind):
     assert float(spread(wide)) == right
     assert threads.STATE[threads.POOL] == 0 and nx.get_threads() == 1
 
-current = [0] * working
+current = [stressing.steady(choose)] * working
 others = [threading.Thread(target=compile_all, args=(place,), daemon=True) for place in range(working)]
 for thread in others:
     thread.start()
@@ -62,7 +62,7 @@ alive, hung, failed, longest = {}, 0, 0, 0.0
 for turn in range(forks):
     time.sleep(choose.random() * 0.02)
     kind = choose.random()
-    number = current[choose.randrange(working)] if kind < 0.5 else choose.randrange(10**9)
+    number = current[choose.randrange(working)] if kind < 0.5 else stressing.steady(choose)
     begin = time.perf_counter()
     pid = os.fork()
     if not pid:
