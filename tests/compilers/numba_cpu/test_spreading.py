@@ -199,7 +199,7 @@ def test_all_threads_stop_at_an_interrupt(spread):
     def endless(x):
         for i in range(x.shape[0]):
             while x[i, 0] < 2.0:
-                x[i, 0] *= 1.0
+                x[i, 0] *= 0.5
 
     def stop(*_):
         raise KeyboardInterrupt
