@@ -84,6 +84,10 @@ def _same(first: Spec, *others: Spec) -> Spec:
     return first if names is first.names else Spec(first.type, first.shape, names)
 
 
+def _product(first: Spec, *others: Spec, rounded: bool = False) -> Spec:
+    return _same(first, *others)
+
+
 def _predicate(*operands: Spec) -> Spec:
     return _same(*operands)._replace(type=types.predicate())
 
@@ -120,9 +124,11 @@ def _elementwise(rule: Rule, names: str) -> list[Primitive]:
     return [primitive(name, "elementwise", rule) for name in names.split()]
 
 
-add, subtract, multiply, divide, power, remainder, quotient, atan2, maximum, minimum = _elementwise(
-    _same, "add subtract multiply divide pow remainder quotient atan2 max min"
+add, subtract, divide, remainder, quotient, atan2, maximum, minimum = _elementwise(
+    _same, "add subtract divide remainder quotient atan2 max min"
 )
+multiply, power = PRODUCTS = _elementwise(_product, "multiply pow")
+"""``rounded``: whether each product is rounded, as by NumPy's rules, before anything is added to it."""
 bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift = _elementwise(
     _same, "bitwise_and bitwise_or bitwise_xor left_shift right_shift"
 )

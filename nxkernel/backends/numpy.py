@@ -103,7 +103,7 @@ def settled(out: Spec, result: Any) -> np.ndarray:
 def _elementwise(function: Callable[..., Any]) -> Meaning:
     """A function of whole arrays; narrow floats compute in f32 and round once, warnings stay inside."""
 
-    def meaning(out: Spec, /, *arrays: np.ndarray) -> np.ndarray:
+    def meaning(out: Spec, /, *arrays: np.ndarray, rounded: bool = True) -> np.ndarray:
         with np.errstate(all="ignore"):
             return settled(out, function(*[widened(array) for array in arrays]))
 

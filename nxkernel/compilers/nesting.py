@@ -440,7 +440,7 @@ def extra_of(node: Expr) -> Any:
     return node.params.get(_DECISIVE.get(node.primitive))
 
 
-_DECISIVE = {p.threefry2x32: "word", p.njit: "function"}
+_DECISIVE = {p.threefry2x32: "word", p.njit: "function", p.multiply: "rounded"}
 #: Primitives whose code depends on the type of what they are given.
 BY_OPERAND = frozenset(
     (p.as_type, p.bitcast, p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal)

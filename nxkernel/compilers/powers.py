@@ -28,7 +28,8 @@ def written_out(node: Expr) -> Expr:
 
 
 def _new(node: Expr, primitive: Primitive, *operands: Expr) -> Expr:
-    return Expr(primitive, operands, {}, primitive.rule(*[operand.spec for operand in operands]), node.source)
+    params = node.params if primitive is p.multiply else {}
+    return Expr(primitive, operands, params, primitive.rule(*[operand.spec for operand in operands]), node.source)
 
 
 def _number(node: Expr, value: float) -> Expr:

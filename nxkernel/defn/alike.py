@@ -14,7 +14,7 @@ from nxkernel.wording import a
 def rows(
     named: Mapping[str, Any], refuse: Callable[[str, Any], Exception]
 ) -> tuple[Any, list[tuple[tuple[str, Any], ...]]]:
-    """The structure of containers that are built alike, and their leaves by their places.
+    """The structure of containers that are built alike, and their leaves by their places, in the first one's order.
 
     Parameters
     ----------
@@ -34,14 +34,17 @@ def rows(
     NxTypeError
         For containers that are not built alike.
     """
-    built: list[tuple[Any, list[tuple[str, Any]]]] = []
-    (first, value), *_ = named.items()
-    for name, other in named.items():
-        leaves: list[tuple[str, Any]] = []
-        built.append((containers.flatten(other, name, leaves, refuse), leaves))
-        if built[-1][0] != built[0][0]:
+    (first, value), *others = named.items()
+    leaves: list[tuple[str, Any]] = []
+    wanted = containers.flatten(value, first, leaves, refuse)
+    columns = [leaves]
+    for name, other in others:
+        leaves = []
+        arranged = containers.leaves_like(wanted, containers.flatten(other, name, leaves, refuse), leaves)
+        if arranged is None:
             raise unlike(first, name, _difference(value, other, first, name))
-    return built[0][0], list(zip(*[leaves for _, leaves in built], strict=True))
+        columns.append(arranged)
+    return wanted, list(zip(*columns, strict=True))
 
 
 def unlike(path: str, there: str, told: str) -> NxTypeError:

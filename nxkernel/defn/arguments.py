@@ -58,11 +58,13 @@ class Arguments:
         What tells the object that is called from others of the same content; empty where they share programs.
     donated : tuple of int
         The leaves on a device that are given away.
+    order : tuple of str
+        What the function takes as ``**options``, in the order of the call.
     """
 
     __slots__ = (
         "_option_states", "_walk", "arrays", "assigned", "compiler", "donated", "face", "fixed", "found_assigned",
-        "hooks", "keywords", "kinds", "names", "options", "owner", "paths", "placed", "specs", "structures",
+        "hooks", "keywords", "kinds", "names", "options", "order", "owner", "paths", "placed", "specs", "structures",
         "survey", "values",
     )  # fmt: skip
 
@@ -83,6 +85,7 @@ class Arguments:
         hooks: Collection[str] = (),
         owner: tuple = (),
         donated: Collection[str] = (),
+        order: tuple[str, ...] = (),
     ) -> None:
         self.names, self.structures = names, tuple(structures)
         self.options, self.survey = options, survey
@@ -100,7 +103,7 @@ class Arguments:
         if donated and devices.is_for_devices(self.compiler):
             self.donated = devices.places_of(self.paths, donated, self.values)
         self.face, self.keywords, self.placed = face, tuple(keywords), placed
-        self.hooks, self.owner = frozenset(hooks), owner
+        self.hooks, self.owner, self.order = frozenset(hooks), owner, order
         #: What a NumPy program sees apart though types and shapes are equal: numbers, which are weak, and arrays.
         self.kinds = tuple(map(kind_of, self.values)) if face == faces.NUMPY else ()
         #: The paths of Python numbers that are static values.
@@ -125,6 +128,7 @@ class Arguments:
             self._assigned_kinds() if self.assigned else (),
             tuple(self._option_states.items()),
             self.keywords,
+            self.order,
             self._aliases(),
             self.survey.ident,
             self.compiler,
@@ -314,6 +318,8 @@ class Arguments:
             found[f"argument {name}" if name != label and root_of(name) in self.placed else label] = part
         if self.hooks:
             found["hooks"] = (self.hooks, ", ".join(sorted(self.hooks)))
+        if len(self.order) > 1:
+            found["the order of the keywords"] = (self.order, ", ".join(self.order))
         if self.donated:
             given_away = tuple([self.paths[place] for place in self.donated])
             found["donated"] = (given_away, ", ".join(given_away))
@@ -341,7 +347,7 @@ class Arguments:
         known = Known(self.arrays, leads)
         return trace(
             name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords,
-            self.hooks,
+            self.hooks, self.order,
         )  # fmt: skip
 
     def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[Any]:

@@ -326,6 +326,7 @@ def _is_changed_to(before: Any, value: Any) -> bool:
     if type(before) is type(value) is list:
         before[:] = value
     elif type(before) is type(value) is dict:
+        before.clear()
         before.update(value)
     return type(before) is type(value) and type(value) in (list, dict)
 

@@ -1,7 +1,7 @@
 """Containers of tensors: taken apart into leaves, and put together again.
 
 A container is a tuple, list, dict, named tuple or dataclass whose leaves are tensors or numbers. Its structure, without
-the leaves, is hashable, so that it can be part of a key.
+the leaves, is hashable, so that it can be part of a key. The order of a dict is part of it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nxkernel.defn.leaf import is_leaf
+from nxkernel.dicts import form_of
 from nxkernel.errors import NxTypeError, message
 from nxkernel.wording import a
 
@@ -45,7 +46,7 @@ def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callab
     path : str
         How a person would write the value: ``params`` gives leaves such as ``params['w'][0]``.
     leaves : list
-        Filled in order; dicts in the order of their sorted keys.
+        Filled in order.
     refuse : callable
         Makes the error for what is neither container nor leaf, from its path and value.
     """
@@ -66,7 +67,7 @@ def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callab
 def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
     """What kind of container a value is, what its structure tells of it, and its parts; None for anything else.
 
-    Parts come with what is written behind the container's name, such as ``[0]``; those of a dict in the order of keys.
+    Parts come with what is written behind the container's name, such as ``[0]``.
     """
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return "named", type(value), [(f".{field}", getattr(value, field)) for field in value._fields]
@@ -74,20 +75,46 @@ def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
         kind = "tuple" if isinstance(value, tuple) else "list"
         return kind, None, [(f"[{place}]", item) for place, item in enumerate(value)]
     if isinstance(value, dict):
-        keys = sorted_keys(value)
-        return "dict", tuple(keys), [(f"[{key!r}]", value[key]) for key in keys]
+        form = form_of(value)
+        return None if form is None else ("dict", form, [(f"[{key!r}]", item) for key, item in dict.items(value)])
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(field.name for field in dataclasses.fields(value))
         return "dataclass", (type(value), names), [(f".{name}", getattr(value, name)) for name in names]
     return None
 
 
-def sorted_keys(value: dict) -> list:
-    """The keys of a dict in an order that does not depend on how it was filled."""
-    try:
-        return sorted(value)
-    except TypeError:
-        return sorted(value, key=lambda key: (type(key).__name__, repr(key)))
+def leaves_like(wanted: Any, structure: Any, leaves: list[Any]) -> list[Any] | None:
+    """The leaves of a container in the order of another one, of the same keys; None where they are not built alike."""
+    if structure == wanted:
+        return leaves
+    if LEAF in (wanted, structure) or NOTHING in (wanted, structure):
+        return None
+    (kind, detail, children), (wanted_kind, wanted_detail, wanted_children) = structure, wanted
+    if kind != wanted_kind or len(children) != len(wanted_children):
+        return None
+    supply = iter(leaves)
+    parts = [(child, [next(supply) for _ in range(count(child))]) for child in children]
+    if kind == "dict" and detail != wanted_detail:
+        by_key = dict(zip(detail.keys, parts, strict=True))
+        if detail.class_ is not wanted_detail.class_ or by_key.keys() != set(wanted_detail.keys):
+            return None
+        parts = [by_key[key] for key in wanted_detail.keys]
+    elif detail != wanted_detail:
+        return None
+    found: list[Any] = []
+    for want, (child, own) in zip(wanted_children, parts, strict=True):
+        arranged = leaves_like(want, child, own)
+        if arranged is None:
+            return None
+        found += arranged
+    return found
+
+
+def count(structure: Any) -> int:
+    """How many leaves a structure has."""
+    if structure == LEAF:
+        return 1
+    return 0 if structure == NOTHING else sum(map(count, structure[2]))
 
 
 def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
@@ -109,7 +136,7 @@ def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
     if kind == "list":
         return values
     if kind == "dict":
-        return dict(zip(detail, values, strict=True))
+        return detail.filled(values)
     class_, names = detail
     # Not by its constructor: that may check or convert what a traced value cannot answer, and not take every field.
     made = object.__new__(class_)
@@ -140,12 +167,13 @@ def written(kind: str, detail: Any, inner: list[str]) -> str:
     ----------
     kind : str
         ``"dict"``, ``"list"``, ``"tuple"``, or anything else for a class.
-    detail : tuple or type
-        The keys of a dict, or the class.
+    detail : Form or type
+        Of a dict, or the class.
     inner : list of str
     """
     if kind == "dict":
-        return "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(detail, inner, strict=True)) + "}"
+        text = "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(detail.keys, inner, strict=True)) + "}"
+        return text if detail.class_ is dict else f"{detail.class_.__name__}({text})"
     if kind == "list":
         return f"[{', '.join(inner)}]"
     if kind == "tuple":

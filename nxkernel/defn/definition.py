@@ -293,8 +293,10 @@ class Definition(Compiled):
             elif self.face == faces.NX or not faces.is_static(value):
                 containers.flatten(value, path, [], self._refuse)
         args = [None if value is containers.LEFT_OUT else value for value in args]
+        order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
         values = options.check(self.__name__, self._signature, opts) | given
+        values |= {name: values.pop(name) for name in order}
         with delivery.inside(self.hooks), negative.by_text(self._silent):
             return faces.inside(self.face, self._twin(self.__nx_function__), args, values)
 
@@ -319,6 +321,7 @@ class Definition(Compiled):
         names, keywords, more = self._names(len(args)), [], {}
         if self.face == faces.NUMPY or self.static:
             args, names, keywords, more = static_arguments.apart(args, names, self._is_static)
+        order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
         values = more | options.check(self.__name__, self._signature, opts)
@@ -338,7 +341,7 @@ class Definition(Compiled):
             owner = delivery.owner(self._root)
         return Arguments(
             names, structures, leaves, values, self.compiler, survey, captured, self.face, fixed, keywords, placed,
-            assigned, self.hooks, owner, self.donated,
+            assigned, self.hooks, owner, self.donated, order,
         )  # fmt: skip
 
     def _is_static(self, name: str, value: Any) -> bool:

@@ -225,7 +225,8 @@ def _gains(found: Any, given: Sequence[Operand], wanted: Any) -> list[Expr]:
     structure = containers.flatten(form, "the gradient", leaves, variables.no_value("custom_grad"))
     if structure == containers.LEAF and len(given) == 1:
         structure = wanted
-    if structure != wanted:
+    leaves = containers.leaves_like(wanted, structure, leaves)
+    if leaves is None:
         raise NxTypeError(
             message(
                 f"custom_grad: the function gives a list with a gain for each of {counted(len(given), 'input')}, "

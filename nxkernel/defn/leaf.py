@@ -49,7 +49,8 @@ def is_leaf(value: Any) -> bool:
     """Whether a value is a tensor, an array or a number."""
     if isinstance(value, Operand | np.ndarray | np.generic | bool | int | float | complex):
         return True
-    return hasattr(value, "__array__") and not isinstance(value, type)
+    # Dicts of which items are attributes, too, may raise a KeyError when they are asked.
+    return not isinstance(value, type | dict) and hasattr(value, "__array__")
 
 
 def is_array(value: Any) -> bool:

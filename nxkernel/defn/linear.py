@@ -363,7 +363,8 @@ def _alike(value: Any, structure: Any, outputs: Sequence[Any], what: str, like: 
     """The leaves of a cotangent or tangent, in the types and with the vectorized axes of what they belong to."""
     leaves: list[tuple[str, Any]] = []
     found = containers.flatten(value, what.rpartition("the ")[2], leaves, variables.no_value(what))
-    if found != structure:
+    leaves = containers.leaves_like(structure, found, leaves)
+    if leaves is None:
         raise NxTypeError(
             f"{what} is built like {like}, {containers.describe(structure)}, got {containers.describe(found)}."
         )

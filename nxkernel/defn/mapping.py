@@ -179,7 +179,7 @@ def _for_each(in_axes: Axes, count: int, name: str) -> Sequence[Axes]:
 def _spread(axes: Axes, structure: Any, what: str) -> list[int | None]:
     """An axis for each leaf of a container, of a container that may end before it."""
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
-        return [axes] * _leaves_of(structure)
+        return [axes] * containers.count(structure)
     parts = _parts(axes, structure)
     if parts is None:
         raise NxTypeError(
@@ -197,19 +197,11 @@ def _parts(axes: Axes, structure: Any) -> list[Axes] | None:
     found: list[Axes] | None = None
     if kind in ("tuple", "list", "named") and isinstance(axes, list | tuple):
         found = list(axes)
-    elif kind == "dict" and isinstance(axes, dict) and set(axes) == set(detail):
-        found = [axes[key] for key in detail]
+    elif kind == "dict" and isinstance(axes, dict) and set(axes) == set(detail.keys):
+        found = [axes[key] for key in detail.keys]
     elif kind == "dataclass" and isinstance(axes, detail[0]):
         found = [getattr(axes, name) for name in detail[1]]
     return found if found is not None and len(found) == len(children) else None
-
-
-def _leaves_of(structure: Any) -> int:
-    if structure == containers.LEAF:
-        return 1
-    if structure == containers.NOTHING:
-        return 0
-    return sum(map(_leaves_of, structure[2]))
 
 
 def _axis(place: int, spec: Any, what: str) -> int:

@@ -137,7 +137,7 @@ def check(function: str, signature: inspect.Signature, options: Mapping[str, Any
                 )
             )
     values = {name: options.get(name, default) for name, default in known.items()}
-    values |= {name: options[name] for name in sorted(options) if name not in known}
+    values |= {name: value for name, value in options.items() if name not in known}
     for name, value in values.items():
         found = _tensor_in(value, name)
         if found:
@@ -164,10 +164,21 @@ def by_name(signature: inspect.Signature, options: dict[str, Any]) -> tuple[dict
     parameters = signature.parameters
     if not options or all(p.kind is not p.VAR_KEYWORD for p in parameters.values()):
         return {}, options
-    found = [name for name in sorted(options) if name not in parameters and is_data(options[name])]
+    found = [name for name in options if name not in parameters and is_data(options[name])]
     # Numbers of NumPy are as static as Python's: sizes are often such.
     given = {name: options[name] for name in found if not isinstance(options[name], np.generic)}
     return given, {name: value for name, value in options.items() if name not in given}
+
+
+def further(signature: inspect.Signature, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names that a function takes as ``**options``, in their order.
+
+    Examples
+    --------
+    >>> further(inspect.signature(lambda t, *, by=1, **options: t), {"key": 1, "by": 2, "also": 3})
+    ('key', 'also')
+    """
+    return tuple([name for name in options if name not in signature.parameters])
 
 
 def is_data(value: Any) -> bool:

@@ -68,11 +68,10 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
             return add_all(value, key, arrays)
         elif kind is dict:
             names = tuple(value)
-            order = _order(names)
-            if order is None:
+            if not _is_text(names):
                 return False
             key += (kind, names)
-            return add_all([value[name] for name in order], key, arrays)
+            return add_all(value.values(), key, arrays)
         elif kind is DeviceTensor:
             key += (_DEVICE, value.spec)
             arrays.append(value.array)
@@ -115,9 +114,9 @@ def add_static(value: Any, key: list[Any]) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def _order(names: tuple) -> list[str] | None:
-    """The order of a dict's leaves; None where keys are not all text: 1, 1.0 and True would be one."""
-    return sorted(names) if all(type(name) is str for name in names) else None
+def _is_text(names: tuple) -> bool:
+    """Whether all keys of a dict are text: 1, 1.0 and True would be one."""
+    return all(type(name) is str for name in names)
 
 
 @functools.lru_cache(maxsize=1024)

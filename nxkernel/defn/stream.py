@@ -322,7 +322,7 @@ def _check_result(step: Compiled, name: str, state: Any) -> None:
                 "The state of a stream is built the same in each call.",
             )
         )
-    first = _count(output)
+    first = containers.count(output)
     specs = step.program.specs[first : first + len(leaves)]
     changed = [
         f"{path}: {leaf.spec} → {spec}" for (path, leaf), spec in zip(leaves, specs, strict=True) if leaf.spec != spec
@@ -335,10 +335,3 @@ def _check_result(step: Compiled, name: str, state: Any) -> None:
                 'Begin with what it gives, as in nx.tensor(0, type="f32").',
             )
         )
-
-
-def _count(structure: Any) -> int:
-    """How many leaves a structure has."""
-    if structure == containers.LEAF:
-        return 1
-    return 0 if structure == containers.NOTHING else sum(map(_count, structure[2]))

@@ -203,7 +203,8 @@ class Walk:
             (self._installed_function if installed(value) else self._function)(value, name)
         elif function is not None:
             given = tuple([(hook, Same(each)) for hook, each in vars(value).get("hooks", {}).items()])
-            self.states.append(("definition", value.on_conflict, value.compiler, given))
+            rules = [vars(value).get(what) for what in ("face", "syntax", "static")]
+            self.states.append(("definition", value.on_conflict, value.compiler, *rules, given))
             self.value(function, name, None)
         elif kind is types.MethodType:
             self._method(value, name)

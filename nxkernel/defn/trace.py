@@ -218,6 +218,7 @@ def trace(
     names: Sequence[str] = (),
     keywords: Sequence[str] = (),
     hooks: Collection[str] = (),
+    order: Sequence[str] = (),
 ) -> Traced:
     """Trace a function.
 
@@ -244,6 +245,8 @@ def trace(
         The last arguments are passed by these names.
     hooks : collection of str, optional
         The names of hooks that the caller of the program has functions for.
+    order : sequence of str, optional
+        The last of what is passed by name, in this order.
     """
     __tracebackhide__ = True
     parameters = [parameter(place, leaf.path, whole_spec(leaf.spec)) for place, leaf in enumerate(leaves)]
@@ -264,8 +267,10 @@ def trace(
             named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
             arguments = arguments[: len(arguments) - len(keywords)]
             code = getattr(subjects.plain(function), "__code__", None)
+            named |= {key: stand_ins.of(value) for key, value in options.items()}
+            named |= {name: named.pop(name) for name in order}
             function = twin(stand_ins.of(function))
-            result = function(*arguments, **named, **{key: stand_ins.of(value) for key, value in options.items()})
+            result = function(*arguments, **named)
             if not getattr(function, "gives_back", False):
                 stored.refuse_lost(name, code, kept, result)
             changes = views.changes(looks)

@@ -117,7 +117,7 @@ def column(texts: Iterable[str]) -> int:
 
 def static_text(node: Expr) -> str:
     """The static parameters of a node as the graph shows them, such as ``axes=[0], keep_axes=False``."""
-    shown = {key: value for key, value in node.params.items() if key not in ("names", "spec")}
+    shown = {key: value for key, value in node.params.items() if key not in ("names", "spec", "rounded")}
     return ", ".join(f"{key}={_parameter(key, value)}" for key, value in shown.items())
 
 

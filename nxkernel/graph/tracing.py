@@ -15,10 +15,10 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
 from nxkernel.meanwhile import Meanwhile, kept, settled
 from nxkernel.operand import entry_spec
-from nxkernel.primitives import Primitive, Spec, constant, elem
+from nxkernel.primitives import PRODUCTS, Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
 from nxkernel.tensor.tensor import Tensor
-from nxkernel.types import is_of_numbers
+from nxkernel.types import follows_numpy, is_of_numbers
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -139,6 +139,8 @@ class Trace:
         nodes = tuple(map(self.node, operands))
         spec = primitive.rule(*[node.spec for node in nodes], **params)
         self.nodes += 1
+        if primitive in PRODUCTS and follows_numpy() and (spec.type.is_float or spec.type.is_complex):
+            params = {"rounded": True}
         node = self._made(Expr(primitive, nodes, params, spec, _state.source or user_line()))
         if self.weak and primitive.family == "elementwise":
             self._weaken(node)

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from nxkernel.dicts import form_of
+
 
 def each(value: Any, function: Callable[[Any], Any], is_leaf: Callable[[list], bool] = lambda _: False) -> Any:
     """A container with what a function gives for each of its leaves.
@@ -21,7 +23,9 @@ def each(value: Any, function: Callable[[Any], Any], is_leaf: Callable[[list], b
         items = [each(item, function, is_leaf) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, dict):
-        return {key: each(item, function, is_leaf) for key, item in value.items()}
+        form = form_of(value)
+        values = [each(item, function, is_leaf) for item in dict.values(value)]
+        return dict(zip(value, values, strict=True)) if form is None else form.filled(values)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         # Not by its constructor, which may check or convert what it is given, and not take every field.
         made = object.__new__(type(value))

@@ -477,9 +477,9 @@ def _parts(tensors: Any, function: str) -> list[Any]:
 
 
 def _leaves(container: Any) -> Iterator[Any]:
-    """The tensors in a container of containers, in order; dictionaries by key."""
+    """The tensors in a container of containers, in order."""
     if isinstance(container, dict):
-        container = [container[key] for key in sorted(container)]
+        container = container.values()
     for item in container:
         if isinstance(item, list | tuple | dict):
             yield from _leaves(item)

@@ -111,6 +111,14 @@ def check_labels(labels: Any, kind: type, path: str, refuse: Callable[[str, Any]
         check_labels(one, kind, f"{path}{suffix}", refuse)
 
 
+def arranged(value: Any, like: Any) -> Any:
+    """A container whose dicts have the order of those of another one, where the two are built alike."""
+    wanted, _ = flat(like, "like")
+    structure, leaves = flat(value, "value")
+    found = containers.leaves_like(wanted, structure, [leaf for _, leaf in leaves])
+    return value if found is None else containers.rebuild(wanted, iter(found))
+
+
 def only(value: Any, chosen: list[bool], name: str) -> Any:
     """A container with ``()`` in place of the leaves that are not chosen."""
     structure, leaves = flat(value, name)

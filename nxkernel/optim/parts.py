@@ -46,6 +46,7 @@ def masked(inner: Transformation, mask: Any) -> Transformation:
         return _leaves.spread(mask(value) if callable(mask) else mask, value, bool, name, "mask", _no_flag)
 
     def change(grads: Any, state: Any, params: Any, learning_rate: Any = None) -> tuple[Any, Any]:
+        grads = grads if params is None else _leaves.arranged(grads, params)
         chosen = flags(grads, "grads") if params is None else flags(params, "params")
         some = None if params is None else _leaves.only(params, chosen, "params")
         updates, state = inner.update(_leaves.only(grads, chosen, "grads"), state, some, learning_rate)
@@ -116,6 +117,7 @@ def multi_transform(transformations: Mapping[str, Transformation], labels: Any) 
                     "It belongs to another optimizer: make one with init(params).",
                 )
             )
+        grads = grads if params is None else _leaves.arranged(grads, params)
         places = chosen(grads, "grads") if params is None else chosen(params, "params")
         made, after = [], {}
         for label, one in transformations.items():

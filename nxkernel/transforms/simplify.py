@@ -242,7 +242,7 @@ def _power(node: Expr) -> Expr | None:
     if number == 1:
         return base
     if number == 2:
-        return Expr(p.multiply, (base, base), {}, node.spec, node.source)
+        return Expr(p.multiply, (base, base), node.params, node.spec, node.source)
     if number == 3 and node.type.is_integer:
         square = Expr(p.multiply, (base, base), {}, base.spec, node.source)
         return Expr(p.multiply, (square, base), {}, node.spec, node.source)

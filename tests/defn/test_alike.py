@@ -28,10 +28,10 @@ def rows(**named):
 
 def test_leaves_stand_beside_those_at_the_same_place():
     assert rows(a={"w": [1, 2], "b": Point(3, 4)}, c={"b": Point(5, 6), "w": [7, 8]}) == [
-        (("a['b'].x", 3), ("c['b'].x", 5)),
-        (("a['b'].y", 4), ("c['b'].y", 6)),
         (("a['w'][0]", 1), ("c['w'][0]", 7)),
         (("a['w'][1]", 2), ("c['w'][1]", 8)),
+        (("a['b'].x", 3), ("c['b'].x", 5)),
+        (("a['b'].y", 4), ("c['b'].y", 6)),
     ]
     assert rows(a=State(1)) == [(("a.count", 1),)]
 

@@ -426,3 +426,10 @@ def test_what_fails_whenever_it_is_looked_at_is_told(run):
     f = run("f = nx.jit(lambda t: t * broken.get('rate'))", {"nx": nx, "broken": Broken(rate=2.0)})["f"]
     with pytest.raises(KeyError, match="broken"):
         f(ONE)
+
+
+def test_a_definition_by_other_rules():
+    quotients = [nx.defn(promotion=rules)(lambda a, b: a / b) for rules in ("numpy", "nx")]
+    x = np.array([1, 2])
+    found = [nx.defn(promotion="nx")(lambda a, b: quotient(a, b))(x, x) for quotient in quotients]  # noqa: B023
+    assert [value.type for value in found] == ["f64", "f32"]

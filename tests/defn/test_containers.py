@@ -1,6 +1,6 @@
 """Containers are taken apart into leaves, and put together again."""
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,32 +41,57 @@ def taken_apart(value):
         ((1, 2), ["p[0]", "p[1]"], "(·, ·)"),
         ((1,), ["p[0]"], "(·,)"),
         ([1, [2]], ["p[0]", "p[1][0]"], "[·, [·]]"),
-        ({"b": 1, "a": 2}, ["p['a']", "p['b']"], "{'a': ·, 'b': ·}"),
+        ({"b": 1, "a": 2}, ["p['b']", "p['a']"], "{'b': ·, 'a': ·}"),
+        (OrderedDict(b=1, a=2), ["p['b']", "p['a']"], "OrderedDict({'b': ·, 'a': ·})"),
+        (defaultdict(list, b=1), ["p['b']"], "defaultdict({'b': ·})"),
         (Point(1, (2, 3)), ["p.x", "p.y[0]", "p.y[1]"], "Point(·, (·, ·))"),
         (State(1.0), ["p.w", "p.steps"], "State(·, ·)"),
-        ({1: 1.0, "a": {2.5: 2, None: 3}}, ["p['a'][None]", "p['a'][2.5]", "p[1]"], None),
+        ({1: 1.0, "a": {2.5: 2, None: 3}}, ["p[1]", "p['a'][2.5]", "p['a'][None]"], "{1: ·, 'a': {2.5: ·, None: ·}}"),
         ((), [], "()"),
         ({}, [], "{}"),
     ],
 )
 def test_there_and_back(value, paths, text):
     structure, leaves = taken_apart(value)
-    assert sorted(path for path, _ in leaves) == sorted(paths)
-    assert containers.rebuild(structure, iter([leaf for _, leaf in leaves])) == value
+    assert [path for path, _ in leaves] == paths
+    made = containers.rebuild(structure, iter([leaf for _, leaf in leaves]))
+    assert made == value
+    assert type(made) is type(value)
     hash(structure)
-    if text is not None:
-        assert containers.describe(structure) == text
+    assert containers.describe(structure) == text
 
 
-def test_the_order_in_which_a_dict_was_filled_does_not_matter():
-    assert taken_apart({"b": 1, "a": 2}) == taken_apart({"a": 2, "b": 1})
-    assert taken_apart({1: 1, "a": 2, (0,): 3}) == taken_apart({(0,): 3, "a": 2, 1: 1})
-    assert taken_apart(OrderedDict(b=1, a=2)) == taken_apart({"a": 2, "b": 1})
+def test_the_order_of_a_dict_is_part_of_it():
+    value = {"b": 1, "a": 2}
+    structure, leaves = taken_apart(value)
+    assert leaves == [("p['b']", 1), ("p['a']", 2)]
+    assert list(containers.rebuild(structure, iter([3, 4])).items()) == [("b", 3), ("a", 4)]
+    assert structure != taken_apart({"a": 2, "b": 1})[0]
 
 
 def test_kinds_are_told_apart():
-    structures = [taken_apart(value)[0] for value in (1, (1,), [1], {0: 1}, Point(1, 1), (1, 1), Frozen(1))]
+    values = (
+        1, (1,), [1], {0: 1}, {False: 1}, {0.0: 1}, OrderedDict({0: 1}), defaultdict(None, {0: 1}),
+        defaultdict(int, {0: 1}), Point(1, 1), (1, 1), Frozen(1),
+    )  # fmt: skip
+    structures = [taken_apart(value)[0] for value in values]
     assert len(set(structures)) == len(structures)
+
+
+def test_leaves_in_the_order_of_another_container():
+    wanted, _ = taken_apart({"b": (1, {"y": 2, "x": 3}), "a": [4]})
+    structure, leaves = taken_apart({"a": [40], "b": (10, {"x": 30, "y": 20})})
+    assert [leaf for _, leaf in containers.leaves_like(wanted, structure, leaves)] == [10, 20, 30, 40]
+    assert containers.leaves_like(structure, structure, leaves) is leaves
+    for other in (1, [1], {"b": 1, "a": 2}, {"b": (1, {"y": 2, "z": 3}), "a": [4]}, {"b": (1, {"y": 2, "x": 3})}):
+        assert containers.leaves_like(wanted, *taken_apart(other)) is None
+    ordered = OrderedDict(a=[4], b=(1, {"y": 2, "x": 3}))
+    assert containers.leaves_like(wanted, *taken_apart(ordered)) is None
+
+
+def test_leaves_are_counted():
+    assert [containers.count(taken_apart(value)[0]) for value in (1, (), [1, {"a": 2}])] == [1, 0, 2]
+    assert containers.count(containers.NOTHING) == 0
 
 
 def test_what_is_no_leaf_is_refused_by_its_path():

@@ -68,8 +68,9 @@ def test_values_do_not_count(arguments):
 def test_the_leaves_are_in_the_order_of_the_long_way():
     value = {"b": 1.0, "a": (2.0, [3, Point(x=True, y=ONE)])}
     _, arrays = key_of(value, State(w=4.0, k=5.0))
-    assert [array.tolist() for array in arrays] == [2.0, 3, 1, [1.0] * 3, 1.0, 4.0, 5.0]
-    assert [array.dtype for array in arrays[:4]] == [np.float32, np.int64, np.uint8, np.float32]
+    assert [array.tolist() for array in arrays] == [1.0, 2.0, 3, 1, [1.0] * 3, 4.0, 5.0]
+    assert [array.dtype for array in arrays[1:5]] == [np.float32, np.int64, np.uint8, np.float32]
+    assert key_of({"b": 1.0, "a": 2.0})[0] != key_of({"a": 2.0, "b": 1.0})[0]
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,12 @@ def _subtract(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pai
 
 
 @_row("multiply")
-def _multiply(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
+def _multiply(e: Emitter, type_: Type, values: list[Pair], operand: Type | bool) -> Pair:
     b, (x, y) = e.b, values
+    flags = "" if operand is True else "contract"
     return Pair(
-        b.fsub(b.fmul(x.re, y.re), b.fmul(x.im, y.im)),
-        b.fadd(b.fmul(x.re, y.im), b.fmul(x.im, y.re)),
+        b.fsub(b.fmul(x.re, y.re, flags), b.fmul(x.im, y.im, flags)),
+        b.fadd(b.fmul(x.re, y.im, flags), b.fmul(x.im, y.re, flags)),
     )
 
 

@@ -129,9 +129,9 @@ class Emitter:
         type_ : Type
             Of the result.
         values : list of Value or Pair
-        operand : Type, int, ScalarFunction or None
+        operand : Type, int, ScalarFunction, bool or None
             The type of the first operand, where the result's does not tell it; which word, of random bits; the
-            function of the user's.
+            function of the user's; whether a product is rounded before anything is added to it.
         """
         if name == "njit":
             numbers = [self.number(value, own) for value, own in zip(values, operand.types, strict=True)]
@@ -181,7 +181,15 @@ def _arithmetic(name: str, for_floats: str, for_integers: str) -> None:
 
 _arithmetic("add", "fadd", "add")
 _arithmetic("subtract", "fsub", "sub")
-_arithmetic("multiply", "fmul", "mul")
+
+
+@_row("multiply")
+def _multiply(e: Emitter, type_: Type, values: list[Value], operand: Type | bool) -> Value:
+    left, right = (e.number(value, type_) for value in values)
+    if type_.is_float:
+        # LLVM contracts where both the product and the sum allow it.
+        return e.b.fmul(left, right, "" if operand is True else "contract")
+    return e.b.integer("mul", left, right)
 
 
 @_row("divide")

@@ -135,6 +135,8 @@ def _infix(name: str, sign: str) -> None:
         if op.type is types.bool_:
             return w.let(f"truth(u8({left}) {sign} u8({right}))")
         text = f"{left} {sign} {right}"
+        if name == "multiply" and op.extra and op.type.is_float:
+            text = f"times({left}, {right})"
         return _rounded(w, text, op.type) if op.type.is_float else _wrapped(w, text, op.type)
 
     _TABLE[name] = lower

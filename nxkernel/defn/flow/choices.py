@@ -314,6 +314,9 @@ class _Choice:
         leaves = [[leaf for leaf, *_ in side] for side in (one, other)]
         texts = [variables.described(part, iter(side)) for part, side in zip(found.parts, leaves, strict=True)]
         rows = self._rows(found.path, *(side[0] if side else None for side in leaves), *texts)
+        (kind, form, _), (other_kind, other_form, _) = found.parts
+        if kind == other_kind == "dict" and set(form.keys) == set(other_form.keys) and form.class_ is other_form.class_:
+            return self._disagree(found.path, rows, "give them their keys in the same order on both sides.")
         return self._disagree(found.path, rows, "make them the same kind of thing on both sides.")
 
     def _rows(self, path: str, one: Any, other: Any, text: str, text_other: str) -> list[sites.Place]:

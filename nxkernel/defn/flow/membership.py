@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import types as python
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -171,7 +172,7 @@ def twin(function: Any) -> Callable[..., Any] | None:
 
 
 def _made(cls: type, *args: Any, **options: Any) -> Any:
-    of_pairs = issubclass(cls, dict) and cls.__init__ is dict.__init__
+    of_pairs = issubclass(cls, dict) and not issubclass(cls, Counter)
     return cls(*(_members(each, cls, of_pairs) for each in args), **options)
 
 

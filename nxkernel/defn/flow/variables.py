@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from nxkernel import types
-from nxkernel.defn.containers import sorted_keys, written
+from nxkernel.defn.containers import written
 from nxkernel.defn.flow.given import Given
 from nxkernel.defn.flow.unassigned import is_unassigned
+from nxkernel.dicts import form_of
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import VectorizedValueError
@@ -80,8 +81,8 @@ def _children(value: Any) -> list[Any] | None:
         return None
     if isinstance(value, tuple | list):
         return list(value)
-    if type(value) is dict:
-        return [value[key] for key in sorted_keys(value)]
+    if isinstance(value, dict):
+        return None if form_of(value) is None else list(dict.values(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, field.name) for field in dataclasses.fields(value)]
     return None
@@ -108,7 +109,7 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
     if isinstance(value, list):
         return ("list", None, children)
     if isinstance(value, dict):
-        return ("dict", tuple(sorted_keys(value)), children)
+        return ("dict", form_of(value), children)
     return ("dataclass", type(value), children)
 
 
@@ -195,7 +196,7 @@ def rebuild(structure: tuple, leaves: Iterator[Any]) -> Any:
     if kind == "named":
         return detail(*members)
     if kind == "dict":
-        return dict(zip(detail, members, strict=True))
+        return detail.filled(members)
     made = object.__new__(detail)
     for field, member in zip(dataclasses.fields(detail), members, strict=True):
         object.__setattr__(made, field.name, member)
@@ -217,7 +218,9 @@ def write_back(original: Any, new: Any) -> Any:
 
 def is_mutable(value: Any) -> bool:
     """Whether a container can be changed in place."""
-    return isinstance(value, list) or type(value) is dict or (_children(value) is not None and _is_open_object(value))
+    if isinstance(value, dict):
+        return form_of(value) is not None
+    return isinstance(value, list) or (_children(value) is not None and _is_open_object(value))
 
 
 def _is_open_object(value: Any) -> bool:
@@ -316,7 +319,7 @@ def _labels(structure: tuple) -> list[str]:
     if kind == PART:
         return ["", *(f".shape[{axis}]" for axis in detail)]
     if kind == "dict":
-        return [f"[{key!r}]" for key in detail]
+        return [f"[{key!r}]" for key in detail.keys]
     if kind == "named":
         return [f".{field}" for field in detail._fields]
     if kind == "dataclass":

@@ -111,7 +111,7 @@ def _as_before(held: Any, copy: Any) -> bool:
     if isinstance(held, set):
         return held == copy
     now = held if isinstance(held, dict) else attributes_of(held)
-    return len(now) == len(copy) and all(key in now and now[key] is value for key, value in copy.items())
+    return list(now) == list(copy) and all(now[key] is value for key, value in copy.items())
 
 
 def _restore(held: Any, copy: Any) -> None:

@@ -297,6 +297,19 @@ def test_a_number_times_its_conjugate_is_real():
     assert "mul.rn.f32" in kernel.ptx("sm_80")
 
 
+@pytest.mark.parametrize("type_", FLOATS[2:], ids=str)
+def test_a_rounded_product_is_no_part_of_a_multiply_add(type_):
+    texts = []
+    for rounded in (True, None):
+        kernel = Kernel()
+        values = [kernel.load(type_) for _ in range(3)]
+        product = emit(kernel.w, Op("multiply", type_, (), rounded), values[:2], [Op("", type_)] * 2)
+        kernel.give("add", type_, [product, values[2]], [type_] * 2)
+        texts.append(kernel.ptx("sm_80"))
+    assert ["fma" in text for text in texts] == [False, True]
+    assert f"mul.rn.{'f32' if type_ is types.f32 else 'f64'}" in texts[0]
+
+
 @pytest.mark.parametrize(
     ("predicate", "joined"),
     [(types.u8, "u8(v2)\n        v4 = select(v2, v0, v1)"), (types.bool_, "v0 < v1\n        v3 = select(v2, v0, v1)")],

@@ -33,13 +33,13 @@ VALUE = {"b": [1.0, Pair(2, "text")], "a": (Layer(np.ones(2), "dense"), None)}
 def test_round_trip():
     leaves = []
     structure = variables.take_apart(VALUE, leaves)
-    assert [getattr(leaf, "shape", leaf) for leaf in leaves] == [(2,), 1.0, 2]
-    made = variables.rebuild(structure, iter(["w", "x", "y"]))
-    assert made == {"a": (Layer("w", "dense"), None), "b": ["x", Pair("y", "text")]}
+    assert [getattr(leaf, "shape", leaf) for leaf in leaves] == [1.0, 2, (2,)]
+    made = variables.rebuild(structure, iter(["x", "y", "w"]))
+    assert list(made.items()) == [("b", ["x", Pair("y", "text")]), ("a", (Layer("w", "dense"), None))]
     assert variables.count(structure) == 3
-    assert variables.paths(structure, "v") == ["v['a'][0].w", "v['b'][0]", "v['b'][1].left"]
+    assert variables.paths(structure, "v") == ["v['b'][0]", "v['b'][1].left", "v['a'][0].w"]
     assert variables.described(structure, iter(leaves)) == (
-        "{'a': (Layer(f64[2], 'dense'), None), 'b': [f32, Pair(s64, 'text')]}"
+        "{'b': [f32, Pair(s64, 'text')], 'a': (Layer(f64[2], 'dense'), None)}"
     )
 
 

@@ -1,0 +1,62 @@
+"""Dicts: what they are besides the values of their items, and how one is made of others."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a dict is besides the values of its items.
+
+    Parameters
+    ----------
+    keys : tuple
+        In the order of the dict.
+    kinds : tuple of type
+        Of the keys: 1, 1.0 and True are equal.
+    class_ : type
+    default : callable, optional
+        What a defaultdict asks for values that are missing.
+    open : bool
+        Whether its items are its attributes, too, as after ``self.__dict__ = self``.
+    """
+
+    keys: tuple
+    kinds: tuple[type, ...]
+    class_: type = dict
+    default: Callable[[], Any] | None = None
+    open: bool = False
+
+    def filled(self, values: Sequence[Any]) -> dict:
+        """A dict of this form."""
+        if self.class_ is dict:
+            return dict(zip(self.keys, values, strict=True))
+        # Not by its constructor or its own assignment, which may take something else.
+        made = self.class_.__new__(self.class_)
+        if self.class_ is defaultdict:
+            made.default_factory = self.default
+        if self.open:
+            made.__dict__ = made
+        assign = OrderedDict.__setitem__ if isinstance(made, OrderedDict) else dict.__setitem__
+        for key, value in zip(self.keys, values, strict=True):
+            assign(made, key, value)
+        return made
+
+
+def form_of(value: dict) -> Form | None:
+    """The form of a dict; None where it has something else than items, and could not be made again of them."""
+    class_ = type(value)
+    keys = tuple(value)
+    kinds = tuple(map(type, keys))
+    if class_ is dict:
+        return Form(keys, kinds)
+    if class_ is defaultdict:
+        return Form(keys, kinds, class_, value.default_factory)
+    attributes = getattr(value, "__dict__", None)
+    if isinstance(value, defaultdict) or (attributes and attributes is not value):
+        return None
+    return Form(keys, kinds, class_, open=attributes is value)
