@@ -1,18 +1,22 @@
-"""Conversions by NumPy's rules: what a narrow integer type does not hold wraps around, floats as well."""
+"""Conversions by NumPy's rules: what a narrow integer type does not hold wraps around, floats as well.
+
+What a float means that no integer of 32 or 64 bits is near depends on the processor in NumPy. It is what x86-64 gives:
+the smallest integer, for NaN and infinities, too.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from nxkernel import types
+from nxkernel import primitives, types
 from nxkernel.operand import Operand
-from nxkernel.ops.dispatch import convert, filled
+from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.types import Type
 
 
 def cast(value: Operand, type_: Type) -> Operand:
-    """An operand in another type; floats that become narrow integers are cut to wider ones first, which wrap around.
+    """An operand in another type; floats become integers of 32 or 64 bits first, of which the lowest bits count.
 
     Parameters
     ----------
@@ -24,11 +28,34 @@ def cast(value: Operand, type_: Type) -> Operand:
     >>> import nxkernel as nx
     >>> cast(nx.tensor([-1.5, 300.7]), nx.types.u8).to_list()
     [255, 44]
+    >>> cast(nx.tensor([float("nan"), 1e20]), nx.types.s32).to_list()
+    [-2147483648, -2147483648]
     """
-    narrow = type_.is_integer and type_ is not types.bool_ and type_.bits < (64 if type_.kind == "u" else 32)
-    if narrow and not value.type.is_integer:
-        value = convert(value, types.s64 if type_.bits == 32 else types.s32)
-    return convert(value, type_)
+    if not type_.is_integer or type_ is types.bool_ or value.type.is_integer:
+        return convert(value, type_)
+    if value.type.is_complex:
+        value = apply(primitives.real, value)
+    if type_ is types.u64:
+        return _unsigned(value)
+    return convert(_cut(value, types.s64 if type_ in (types.s64, types.u32) else types.s32), type_)
+
+
+def _cut(value: Operand, type_: Type) -> Operand:
+    """A float as a signed integer: the smallest one where there is none."""
+    least, most = types.limits(type_)
+    # Conversions saturate, so that what is too small is the smallest one already.
+    fits = apply(primitives.less, value, filled(float(most + 1), value.type, value.shape))
+    return apply(primitives.select, fits, convert(value, type_), filled(least, type_, value.shape))
+
+
+def _unsigned(value: Operand) -> Operand:
+    """A float as u64: what is negative wraps around, and the upper half is that of what is 2⁶³ less."""
+    half = filled(2.0**63, value.type, value.shape)
+    upper = apply(primitives.greater_equal, value, half)
+    low = convert(_cut(value, types.s64), types.u64)
+    high = convert(_cut(apply(primitives.subtract, value, half), types.s64), types.u64)
+    high = apply(primitives.bitwise_xor, high, filled(1 << 63, types.u64, value.shape))
+    return apply(primitives.select, upper, high, low)
 
 
 def filled_as(number: Any, type_: Type, shape: tuple[int, ...]) -> Operand:

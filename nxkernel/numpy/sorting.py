@@ -7,11 +7,12 @@ from typing import Any, NoReturn
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import picking, reductions
 from nxkernel.numpy.array import Value, as_value, in_order_of, wrap
 from nxkernel.operand import Operand
-from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis
 from nxkernel.types import s64
 
@@ -156,15 +157,22 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
             return edges
         bins = edges.__index__()
     value = as_value(a)
+    type_ = types.f64 if value.type.is_integer else value.type
     if range is not None:
         first, last = range
         if isinstance(first, int | float) and first == last:
             first, last = first - 0.5, last + 0.5
+    elif not value.size:
+        first, last = 0.0, 1.0
     else:
-        first, last = reductions.min(value).astype("float64"), reductions.max(value).astype("float64")
+        first, last = (extreme(value).astype(type_.dtype) for extreme in (reductions.min, reductions.max))
         equal = e.equal(first, last)
         first, last = where(equal, e.subtract(first, 0.5), first), where(equal, e.add(last, 0.5), last)
-    return linspace(first, last, bins + 1)
+    for edge in (first, last):
+        # A number of NumPy's counts for the type, one of Python's does not.
+        if not is_number(edge) and not tracing.weak(operand(edge)):
+            type_ = types.merge(type_, as_value(edge).type)
+    return linspace(first, last, bins + 1, dtype=type_.dtype)
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
@@ -185,7 +193,9 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     given = None if weights is None else as_value(weights).ravel()
     found = bincount(place, given, count + 1)[:count].copy()
     if density:
-        found = e.divide(e.divide(found, diff(edges)), reductions.sum(found))
+        found = e.divide(e.divide(found, diff(edges).astype("float64")), reductions.sum(found))
+    elif given is not None:
+        found = found.astype(given.dtype)
     return found, edges
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,16 +10,19 @@ from typing import Any
 import numpy as np
 
 from nxkernel import primitives as p
+from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
 from nxkernel.numpy import elementwise as e
-from nxkernel.numpy.array import Value, as_value, wrap
+from nxkernel.numpy.array import Scalar, Value, as_value, wrap
 from nxkernel.numpy.creation import arange, linspace, zeros
 from nxkernel.numpy.joining import concatenate, stack
 from nxkernel.numpy.shaping import as_array, sizes
 from nxkernel.numpy.views import Windows
 from nxkernel.operand import Operand
-from nxkernel.ops.dispatch import apply, convert, filled, operand
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand
+from nxkernel.types import Type
 
 __all__ = [
     "apply_along_axis", "apply_over_axes", "c_", "diag_indices", "gcd", "index_exp", "ix_", "lcm", "ndenumerate",
@@ -35,10 +39,24 @@ class _Joined:
         self.columns = columns
 
     def __getitem__(self, key: Any) -> Any:
-        parts = [_part(entry) for entry in (key if isinstance(key, tuple) else (key,))]
+        entries = key if isinstance(key, tuple) else (key,)
+        parts = _in_one_type(entries, [_part(entry) for entry in entries])
         if self.columns:
             return concatenate([part[:, None] if part.ndim == 1 else part for part in parts], axis=-1)
         return concatenate(parts, axis=-1 if max(part.ndim for part in parts) == 1 else 0)
+
+
+def _in_one_type(entries: tuple, parts: list[Value]) -> list[Value]:
+    """The parts in the type of all of them, in which Python's numbers are weak."""
+    kinds: tuple[list[Type], list[Type]] = [], []
+    for entry, part in zip(entries, parts, strict=True):
+        number = is_number(entry) or (isinstance(entry, Scalar) and tracing.weak(entry.node))
+        kinds[number or (type(entry) is Expr and tracing.weak(entry))].append(part.type)
+    strong, weak = kinds
+    if not strong:
+        return parts
+    type_ = functools.reduce(types.merge_weak, weak, functools.reduce(types.merge, strong))
+    return [part.astype(type_.dtype) for part in parts]
 
 
 def _part(entry: Any) -> Value:

@@ -148,7 +148,7 @@ def test_reverse():
 def test_concatenate():
     np.testing.assert_array_equal(nx.concatenate([X, X[:, :1]], axis=1), np.concatenate([X, X[:, :1]], 1))
     assert nx.concatenate((nx.u8([1]), nx.f16([2]))).type == "f16"
-    assert nx.concatenate({"b": nx.tensor([2]), "a": [nx.tensor([1])]}).to_list() == [1, 2]
+    assert nx.concatenate({"b": nx.tensor([2]), "a": [nx.tensor([1])]}).to_list() == [2, 1]
     assert nx.concatenate([NAMED, nx.rename(NAMED, [None, None])], axis="b").names == ("a", "b")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import types
+from nxkernel import primitives, types
 from nxkernel.defn.flow import rounding, sites
 from nxkernel.defn.flow.choices import and_, or_
 from nxkernel.defn.flow.sequences import Counted, enumerated, range_, zipped
@@ -21,14 +21,16 @@ from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.numpy.array import Scalar
 from nxkernel.operand import Proxy
 from nxkernel.ops import comparison, elementwise, reduction, shaping, sorting
-from nxkernel.ops.dispatch import convert, is_number, operand, together
+from nxkernel.ops.dispatch import apply, arithmetic, convert, filled, is_number, operand, together
 from nxkernel.ops.shaping import stack
 
 
-def as_number(value: Any) -> Any:
-    """Mark a traced scalar as one that stands for a Python number."""
+def as_number(value: Any, of: Any = None) -> Any:
+    """Mark a traced scalar as one that stands for a Python number; another one where it is that which it was made of."""
     trace = tracing.current()
     if trace is not None and type(value) is Expr and types.is_of_numbers(value.type):
+        if value is of and not tracing.weak(value):
+            value = apply(primitives.reshape, value, shape=value.shape, names=value.names)
         trace.weak.add(value)
     return value
 
@@ -118,7 +120,7 @@ def _of_all(row: Any, all_: Callable, beats: Callable) -> Any:
     if not row.type.is_float or not row.size:
         return all_(row)
     least = -math.inf if beats is comparison.greater else math.inf
-    counted_ = all_(comparison.select(comparison.is_nan(row), least, row))
+    counted_ = all_(comparison.select(comparison.is_nan(row), filled(least, row.type, ()), row))
     return comparison.select(comparison.is_nan(row[0]), row[0], counted_)
 
 
@@ -139,11 +141,22 @@ def _refuse_options(name: str, options: dict[str, Any]) -> None:
 def sum(iterable: Any, /, start: Any = 0) -> Any:
     """``sum``."""
     if _is_array(iterable):
-        total = reduction.sum(plain(iterable), axes=[0])
-        if not isinstance(start, TracedValue | Proxy) and is_number(start) and start == 0:
-            return like(iterable, total)
-        return like(iterable, total) + start
+        return _total(iterable, start)
     return builtins.sum(iterable, start)
+
+
+def _total(iterable: Any, start: Any) -> Any:
+    """The sum of an array's rows and of what it begins with, which counts for the type by NumPy's rules."""
+    rows = plain(iterable)
+    nothing = not isinstance(start, TracedValue | Proxy) and is_number(start) and start == 0
+    if not types.follows_numpy():
+        total = like(iterable, reduction.sum(rows, axes=[0]))
+        return total if nothing else total + start
+    if not rows.shape[0]:
+        return start
+    type_ = arithmetic(together(start, rows)[2])
+    total = like(iterable, apply(primitives.sum_, convert(rows, type_), axes=(0,), keep_axes=False))
+    return total if nothing else total + start
 
 
 def any(iterable: Any, /) -> Any:
@@ -184,7 +197,7 @@ def round(number: Any, ndigits: Any = None) -> Any:
         return builtins.round(known(number), ndigits)
     found = plain(number)
     if ndigits is None:
-        return like(number, as_number(convert(rounding.to_even(found), types.s64)))
+        return like(number, as_number(convert(rounding.to_even(found), types.s64), found))
     if found.type.is_integer and ndigits >= 0:
         return number
     return like(number, rounding.to_digits(found, ndigits))
@@ -218,25 +231,35 @@ def int(value: Any = 0, /, *base: Any, **options: Any) -> Any:
     """``int``: fractions are cut off."""
     if not is_traced(value):
         return builtins.int(known(value), *base, **options)
-    return as_number(convert(_number(value, "int"), types.infer(0)))
+    found = _number(value, "int")
+    return as_number(convert(found, types.infer(0)), found)
 
 
 def float(value: Any = 0.0, /) -> Any:
-    """``float``; an f64 stays one."""
+    """``float``; by the rules of Nx an f64 stays one."""
     if not is_traced(value):
         return builtins.float(known(value))
     found = _number(value, "float")
-    return found if found.type is types.f64 else as_number(convert(found, types.infer(0.0)))
+    if found.type is types.f64 and not types.follows_numpy():
+        return found
+    return as_number(convert(found, types.infer(0.0)), found)
 
 
 def complex(real: Any = 0, imag: Any = 0) -> Any:
     """``complex``."""
     if not any_traced([real, imag]):
         return builtins.complex(known(real), known(imag))
-    if is_traced(imag) or imag != 0:
-        return elementwise.complex(real, imag)
-    found = plain(real)
-    return as_number(convert(found, types.to_complex(found.type)))
+    if not types.follows_numpy():
+        if is_traced(imag) or imag != 0:
+            return elementwise.complex(real, imag)
+        found = plain(real)
+        return as_number(convert(found, types.to_complex(found.type)))
+    parts = [plain(part) for part in (real, imag)]
+    if parts[0].type.is_complex or parts[1].type.is_complex:
+        made = elementwise.add(convert(parts[0], types.c128), elementwise.multiply(convert(parts[1], types.c128), 1j))
+    else:
+        made = elementwise.complex(*[convert(part, types.f64) for part in parts])
+    return as_number(made, parts[0])
 
 
 def bool(value: Any = False, /) -> Any:
@@ -244,7 +267,7 @@ def bool(value: Any = False, /) -> Any:
     if not is_traced(value):
         return builtins.bool(known(value))
     found = _number(value, "bool")
-    return comparison.not_equal(found, 0)
+    return as_number(comparison.not_equal(found, 0))
 
 
 def _number(value: Any, name: str) -> Any:

@@ -226,6 +226,8 @@ def _from_arrays(values: Any, key: Any) -> Any:
         found = Array.of(operand(np.array(values)))[key]
         return Scalar(as_number(operand(found)))
     found = Array.of(join_new(list(values), 0))[key]
+    if all(is_number(value) or tracing.weak(operand(value)) for value in values):
+        return Scalar(as_number(operand(found)))
     if isinstance(found, Array):
         found.root.doubt = _whose
     return found

@@ -14,12 +14,14 @@ from nxkernel.defn.flow.variables import has_values, known, plain
 from nxkernel.errors import NxTypeError, message
 from nxkernel.operand import Proxy
 from nxkernel.ops import comparison, elementary, elementwise, reduction
-from nxkernel.ops.dispatch import convert
+from nxkernel.ops.dispatch import convert, filled
+from nxkernel.ops.shaping import concatenate, stack
 
 
 def _floored(function: Callable) -> Callable:
     def whole(x: Any) -> Any:
-        return as_number(convert(function(plain(x)), types.s64))
+        found = plain(x)
+        return as_number(convert(function(found), types.s64), found)
 
     return whole
 
@@ -37,18 +39,26 @@ def _refuse_complex(values: tuple[Any, ...]) -> None:
 
 
 def _float(x: Any) -> Any:
-    """A number as the float that the functions of math make of it."""
+    """A number as the float that the functions of math make of it: Python's own by NumPy's rules."""
     found = plain(x)
+    if types.follows_numpy():
+        return as_number(convert(found, types.f64), found)
     return as_number(convert(found, types.to_floating(found.type))) if found.type.is_integer else found
 
 
 def _of_floats(function: Callable) -> Callable:
     """A function of floats, also where its arguments are whole numbers."""
-    return lambda *numbers: function(*map(_float, numbers))
+    return lambda *numbers, **options: function(*map(_float, numbers), **options)
 
 
 def _trunc(x: Any) -> Any:
-    return as_number(convert(plain(x), types.s64))
+    found = plain(x)
+    return as_number(convert(found, types.s64), found)
+
+
+def _fact(function: Callable) -> Callable:
+    """What is true or false of a number, as Python's bool."""
+    return lambda *numbers, **options: as_number(function(*numbers, **options))
 
 
 def _log(x: Any, base: Any = None) -> Any:
@@ -89,11 +99,26 @@ def _prod(iterable: Any, *, start: Any = 1) -> Any:
 
 
 def _fsum(iterable: Any) -> Any:
-    return twins.sum(iterable, 0.0)
+    """The sum of what is rounded but once: what each sum of two loses is added up beside."""
+    row = plain(iterable) if not isinstance(iterable, list | tuple) else stack([plain(_float(x)) for x in iterable])
+    row, lost = convert(row, types.f64 if types.follows_numpy() else types.to_floating(row.type)), []
+    while row.shape[0] > 1:
+        half = row.shape[0] // 2
+        left, right, rest = row[:half], row[half : 2 * half], row[2 * half :]
+        total = elementwise.add(left, right)
+        back = elementwise.subtract(total, left)
+        error = elementwise.add(
+            elementwise.subtract(left, elementwise.subtract(total, back)), elementwise.subtract(right, back)
+        )
+        lost.append(reduction.sum(comparison.select(_isfinite(total), error, filled(0, error.type, ()))))
+        row = concatenate([total, rest])
+    if not row.shape[0]:
+        return 0.0
+    return as_number(functools.reduce(elementwise.add, lost, row[0]))
 
 
 def _dist(p: Any, q: Any) -> Any:
-    return _hypot(*[a - b for a, b in zip(p, q, strict=True)])
+    return _hypot(*[elementwise.subtract(_float(a), _float(b)) for a, b in zip(p, q, strict=True)])
 
 
 def _ldexp(x: Any, i: Any) -> Any:
@@ -119,11 +144,16 @@ _TRACED: dict[str, Callable[..., Any]] = {
     "cosh": elementary.cosh, "degrees": _degrees, "dist": _dist, "erf": elementary.erf, "erfc": elementary.erfc,
     "exp": elementary.exp, "exp2": _exp2, "expm1": elementary.expm1, "fabs": _of_floats(elementwise.abs),
     "floor": _floored(elementwise.floor), "fmod": _of_floats(elementwise.remainder), "fsum": _fsum, "hypot": _hypot,
-    "isclose": _isclose, "isfinite": _isfinite, "isinf": comparison.is_infinity, "isnan": comparison.is_nan,
+    "isclose": _fact(_isclose), "isfinite": _fact(_isfinite), "isinf": _fact(comparison.is_infinity),
+    "isnan": _fact(comparison.is_nan),
     "ldexp": _ldexp, "log": _log, "log10": elementary.log10, "log1p": elementary.log1p, "log2": elementary.log2,
     "pow": _of_floats(elementwise.pow), "prod": _prod, "radians": _radians, "sin": elementary.sin,
     "sinh": elementary.sinh, "sqrt": elementary.sqrt, "tan": elementary.tan, "tanh": elementary.tanh, "trunc": _trunc,
 }  # fmt: skip
+
+
+#: What is not given floats alone: whole numbers stay exact, and so do products; others take sequences.
+_OF_ANY = frozenset(["ceil", "dist", "floor", "fsum", "prod", "trunc"])
 
 
 def _twin(name: str, real: Callable) -> Callable:
@@ -143,6 +173,8 @@ def _twin(name: str, real: Callable) -> Callable:
         if name != "prod":
             _refuse_complex(args)
         face = next((value for value in args if isinstance(value, Proxy)), None)
+        if types.follows_numpy() and name not in _OF_ANY:
+            args = tuple(map(_float, args))
         found = traced(*args, **options)
         return like(face, found) if face is not None else found
 
