@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(NamedTuple):
     """What a dict is besides the values of its items.
 
     Parameters

@@ -6,6 +6,7 @@ from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.flow.items import get_item, in_place, set_item
 from nxkernel.defn.flow.loops import for_, while_
 from nxkernel.defn.flow.membership import contains, key, member
+from nxkernel.defn.flow.saying import percent, text
 from nxkernel.defn.flow.unassigned import pending, unassigned
 
 __all__ = [
@@ -24,7 +25,9 @@ __all__ = [
     "not_",
     "or_",
     "pending",
+    "percent",
     "set_item",
+    "text",
     "unassigned",
     "while_",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from nxkernel.defn import containers, delivery, trace
 from nxkernel.defn.delivery import Hook
-from nxkernel.defn.printing import Labelled, Line
+from nxkernel.defn.printing import Labelled, Said
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.ops import dispatch
@@ -117,9 +117,9 @@ def print_value(tensor: Any, label: str = "") -> Any:
     return tensor
 
 
-def print_line(values: tuple, texts: tuple[str | None, ...], sep: str, end: str, file: Any) -> None:
-    """``print`` in a NumPy program: of traced values, and what is known already, when the program has run."""
-    _ask(Hook(None, Line(texts, sep, end, file)), values, tracing.current(), "print_value")
+def say(said: Said, leaves: tuple) -> None:
+    """Have a call made when the program has run, of traced values that it takes; in a branch where that is taken."""
+    _ask(Hook(None, said), leaves, tracing.current(), "print_value")
 
 
 def _ask(hook: Hook, value: Any, run: tracing.Trace, function: str) -> None:

@@ -1,37 +1,143 @@
-"""What is printed when a program has run: values beside their labels, and the lines of ``print``."""
+"""What is said when a program has run: calls of ``print`` and its like, text with values in it, and labelled values."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from nxkernel.defn import containers
 from nxkernel.tensor.tensor import Tensor
 
 
 @dataclass(frozen=True)
-class Line:
-    """A call of ``print`` in a NumPy program, of which some values are known when the program has run.
+class Known:
+    """What is known before a program runs.
 
     Parameters
     ----------
-    texts : tuple of (str or None)
-        What is known already; None for each value that is not.
-    sep, end : str
-    file : file or None
+    value : Any
     """
 
-    texts: tuple[str | None, ...]
-    sep: str
-    end: str
-    file: Any
+    value: Any
 
-    def __call__(self, values: tuple) -> None:
-        """Print it as Python prints what NumPy would have computed."""
-        supply = iter(values)
-        shown = [_shown(next(supply)) if text is None else text for text in self.texts]
-        print(*shown, sep=self.sep, end=self.end, file=self.file)
+    def told(self, leaves: Iterator[Any]) -> Any:
+        """What it is when the program has run, of the leaves that are next."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A value, or a container of values, that only the running program knows.
+
+    Parameters
+    ----------
+    structure : Any
+    numbers : tuple of bool
+        Whether each of its leaves is a number of Python's.
+    """
+
+    structure: Any
+    numbers: tuple[bool, ...]
+
+    def told(self, leaves: Iterator[Any]) -> Any:
+        """What it is when the program has run, as NumPy or Python would have it."""
+        return containers.rebuild(self.structure, iter([_shown(next(leaves), number) for number in self.numbers]))
+
+
+@dataclass(frozen=True)
+class Text:
+    """Text with values in it.
+
+    Parameters
+    ----------
+    form : str
+        As ``str.format`` takes it.
+    parts : tuple of (Known, Asked or Text)
+        What it takes by number.
+    """
+
+    form: str
+    parts: tuple[Any, ...]
+
+    def told(self, leaves: Iterator[Any]) -> str:
+        """What it is when the program has run."""
+        return self.form.format(*[part.told(leaves) for part in self.parts])
+
+
+@dataclass(frozen=True)
+class Several:
+    """A tuple of parts.
+
+    Parameters
+    ----------
+    parts : tuple
+    """
+
+    parts: tuple[Any, ...]
+
+    def told(self, leaves: Iterator[Any]) -> tuple:
+        """What they are when the program has run."""
+        return tuple([part.told(leaves) for part in self.parts])
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One of Python's own streams, which somebody may put another one in the place of.
+
+    Parameters
+    ----------
+    name : {"stdout", "stderr"}
+    """
+
+    name: str
+
+    def told(self, leaves: Iterator[Any]) -> Any:
+        """The stream of that name as it is now."""
+        return getattr(sys, self.name)
+
+
+@dataclass(frozen=True)
+class Percent:
+    """Text with values in it, as by ``%``.
+
+    Parameters
+    ----------
+    form : str
+    given : Known, Asked, Several or Text
+    """
+
+    form: str
+    given: Any
+
+    def told(self, leaves: Iterator[Any]) -> str:
+        """What it is when the program has run."""
+        return self.form % self.given.told(leaves)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A call that is made when a program has run, in place of the one that stands in the definition.
+
+    Parameters
+    ----------
+    function : callable
+    args : tuple of (Known, Asked, Text or Percent)
+    options : tuple of (str, Known, Asked, Text or Percent)
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __call__(self, leaves: tuple) -> None:
+        """Make the call."""
+        supply = iter(leaves)
+        args = [part.told(supply) for part in self.args]
+        self.function(*args, **{name: part.told(supply) for name, part in self.options})
 
 
 @dataclass(frozen=True)
@@ -51,15 +157,8 @@ class Labelled:
         print(f"{self.label}{value!r}")
 
 
-def _shown(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return np.asarray(value)[()]
-    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
-        return type(value)(map(_member, value))
-    return {key: _member(each) for key, each in value.items()} if type(value) is dict else value
-
-
-def _member(value: Any) -> Any:
-    """In a container Python prints numbers as they are written."""
-    shown = _shown(value)
-    return shown.item() if isinstance(shown, np.generic) and shown.dtype.kind in "biufc" else shown
+def _shown(value: Any, number: bool) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    array = np.asarray(value)
+    return array.item() if number else array[()]

@@ -276,7 +276,7 @@ def trace(
             changes = views.changes(looks)
             found: list[tuple[str, Any]] = []
             structure: Any = containers.NOTHING
-            if result is not None or not changes:
+            if result is not None or not (changes or asked.values):
                 structure = containers.flatten(result, "the result", found, containers.no_tensor(name))
             results = [_result(name, path, value, run) for path, value in found]
     finally:

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from nxkernel import primitives, types
+from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled
 from nxkernel.types import Type
@@ -33,6 +34,8 @@ def cast(value: Operand, type_: Type) -> Operand:
     """
     if not type_.is_integer or type_ is types.bool_ or value.type.is_integer:
         return convert(value, type_)
+    if type(value) is Expr and value.primitive is primitives.constant:
+        return filled_as(value.params["value"], type_, value.shape)
     if value.type.is_complex:
         value = apply(primitives.real, value)
     if type_ is types.u64:
@@ -60,8 +63,18 @@ def _unsigned(value: Operand) -> Operand:
 
 def filled_as(number: Any, type_: Type, shape: tuple[int, ...]) -> Operand:
     """One number in every element, in a type that may not hold it."""
-    if isinstance(number, float) and math.isfinite(number) and type_.is_integer and type_ is not types.bool_:
-        bits = 1 << type_.bits
-        number = int(number) % bits
-        number -= bits if number > types.limits(type_)[1] else 0
+    if isinstance(number, float | complex) and type_.is_integer and type_ is not types.bool_:
+        number = _whole(number.real, type_)
     return filled(number, type_, shape)
+
+
+def _whole(number: float, type_: Type) -> int:
+    """A float as an integer, as arrays of it become integers."""
+    upper = type_ is types.u64 and number >= 2.0**63
+    wide = types.s64 if type_.bits == 64 or type_ is types.u32 else types.s32
+    least, most = types.limits(wide)
+    number -= 2.0**63 if upper else 0.0
+    whole = int(number) if math.isfinite(number) and least <= int(number) <= most else least
+    bits = 1 << type_.bits
+    whole = (whole + (1 << 63 if upper else 0)) % bits
+    return whole - (bits if whole > types.limits(type_)[1] else 0)

@@ -293,7 +293,7 @@ def test_donation_by_name_and_of_containers():
     memory = {name: leaf.array.pointer for name, leaf in params.items()}
     found = move(3.0, params)
     assert {name: leaf.array.pointer for name, leaf in found.items()} == memory
-    assert [leaf.to_list() for leaf in nx.leaves(found)] == [[[6.0]], [4.0]]
+    assert [leaf.to_list() for leaf in nx.leaves(found)] == [[4.0], [[6.0]]]
     again = nx.jit(move)(3.0, found)
     assert all(leaf.released for leaf in found.values())
     assert again["w"].to_list() == [7.0]

@@ -141,7 +141,7 @@ def test_containers_and_constants():
 
     nx.jit(f, hooks={"all": seen.append})(nx.tensor([1, 2]))
     [value] = seen
-    assert list(value) == ["list", "pair"]
+    assert list(value) == ["pair", "list"]
     assert type(value["pair"]) is Pair
     assert value["pair"].left.to_list() == [1, 2]
     assert (value["pair"].right.type, value["pair"].right.to_number()) == ("s64", 2)

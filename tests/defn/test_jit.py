@@ -319,7 +319,7 @@ def test_print_value_of_containers_constants_and_captured(capsys):
 
     f = nx.jit(f)
     expected = (
-        "both {'a': (#Nx.Tensor<\n  f32\n  1.5\n>,), 'b': #Nx.Tensor<\n  f32\n  4.0\n>}\n"
+        "both {'b': #Nx.Tensor<\n  f32\n  4.0\n>, 'a': (#Nx.Tensor<\n  f32\n  1.5\n>,)}\n"
         "#Nx.Tensor<\n  s64[2]\n  [1, 2]\n>\n"
     )
     for _ in range(2):

@@ -1,10 +1,13 @@
-"""Lines of `print` of which some values are known when the program has run."""
+"""Calls that are made when a program has run, of values that are there only then."""
 
 import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn.printing import Labelled, Line
+from nxkernel.defn.containers import LEAF
+from nxkernel.defn.printing import Asked, Known, Labelled, Percent, Said, Several, Stream, Text
+
+VALUE = Asked(LEAF, (False,))
 
 
 @pytest.mark.parametrize(
@@ -21,12 +24,23 @@ from nxkernel.defn.printing import Labelled, Line
     ],
 )
 def test_tensors_are_printed_as_numpys(value, text, capsys):
-    Line((None,), " ", "\n", None)((nx.tensor(value),))
+    Said(print, (VALUE,))((nx.tensor(value),))
     assert capsys.readouterr().out == text + "\n"
 
 
-def test_lines_and_labels(capsys):
-    one, two = nx.tensor(1.5), nx.tensor(np.array([1, 2]))
-    Line(("a", None, "b", None), "-", "!\n", None)((one, [one, (two,)]))
+def test_calls_and_labels(capsys):
+    one, two = nx.tensor(np.float64(1.5)), nx.tensor(np.array([1, 2]))
+    pair = Asked(("list", None, (LEAF, ("tuple", None, (LEAF,)))), (True, False))
+    Said(print, (Known("a"), VALUE, pair), (("sep", Known("-")), ("file", Stream("stderr"))))((one, one, two))
     Labelled("t: ")(nx.tensor(1))
-    assert capsys.readouterr().out == "a-1.5-b-[1.5, (array([1, 2]),)]!\nt: #Nx.Tensor<\n  s64\n  1\n>\n"
+    out, err = capsys.readouterr()
+    assert err == "a-1.5-[1.5, (array([1, 2]),)]\n"
+    assert out == "t: #Nx.Tensor<\n  s64\n  1\n>\n"
+
+
+def test_text():
+    leaves = [nx.tensor(np.float64(value)) for value in (1.5, 2.5)]
+    inner = Text("<{}>", (VALUE,))
+    assert Text("{:.2f} {} {{}} {!r}", (VALUE, inner, Known("a"))).told(iter(leaves)) == "1.50 <2.5> {} 'a'"
+    assert Percent("%d of %.1f", Several((Known(3), VALUE))).told(iter(leaves)) == "3 of 1.5"
+    assert Percent("%s", Asked(LEAF, (True,))).told(iter(leaves)) == "1.5"

@@ -15,7 +15,7 @@ class Point(NamedTuple):
 
 
 def test_leaves_come_as_definitions_take_them():
-    assert nx.leaves({"b": [1, (2, 3)], "a": Point(4, 5)}) == [4, 5, 1, 2, 3]
+    assert nx.leaves({"b": [1, (2, 3)], "a": Point(4, 5)}) == [1, 2, 3, 4, 5]
     assert nx.leaves(7) == [7]
     assert nx.leaves(()) == []
 

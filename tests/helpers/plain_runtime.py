@@ -74,6 +74,13 @@ class PlainRuntime:
     def not_(self, value, site=None):
         return not value
 
+    def text(self, *parts):
+        conversions = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
+        return "".join(p if isinstance(p, str) else format(conversions[p[1]](p[0]), p[2]) for p in parts)
+
+    def percent(self, form, given):
+        return form % given
+
     def contains(self, member, container):
         return member in container
 

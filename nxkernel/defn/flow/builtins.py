@@ -15,7 +15,7 @@ from nxkernel.defn.flow import rounding, sites
 from nxkernel.defn.flow.choices import and_, or_
 from nxkernel.defn.flow.sequences import Counted, enumerated, range_, zipped
 from nxkernel.defn.flow.variables import has_values, is_traced, known, plain, take_apart
-from nxkernel.errors import NxTypeError, TracedValueError, message
+from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.numpy.array import Scalar
@@ -26,7 +26,7 @@ from nxkernel.ops.shaping import stack
 
 
 def as_number(value: Any, of: Any = None) -> Any:
-    """Mark a traced scalar as one that stands for a Python number; another one where it is that which it was made of."""
+    """Mark a traced scalar as one that stands for a Python number, or another one where it is what it was made of."""
     trace = tracing.current()
     if trace is not None and type(value) is Expr and types.is_of_numbers(value.type):
         if value is of and not tracing.weak(value):
@@ -331,34 +331,6 @@ def filter(function: Any, iterable: Any) -> Any:
     return builtins.filter(None if function is None else fn(function), iterable)
 
 
-def print(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: Any = False) -> None:
-    """``print``: traced values are printed when the program has run, with what stands beside them as their label."""
-    traced = [value for value in values if has_traced(value)]
-    if not traced:
-        builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
-        return
-    from nxkernel.defn.hooks import print_line, print_value
-    from nxkernel.defn.trace import is_reached
-
-    if not is_reached(tracing.current()):
-        raise TracedValueError(
-            message(
-                "print() of traced values is not possible in a loop of the compiled program.",
-                "Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.",
-                "`for i in nx.unroll(range(n))` writes a loop out, in which they are printed.",
-            )
-        )
-    gap = " " if sep is None else sep
-    if types.follows_numpy():
-        texts = tuple([None if has_traced(value) else str(value) for value in values])
-        print_line(tuple(traced), texts, gap, "\n" if end is None else end, file)
-        return
-    last = values[-1] is traced[-1]
-    label = ["…" if has_traced(value) else str(value) for value in (values[:-1] if last else values)]
-    text = gap.join(label)
-    print_value(traced[0] if builtins.len(traced) == 1 else tuple(traced), f"{text}{gap}" if text else "")
-
-
 def has_traced(value: Any) -> builtins.bool:
     """Whether a value is traced, or a container with traced values in it."""
     if isinstance(value, TracedValue | Proxy) or not has_values(value):
@@ -438,7 +410,6 @@ TWINS: dict[Any, Callable[..., Any]] = {
     builtins.reversed: reversed,
     builtins.map: map,
     builtins.filter: filter,
-    builtins.print: print,
     builtins.isinstance: is_instance,
     builtins.type: type_,
     builtins.hasattr: has_attribute,

@@ -11,7 +11,7 @@ from typing import Any
 from nxkernel import numba_functions
 from nxkernel import types as face
 from nxkernel.defn import refusals
-from nxkernel.defn.flow import builtins, mathematics, membership, once
+from nxkernel.defn.flow import builtins, mathematics, membership, once, saying
 from nxkernel.defn.flow.sites import is_raised
 from nxkernel.defn.states import installed_file
 from nxkernel.errors import NxError
@@ -36,7 +36,7 @@ def fn(function: Any) -> Any:
         twin = _TWINS.get(function)
     except TypeError:
         twin = None
-    twin = twin or once.refused(function) or membership.twin(function)
+    twin = twin or saying.twin(function) or once.refused(function) or membership.twin(function)
     if twin is not None:
         return twin
     if face.follows_numpy():

@@ -148,6 +148,25 @@ class Expressions(ast.NodeTransformer):
         made = at(runtime("contains", left, right), near)
         return made if isinstance(operation, ast.In) else at(runtime("not_", made, self.site(near)), near)
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        """``f"{a:.2f}"``."""
+        return at(runtime("text", *map(self._piece, node.values)), node)
+
+    def _piece(self, node: ast.expr) -> ast.expr:
+        if isinstance(node, ast.Constant):
+            return node
+        conversion = ast.Constant("" if node.conversion == -1 else chr(node.conversion))
+        spec = ast.Constant("") if node.format_spec is None else self.visit(node.format_spec)
+        return at(ast.Tuple([self.visit(node.value), conversion, spec], ast.Load()), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """``"%d turns" % n``; other operators are those of the values."""
+        self.generic_visit(node)
+        is_text = isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)
+        if not (is_text and isinstance(node.op, ast.Mod)):
+            return node
+        return at(runtime("percent", node.left, node.right), node)
+
     def visit_Set(self, node: ast.Set) -> ast.expr:
         """``{a, b}``."""
         self.generic_visit(node)

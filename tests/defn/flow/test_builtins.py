@@ -2,7 +2,6 @@
 
 import builtins
 import numbers
-import sys
 
 import numpy as np
 import pytest
@@ -95,78 +94,6 @@ def test_sorted_numbers():
 
     assert [float(v) for v in f(3.0, 1.0, 2.0)] == [1.0, 2.0, 3.0]
     assert fn(sorted)([3, 1, 2], key=lambda n: -n) == [3, 2, 1]
-
-
-def test_printing(capsys):
-    @nx.defn
-    def f(x):
-        print("tracing", x.shape)
-        print("x is", x, "and twice", x * 2)
-        print(x)
-        return x
-
-    f(1.0)
-    assert capsys.readouterr().out.splitlines() == [
-        "tracing ()",
-        "x is … and twice (#Nx.Tensor<",
-        "  f32",
-        "  1.0",
-        ">, #Nx.Tensor<",
-        "  f32",
-        "  2.0",
-        ">)",
-        "#Nx.Tensor<",
-        "  f32",
-        "  1.0",
-        ">",
-    ]
-    f(1.0)
-    assert "tracing" not in capsys.readouterr().out
-
-
-def test_printing_in_numpy_programs_is_as_of_python(capsys):
-    def f(x, n):
-        half = x[0] / 2
-        print(half)
-        print("half is", half, "of", x, n, sep="|", end=".\n")
-        print([n, half], {"a": x}, file=sys.stderr)
-        return half
-
-    f = nx.defn(f, promotion="numpy")
-    for _ in range(2):
-        f(np.array([4.0, 1.0]), 3)
-        out, err = capsys.readouterr()
-        assert out == "2.0\nhalf is|2.0|of|[4. 1.]|3.\n"
-        assert err == "[3, 2.0] {'a': array([4., 1.])}\n"
-
-
-@pytest.mark.parametrize("promotion", ["nx", "numpy"])
-def test_printing_in_a_loop_writes_it_out(promotion, capsys):
-    @nx.defn(promotion=promotion)
-    def f(x):
-        for i in range(3):
-            print("turn", i, x + i)
-        return x
-
-    f(1.0)
-    out = capsys.readouterr().out
-    assert [line for line in out.splitlines() if "turn" in line] == (
-        ["turn 0 1.0", "turn 1 2.0", "turn 2 3.0"]
-        if promotion == "numpy"
-        else [f"turn {i} #Nx.Tensor<" for i in range(3)]
-    )
-
-
-def test_printing_in_a_loop_of_unknown_length(run):
-    f = run("@nx.defn\ndef f(x):\n    while x < 5:\n        print(x)\n        x = x + 1\n    return x\n")["f"]
-    with pytest.raises(NxTypeError) as raised:
-        f(1.0)
-    assert str(raised.value) == (
-        "print() of traced values is not possible in a loop of the compiled program.\n"
-        "  cell.py, line 4:  print(x)\n"
-        "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
-        "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
-    )
 
 
 @pytest.mark.parametrize(

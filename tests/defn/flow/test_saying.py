@@ -1,0 +1,239 @@
+"""What functions say is said by each call of the definition, as Python and NumPy say it."""
+
+import contextlib
+import io
+import logging
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.errors import NxTypeError, TracedValueError
+
+LOG = logging.getLogger("test_saying")
+
+
+def test_printing(capsys):
+    @nx.defn
+    def f(x):
+        print("tracing", x.shape)
+        print("x is", x, "and twice", x * 2)
+        print(x)
+        return x
+
+    f(1.0)
+    assert capsys.readouterr().out.splitlines() == [
+        "tracing ()",
+        "x is … and twice (#Nx.Tensor<",
+        "  f32",
+        "  1.0",
+        ">, #Nx.Tensor<",
+        "  f32",
+        "  2.0",
+        ">)",
+        "#Nx.Tensor<",
+        "  f32",
+        "  1.0",
+        ">",
+    ]
+    f(1.0)
+    assert "tracing" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("promotion", ["nx", "numpy"])
+def test_printing_in_a_loop_writes_it_out(promotion, capsys):
+    @nx.defn(promotion=promotion)
+    def f(x):
+        for i in range(3):
+            print("turn", i, x + i)
+        return x
+
+    f(1.0)
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if "turn" in line] == (
+        ["turn 0 1.0", "turn 1 2.0", "turn 2 3.0"]
+        if promotion == "numpy"
+        else [f"turn {i} #Nx.Tensor<" for i in range(3)]
+    )
+
+
+def test_printing_in_a_loop_of_unknown_length(run):
+    f = run("@nx.defn\ndef f(x):\n    while x < 5:\n        print(x)\n        x = x + 1\n    return x\n")["f"]
+    with pytest.raises(NxTypeError) as raised:
+        f(1.0)
+    assert str(raised.value) == (
+        "print() is not possible in a loop of the compiled program.\n"
+        "  cell.py, line 4:  print(x)\n"
+        "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
+        "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
+    )
+
+
+def heard(function, *args):
+    """What a call writes, warns of and logs."""
+    out = io.StringIO()
+    handler = logging.StreamHandler(out)
+    LOG.addHandler(handler)
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(out),
+        warnings.catch_warnings(record=True) as warned,
+    ):
+        warnings.simplefilter("always")
+        function(*args)
+    LOG.removeHandler(handler)
+    return out.getvalue(), [(str(one.message), one.category, one.lineno) for one in warned]
+
+
+def warned_of(x):
+    if np.any(x > 100):
+        warnings.warn("large", stacklevel=1)
+        return x * 2
+    return x
+
+
+def categories(x):
+    if x[0] > 100:
+        warnings.warn(f"{x[0]:.2f} is large", RuntimeWarning, stacklevel=1)
+        warnings.warn(DeprecationWarning("old"), stacklevel=1)
+    return x
+
+
+def branches(x):
+    s = 0.0
+    if x[0] > 100:
+        print("in the branch", x)
+        LOG.warning("%f and %s", np.max(x), "b")
+        s = 1.0
+    else:
+        LOG.error("small")
+        sys.stdout.write("not taken\n")
+    return x + s
+
+
+def lines(x, n):
+    print(f"x0 = {np.sum(x)}")
+    print(f"{np.sum(x):.2f} {x[0]!r:>20} {n} {n:5d} {x} {{}} {x[0]:{n}.{2}f}")
+    print("%d turns %5.2f %s %%" % (n, x[0], x), "%s" % x[0], "%.3e" % x[1])
+    print("{:.3f} {} {a[0]} {{}} {:>{width}}".format(x[1], n, x[0], a=[x[0]], width=9))
+    print("static", x.shape, n)
+    print(str(x[0]) + " m", repr(x[0]), [x[0], n], {"k": x}, (np.float32(1.5) * x[0],))
+    print(", ".join(f"{v:.1f}" for v in x), format(x[0], ".3f"))
+    print(float(x[0]), [float(x[0])], f"{float(x[0])!r}")
+    print("half is", x[0] / 2, "of", x, n, sep="|", end=".\n", file=sys.stderr)
+    return x
+
+
+def turns(x, verbose):
+    for i in range(3):
+        if verbose:
+            print("turn", i, x[0] * i)
+        LOG.debug("nobody listens")
+        x = x * 2
+    return x
+
+
+def counted(x, limit):
+    k = 0
+    while x[0] < limit:
+        x = x * 1.5
+        k += 1
+    print("%d turns" % k, f"{k} of {limit}")
+    if k > 3:
+        print("many")
+    return x
+
+
+def logged(x):
+    LOG.warning("x %s", x)
+    LOG.log(logging.ERROR, f"{x[0]}")
+    return x
+
+
+def nothing(x):
+    title = "sum " + str(np.sum(x))
+    title += "!"
+    print(title)
+    print(title + "?", len(x), x.dtype, type(x))
+
+
+def unused(x, n):
+    for i in range(n):
+        if x[0] > 1e9:
+            told = "%d turns" % i  # noqa: F841
+        x = x * 1.01
+    return x
+
+
+SMALL, LARGE = np.array([1.5, 2.0]), np.array([1500.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [
+        (warned_of, [(SMALL,), (LARGE,)]),
+        (categories, [(SMALL,), (LARGE,)]),
+        (branches, [(SMALL,), (LARGE,)]),
+        (lines, [(SMALL, 3), (LARGE, 7)]),
+        (turns, [(SMALL, True), (SMALL, False)]),
+        (counted, [(SMALL, 100.0), (SMALL, 2.0)]),
+        (logged, [(SMALL,)]),
+        (nothing, [(SMALL,)]),
+        (unused, [(SMALL, 200)]),
+    ],
+)
+def test_numpy_programs_say_what_python_says(function, calls):
+    compiled = nx.defn(promotion="numpy")(function)
+    for _ in range(2):
+        for args in calls:
+            assert heard(compiled, *args) == heard(function, *args)
+
+
+def test_what_is_known_is_said_in_a_branch_that_is_taken_by_the_rules_of_nx(capsys):
+    @nx.defn
+    def f(t):
+        if t > 0:
+            print("positive", f"{t:.1f}")
+        return nx.sin(t)
+
+    for value in (1.0, -1.0, 2.0):
+        f(value)
+    assert capsys.readouterr().out == "positive 1.0\npositive 2.0\n"
+
+
+def test_in_a_loop_of_the_program(run):
+    for call in ("print('hi')", "warnings.warn('hi')", "logging.error('hi')", "sys.stdout.write('hi')"):
+        name = call.partition("(")[0]
+        verb = "print" if name == "print" else "say"
+        f = run(
+            "import warnings, logging, sys\n@nx.defn(promotion='numpy')\n"
+            f"def f(x):\n    while x[0] < 5:\n        {call}\n        x = x + 1\n    return x\n"
+        )["f"]
+        with pytest.raises(NxTypeError) as raised:
+            f(SMALL)
+        assert str(raised.value) == (
+            f"{'write' if verb == 'say' and 'stdout' in name else name}() is not possible in a loop of the compiled "
+            "program.\n"
+            f"  cell.py, line 5:  {call}\n"
+            f"  Return the values from the definition, and {verb} them there; those of a loop in an array: a[i] = v.\n"
+            "  `for i in nx.unroll(range(n))` writes a loop out, in which "
+            f"{'they are printed' if verb == 'print' else 'each turn says it'}."
+        )
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["{f'{x[0]}': 1}", "1 if f'{x[0]}' == '1.5' else 2", "x + len(f'{x[0]}')", "f'{x[0]}'.upper()", "f'{x[0]}'[0]"],
+)
+def test_text_that_is_looked_into(run, code):
+    f = run(f"@nx.defn(promotion='numpy')\ndef f(x):\n    y = {code}\n    return x\n")["f"]
+    with pytest.raises(TracedValueError) as raised:
+        f(SMALL)
+    assert str(raised.value) == (
+        "text is asked for what is in it, and it has values in it that only the running program knows.\n"
+        f"  cell.py, line 3:  y = {code}\n"
+        "  Printed, logged or warned of it is made when the program has run. For anything else return the values, and "
+        "make the text of them there."
+    )
