@@ -302,8 +302,8 @@ class Hint:
     A ``__getattr__`` would make every attribute of the class slower, those that are there too.
     """
 
-    def __init__(self, name: str, entry: Entry) -> None:
-        self._name, self._entry = name, entry
+    def __init__(self, name: str, entry: Entry, owner: str = "a tensor") -> None:
+        self._name, self._entry, self._owner = name, entry, owner
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        raise NxAttributeError(message(f"a tensor has no {self._name!r}.", *advice(self._entry)))
+        raise NxAttributeError(message(f"{self._owner} has no {self._name!r}.", *advice(self._entry)))

@@ -30,12 +30,17 @@ def is_compiled(function: Any) -> bool:
     return type(function).__module__.startswith("numba.") and (_is_dispatcher(function) or _is_ufunc(function))
 
 
+def is_generalized(function: Any) -> bool:
+    """Whether a function is one that `numba.guvectorize` made, of whole arrays."""
+    return type(function).__module__.startswith("numba.") and type(function).__name__ == "GUFunc"
+
+
 def _is_dispatcher(function: Any) -> bool:
     return hasattr(function, "overloads") and hasattr(function, "py_func")
 
 
 def _is_ufunc(function: Any) -> bool:
-    return hasattr(function, "_dispatcher") and hasattr(function, "ufunc")
+    return hasattr(function, "_dispatcher") and hasattr(function, "ufunc") and not is_generalized(function)
 
 
 def bound(function: Any, args: Sequence[Any], options: dict[str, Any]) -> list[Any]:

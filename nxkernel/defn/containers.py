@@ -33,11 +33,21 @@ class Static:
     value: Any
 
 
+#: Results of several parts, of which some may be None.
+SEVERAL = (tuple, list, dict)
+
+
 #: Stands for an argument that was left out and whose default is None: a function asks such a one whether it was given.
 LEFT_OUT = object()
 
 
-def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callable[[str, Any], Exception]) -> Any:
+def flatten(
+    value: Any,
+    path: str,
+    leaves: list[tuple[str, Any]],
+    refuse: Callable[[str, Any], Exception],
+    nothing: bool = False,
+) -> Any:
     """Append (path, leaf) pairs of a container to `leaves`; returns its structure.
 
     Parameters
@@ -49,11 +59,15 @@ def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callab
         Filled in order.
     refuse : callable
         Makes the error for what is neither container nor leaf, from its path and value.
+    nothing : bool, optional
+        Whether None may be among the parts of a container.
     """
     if value is LEFT_OUT:
         return ("left out", None, ())
     if type(value) is Static:
         return ("static", value, ())
+    if value is None and nothing:
+        return NOTHING
     if is_leaf(value):
         leaves.append((path, value))
         return LEAF
@@ -61,7 +75,8 @@ def flatten(value: Any, path: str, leaves: list[tuple[str, Any]], refuse: Callab
     if opened is None:
         raise refuse(path, value)
     kind, detail, parts = opened
-    return (kind, detail, tuple([flatten(part, path + suffix, leaves, refuse) for suffix, part in parts]))
+    inner = [flatten(part, path + suffix, leaves, refuse, nothing) for suffix, part in parts]
+    return (kind, detail, tuple(inner))
 
 
 def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:

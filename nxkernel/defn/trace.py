@@ -277,7 +277,8 @@ def trace(
             found: list[tuple[str, Any]] = []
             structure: Any = containers.NOTHING
             if result is not None or not (changes or asked.values):
-                structure = containers.flatten(result, "the result", found, containers.no_tensor(name))
+                parts = isinstance(result, containers.SEVERAL)
+                structure = containers.flatten(result, "the result", found, containers.no_tensor(name), parts)
             results = [_result(name, path, value, run) for path, value in found]
     finally:
         del _asked[id(run)]

@@ -157,9 +157,17 @@ class Trace:
 
     def _weaken(self, node: Expr) -> None:
         """What is computed of Python numbers alone stands for one too."""
-        weak = [operand in self.weak for operand in node.operands if operand.primitive is not constant]
+        weak = [operand in self.weak for operand in node.operands if not _is_of_constants(operand)]
         if weak and all(weak) and is_of_numbers(node.spec.type):
             self.weak.add(node)
+
+
+def _is_of_constants(node: Expr, depth: int = 4) -> bool:
+    """Whether a node is a constant, or computed of constants alone."""
+    if node.primitive is constant:
+        return True
+    alike = node.primitive.family == "elementwise" and node.operands and depth
+    return bool(alike) and all(_is_of_constants(operand, depth - 1) for operand in node.operands)
 
 
 class BodyTrace(Trace):

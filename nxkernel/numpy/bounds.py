@@ -141,7 +141,7 @@ def _linear(value: Any, depth: int = _DEPTH) -> tuple[dict[Hashable, int], int]:
 
 def _wraps(node: Expr) -> bool:
     """Whether a number may leave its type, in one that numbers are to be expected to leave."""
-    if node.type.bits == 64 and all(operand.type.bits <= 64 for operand in node.operands):
+    if node.primitive is p.elem or (node.type.bits == 64 and all(operand.type.bits <= 64 for operand in node.operands)):
         return False
     return intervals.of_node(node, lambda operand: _interval(operand, _DEPTH, {})) is None
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import keys, picking, reductions
 from nxkernel.numpy.array import Value, as_value, common_shape, fitted, in_order_of, wrap
@@ -218,6 +220,9 @@ def angle(z: Any, deg: bool = False) -> Any:
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Whether elements are equal but for rounding, as :func:`numpy.isclose`."""
+    if as_value(b).type.is_integer:
+        # So that differences of unsigned integers and of truth values are differences.
+        b = as_value(b).astype("float64")
     away = e.less_equal(e.absolute(e.subtract(a, b)), e.add(atol, e.multiply(rtol, e.absolute(b))))
     found = e.logical_or(e.logical_and(away, e.isfinite(b)), e.equal(a, b))
     return e.logical_or(found, e.logical_and(e.isnan(a), e.isnan(b))) if equal_nan else found
@@ -225,23 +230,37 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
     """Whether all elements are equal but for rounding, as :func:`numpy.allclose`."""
-    return reductions.all(isclose(a, b, rtol, atol, equal_nan))
+    return _fact(reductions.all(isclose(a, b, rtol, atol, equal_nan)))
+
+
+def _fact(value: Value) -> Value:
+    """What is true or false, as Python's bool."""
+    run, node = tracing.current(), operand(value)
+    if run is not None:
+        run.weak.add(node)
+    return wrap(node)
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Whether two arrays have one shape and equal elements, as :func:`numpy.array_equal`."""
     one, other = as_value(a1), as_value(a2)
-    if one.shape != other.shape:
+    if one.ndim != other.ndim:
         return False
+    same = []
+    for size, there in zip(one.shape, other.shape, strict=True):
+        if not isinstance(size, int) or not isinstance(there, int):
+            same.append(e.equal(size, there))
+        elif size != there:
+            return False
     found = e.equal(one, other)
     if equal_nan:
         found = e.logical_or(found, e.logical_and(e.isnan(one), e.isnan(other)))
-    return reductions.all(found)
+    return _fact(functools.reduce(e.logical_and, same, reductions.all(found)))
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:
     """Whether two arrays that broadcast together have equal elements, as :func:`numpy.array_equiv`."""
-    return reductions.all(e.equal(a1, a2))
+    return _fact(reductions.all(e.equal(a1, a2)))
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
@@ -308,7 +327,9 @@ def real_if_close(a: Any, tol: Any = 100) -> Any:
 
 def sinc(x: Any) -> Any:
     """``sin(pi x) / (pi x)``, as :func:`numpy.sinc`."""
-    y = e.multiply(math.pi, where(e.equal(x, 0), 1.0e-20, x))
+    y = e.multiply(math.pi, x)
+    # Of 0 it is 1, which is the sine of something small, divided by it, in types of 16 bits, too.
+    y = where(e.equal(y, 0), 1.0e-3 if y.dtype.itemsize == 2 else 1.0e-20, y)
     return e.divide(e.sin(y), y)
 
 

@@ -376,7 +376,7 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """The index of each element along each axis, as :func:`numpy.indices`."""
     from nxkernel.numpy.joining import stack
 
-    wanted, type_ = sizes(dimensions), type_of(dtype, s64)
+    wanted, type_ = sizes(tuple(dimensions)), type_of(dtype, s64)
     if sparse:
         return tuple(
             _made(apply(p.iota, type=type_, shape=(n,), names=(None,), axis=0)).reshape(

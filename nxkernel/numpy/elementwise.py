@@ -202,6 +202,20 @@ def _log_add(log1p: Callable[[Operand], Operand], exp: Callable[[Operand], Opera
     return compute
 
 
+def _order(primitive: Primitive, strict: Primitive) -> Callable[..., Operand]:
+    """A comparison, of complex numbers by their real parts first, where no imaginary part is NaN."""
+
+    def compute(left: Operand, right: Operand) -> Operand:
+        if not left.type.is_complex:
+            return apply(primitive, left, right)
+        (x, y), (u, v) = ([apply(part, value) for part in (p.real, p.imag)] for value in (left, right))
+        known = apply(p.logical_not, _either(apply(p.is_nan, y), apply(p.is_nan, v)))
+        by_imaginary = apply(p.logical_and, apply(p.equal, x, u), apply(primitive, y, v))
+        return _either(apply(p.logical_and, apply(strict, x, u), known), by_imaginary)
+
+    return compute
+
+
 def _exp2(value: Operand) -> Operand:
     return apply(p.power, _number(2, value), value)
 
@@ -264,8 +278,10 @@ _ufunc("heaviside", 2, _heaviside, _real("heaviside", _fractions))
 _ufunc("logaddexp", 2, _log_add(_apply(p.log1p), _apply(p.exp)), _real("logaddexp", _fractions), -math.inf)
 _ufunc("logaddexp2", 2, _log_add(_log2_of_next, _exp2), _real("logaddexp2", _fractions), -math.inf)
 
-for _name in ("equal", "not_equal", "greater", "less", "greater_equal", "less_equal"):
+for _name in ("equal", "not_equal"):
     _UFUNCS[_name] = Comparison(_name, 2, _apply(getattr(p, _name)), _same)
+for _name in ("greater", "less", "greater_equal", "less_equal"):
+    _UFUNCS[_name] = Comparison(_name, 2, _order(getattr(p, _name), getattr(p, _name.removesuffix("_equal"))), _same)
 _ufunc("logical_and", 2, _apply(p.logical_and), _same, True)
 _ufunc("logical_or", 2, _apply(p.logical_or), _same, False)
 _ufunc("logical_xor", 2, _apply(p.logical_xor), _same, False)

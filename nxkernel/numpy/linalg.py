@@ -243,8 +243,10 @@ def _vector_norm(value: Value, order: Any, axis: Any, keepdims: bool) -> Value:
     if order == 2:
         return e.sqrt(reductions.sum(_squares(value), axis, keepdims=keepdims))
     sizes = e.absolute(value)
-    if order in (math.inf, -math.inf):
-        return (reductions.max if order > 0 else reductions.min)(sizes, axis, keepdims=keepdims)
+    if order == math.inf:
+        return reductions.max(sizes, axis, keepdims=keepdims, initial=0)
+    if order == -math.inf:
+        return reductions.min(sizes, axis, keepdims=keepdims)
     if order == 0:
         return reductions.sum(e.not_equal(value, 0).astype(sizes.dtype), axis, keepdims=keepdims)
     if order == 1:

@@ -9,6 +9,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
+from nxkernel.hints import Hint
 from nxkernel.numpy import choosing, cumulative, powers, products, reductions, shaping, sorting
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy.array import Array, Scalar, Value, install, type_of, wrap
@@ -129,12 +130,18 @@ def _compress(self: Value, condition: Any, axis: int | None = None) -> Any:
     return choosing.compress(condition, self, axis)
 
 
+def _partition_in_place(self: Any, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+    """Put elements in place, as :meth:`numpy.ndarray.partition`: all of them."""
+    self[...] = sorting.sort(self, axis)
+
+
 METHODS: dict[str, Callable[..., Any]] = {
     name: getattr(reductions, name)
     for name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "ptp", "std", "sum", "var")
 }
 METHODS |= {
-    "argsort": sorting.argsort, "astype": shaping._astype_method, "choose": choosing.choose,
+    "argpartition": sorting.argpartition, "argsort": sorting.argsort, "partition": _partition_in_place,
+    "astype": shaping._astype_method, "choose": choosing.choose,
     "clip": choosing._clip_method, "compress": _compress,
     "conj": _conjugate, "conjugate": _conjugate, "copy": shaping._copy_method, "cumprod": cumulative.cumprod,
     "cumsum": cumulative.cumsum, "diagonal": products.diagonal, "dot": _dot, "fill": _fill,
@@ -149,6 +156,19 @@ METHODS["__copy__"] = shaping.copy
 METHODS["__deepcopy__"] = lambda self, memo: shaping.copy(self)
 
 
+_WHERE = "Where elements lie in memory is for the compiler to say: each program decides anew."
+_BYTES = "The bytes are there when the program has run: return the array, and ask for them where it is called."
+#: What only memory that is there can tell.
+_OF_MEMORY = {
+    "strides": ("x.shape and x.itemsize", _WHERE), "flags": ("x.copy()", _WHERE), "data": ("x", _WHERE),
+    "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE), "setflags": ("x.copy()", _WHERE),
+    "device": ("x", _WHERE), "to_device": ("x", _WHERE), "tobytes": ("x", _BYTES), "tofile": ("x", _BYTES),
+    "dump": ("x", _BYTES), "dumps": ("x", _BYTES), "byteswap": ("x", _BYTES), "getfield": ("x", _BYTES),
+    "setfield": ("x", _BYTES),
+    "resize": ("x = np.resize(x, shape)", "The array keeps its size, and the variable gets another one."),
+}  # fmt: skip
+
+
 def _install() -> None:
     for name, function in _BINARY.items():
         setattr(Value, f"__{name}__", _operator(function))
@@ -161,6 +181,8 @@ def _install() -> None:
     for name, function in _UNARY.items():
         setattr(Value, f"__{name}__", lambda self, function=function: function.as_operator(self))
     install(Value, METHODS)
+    for name, entry in _OF_MEMORY.items():
+        setattr(Value, name, Hint(name, entry, "an array of a NumPy program"))
     install(Scalar, choosing.SCALAR_PARTS)
     install(Scalar, {"T": property(lambda self: self)})
     Scalar.with_shape = lambda self, shape: Array.of(self.node).with_shape(shape)

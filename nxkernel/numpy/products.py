@@ -128,8 +128,9 @@ def inner(a: Any, b: Any, /) -> Any:
 def vdot(a: Any, b: Any, /) -> Any:
     """The product of all elements, the first conjugated, as :func:`numpy.vdot`."""
     left, right = _values(a, b)
-    found = _special(e.conjugate(left), right)
-    return dot(e.conjugate(left).ravel(), right.ravel()) if found is None else found
+    left = e.conjugate(left) if left.type.is_complex else left
+    found = _special(left, right)
+    return dot(left.ravel(), right.ravel()) if found is None else found
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:

@@ -273,10 +273,12 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         found = mean(value, axis, keepdims=keepdims)
         return (found, e.divide(value.size, found / found * found.size)) if returned else found
     given = as_value(weights)
-    if given.shape != value.shape:
+    # Sizes that only the running program knows are equal where the numbers of axes are.
+    along = given.ndim != value.ndim
+    if along:
         (place,) = axes_of(axis, value.ndim)
         given = given[tuple(slice(None) if k == place else None for k in range(value.ndim))]
-    scale = sum(e.add(given, e.multiply(value, 0)) if given.shape != value.shape else given, axis, keepdims=keepdims)
+    scale = sum(e.add(given, e.multiply(value, 0)) if along else given, axis, keepdims=keepdims)
     found = e.divide(sum(e.multiply(value, given), axis, keepdims=keepdims), scale)
     return (found, scale) if returned else found
 

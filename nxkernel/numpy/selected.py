@@ -78,6 +78,11 @@ class Selected(Value):
         return self.compact().T
 
     @property
+    def flat(self) -> Any:
+        """What is picked along one axis."""
+        return self if self.ndim == 1 else self.compact().reshape(-1)
+
+    @property
     def real(self) -> Selected:
         """The real parts."""
         return Selected(self.base.real, self.mask, self.axis)
@@ -157,8 +162,12 @@ class Selected(Value):
         """Values for the elements that are picked, where those elements are."""
         after = self.base.ndim - self.axis - len(self.mask.shape)
         sizes = parts_of(value)[0].shape
-        if value.ndim <= after or sizes[-after - 1] == 1:
-            return value if value.ndim <= after else value[(*[slice(None)] * (value.ndim - after - 1), 0)]
+        before = value.ndim - after - 1
+        if before < 0 or (sizes[before] == 1 and len(self.mask.shape) == 1):
+            return value
+        if sizes[before] == 1:
+            # One for all that is picked: each axis of the mask has it.
+            return value[(*(slice(None),) * before, 0, *(None,) * len(self.mask.shape))]
         if value.ndim > after + 1 or self.axis:
             self._refuse("assigning an array of this shape")
         flat = convert(reshaped(self.mask, (shapes.size(self.mask.shape),)), s64)

@@ -39,9 +39,10 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     """The correlation of two vectors, as :func:`numpy.correlate`."""
     left, right = as_value(a).ravel(), as_value(v).ravel()
+    conjugate = e.conjugate(right) if right.type.is_complex else right
     if right.size > left.size:
-        return flip(_slid(e.conjugate(right), left, mode))
-    return _slid(left, e.conjugate(right), mode)
+        return flip(_slid(conjugate, left, mode))
+    return _slid(left, conjugate, mode)
 
 
 def _slid(line: Any, window: Any, mode: str) -> Any:

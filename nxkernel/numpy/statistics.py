@@ -97,6 +97,8 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
     value = shaping.as_array(a)
     line, axes = _last(value, axis)
     ordered, count = sort(line), line.shape[-1]
+    if count == 0:
+        return finished(_kept(reductions.mean(line, axis=-1), value, axes, keepdims), out, True, "median")
     middle = ordered[..., (count - 1) // 2 : count // 2 + 1]
     found = reductions.mean(middle, axis=-1)
     found = where(e.isnan(ordered[..., -1]), float("nan"), found)
@@ -149,7 +151,7 @@ def cov(
     value = value.astype(type_of(dtype, types.merge(value.type, types.f64)))
     fewer = (0 if bias else 1) if ddof is None else ddof
     centred = e.subtract(value, reductions.mean(value, axis=1, keepdims=True))
-    found = e.divide(products.dot(centred, e.conjugate(centred.T)), max(value.shape[1] - fewer, 0))
+    found = e.divide(products.dot(centred, e.conjugate(centred.T)), e.maximum(value.shape[1] - fewer, 0))
     return shaping.squeeze(found) if 1 in found.shape else found
 
 

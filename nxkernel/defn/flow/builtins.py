@@ -18,7 +18,7 @@ from nxkernel.defn.flow.variables import has_values, is_traced, known, plain, ta
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
-from nxkernel.numpy.array import Scalar
+from nxkernel.numpy.array import Scalar, Value, wrap
 from nxkernel.operand import Proxy
 from nxkernel.ops import comparison, elementwise, reduction, shaping, sorting
 from nxkernel.ops.dispatch import apply, arithmetic, convert, filled, is_number, operand, together
@@ -36,8 +36,15 @@ def as_number(value: Any, of: Any = None) -> Any:
 
 
 def like(value: Any, made: Any) -> Any:
-    """A result in the face of what it was made of."""
+    """A result in the face of what it was made of; what has no axes is a scalar."""
+    if isinstance(value, Value) and not made.shape:
+        return wrap(made)
     return value.__nx_like__(made) if isinstance(value, Proxy) else made
+
+
+def in_face_of_rules(made: Any) -> Any:
+    """A number of Python's that only the running program knows, as the rules that hold have it."""
+    return wrap(made) if types.follows_numpy() and isinstance(made, Expr) else made
 
 
 def any_traced(values: Iterable[Any]) -> bool:
@@ -107,7 +114,7 @@ def _extreme(
 def _of_two(one: Any, other: Any, two: Callable, beats: Callable) -> Any:
     """The first of two numbers unless the second one is more extreme, which it is not beside one that is no number."""
     first, second, type_ = together(one, other)
-    if type_.is_integer:
+    if type_.is_integer and type_ is not types.bool_:
         return two(one, other)
     sides = convert(first, type_), convert(second, type_)
     found = comparison.select(beats(sides[1], sides[0]), sides[1], sides[0])
@@ -117,6 +124,8 @@ def _of_two(one: Any, other: Any, two: Callable, beats: Callable) -> Any:
 
 def _of_all(row: Any, all_: Callable, beats: Callable) -> Any:
     """As :func:`_of_two` from the first element on: if that is no number it stays, and others like it never count."""
+    if row.type is types.bool_ and row.size:
+        return (reduction.any if beats is comparison.greater else reduction.all)(row)
     if not row.type.is_float or not row.size:
         return all_(row)
     least = -math.inf if beats is comparison.greater else math.inf
@@ -162,7 +171,7 @@ def _total(iterable: Any, start: Any) -> Any:
 def any(iterable: Any, /) -> Any:
     """``any``."""
     if _is_array(iterable):
-        return like(iterable, reduction.any(_row(iterable, "any")))
+        return like(iterable, as_number(reduction.any(_row(iterable, "any"))))
     found: Any = False
     for value in iterable:
         if not is_traced(value):
@@ -176,7 +185,7 @@ def any(iterable: Any, /) -> Any:
 def all(iterable: Any, /) -> Any:
     """``all``."""
     if _is_array(iterable):
-        return like(iterable, reduction.all(_row(iterable, "all")))
+        return like(iterable, as_number(reduction.all(_row(iterable, "all"))))
     found: Any = True
     for value in iterable:
         if not is_traced(value):
@@ -232,7 +241,7 @@ def int(value: Any = 0, /, *base: Any, **options: Any) -> Any:
     if not is_traced(value):
         return builtins.int(known(value), *base, **options)
     found = _number(value, "int")
-    return as_number(convert(found, types.infer(0)), found)
+    return in_face_of_rules(as_number(convert(found, types.infer(0)), found))
 
 
 def float(value: Any = 0.0, /) -> Any:
@@ -242,7 +251,7 @@ def float(value: Any = 0.0, /) -> Any:
     found = _number(value, "float")
     if found.type is types.f64 and not types.follows_numpy():
         return found
-    return as_number(convert(found, types.infer(0.0)), found)
+    return in_face_of_rules(as_number(convert(found, types.infer(0.0)), found))
 
 
 def complex(real: Any = 0, imag: Any = 0) -> Any:
@@ -259,7 +268,7 @@ def complex(real: Any = 0, imag: Any = 0) -> Any:
         made = elementwise.add(convert(parts[0], types.c128), elementwise.multiply(convert(parts[1], types.c128), 1j))
     else:
         made = elementwise.complex(*[convert(part, types.f64) for part in parts])
-    return as_number(made, parts[0])
+    return in_face_of_rules(as_number(made, parts[0]))
 
 
 def bool(value: Any = False, /) -> Any:
@@ -267,7 +276,7 @@ def bool(value: Any = False, /) -> Any:
     if not is_traced(value):
         return builtins.bool(known(value))
     found = _number(value, "bool")
-    return as_number(comparison.not_equal(found, 0))
+    return in_face_of_rules(as_number(comparison.not_equal(found, 0)))
 
 
 def _number(value: Any, name: str) -> Any:

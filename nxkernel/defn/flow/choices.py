@@ -14,6 +14,7 @@ from nxkernel.defn.flow.unrolling import MustUnrollError
 from nxkernel.defn.flow.variables import MismatchError, is_traced, known
 from nxkernel.defn.flow.watching import Watch
 from nxkernel.errors import NxError, NxTypeError
+from nxkernel.graph import tracing
 from nxkernel.numpy.array import Array
 from nxkernel.ops import comparison, control, shaping
 from nxkernel.ops.dispatch import is_number, operand
@@ -120,7 +121,12 @@ def not_(value: Any, site: Any = None) -> Any:
     """``not value``."""
     if not is_traced(value):
         return not known(value)
-    return comparison.logical_not(_scalar(value, "not", site))
+    made = comparison.logical_not(_scalar(value, "not", site))
+    run = tracing.current()
+    if types.follows_numpy() and run is not None:
+        # Python's `not` gives a bool, whatever it is of.
+        run.weak.add(made)
+    return made
 
 
 def _is_truth(value: Any) -> bool:

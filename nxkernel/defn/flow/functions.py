@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import types
 from collections.abc import Callable
@@ -12,16 +13,17 @@ from nxkernel import numba_functions
 from nxkernel import types as face
 from nxkernel.defn import refusals
 from nxkernel.defn.flow import builtins, mathematics, membership, once, saying
+from nxkernel.defn.flow.sequences import product
 from nxkernel.defn.flow.sites import is_raised
 from nxkernel.defn.states import installed_file
-from nxkernel.errors import NxError
+from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.numpy.array import Value, wrap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.njit import njit_map
 
 _PACKAGE = os.path.join(os.path.dirname(face.__file__), "")
 _CACHED = type(functools.cache(len))
-_TWINS: dict[Any, Callable[..., Any]] = {**builtins.TWINS, **mathematics.TWINS}
+_TWINS: dict[Any, Callable[..., Any]] = {**builtins.TWINS, **mathematics.TWINS, itertools.product: product}
 
 
 def fn(function: Any) -> Any:
@@ -49,6 +51,8 @@ def fn(function: Any) -> Any:
         return _rewritten(function)
     if numba_functions.is_compiled(function):
         return functools.partial(_of_each, function)
+    if numba_functions.is_generalized(function):
+        return functools.partial(_generalized, function)
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
         made = _rewritten(function.__func__)
         return function if made is function.__func__ else types.MethodType(made, function.__self__)
@@ -70,6 +74,20 @@ def _of_each(function: Any, *args: Any, **options: Any) -> Any:
         return function(*args, **options)
     made = njit_map(function, *args, **options)
     return wrap(made) if any(isinstance(value, Value) for value in given) else made
+
+
+def _generalized(function: Any, *args: Any, **options: Any) -> Any:
+    """A function that `numba.guvectorize` made: of values that are known what it gives."""
+    if not builtins.has_traced([*args, *options.values()]):
+        return function(*args, **options)
+    name = numba_functions.name_of(function)
+    raise NxTypeError(
+        message(
+            f"{name}, which numba.guvectorize made, takes arrays with data, and the program has none before it runs.",
+            "Write the loop of it as it is, in the definition or in a function that it calls, or call",
+            f"nx.njit_call({name}, x, shape=..., type=...) of a function by numba.njit that takes whole arrays.",
+        )
+    )
 
 
 def _remembered(function: Any, *args: Any, **options: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -210,7 +210,8 @@ def _from_sequence(values: Any, key: Any) -> Any:
     if isinstance(values, range):
         return values.start + values.step * key
     if values and all(isinstance(value, tuple | list) for value in values) and len({len(v) for v in values}) == 1:
-        return tuple([_from_sequence(members, key) for members in zip(*values, strict=True)])
+        found = [_from_sequence(members, key) for members in zip(*values, strict=True)]
+        return tuple(found) if all(isinstance(value, tuple) for value in values) else _Members(found, key)
     alike = values and all(is_number(value) or is_value(value) for value in values)
     if not alike or len({operand(value).shape for value in values}) > 1:
         return values[key.__index__() if isinstance(key, Operand) else key]
@@ -218,6 +219,21 @@ def _from_sequence(values: Any, key: Any) -> Any:
         return _from_arrays(values, key)
     table = new_tensor(list(values)) if all(map(is_number, values)) else stack(list(values))
     return indexing.index(table, operand(key))
+
+
+class _Members(tuple):
+    """What is in one of several lists, which one only the running program knows: it is read, and not assigned into."""
+
+    def __new__(cls, members: Iterable[Any], key: Any) -> _Members:
+        made = super().__new__(cls, members)
+        made._key = key
+        return made
+
+    def _needed(self, *_: Any) -> NoReturn:
+        # Which list that is has to be known: a loop whose turns are known is written out then.
+        operator.index(self._key)
+
+    __setitem__ = __delitem__ = append = extend = insert = pop = _needed
 
 
 def _from_arrays(values: Any, key: Any) -> Any:

@@ -7,14 +7,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from nxkernel import types
+from nxkernel import primitives, types
 from nxkernel.defn.flow import builtins as twins
 from nxkernel.defn.flow.builtins import any_traced, as_number, in_face, like
 from nxkernel.defn.flow.variables import has_values, known, plain
 from nxkernel.errors import NxTypeError, message
-from nxkernel.operand import Proxy
+from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import comparison, elementary, elementwise, reduction
-from nxkernel.ops.dispatch import convert, filled
+from nxkernel.ops.dispatch import apply, arithmetic, convert, filled, together
 from nxkernel.ops.shaping import concatenate, stack
 
 
@@ -62,7 +62,11 @@ def _fact(function: Callable) -> Callable:
 
 
 def _log(x: Any, base: Any = None) -> Any:
-    return elementary.log(x) if base is None else elementwise.divide(elementary.log(x), elementary.log(base))
+    if base is None:
+        return elementary.log(x)
+    # The logarithm of a number that is known stays one of Python's.
+    below = elementary.log(base) if any_traced([base]) else math.log(known(base))
+    return elementwise.divide(elementary.log(x), below)
 
 
 def _hypot(*coordinates: Any) -> Any:
@@ -94,7 +98,13 @@ def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> 
 
 def _prod(iterable: Any, *, start: Any = 1) -> Any:
     if has_values(iterable) and not isinstance(iterable, list | tuple):
-        return elementwise.multiply(reduction.product(plain(iterable)), start)
+        row = plain(iterable)
+        if not types.follows_numpy():
+            return elementwise.multiply(reduction.product(row), start)
+        if not row.shape[0]:
+            return start
+        row = convert(row, arithmetic(together(start, row)[2]))
+        return elementwise.multiply(apply(primitives.product, row, axes=(0,), keep_axes=False), start)
     return functools.reduce(lambda a, b: a * b, iterable, start)
 
 
@@ -176,7 +186,7 @@ def _twin(name: str, real: Callable) -> Callable:
         if types.follows_numpy() and name not in _OF_ANY:
             args = tuple(map(_float, args))
         found = traced(*args, **options)
-        return like(face, found) if face is not None else found
+        return like(face, found) if face is not None and isinstance(found, Operand) else found
 
     return function
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -171,6 +173,24 @@ def zipped(*iterables: Any, strict: bool = False) -> Any:
         return zip(*iterables, strict=strict)
     parts = list(map(_numbers, inner))
     return Counted(_shortest([part.length for part in parts]), lambda place: tuple([p.item(place) for p in parts]))
+
+
+def product(*iterables: Any, repeat: int = 1) -> Any:
+    """``itertools.product``: of ranges and arrays alone it is a sequence that a compiled loop goes over."""
+    inner = [counted(iterable) for iterable in iterables]
+    if not inner or any(each is None or is_traced(_numbers(each).length) for each in inner):
+        return itertools.product(*iterables, repeat=repeat)
+    parts = list(map(_numbers, inner)) * repeat
+    sizes = [part.length for part in parts]
+
+    def item(place: Any) -> tuple:
+        found = []
+        for part, size in zip(reversed(parts), reversed(sizes), strict=True):
+            found.append(part.item(place % size))
+            place = place // size
+        return tuple(reversed(found))
+
+    return Counted(math.prod(sizes), item)
 
 
 def _shortest(lengths: Sequence[Any]) -> Any:
