@@ -149,6 +149,12 @@ def test_another_order_is_another_program():
     assert compiled.why(a=2.0, b=1.0).difference == ("the order of the keywords: b, a → a, b",)
     assert float(compiled(a=2.0, b=1.0)) == 21.0
     assert float(compiled(b=1.0, a=2.0)) == 12.0
+    of_one = nx.defn(promotion="numpy")(lambda d: np.stack(list(d.values())))
+    of_one({"b": ONE, "a": TWO})
+    assert of_one.why({"a": TWO, "b": ONE}).difference == ("argument d: {'b': ·, 'a': ·} → {'a': ·, 'b': ·}",)
+    assert of_one.why(OrderedDict(b=ONE, a=TWO)).difference == (
+        "argument d: {'b': ·, 'a': ·} → OrderedDict({'b': ·, 'a': ·})",
+    )
 
 
 captured = {"b": ONE, "a": TWO}

@@ -273,7 +273,11 @@ def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
         for place, pair in enumerate(zip(one[2], other[2], strict=True)):
             yield from _built(f"{path}[{place}]", *pair)
     elif one[0] == "dict":
-        old, new = (dict(zip(each[1], each[2], strict=True)) for each in (one, other))
+        old, new = (dict(zip(each[1].keys, each[2], strict=True)) for each in (one, other))
+        if one[1] != other[1] and old.keys() == new.keys():
+            # In another order, or a dict of another class.
+            yield Change.of("argument", [path], "structure", *map(containers.describe, (before, state)))
+            return
         for key in dict.fromkeys([*new, *old]):
             if key in old and key in new:
                 yield from _built(f"{path}[{key!r}]", old[key], new[key])
