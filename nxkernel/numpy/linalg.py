@@ -262,7 +262,7 @@ def _matrix_norm(value: Value, order: Any, axes: tuple[int, int], keepdims: bool
         over, other = (rows, columns) if abs(order) == 1 else (columns, rows)
         lines = reductions.sum(e.absolute(value), over, keepdims=True)
         found = (reductions.max if order > 0 else reductions.min)(lines, other, keepdims=True)
-        return found if keepdims else shaping.squeeze(found, axes)
+        return found if keepdims else shaping.squeeze(found, axes)[()]
     values = svdvals(shaping.moveaxis(value, axes, (-2, -1)))
     choices = {2: reductions.max, -2: reductions.min, "nuc": reductions.sum}
     if order not in choices:

@@ -78,12 +78,12 @@ REFUSED = [
         ),
     ),
     (
-        "def f(x):\n    s = ''\n    for i in range(3):\n        s = f'{x[i]:.2f}'\n    return nx.abs(x)",
+        "def f(x):\n    s = ''\n    for i in range(3):\n        s = f'{x[i]:.2f}'.strip()\n    return nx.abs(x)",
         (
-            "A format asks for the data of a traced value of type f32.\n"
-            "  cell.py, line 5:  s = f'{x[i]:.2f}'\n"
-            "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
-            "  Print it with nx.print_value(t) instead."
+            "text is asked for what is in it, and it has values in it that only the running program knows.\n"
+            "  cell.py, line 5:  s = f'{x[i]:.2f}'.strip()\n"
+            "  Printed, logged or warned of it is made when the program has run. For anything else return the values, "
+            "and make the text of them there."
         ),
     ),
     (

@@ -464,6 +464,23 @@ np.fft.fft(x)
 np.fft.rfft(x).real
 np.fft.ifft(np.fft.fft(x)).real
 np.fft.fftfreq(4, 0.5)
+(x + 1j) > (y - 1j)
+(x * 1j) <= 0
+np.where(x + 1j > 1, x, 0)
+np.vdot(x + 1j, y)
+(A[:, x[:3] > 0] - A[:, x[:3] > 0].mean(axis=1, keepdims=True)).sum(axis=1)
+(A[x[:3] > 0] - A[x[:3] > 0].mean(axis=0, keepdims=True)).sum(axis=0)
+(A[A > 0] / A[A > 0].sum(keepdims=True)).sum()
+np.cov(x[x > 0])
+np.average(x[x > 0], weights=x[x > 0])
+np.array_equal(x[x > 0], x[x > 0])
+np.array_equal(x[x > 0], x[x > 1])
+np.sum(x[x > 0].flat)
+np.indices(len(v) for v in (x, ws))
+np.array(list(itertools.product(range(3), range(2))))
+[x[i] * j for i, j in itertools.product(range(2), ws)]
+np.isclose(x > 1, y > 1)
+np.linalg.norm(A, np.inf)
 np.add.reduce(x)
 np.multiply.reduce(x)
 np.maximum.reduce(x)

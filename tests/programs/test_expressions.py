@@ -30,6 +30,9 @@ APART = {
     ("x[x > 1].sum() if (x > 1).any() else 0.0", "bool"), ("x[x > 1].sum() if (x > 1).any() else 0.0", "empty"),
     # Python's order of what has NaN in it depends on where that is.
     ("np.array(sorted(x))", "nan"),
+    # Masks of another length, which NumPy lets pass where they are empty.
+    ("(A[:, x[:3] > 0] - A[:, x[:3] > 0].mean(axis=1, keepdims=True)).sum(axis=1)", "empty"),
+    ("(A[x[:3] > 0] - A[x[:3] > 0].mean(axis=0, keepdims=True)).sum(axis=0)", "empty"),
 }  # fmt: skip
 
 

@@ -208,14 +208,14 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
         return
     # What is known is printed as it is now.
     values = [value if has_values(value) else builtins.str(_plain(value)) for value in values]
-    _say("print()", print, tuple(values), {"sep": sep, "end": end, "file": file, "flush": flush})
+    _say("print() of traced values" if asked else "print()", print, tuple(values), {"sep": sep, "end": end, "file": file, "flush": flush})
 
 
 def _print_beside_labels(values: tuple, gap: str) -> None:
     """Values of a definition by Nx's rules: what stands beside them is their label."""
     from nxkernel.defn.hooks import print_value
 
-    _check_reached("print()")
+    _check_reached("print() of traced values")
     traced = [value for value in values if has_traced(value)]
     last = values[-1] is traced[-1]
     label = ["…" if has_traced(value) else builtins.str(value) for value in (values[:-1] if last else values)]
@@ -233,7 +233,7 @@ def _check_reached(what: str) -> None:
     from nxkernel.defn.trace import is_reached
 
     if not is_reached(tracing.current()):
-        verb = "print" if what == "print()" else "say"
+        verb = "print" if what.startswith("print()") else "say"
         raise TracedValueError(
             message(
                 f"{what} is not possible in a loop of the compiled program.",

@@ -64,7 +64,7 @@ def test_printing_in_a_loop_of_unknown_length(run):
     with pytest.raises(NxTypeError) as raised:
         f(1.0)
     assert str(raised.value) == (
-        "print() is not possible in a loop of the compiled program.\n"
+        "print() of traced values is not possible in a loop of the compiled program.\n"
         "  cell.py, line 4:  print(x)\n"
         "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
         "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
