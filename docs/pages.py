@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -282,11 +283,18 @@ def _text(page: Page) -> str:
     return "".join(parts) + page.extra
 
 
+#: Pages that stand in a file of their own beside this one.
+_WRITTEN = ("trust",)
+
+
 def write(folder: Path) -> None:
     """Write the pages' sources, and an index of them, into a folder that is made where it is missing."""
     folder.mkdir(parents=True, exist_ok=True)
     pages = all_pages()
     index = _heading("nxkernel", "=") + _first_line(nxkernel) + "\n\n.. toctree::\n   :maxdepth: 2\n\n"
-    (folder / "index.rst").write_text(index + "".join(f"   {page.file}\n" for page in pages), encoding="utf-8")
+    names = [*(page.file for page in pages), *_WRITTEN]
+    (folder / "index.rst").write_text(index + "".join(f"   {name}\n" for name in names), encoding="utf-8")
+    for name in _WRITTEN:
+        shutil.copy(Path(__file__).with_name(f"{name}.rst"), folder)
     for page in pages:
         (folder / f"{page.file}.rst").write_text(_text(page), encoding="utf-8")

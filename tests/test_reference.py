@@ -51,6 +51,16 @@ def test_pages_are_rooms(pages):
     assert "What accumulates along an axis" in pages["vocabulary"]
 
 
+def test_what_is_trusted_is_told(pages):
+    text = re.sub(r"<[^>]+>|\s+", " ", pages["trust"])
+    for part in ("disk cache", "Files and bytes", "Checkpoints", "Pickle", "Numba", "Notebooks", "Messages from pages"):
+        assert part in text, part
+    sources = "".join(path.read_text() for path in (ROOT / "nxkernel").rglob("*.py"))
+    variables = set(re.findall(r"\b(?:NXKERNEL|XDG)_[A-Z_]+\b", text))
+    assert {"NXKERNEL_CACHE_DIR", "NXKERNEL_CACHE_KEY"} <= variables
+    assert {name for name in variables if f'"{name}"' not in sources} == set()
+
+
 def test_names_of_numpy_are_listed(pages):
     text = re.sub(r"<[^>]+>", "", pages["numpy"])
     listed, refused = text.split("Not there", 1)[0], text.rsplit("which are refused by name:", 1)[1]
