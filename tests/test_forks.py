@@ -51,7 +51,7 @@ ELSEWHERE = {
     ("nxkernel/compilers/numba_cuda/worker.py", "threading.Timer"): "a process of its own, which never forks",
     ("nxkernel/compilers/numba_cuda/workers.py", "subprocess.Popen"): "_leave_workers",
     ("nxkernel/compilers/numba_cuda/workers.py", "threading.Thread"): "ends with its call",
-    ("nxkernel/defn/captures.py", "functools.cached_property"): "other people's are asked for",
+    ("nxkernel/defn/lookups.py", "functools.cached_property"): "other people's are asked for",
 }
 
 

@@ -114,7 +114,7 @@ class Definition(Compiled):
         content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.face}"
         self._family: Family = family(self.__name__, content, subjects.place(plain))
 
-    @functools.cached_property
+    @cached_property
     def _silent(self) -> bool:
         """Whether its text leaves open whose rules hold."""
         return self.syntax and not self._promoted and faces.is_silent(subjects.plain(self.__nx_function__))
