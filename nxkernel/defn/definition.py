@@ -460,7 +460,7 @@ class Definition(Compiled):
             try:
                 with negative.by_text(self._silent):
                     traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
-                outside.refuse_traced(self.__name__)
+                outside.refuse_traced(self.__name__, arguments.survey.whole)
                 break
             except AssignedError as found:
                 misuse.check_once(self.__name__, arguments.used_up)

@@ -113,6 +113,11 @@ def is_settled(value: Any) -> bool:
     return is_of(type(value).__module__, "nxkernel") or contents.origin(type(value)) is not object
 
 
+def has_own_code(kind: type) -> bool:
+    """Whether nothing but code of the user's has to do with the attributes of a class's objects."""
+    return not any(installed(parent) for parent in kind.__mro__[:-1])
+
+
 def along(value: Any, names: tuple[str, ...]) -> Any:
     """An attribute of an attribute."""
     for name in names:

@@ -54,11 +54,14 @@ class Reads:
         Global names that it assigns.
     introspects : bool
         Whether it may ask a function for attributes and defaults that are not there.
+    names : frozenset of str
+        All names of globals and attributes that stand in it.
     """
 
     paths: tuple[Path, ...]
     written: frozenset[str]
     introspects: bool = False
+    names: frozenset[str] = frozenset()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -73,7 +76,9 @@ def of_code(code: types.CodeType) -> Reads:
     first = code.co_varnames[0] if code.co_argcount else ""
     scan = _Scan(frozenset(code.co_freevars), first)
     scan.run(code, first)
-    return Reads(tuple(scan.paths), frozenset(scan.written), scan.introspects)
+    names = frozenset(scan.names)
+    introspects = not _INTROSPECTION.isdisjoint(names)
+    return Reads(tuple(scan.paths), frozenset(scan.written), introspects, names)
 
 
 class _Scan:
@@ -84,12 +89,12 @@ class _Scan:
         self.paths: dict[Path, None] = {}
         #: The global names that the code assigns.
         self.written: set[str] = set()
-        self.introspects = False
+        self.names: set[str] = set()
 
     def run(self, code: types.CodeType, first: str) -> None:
         """Collect from code; `first` is how it calls the subject, if it can."""
         instructions = [step for step in dis.get_instructions(code) if step.opname not in _FILLERS]
-        self.introspects = self.introspects or not _INTROSPECTION.isdisjoint(code.co_names)
+        self.names.update(code.co_names)
         own = set(code.co_varnames) | set(code.co_cellvars)
         root, names = "", []
         if first and first in _rebound(instructions):

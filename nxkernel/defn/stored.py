@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dis
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from nxkernel.defn import places, reads, subjects
@@ -59,14 +59,20 @@ class Stored:
             if before is not _NONE and _content(cell) is not before:
                 cell.cell_contents = before
 
-    def refuse_traced(self, function: str) -> None:
+    def refuse_traced(self, function: str, read: Collection[int]) -> None:
         """Refuse traced values where something else was before.
+
+        Parameters
+        ----------
+        function : str
+        read : collection of int
+            By identity, the containers that the function looks into.
 
         Raises
         ------
         NxTypeError
         """
-        for place, key, value in self._new():
+        for place, key, value in self._new(read):
             if _holds_traced(value):
                 self.undo()
                 raise NxTypeError(
@@ -77,7 +83,7 @@ class Stored:
                     )
                 )
 
-    def _new(self) -> Iterator[tuple[str, Any, Any]]:
+    def _new(self, read: Collection[int]) -> Iterator[tuple[str, Any, Any]]:
         """What is not what it was: its place for people, the name or key that it is stored under, and what it is."""
         for name, before in self._globals.items():
             if self._space.get(name, _NONE) is not before:
@@ -86,8 +92,8 @@ class Stored:
             if _content(cell) is not before:
                 yield f"`{name}`, a name of the function around it", name, _content(cell)
         for name, held, copy in self._watch.differences():
-            if isinstance(held, set) or (isinstance(held, list) and len(held) != len(copy)):
-                # A list that is filled keeps a log, whose traced values say by themselves that they are none any more.
+            if isinstance(held, set) or (isinstance(held, list) and len(held) != len(copy) and id(held) not in read):
+                # A list that is only filled is a log, whose traced values say by themselves that they are dead.
                 continue
             for key, now in _changed(held, copy):
                 yield _place(name, held, key), key, now

@@ -25,6 +25,7 @@ from nxkernel.defn.lookups import (
     attribute,
     ends_at,
     from_class,
+    has_own_code,
     in_class,
     is_of,
     is_of_slot,
@@ -38,6 +39,7 @@ from nxkernel.defn.lookups import (
     still,
     unwrapped,
 )
+from nxkernel.defn.reach import OF_OBJECT, Reach
 from nxkernel.defn.stand_ins import replaceable, slots
 from nxkernel.defn.states import (
     CONTAINERS,
@@ -66,6 +68,8 @@ _BUILTINS = dict(vars(builtins))
 _SPECIAL = frozenset({"__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__",
                       "__path__", "__spec__"})  # fmt: skip
 _CACHED = type(functools.cache(len))
+#: What leads to the methods of a class, before it is known that somebody calls them; a class is out of a trace's reach.
+_NOBODY = type("Nobody", (), {})
 #: What is called like a function, and stands for something else.
 _NO_FUNCTIONS = (np.ufunc, *weakref.ProxyTypes)
 
@@ -94,6 +98,7 @@ class Walk:
         self.functions: list[tuple] = []
         self.introspects = False
         self.methods: list[tuple[Any, str, types.FunctionType]] = []
+        self.reach = Reach()
         self._room = _MOST
         self._around: list[Any] = []
         self._seen: dict[Any, int] = {}
@@ -105,8 +110,8 @@ class Walk:
 
     # Values ----------------------------------------------------------------------------------------------------
 
-    def value(self, value: Any, name: str, read: Callable[[], Any] | None) -> None:
-        """Take a value in; `read` gives it at a later call, where it may be another one."""
+    def value(self, value: Any, name: str, read: Callable[[], Any] | None, via: str = "") -> None:
+        """Take a value in; `read` gives it at a later call, where it may be another one, `via` what code calls it."""
         if is_array(value):
             self._array(value, name, read or functools.partial(itself, value))
             return
@@ -115,7 +120,9 @@ class Walk:
         state = constant(value)
         if state is not None:
             self._add(state, name, describe(value))
-        elif not self._met_before(id(value), value):
+            return
+        self.reach.lead(self._around, value, via)
+        if not self._met_before(id(value), value):
             self._around.append(value)
             self._compound(value, name)
             self._around.pop()
@@ -135,12 +142,9 @@ class Walk:
             self.parts.setdefault(_label(name), (state, text))
 
     def _anew(self, value: Any, name: str, what: str) -> None:
-        """Note what cannot be compared: from now on there is no equal survey."""
+        """Note what cannot be compared: where the function can get at it, there is no equal survey."""
         label = _label(name or type(value).__name__)
-        self.anew[label] = what
-        if hasattr(type(value), "__next__"):
-            self.used_up.append(label.partition(" ")[2])
-        self._add(object(), name, what)
+        self.reach.note(self._around, (label, what, hasattr(type(value), "__next__")))
 
     def _is_anew(self, value: Any, name: str) -> bool:
         """Whether what a function, class or module gives is none that could be compared, which is noted then."""
@@ -168,13 +172,18 @@ class Walk:
         self._waiting.append((tuple(self._around), value))
 
     def settle(self) -> None:
-        """Find what leads to arrays by way of something that had been met before."""
+        """Find what leads to arrays by way of something that had been met before, and what is read anew."""
         found = -1
         while found != len(self.leads):
             found = len(self.leads)
             for around, value in self._waiting:
                 if id(value) in self.leads:
                     self.leads.update((id(owner), owner) for owner in around)
+        for label, what, is_used_up in self.reach.reached():
+            self.anew[label] = what
+            self.parts[label] = (object(), what)
+            self.states.append(object())
+            self.used_up += [label.partition(" ")[2]] if is_used_up else []
 
     def _array(self, value: Any, name: str, read: Callable[[], Any]) -> None:
         spec = spec_of(value)
@@ -341,6 +350,7 @@ class Walk:
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         read = reads.of_code(code)
         self.introspects = self.introspects or read.introspects
+        self.reach.runs(function, read.names, read.introspects)
         for path in read.paths:
             root = path.names[0]
             if path.root == "global":
@@ -407,6 +417,7 @@ class Walk:
             inner = attribute(value, part) if method is None else method
             if inner is MISSING or (is_outside(inner) and not isinstance(value, types.ModuleType | type)):
                 break
+            self.reach.lead(self._around, value)
             self._around.append(value)
             if place not in self._read:
                 self._read.add(place)
@@ -460,6 +471,8 @@ class Walk:
             self.value(method.__self__, f"{name}.__self__", None)
 
     def _bound(self, function: types.FunctionType, name: str, subject: Any, owner: str = "") -> None:
+        self.reach.lead(self._around, function)
+        self.reach.lead(self._around, subject)
         if self._met_before((id(function), id(subject)), function):
             return
         self._kept.append(subject)
@@ -476,7 +489,7 @@ class Walk:
     def _object(self, value: Any, name: str) -> None:
         """An object of a class of the user's: its attributes, what a class in C holds of it, the code of its class."""
         kind = type(value)
-        self.value(kind, kind.__name__, functools.partial(type, value))
+        self.value(kind, kind.__name__, functools.partial(type, value), OF_OBJECT)
         if issubclass(kind, enum.Enum):
             # People know it by its name, and not by what the class keeps in it.
             self._add(("object", value._name_), name, describe(value))
@@ -497,8 +510,14 @@ class Walk:
         self._attributes(value, name)
 
     def _attributes(self, value: Any, name: str) -> None:
+        open_ = not has_own_code(type(value))
         for slot in slots(type(value)):
-            self.value(attribute(value, slot), f"{name}.{slot}", functools.partial(attribute, value, slot))
+            self.value(
+                attribute(value, slot),
+                f"{name}.{slot}",
+                functools.partial(attribute, value, slot),
+                "" if open_ else slot,
+            )
         attributes = attributes_of(value)
         if attributes is None or issubclass(type(value), threading.local):
             return
@@ -507,7 +526,8 @@ class Walk:
         self.equal.append((functools.partial(tuple, attributes), keys))
         for key in keys:
             inner = f"{name} behind its decorator" if key == "__wrapped__" else f"{name}.{key}"
-            self.value(attributes[key], inner, functools.partial(getitem, attributes, key))
+            read = functools.partial(getitem, attributes, key)
+            self.value(attributes[key], inner, read, "" if open_ else key)
 
     def _module(self, value: types.ModuleType, name: str) -> None:
         """A module that is handed on: one of the user's with all of its names."""
@@ -534,17 +554,21 @@ class Walk:
         for parent in value.__mro__:
             if installed(parent):
                 continue
-            keys = tuple(vars(parent))
+            keys, open_ = tuple(vars(parent)), not has_own_code(parent)
             self.equal.append((functools.partial(tuple, vars(parent)), keys))
             for key in keys:
                 found = vars(parent)[key]
                 inner = unwrapped(found)
                 if isinstance(inner, types.FunctionType):
                     self.equal.append((functools.partial(still, getitem, vars(parent), [key], [found]), True))
+                    self._around.append(_NOBODY)
                     self.value(inner, f"{parent.__name__}.{key}", None)
+                    self._around.pop()
+                    self.reach.has_method(value, inner, "" if open_ else key)
                 elif not key.startswith("__") and not is_of_slot(inner):
                     self._hidden += issubclass(value, enum.Enum)
-                    self.value(inner, f"{parent.__name__}.{key}", functools.partial(getitem, vars(parent), key))
+                    read = functools.partial(getitem, vars(parent), key)
+                    self.value(inner, f"{parent.__name__}.{key}", read, "" if open_ else key)
                     self._hidden -= issubclass(value, enum.Enum)
 
 

@@ -53,6 +53,13 @@ def _converted(value: Any, argument: str) -> np.ndarray:
                 "Fill it: x.filled(0) puts zeros where it is masked, x.filled(np.nan) NaN into floats.",
             )
         )
+    if isinstance(value, np.matrix):
+        raise NxTypeError(
+            message(
+                f"a NumPy matrix is no tensor: its `*` and `**` are products of matrices{named(argument)}.",
+                "Make an array of it, np.asarray(m), and write a @ b for products.",
+            )
+        )
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
     from nxkernel.tensor import frames

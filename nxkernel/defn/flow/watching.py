@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from nxkernel.defn import reads
 from nxkernel.defn.flow.unassigned import Unassigned
 from nxkernel.defn.states import attributes_of, definition_of, installed
 from nxkernel.operand import Operand, Proxy
@@ -66,7 +67,7 @@ class Watch:
         defaults = function.__defaults__ or ()
         for name, value in zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults, strict=False):
             self._add(name, value, 0)
-        for name in code.co_names:
+        for name in {path.names[0]: None for path in reads.of_code(code).paths if path.root == "global"}:
             if name in function.__globals__:
                 self._add(name, function.__globals__[name], 0)
 
