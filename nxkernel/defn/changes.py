@@ -167,6 +167,8 @@ def _between(label: str, one: tuple[Any, str] | None, other: tuple[Any, str] | N
     elif type(there) is Described is type(here) and (pairs := list(_inside(there, here))):
         for suffix, old, new in pairs:
             yield _valued(role, name + suffix, old, new)
+    elif type(there) is Described is type(here) and _is_put_in_order(there.inside, here.inside):
+        yield Change.saying(f"{role} {name}: its order has changed", "value", role, [name], there, here)
     elif is_type(there) and is_type(here):
         yield Change.of(role, [name], "type", there, f"{here} of other values" if there == here else here)
     elif there == here:
@@ -227,7 +229,7 @@ def _alike(role: str, name: str, before: Any, state: Any, text: str) -> Change:
         )
         return Change.of(role, [f"{name}, from character {first}"], "value", there, here)
     if isinstance(before, tuple) and isinstance(state, tuple) and len(before) != len(state):
-        there, here = (f"{text} of {len(each) - 1}" for each in (before, state))
+        there, here = (f"{text} of {len(each) - 2}" for each in (before, state))
         return Change.of(role, [name], "value", there, here)
     return _anew(role, name, text)
 
@@ -291,6 +293,11 @@ def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
     else:
         there, here = map(containers.describe, (before, state))
         yield Change.of("argument", [path], "structure", there, here if there != here else f"another {here}")
+
+
+def _is_put_in_order(before: Any, now: Any) -> bool:
+    """Whether two dicts differ in the order of their keys alone."""
+    return isinstance(before, Mapping) and before == now and list(before) != list(now)
 
 
 def _is_function(state: Any) -> bool:

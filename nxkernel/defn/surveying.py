@@ -305,12 +305,14 @@ class Walk:
         # What a class makes of `[]` is for its own code to say.
         get = getitem if kind is base else base.__getitem__
         if base is dict:
-            keys = tuple(dict.keys(value))
-            self.states.append((kind, keys_of(keys)))
+            # The order of an OrderedDict is its own, and none that it has as a dict.
+            live = (collections.OrderedDict if issubclass(kind, collections.OrderedDict) else dict).keys(value)
+            keys = tuple(live)
+            size = keys_of(keys)
             if all(type(key) is str for key in keys):
-                self.equal.append((functools.partial(tuple, dict.keys(value)), keys))
+                self.equal.append((functools.partial(tuple, live), keys))
             else:
-                self.equal.append((functools.partial(keys_of, dict.keys(value)), keys_of(keys)))
+                self.equal.append((functools.partial(keys_of, live), size))
                 for key in keys:
                     if constant(key) is None:
                         self.value(key, name, None)
@@ -318,7 +320,7 @@ class Walk:
                 self.value(value.default_factory, f"{name}.default_factory", read_attribute(value, "default_factory"))
         else:
             keys = tuple(range(base.__len__(value)))
-            self.states.append((kind, len(keys), getattr(value, "maxlen", None)))
+            size = len(keys), getattr(value, "maxlen", None)
             if not fixed:
                 self.equal.append((functools.partial(base.__len__, value), len(keys)))
         items = [get(value, key) for key in keys]
@@ -330,8 +332,9 @@ class Walk:
             watched = [keys[place] for place in plain], [items[place] for place in plain]
             self.equal.append((functools.partial(still, get, value, *watched), True))
         if len(plain) == len(items):
-            self._add((kind, *states), name, describe(value))
+            self._add((kind, size, *states), name, describe(value))
             return
+        self.states.append((kind, size))
         fields = getattr(kind, "_fields", None)
         for place, (key, item) in enumerate(zip(keys, items, strict=True)):
             label = f"{name}.{fields[place]}" if fields else f"{name}[{key!r}]"

@@ -46,7 +46,8 @@ def bodies_run(function):
     plain = function.__nx_function__
     while isinstance(plain, functools.partial):
         plain = plain.func
-    code = getattr(plain, "__func__", plain).__code__
+    plain = getattr(plain, "__func__", plain)
+    code = getattr(plain, "__code__", None) or type(plain).__call__.__code__
     count = [0]
 
     def met(frame, event, _argument):

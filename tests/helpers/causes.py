@@ -366,4 +366,38 @@ DEFINITIONS = rows(
     ("f = nx.jit(nx.vmap(lambda x: x * x))\n", X, "", "np.ones(4)", "argument x: f64[3] → f64[4]"),
 )  # fmt: skip
 
-CAUSES = [*ARGUMENTS, *CONTAINERS, *OPTIONS, *REBOUND, *CAPTURED, *DEFINITIONS]
+TWO = "p, q = np.ones(3), np.ones(3)\n@nx.defn\ndef f(x):\n    return x * p + q\n"
+INNER = "@nx.defn\ndef g(x, *, k=2.0):\n    return x * k\n@nx.defn\ndef f(x):\n    return g(x) + 1\n"
+TABLE = "k = collections.OrderedDict(a=1, b=2)\n@nx.defn\ndef f(x):\n    return x * k['a']\n"
+SESSIONS = rows(
+    (FIRST, X, "nx.global_default_options(compiler='numba_cpu')", "", "compiler: evaluator → numba_cpu"),
+    (TWO, X, "p, q = q, p", "", ""),
+    (TWO, X, "q = p", "", ""),
+    (TWO, X, "q = 0.5", "", "captured q: f64[3] → 0.5"),
+    (TWO, X, "q = np.ones((2, 3))", "np.ones(1)", ("argument x: f64[3] → f64[1]", "captured q: f64[3] → f64[2][3]")),
+    (TWO, X, "p = q = np.ones(3, 'f4')", "", "captured p and q: f64[3] → f32[3]"),
+    (INNER, X, "f.__nx_function__", "", ""),
+    (INNER, X, INNER.partition("@nx.defn\ndef f")[0].replace("2.0", "3.0"), "", "captured k of g: 2.0 → 3.0",
+     NUMBER.format("k of g", CAPTURE)),
+    (INNER, X, INNER.partition("@nx.defn\ndef f")[0].replace("x * k", "x + k"), "", "captured g: its code has changed"),
+    (TABLE, X, "k['a'] = 5", "", "captured k['a']: 1 → 5"),
+    (TABLE, X, "k.move_to_end('a')", "", "captured k: its order has changed"),
+    (TABLE.replace("collections.Ordered", "").replace("Dict(", "dict("), X, "k['a'] = k.pop('a')", "", "captured k: its order has changed"),
+    ("k = {1: 2.0}\n@nx.defn\ndef f(x):\n    return x * k[1]\n", X, "k = {1.0: 2.0}", "", "captured k: {1: 2.0} → {1.0: 2.0}"),
+    ("k = collections.deque([1, 2])\n@nx.defn\ndef f(x):\n    return x * k[0]\n", X, "k.append(3)", "",
+     "captured k: deque([1, 2]) → deque([1, 2, 3])"),
+    ("@dataclasses.dataclass(frozen=True)\nclass K:\n    rate: float = 0.5\nf = nx.jit(lambda x, *, k: x * k.rate)\n",
+     f"{X}, k=K()", "", f"{X}, k=K(0.25)", "option k.rate: 0.5 → 0.25", NUMBER.format("k.rate", CAPTURE)),
+    ("class K:\n    __slots__ = ('rate',)\nk = K()\nk.rate = 0.5\nf = nx.jit(lambda x: x * k.rate)\n", X, "k.rate = 0.25", "",
+     "captured k.rate: 0.5 → 0.25", NUMBER.format("k.rate", CAPTURE)),
+    ("class K:\n    def __init__(self, rate):\n        self._rate = rate\n    @property\n    def rate(self):\n        return self._rate\n"
+     "k = K(0.5)\nf = nx.jit(lambda x: x * k.rate)\n", X, "k._rate = 0.25", "", "captured k._rate: 0.5 → 0.25",
+     NUMBER.format("k._rate", CAPTURE)),
+    ("class K:\n    def __init__(self, rate):\n        self.rate = rate\n    def __call__(self, x):\n        return x * self.rate\n"
+     "k = K(0.5)\nf = nx.jit(k)\n", X, "k.rate = 0.25", "", "captured self.rate: 0.5 → 0.25", NUMBER.format("self.rate", CAPTURE)),
+    ("@nx.defn\ndef f(x):\n    for i in range(3):\n        x = x * 0.5\n    return x\n", X, "", "np.ones(4)",
+     "argument x: f64[3] → f64[4]"),
+    ("@nx.defn\ndef f(x):\n    if nx.sum(x) > 1.0:\n        return x\n    return -x\n", X, "", "-np.ones(3)", ""),
+)  # fmt: skip
+
+CAUSES = [*SESSIONS, *ARGUMENTS, *CONTAINERS, *OPTIONS, *REBOUND, *CAPTURED, *DEFINITIONS]
