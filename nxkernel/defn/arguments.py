@@ -12,7 +12,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.defn import containers, devices, faces, places
 from nxkernel.defn.captures import Survey
-from nxkernel.defn.changes import Parts, root_of
+from nxkernel.defn.changes import KEYWORDS, Parts, root_of
 from nxkernel.defn.leaf import Leaf, array_of, kind_of, spec_of
 from nxkernel.defn.states import constant, describe
 from nxkernel.defn.surveying import Walk
@@ -319,7 +319,7 @@ class Arguments:
         if self.hooks:
             found["hooks"] = (self.hooks, ", ".join(sorted(self.hooks)))
         if len(self.order) > 1:
-            found["the order of the keywords"] = (self.order, ", ".join(self.order))
+            found[KEYWORDS] = (self.order, ", ".join(self.order))
         if self.donated:
             given_away = tuple([self.paths[place] for place in self.donated])
             found["donated"] = (given_away, ", ".join(given_away))

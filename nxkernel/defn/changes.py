@@ -17,6 +17,8 @@ Parts = dict[str, tuple[Any, str]]
 
 #: What is said of a change that has no values, and of what is there only before, or only now.
 CODE_CHANGED, MADE_ANEW, ABSENT = "its code has changed", "something that it captures was made anew", "absent"
+#: What the order of keywords is called, which is another one where there are others.
+KEYWORDS = "the order of the keywords"
 #: As many lines make a reason; so many names stand in one of them, for a change that they have in common.
 MOST, _NAMED = 6, 2
 #: How much of a long text is shown around the first difference.
@@ -112,8 +114,9 @@ def differing(there: Parts, here: Parts) -> list[str]:
         one, other = there.get(label), here.get(label)
         if one is not None and other is not None and one[0] == other[0]:
             continue
-        one_sided = label.startswith("captured ") and (one is None or other is None)
-        (named if one_sided and is_code((one or other)[0]) else found).append(label)
+        one_sided = one is None or other is None
+        follows = label.startswith("captured ") and is_code((one or other)[0])
+        (named if one_sided and (follows or label == KEYWORDS) else found).append(label)
     twice = {f"captured {label.partition(' ')[2]}" for label in found if label.startswith("option ")}
     return [label for label in found if label not in twice] or named
 
@@ -277,8 +280,10 @@ def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
     elif one[0] == "dict":
         old, new = (dict(zip(each[1].keys, each[2], strict=True)) for each in (one, other))
         if one[1] != other[1] and old.keys() == new.keys():
-            # In another order, or a dict of another class.
-            yield Change.of("argument", [path], "structure", *map(containers.describe, (before, state)))
+            if one[1].class_ is other[1].class_ and one[1].keys != other[1].keys:
+                yield Change.saying(f"argument {path}: its order has changed", "structure", "argument", [path])
+            else:
+                yield Change.of("argument", [path], "structure", *map(containers.describe, (before, state)))
             return
         for key in dict.fromkeys([*new, *old]):
             if key in old and key in new:

@@ -118,6 +118,7 @@ ARGUMENTS = [
         ("x, *more: x + sum(more)", f"{X}, 1.0", "", f"{X}, 1.0, 2.0", "argument more[1]: absent → f32"),
         ("x, **more: x + more['a']", f"{X}, a={X}", "", f"{X}, a=np.ones(1)", "argument a: f64[3] → f64[1]"),
         ("x, **more: x + sum(more.values())", f"{X}, a={X}", "", f"{X}, a={X}, b={X}", "argument b: absent → f64[3]"),
+        ("x, **more: x + sum(more.values())", f"{X}, a={X}, b={X}", "", f"{X}, b={X}, a={X}", "the order of the keywords: a, b → b, a"),
     ),
 ]  # fmt: skip
 
@@ -132,7 +133,7 @@ CONTAINERS = rows(
     ("p: p[0]", f"({X}, {X})", "", f"({X},)", "argument p: a tuple of 2 → of 1"),
     ("p: p[0]", f"[{X}] * 3", "", f"[{X}, {X}, np.ones(3, 'f4')]", "argument p[2]: f64[3] → f32[3]"),
     ("p: p['a']", f"{{'a': {X}}}", "", f"{{'a': {X}, 'b': {X}}}", "argument p['b']: absent → ·"),
-    ("p: p['a']", f"{{'a': {X}, 'b': {X}}}", "", f"{{'b': {X}, 'a': {X}}}", ""),
+    ("p: p['a']", f"{{'a': {X}, 'b': {X}}}", "", f"{{'b': {X}, 'a': {X}}}", "argument p: its order has changed"),
     ("p: p['a']", f"{{'a': {X}, 'b': {X}}}", "", f"{{'a': {X}}}", "argument p['b']: · → absent"),
     ("p: p['a']", f"{{'a': {X}, 'b': {X}}}", "", f"{{'a': {X}, 'c': {X}}}", ("argument p['c']: absent → ·", "argument p['b']: · → absent")),
     ("p: p['a']", f"{{'a': {X}}}", "", "{'a': np.ones(4)}", "argument p['a']: f64[3] → f64[4]"),
