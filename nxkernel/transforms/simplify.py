@@ -382,17 +382,6 @@ def _after_nothing(node: Expr) -> Expr | None:
 
 
 @_rule(p.elem)
-def _the_same_on_both_sides(node: Expr) -> Expr | None:
-    choice, index = node.operands[0], node.params["index"]
-    if choice.primitive is not p.cond:
-        return None
-    # Parameters are not compared as nodes: each side has its own.
-    sides = [choice.params[side] for side in ("then", "otherwise")]
-    one, other = ({p_: k for k, p_ in enumerate(side.parameters)}.get(side.outputs[index]) for side in sides)
-    return choice.operands[1 + one] if one is not None and one == other else None
-
-
-@_rule(p.elem)
 def _with_own_gradient(node: Expr) -> Expr | None:
     # Gradients have been taken by now.
     whole = node.operands[0]
