@@ -9,7 +9,15 @@ import random_loops
 from catalogue import PROGRAMS
 from comparing import compare
 from fuzzing import repeat
-from interpreting import DisorderError, MeaningError, OutOfBoundsError, OverlapError, interpreter, spread_loops
+from interpreting import (
+    DisorderError,
+    MeaningError,
+    OutOfBoundsError,
+    OverlapError,
+    UnwrittenError,
+    interpreter,
+    spread_loops,
+)
 from nxkernel.compilers import independence, maps, plan, updates
 from nxkernel.compilers.independence import Independence
 from nxkernel.defn import cache
@@ -182,4 +190,14 @@ def test_steps_that_touch_the_same_are_found(interpreted, monkeypatch):
     line = rows_by_the_first.__code__.co_firstlineno + 1
     assert str(error.value) == (
         f"a step of put_slice ({__file__}, line {line}) reads an element of the array x that another one writes"
+    )
+
+
+def test_steps_in_a_wrong_order_are_found(interpreted, monkeypatch):
+    monkeypatch.setattr(plan._Laying, "_ordered", staticmethod(lambda steps: steps[::-1]))
+    with pytest.raises(UnwrittenError) as error:
+        nx.jit(lambda x: nx.sort(nx.sort(x) * 2), compiler=interpreted)(np.arange(6.0))
+    line = test_steps_in_a_wrong_order_are_found.__code__.co_firstlineno + 3
+    assert str(error.value) == (
+        f"multiply ({__file__}, line {line}) reads elements of the workspace that nobody has written"
     )

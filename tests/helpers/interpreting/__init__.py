@@ -4,7 +4,7 @@ An interpreted program does what the native one does, from the same plan. On its
 
 * where two turns of a loop that may be spread over threads touch one element, and one of them writes it (`races`);
 * where steps of a kernel, or elements of a vector, touch what others of them write (`nests`);
-* where something is read or written outside of the value that it belongs to (`memory`);
+* where something is read or written outside of the value that it belongs to, or read that nobody wrote (`memory`);
 * where a step leaves in memory something else than what its nodes mean (`checking`).
 """
 
@@ -24,13 +24,14 @@ from nxkernel.compilers.plan import Control
 from nxkernel.graph.expr import Graph
 
 from .checking import MeaningError
-from .memory import Block, Memory, OutOfBoundsError, whole
+from .memory import Block, Memory, OutOfBoundsError, UnwrittenError, whole
 from .nests import DisorderError
 from .plans import Scope
 from .races import OverlapError
 
 __all__ = [
-    "DisorderError", "Interpreter", "MeaningError", "OutOfBoundsError", "OverlapError", "interpreter", "spread_loops",
+    "DisorderError", "Interpreter", "MeaningError", "OutOfBoundsError", "OverlapError", "UnwrittenError",
+    "interpreter", "spread_loops",
 ]  # fmt: skip
 
 

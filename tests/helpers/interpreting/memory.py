@@ -32,8 +32,10 @@ class Block:
         self.name, self.serial = name, next(_serial)
         #: Longer than asked for, so that it can be seen as elements of any type.
         self.bytes = np.full(-(-max(size, 1) // 16) * 16, POISON, dtype=np.uint8)
+        self.written = np.zeros(len(self.bytes), dtype=bool)
         if data is not None:
             self.bytes[:size] = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+            self.written[:size] = True
 
     def elements(self, dtype: np.dtype) -> np.ndarray:
         """All of it as elements of a type."""
@@ -66,6 +68,10 @@ class OutOfBoundsError(AssertionError):
     """Something is read or written outside of the value that it belongs to."""
 
 
+class UnwrittenError(AssertionError):
+    """Something is read that nobody has written."""
+
+
 class Memory:
     """Reads and writes blocks, and tells watchers of it.
 
@@ -82,6 +88,8 @@ class Memory:
     def read(self, address: Address, dtype: np.dtype, indices: np.ndarray, what: object) -> np.ndarray:
         """The elements at some indices from an address on."""
         places = self._places(address, dtype, indices, what, "reads")
+        if not address.block.written[places].all():
+            raise UnwrittenError(f"{what} reads elements of {address.block.name} that nobody has written")
         for watcher in self.watchers:
             watcher.read(address.block, places, dtype.itemsize, what)
         return address.block.elements(dtype)[places // dtype.itemsize]
@@ -93,6 +101,8 @@ class Memory:
         for watcher in self.watchers:
             watcher.write(address.block, places, dtype.itemsize, what)
         address.block.elements(dtype)[places // dtype.itemsize] = values
+        for byte in range(dtype.itemsize):
+            address.block.written[places + byte] = True
 
     def copy(self, target: Address, source: Address, like: Expr | Spec, what: object) -> None:
         """Copy a value of a type and a shape."""

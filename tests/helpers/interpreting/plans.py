@@ -349,7 +349,7 @@ class _Spread(_Loop):
         ]
         for k, operand in enumerate(self.node.operands):
             if scalars.is_single(operand):
-                own[k]().block.bytes[:] = inputs[k]().block.bytes
+                self.copy(own[k](), inputs[k](), operand)
         workspace = Block(body.workspace, "memory of a thread")
         outputs = [number(array, "a result of a turn") for array in body.arrays]
         turned = Scope(self.memory, body, own, outputs, lambda: whole(workspace, body.workspace))
