@@ -21,6 +21,8 @@ CODE_CHANGED, MADE_ANEW, ABSENT = "its code has changed", "something that it cap
 KEYWORDS = "the order of the keywords"
 #: As many lines make a reason; so many names stand in one of them, for a change that they have in common.
 MOST, _NAMED = 6, 2
+#: Dicts of so many keys are shown whole where their order is another one.
+_SHOWN = 8
 #: How much of a long text is shown around the first difference.
 _AROUND = 20
 
@@ -280,7 +282,7 @@ def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
     elif one[0] == "dict":
         old, new = (dict(zip(each[1].keys, each[2], strict=True)) for each in (one, other))
         if one[1] != other[1] and old.keys() == new.keys():
-            if one[1].class_ is other[1].class_ and one[1].keys != other[1].keys:
+            if len(old) > _SHOWN and one[1].class_ is other[1].class_ and one[1].keys != other[1].keys:
                 yield Change.saying(f"argument {path}: its order has changed", "structure", "argument", [path])
             else:
                 yield Change.of("argument", [path], "structure", *map(containers.describe, (before, state)))
