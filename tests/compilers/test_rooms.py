@@ -3,7 +3,8 @@
 import pytest
 
 import nxkernel as nx
-from compiling import planned, spec
+from compiling import graph_of, spec
+from nxkernel.compilers.numba_cpu.planning import planner
 from nxkernel.compilers.plan import Control
 from nxkernel.compilers.rooms import rooms, turn
 from nxkernel.ops import control
@@ -23,7 +24,8 @@ def loop(body, count):
         )
         return tuple(after[1:])
 
-    plan = planned(function, *[SHAPE] * count)
+    # As it was recorded: what never changes would be carried no more.
+    plan = planner().program(graph_of(function, *[SHAPE] * count))
     return next(step.work for step in plan.steps if isinstance(step.work, Control))
 
 
