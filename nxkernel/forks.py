@@ -54,7 +54,7 @@ _lost = False
 
 @functools.cache
 def watch() -> None:
-    """Have forks wait, and children begin anew, from now on: there is something that may be compiled."""
+    """Have forks wait, and children begin anew, from now on; so it is as soon as there is something to begin anew."""
     # Handlers for the time before a fork run in the reverse order: that of `logging`, which takes a lock that others
     # wait for while they import or compile, must come after this one, and so it must be known before.
     import logging  # noqa: F401
@@ -94,9 +94,17 @@ def in_child(function: Called) -> Called:
     callable
         The same.
     """
-    owned = hasattr(function, "__self__")
-    _children.append(weakref.WeakMethod(function) if owned else lambda: function)
+    if hasattr(function, "__self__"):
+        _children.append(weakref.WeakMethod(function, _forget))
+        watch()
+    else:
+        _children.append(lambda: function)
     return function
+
+
+def _forget(reference: Any) -> None:
+    with contextlib.suppress(ValueError):
+        _children.remove(reference)
 
 
 def across(locks: Callable[[], Iterable[Any]]) -> None:
@@ -246,9 +254,7 @@ def _is_own(made: Any) -> bool:
 
 
 def _alive() -> Iterator[Callable[[], Any]]:
-    for reference in list(_children):
+    for reference in _children:
         found = reference()
-        if found is None:
-            _children.remove(reference)
-        else:
+        if found is not None:
             yield found

@@ -292,8 +292,10 @@ def test_everything_is_called_in_a_child_whatever_one_of_them_raises():
             self.children += 1
             raise ZeroDivisionError
 
+    known = len(forks._children)
     first, second, gone = Counter(), Counter(), Counter()
     del gone
+    assert len(forks._children) == known + 2
 
     def look():
         return 10 * first.children + second.children

@@ -1,4 +1,5 @@
 import gc
+import os
 import threading
 from types import SimpleNamespace
 
@@ -164,6 +165,19 @@ def test_it_ends_with_its_owner(shell, end):
     end(shell)
     assert not follower.running
     assert shell.callbacks == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_in_a_child_nobody_looks(owner, follower, shell):
+    """The connection to the page is its parent's."""
+    child = os.fork()
+    if not child:
+        stream.emit(Event("miss", "f"))
+        os._exit(10 * owner.looks + follower.running + len(shell.callbacks))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    stream.emit(Event("miss", "f"))
+    assert owner.looks == 1
 
 
 def test_watching_slows_calls_that_hit_by_less_than_five_percent(shell, best_seconds):

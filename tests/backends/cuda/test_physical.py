@@ -1,6 +1,7 @@
 """A GPU by way of CuPy: with a CuPy whose device is the host, and on a GPU where there is one."""
 
 import ctypes
+import os
 
 import numpy as np
 import pytest
@@ -254,10 +255,16 @@ def test_other_errors_of_cuda_stay_what_they_are(fake, machine):
     fake.synchronize()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_child_process_cannot_use_it(fake):
-    fake._forked()
-    with pytest.raises(DeviceFaultError, match="its parent used it before it was forked"):
-        fake.synchronize()
+    child = os.fork()
+    if not child:
+        with pytest.raises(DeviceFaultError, match="its parent used it before it was forked"):
+            fake.synchronize()
+        os._exit(5)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
+    fake.synchronize()
 
 
 def test_between_devices(monkeypatch):
