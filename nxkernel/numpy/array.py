@@ -374,15 +374,25 @@ class Array(Value):
         self.imag.assign(value)
 
     @property
-    def flat(self) -> Array:
+    def flat(self) -> Flat:
         """All elements along one axis."""
-        return self.through(Reshape(self.shape, (self.size,)))
+        return Flat(self.root, (*self.steps, Reshape(self.shape, (self.size,))), self.writeable)
 
     @flat.setter
     def flat(self, value: Any) -> None:
         from nxkernel.numpy.shaping import resize
 
         self.assign(reshaped(operand(resize(value, (self.size,))), self.shape))
+
+
+class Flat(Array):
+    """All elements of an array along one axis, in C order: a part of it is a copy, and is assigned to all the same."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        found = get(self, key)
+        return found.copy() if isinstance(found, Array) else found
 
 
 def wrap(value: Operand, *inputs: Any) -> Value:

@@ -12,11 +12,11 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import keys, picking, reductions
-from nxkernel.numpy.array import Value, as_value, common_shape, fitted, in_order_of, wrap
+from nxkernel.numpy.array import Array, Value, as_value, common_shape, fitted, in_order_of, wrap
 from nxkernel.numpy.joining import stack
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import lifted
-from nxkernel.numpy.ufunc import finished, strong
+from nxkernel.numpy.ufunc import finished
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread, together
 from nxkernel.shapes import normalize_axis
@@ -78,7 +78,9 @@ def _where(condition: Value, x: Any, y: Any) -> Value:
     mask = operand(condition)
     shape = common_shape(condition, wrap(one), wrap(other)) if one.shape or other.shape else condition.shape
     one, other = (spread(convert(side, type_), shape) for side in (one, other))
-    return strong(wrap(apply(p.select, spread(mask, shape), one, other), condition, x, y))
+    found = apply(p.select, spread(mask, shape), one, other)
+    # Also of numbers NumPy makes an array.
+    return wrap(found, condition, x, y) if shape else Array.of(found)
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:

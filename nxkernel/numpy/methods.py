@@ -152,8 +152,8 @@ METHODS |= {
     "transpose": shaping._transpose_method, "view": _view,
 }  # fmt: skip
 METHODS["__round__"] = choosing.round
-METHODS["__copy__"] = shaping.copy
-METHODS["__deepcopy__"] = lambda self, memo: shaping.copy(self)
+METHODS["__copy__"] = lambda self: shaping._copy_method(self, "K")
+METHODS["__deepcopy__"] = lambda self, memo: shaping._copy_method(self, "K")
 
 
 _WHERE = "Where elements lie in memory is for the compiler to say: each program decides anew."
@@ -184,7 +184,7 @@ def _install() -> None:
     for name, entry in _OF_MEMORY.items():
         setattr(Value, name, Hint(name, entry, "an array of a NumPy program"))
     install(Scalar, choosing.SCALAR_PARTS)
-    install(Scalar, {"T": property(lambda self: self)})
+    install(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})
     Scalar.with_shape = lambda self, shape: Array.of(self.node).with_shape(shape)
 
 

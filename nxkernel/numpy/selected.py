@@ -241,3 +241,29 @@ def lifted(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     if parts.any_part(inputs):
         return parts.elementwise(function, inputs)
     return function(*inputs)
+
+
+def _refusing(name: str) -> property:
+    """What arrays have and parts do not, as it depends on the size."""
+
+    def refuse(self: Any) -> NoReturn:
+        self._refuse("this use of it")
+
+    refuse.__doc__ = f"Refused: ``{name}`` of arrays whose sizes are known."
+    return property(refuse)
+
+
+for _class in (parts.Part, Selected):
+    for _name in (
+        "contiguous",
+        "diagonal_of",
+        "flat",
+        "root",
+        "spread_to",
+        "steps",
+        "through",
+        "transposed",
+        "with_shape",
+    ):
+        if not hasattr(_class, _name):
+            setattr(_class, _name, _refusing(_name))

@@ -113,7 +113,7 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     """The elements in a new array, as :func:`numpy.copy`."""
     value = as_value(a)
     if isinstance(value, Scalar):
-        return value
+        return Array.of(value.node)
     if isinstance(value, Part):
         return Part(copy(value.base), value.stretches)
     if isinstance(value, Selected):
@@ -123,8 +123,8 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
 
 
 def _copy_method(self: Value, order: str = "C") -> Any:
-    """The elements in a new array, as :meth:`numpy.ndarray.copy`."""
-    return copy(self, order)
+    """The elements in a new array, as :meth:`numpy.ndarray.copy`; numbers do not change, and are their own copies."""
+    return self if isinstance(self, Scalar) else copy(self, order)
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, **options: Any) -> Any:
@@ -356,6 +356,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
 def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
     """The array with borders, as :func:`numpy.pad`."""
     value = as_array(array)
+    if not value.ndim:
+        return copy(value)
     return in_order_of(_padded(value, _widths(pad_width, value.ndim), mode, options), value)
 
 

@@ -20,9 +20,9 @@ FIRST, SECOND = [1, 0, 2, 3], [2, 1, 3, 1]
 WITHOUT_ZERO = [1, 5, 2, 3]
 OPERATORS = {
     "a ** b": operator.pow, "a + b": operator.add, "a - b": operator.sub, "a * b": operator.mul,
-    "a @ b": operator.matmul, "a / b": operator.truediv, "a // b": operator.floordiv, "a % b": operator.mod, "a & b": operator.and_,
-    "a | b": operator.or_, "a ^ b": operator.xor, "a << b": operator.lshift, "a >> b": operator.rshift,
-    "a < b": operator.lt, "a == b": operator.eq,
+    "a @ b": operator.matmul, "a / b": operator.truediv, "a // b": operator.floordiv, "a % b": operator.mod,
+    "a & b": operator.and_, "a | b": operator.or_, "a ^ b": operator.xor, "a << b": operator.lshift,
+    "a >> b": operator.rshift, "a < b": operator.lt, "a == b": operator.eq,
 }  # fmt: skip
 NUMBERS = [2, 3, 1, 0, -1, -2, True, False, 2.0, 3.0, 1.0, 0.0, 0.5, -1.0, 0.25, 2j, 200, 70000]
 

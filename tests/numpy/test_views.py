@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_face import check
+from nxkernel.errors import NxTypeError
+from source_text import assert_same, function_of
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 
@@ -76,3 +79,31 @@ def test_random_slices_are_assigned(seed):
         return m
 
     check(assigned, np.arange(17 * 9).reshape(17, 9))
+
+
+FOUND_BY_RANDOM_PROGRAMS = """
+p = a.flat[1:3]; p[...] = 0; a.flat[3:] = 7; return a, p
+a.T.flat[1] = 5; a[::-1].flat = 3; return a
+p = np.copy(a[0, 0]); p[...] = 8; return a, p
+p = np.where(a[0, 0] > 1, 2, 3); q = p; p += 5; return p, q
+p = np.pad(a[0, 0] * 1.0, 1); p.fill(3); return p
+p = a[0, 0].flat[0]; return p
+return a + 1j > 3, a + 1j <= 3 + 1j, (a + 1j).ravel() < (a - 1j).ravel()
+return np.maximum.accumulate(a > 2), (a > 2) ** 2, np.subtract.reduce((a > 2).astype("i1"))
+"""
+
+
+@pytest.mark.parametrize("text", FOUND_BY_RANDOM_PROGRAMS.strip().splitlines())
+@pytest.mark.parametrize("compiler", ["numba_cpu", "evaluator"])
+def test_what_random_programs_found(text, compiler):
+    f = function_of(text, "a")
+    ours, theirs = M.copy(), M.copy()
+    assert_same(nx.defn(f, promotion="numpy", compiler=compiler)(ours), f(theirs))
+    np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("text", ["np.diagonal(a[i:, :2])", "a[a > 1].flat", "a[i:].flat"])
+def test_parts_of_traced_length_refuse_what_takes_a_size(text):
+    f = function_of(f"return {text}", "a, i")
+    with pytest.raises(NxTypeError, match="only the running program knows: this use of it is not possible"):
+        nx.defn(f, promotion="numpy")(M.copy(), np.int64(1))

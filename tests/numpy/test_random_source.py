@@ -1,0 +1,78 @@
+"""Random programs of NumPy source text, beside NumPy: in values, types, shapes, and what became of their arguments.
+
+``pytest -m fuzz tests/numpy/test_random_source.py`` goes on for ``NXKERNEL_FUZZ_SECONDS`` and prints how many there
+were; ``python -m random_numpy_source --kind plain --seed 7 --programs 1000``, with ``tests/helpers`` on the path, runs
+some again.
+"""
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+import fuzzing
+from random_numpy_source import Difference, gradient, mapped, plain, shrunk, smooth_program, written
+from random_numpy_source.__main__ import campaign
+from random_numpy_source.statements import Statement
+
+#: How many programs always run: their seeds are the same every time.
+ALWAYS = {"plain": 90, "gradient": 25, "mapped": 25}
+
+
+@pytest.mark.parametrize("kind", ALWAYS)
+def test_programs_give_what_numpy_gives(kind):
+    tally = campaign(kind, 1, 1e9, ALWAYS[kind], quiet=True)
+    assert not tally.failed, "\n\n".join(text for _, text in tally.failed)
+    assert tally.agreed > 0.7 * tally.programs, str(tally)
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("kind", ALWAYS)
+def test_programs_for_hours(kind, capsys):
+    with capsys.disabled():
+        tally = campaign(kind, time.time_ns() % 10**9, float(os.environ.get(fuzzing.SECONDS, "60")))
+    assert not tally.failed, "\n\n".join(text for _, text in tally.failed)
+
+
+def test_programs_are_what_their_seed_says():
+    for write in (written, smooth_program):
+        assert write(3).source == write(3).source
+        assert len({write(seed).source for seed in range(20)}) == 20
+
+
+def test_every_kind_of_statement_is_written():
+    text = "\n".join(written(seed).source for seed in range(150))
+    for part in (
+        "for k",
+        "while k",
+        "break",
+        "continue",
+        "if ",
+        "np.add.at",
+        " += ",
+        "[::-1]",
+        ".T",
+        "axis=",
+        "where=",
+        "i2",
+    ):
+        assert part in text, part
+    kinds = {given[1] for seed in range(150) for given in written(seed).arguments if not isinstance(given, int)}
+    assert {"f8", "f4", "f2", "i8", "i1", "u4", "?", "c16"} <= kinds
+
+
+def test_what_differs_is_found_and_reduced():
+    program = written(5)
+    program.body.append(Statement("a0 = a0 * 1.0", name="a0"))
+
+    def check(program):
+        values = [np.asarray(value).copy() for value in program.values(0)]
+        if any("* 1.0" in line for statement in program.body for line in statement.lines("")):
+            raise Difference(str(values))
+        return 1
+
+    least = shrunk(program, check)
+    assert [statement.text for statement in least.body] == ["a0 = a0 * 1.0"]
+    assert len(least.results) == 1
+    assert [plain(smooth_program(1)), gradient(smooth_program(1)), mapped(smooth_program(1))] == [3, 1, 3]
