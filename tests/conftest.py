@@ -43,3 +43,14 @@ def record():
             return function(*[node_with(parameter(i, f"x{i}", whole_spec(s)), s) for i, s in enumerate(specs)])
 
     return run
+
+
+@pytest.fixture
+def say(capsys):
+    """Print a line at once, whatever pytest captures: stress tests tell how far they are, since they take minutes."""
+
+    def tell(text):
+        with capsys.disabled():
+            print(text, flush=True)
+
+    return tell
