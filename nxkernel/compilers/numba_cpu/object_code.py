@@ -43,7 +43,9 @@ def _optimize_loops(module: llvm.ModuleRef, *, unrolling: bool = True) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
+@functools.cache
 def _builder(level: int, unrolling: bool = True) -> llvm.PassBuilder:
+    """What makes passes; one for all, since LLVM never gives back what it takes for one."""
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_unrolling = unrolling
     return llvm.create_pass_builder(_machine(), options)
