@@ -61,6 +61,8 @@ def looks_around(value: Any) -> bool:
         return not _is_pure(value.__name__)
     module = owner.__name__ if isinstance(owner, types.ModuleType) else getattr(value, "__module__", None)
     if isinstance(value, types.FunctionType):
+        if str(module).startswith(_READERS):
+            return True
         # A decorator may have given it the name of another one.
         module = value.__globals__.get("__name__")
     if not isinstance(module, str):

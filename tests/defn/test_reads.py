@@ -123,3 +123,31 @@ def test_what_only_fills_a_container():
 def test_names_beyond_the_first_256():
     many = "\n".join(f"    y = y + n{i}.value" for i in range(300))
     assert paths(compiled(f"def f(x):\n    y = x\n{many}\n    return y"))[-1] == "n299.value"
+
+
+def test_modules_that_are_imported_inside():
+    found = compiled(
+        "def f():\n    import a.b\n    import c as d\n    from e import g, h\n"
+        "    from .i import j\n    from . import k\n"
+    )
+    read = reads.of_code(found.__code__).paths
+    assert [path.names for path in read if path.root == "import"] == [
+        ("a.b",), ("c",), ("e", "g"), ("e", "h"), (".i", "j"), (".", "k"),
+    ]  # fmt: skip
+
+
+def test_super_without_arguments_reads_the_class_and_the_object():
+    class Base:
+        def method(this, x):
+            return super().method(x) + [super().k for _ in x]
+
+    read = reads.of_code(Base.method.__code__).paths
+    assert reads.Path("free", ("__class__",)) in read
+    assert reads.Path("self", ("this",)) in read
+
+
+def test_names_and_introspection():
+    plain, asking = (compiled(f"def f(o): return {text}") for text in ("[o.a for _ in b]", "getattr(o, 'a')"))
+    assert reads.of_code(plain.__code__).names == {"a", "b"}
+    assert not reads.of_code(plain.__code__).introspects
+    assert reads.of_code(asking.__code__).introspects
