@@ -639,14 +639,14 @@ TEXTS = [
     ),
     Text(
         "number of a package",
-        "import math\ndef f(x): return x * math.tau",
-        "own = math.tau\nmath.tau = 5.",
+        "import math\nown = math.tau\ndef f(x): return x * math.tau",
+        "math.tau = 5.",
         undo="math.tau = own",
     ),
     Text(
         "function of a package",
-        "import math\ndef f(x): return x * math.gcd(4, 6)",
-        "own = math.gcd\nmath.gcd = lambda *v: 5.",
+        "import math\nown = math.gcd\ndef f(x): return x * math.gcd(4, 6)",
+        "math.gcd = lambda *v: 5.",
         undo="math.gcd = own",
     ),
     Text(
@@ -766,15 +766,16 @@ TEXTS = [
     Text("locale", "import locale\ndef f(x): return x * len(locale.setlocale(locale.LC_ALL))", "k = 1", ANEW),
     Text(
         "recursion limit",
-        "import sys\ndef f(x): return x * sys.getrecursionlimit()",
-        "own = sys.getrecursionlimit()\nsys.setrecursionlimit(own + 1)",
+        "import sys\nown = sys.getrecursionlimit()\ndef f(x): return x * sys.getrecursionlimit()",
+        "sys.setrecursionlimit(own + 1)",
         ANEW,
         undo="sys.setrecursionlimit(own)",
     ),
     Text(
         "name of the thread",
-        "import threading\ndef f(x): return x * len(threading.current_thread().name)",
-        "own = threading.current_thread().name\nthreading.current_thread().name = 'ab'",
+        "import threading\nown = threading.current_thread().name\n"
+        "def f(x): return x * len(threading.current_thread().name)",
+        "threading.current_thread().name = 'ab'",
         ANEW,
         undo="threading.current_thread().name = own",
     ),
