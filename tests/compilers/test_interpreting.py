@@ -79,7 +79,10 @@ def test_many_random_graphs():
 
 @pytest.mark.fuzz
 def test_many_random_loops():
-    assert repeat(lambda data: random_loops.check(data.draw(st.integers(0, 2**40))))
+    def check(data):
+        random_loops.check(data.draw(st.integers(0, 2**40)))
+
+    assert repeat(check)
 
 
 def from_the_row_before(x):

@@ -81,4 +81,7 @@ def test_some_random_programs(seeds):
 
 @pytest.mark.fuzz
 def test_many_random_programs():
-    assert repeat(lambda data: check(data.draw(st.integers(0, 2**40))))
+    def compare(data):
+        check(data.draw(st.integers(0, 2**40)))
+
+    assert repeat(compare)
