@@ -112,7 +112,7 @@ def while_(most, condition, turn, x):
 
 
 def fori(turns, turn, x):
-    return nx.fori(0, turns, lambda k, x: turn(nx.as_type(k, "f64"), x), x)
+    return nx.fori(0, turns, lambda k, x: turn(nx.as_type(k, "f64") + 0.375, x), x)
 
 
 def scan(step, x, rows, backwards):

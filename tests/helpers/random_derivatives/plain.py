@@ -312,7 +312,7 @@ def while_(most, condition, turn, x):
 
 def fori(turns, turn, x):
     for k in range(turns):
-        x = turn(float(k), x)
+        x = turn(k + 0.375, x)
     return x
 
 

@@ -104,7 +104,7 @@ def while_(most, condition, turn, x):
 
 
 def fori(turns, turn, x):
-    return jax.lax.fori_loop(0, turns, lambda k, x: turn(jnp.asarray(k, jnp.float64), x), x)
+    return jax.lax.fori_loop(0, turns, lambda k, x: turn(jnp.asarray(k, jnp.float64) + 0.375, x), x)
 
 
 def scan(step, x, rows, backwards):
