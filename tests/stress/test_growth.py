@@ -30,7 +30,8 @@ TEXT = """
 
     def define(number):
         one, other = NAMES[number % 8], NAMES[number // 8 % 8]
-        text = f"def f{{number}}(x, *, by=1.0):\\n    y = nx.{{one}}(nx.{{other}}(x)) * by\\n    return y + {{number % 300}}"
+        body = f"    y = nx.{{one}}(nx.{{other}}(x)) * by\\n    return y + {{number % 300}}"
+        text = f"def f{{number}}(x, *, by=1.0):\\n{{body}}"
         space = {{"nx": nx}}
         exec(compile(text, f"<cell {{number}}>", "exec"), space)
         return nx.defn(space[f"f{{number}}"])
