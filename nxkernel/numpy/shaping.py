@@ -137,8 +137,9 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, **options: Any) -> Any:
     def convert_one(one: Value) -> Value:
         data = operand(one)
         if type_ is types.bool_ and data.type is not type_:
-            return wrap(apply(p.not_equal, data, filled(0, data.type, data.shape)), one)
-        made = cast(data, type_)
+            made = apply(p.not_equal, data, filled(0, data.type, data.shape))
+        else:
+            made = cast(data, type_)
         return wrap(made, one) if one.shape or not isinstance(one, Array) else Array.of(made)
 
     return lifted(convert_one, [value])

@@ -88,6 +88,7 @@ p = np.copy(a[0, 0]); p[...] = 8; return a, p
 p = np.where(a[0, 0] > 1, 2, 3); q = p; p += 5; return p, q
 p = np.pad(a[0, 0] * 1.0, 1); p.fill(3); return p
 p = a[0, 0].flat[0]; return p
+p = np.array(2).astype(bool); q = np.zeros_like(7).astype(bool); p[...] = False; q[...] = True; return p, q
 return a + 1j > 3, a + 1j <= 3 + 1j, (a + 1j).ravel() < (a - 1j).ravel()
 return np.maximum.accumulate(a > 2), (a > 2) ** 2, np.subtract.reduce((a > 2).astype("i1"))
 """

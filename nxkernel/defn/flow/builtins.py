@@ -19,6 +19,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.numpy.array import Scalar, Value, wrap
+from nxkernel.numpy.listed import Listed
 from nxkernel.operand import Proxy
 from nxkernel.ops import comparison, elementwise, reduction, shaping, sorting
 from nxkernel.ops.dispatch import apply, arithmetic, convert, filled, is_number, operand, together
@@ -311,7 +312,9 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
             )
         )
     made = sorting.sort(found, direction="desc" if reverse else "asc")
-    return like(iterable, made) if values is None else [made[place] for place in range(builtins.len(values))]
+    if values is None:
+        return Listed.of(made) if isinstance(iterable, Value) else like(iterable, made)
+    return [made[place] for place in range(builtins.len(values))]
 
 
 def reversed(sequence: Any, /) -> Any:

@@ -208,7 +208,12 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
         return
     # What is known is printed as it is now.
     values = [value if has_values(value) else builtins.str(_plain(value)) for value in values]
-    _say("print() of traced values" if asked else "print()", print, tuple(values), {"sep": sep, "end": end, "file": file, "flush": flush})
+    _say(
+        "print() of traced values" if asked else "print()",
+        print,
+        tuple(values),
+        {"sep": sep, "end": end, "file": file, "flush": flush},
+    )
 
 
 def _print_beside_labels(values: tuple, gap: str) -> None:
