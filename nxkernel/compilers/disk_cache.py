@@ -1,8 +1,8 @@
 """Object code on disk, by name, for later processes: keyed, written atomically, bounded in size, never unpickled.
 
 A file is a header (``nxk2``, eight bytes that tell which key it was made with, a hash under that key of its name and
-the object code, the length of that) and the object code, or the record of a program (``nxg_…``,
-:mod:`nxkernel.compilers.numba_cpu.recorded`), or code for a GPU (``nxc_…``,
+the object code, one without a key of all this, the length of the object code) and the object code, or the record of a
+program (``nxg_…``, :mod:`nxkernel.compilers.numba_cpu.recorded`), or code for a GPU (``nxc_…``,
 :mod:`nxkernel.compilers.numba_cuda.object_code`, whose names tell architecture and tools). It stands in a folder for
 the versions of Numba, llvmlite and nxkernel and for the processor, inside a folder that only the user can write
 (:mod:`nxkernel.compilers.trust`); the key is the user's (:mod:`nxkernel.compilers.cache_key`).
@@ -35,7 +35,7 @@ from nxkernel.errors import CacheWarning, message
 LIMIT, MOST = 512 << 20, 1 << 15
 
 _MAGIC = b"nxk2"
-_HEAD = struct.Struct("<4s8s32sQ")
+_HEAD = struct.Struct("<4s8s32s16sQ")
 _OWN_FOLDER = re.compile(r"[0-9a-f]{24}")
 _TEMPORARY = ".nxkernel-"
 _OWN_FILE = re.compile(r"nx[kpgc]_\w+|\.nxkernel-\w+")
@@ -69,19 +69,21 @@ class Place:
         """
         if len(data) < _HEAD.size:
             return None
-        magic, key, digest, length = _HEAD.unpack_from(data)
-        if magic != _MAGIC:
+        magic, key, digest, whole, length = _HEAD.unpack_from(data)
+        code = memoryview(data)[_HEAD.size :]
+        if magic != _MAGIC or len(code) != length:
             return None
         if key != self._name_of_key():
-            raise UntrustedError("it was made with another key")
-        code = memoryview(data)[_HEAD.size :]
-        if len(code) != length or not hmac.compare_digest(self._digest(name, code), digest):
+            # Which key it was, damage may have changed, too.
+            if _unkeyed(name, key, digest, code) == whole:
+                raise UntrustedError("it was made with another key")
             return None
-        return bytes(code)
+        return bytes(code) if hmac.compare_digest(self._digest(name, code), digest) else None
 
     def head(self, name: str, code: bytes) -> bytes:
         """What stands before object code in the file of that name."""
-        return _HEAD.pack(_MAGIC, self._name_of_key(), self._digest(name, code), len(code))
+        key, digest = self._name_of_key(), self._digest(name, code)
+        return _HEAD.pack(_MAGIC, key, digest, _unkeyed(name, key, digest, code), len(code))
 
     def _digest(self, name: str, code: bytes | memoryview) -> bytes:
         # Code for another processor may have come into this one's folder: it would end the process.
@@ -92,6 +94,12 @@ class Place:
 
     def _name_of_key(self) -> bytes:
         return hashlib.blake2b(digest_size=8, key=self.key, person=b"nxkernel key").digest()
+
+
+def _unkeyed(name: str, key: bytes, digest: bytes, code: bytes | memoryview) -> bytes:
+    made = hashlib.blake2b(key + digest + name.encode() + b"\0", digest_size=16)
+    made.update(code)
+    return made.digest()
 
 
 def read(name: str) -> bytes | None:

@@ -114,15 +114,20 @@ class Folder:
             if error.errno in (errno.ELOOP, errno.EMLINK):
                 raise UntrustedError(f"{path} is a link") from None
             raise
-        with open(number, "rb", buffering=0) as file:
+        try:
             info = os.fstat(number)
+            if stat.S_ISDIR(info.st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
             if not stat.S_ISREG(info.st_mode):
                 raise UntrustedError(f"{path} is no file")
             if OWNERS:
                 _check_own(info, path)
                 if secret and info.st_mode & 0o077:
                     raise UntrustedError(f"others can read {path}")
-            return file.readall()
+            with open(number, "rb", buffering=0, closefd=False) as file:
+                return file.readall()
+        finally:
+            os.close(number)
 
     def write(self, name: str, parts: tuple[bytes, ...], temporary: str, *, new: bool = False) -> None:
         """Make a file, whole or not at all; it takes the place of what is there.

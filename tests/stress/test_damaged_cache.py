@@ -197,7 +197,7 @@ def test_a_file_that_takes_the_place_of_the_folder_while_it_is_used(folder):
         folder, between=f"import shutil; shutil.rmtree({str(folder)!r}); os.mknod({str(folder)!r}); use([6, 7])"
     )
     assert len(heard) == 1
-    assert re.match(r"CacheWarning: cannot (read|write) the kernel cache: (Not a directory|File exists)", heard[0])
+    assert heard[0] == f"CacheWarning: cannot use {folder} as kernel cache: Not a directory"
 
 
 @pytest.mark.parametrize("inner", [False, True], ids=["the folder", "a folder in it"])
@@ -234,7 +234,7 @@ other = pathlib.Path(os.environ["OTHER"]); other.mkdir(exist_ok=True)
 spec = types.SimpleNamespace(origin=str(other / "__init__.py"))
 importlib.util.find_spec = lambda name, *more: spec if name == "numba" else find(name, *more)
 """,
-    "processor": "from nxkernel.compilers.numba_cpu import loader; loader.processor = lambda: 'another one'",
+    "processor": "from nxkernel.compilers.numba_cpu import processors; processors.processor = lambda: 'another one'",
 }
 
 
