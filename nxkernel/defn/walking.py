@@ -16,7 +16,7 @@ def leaves(container: Any) -> list[Any]:
     Parameters
     ----------
     container : container
-        A tuple, list, dict, named tuple or dataclass, in any depth; dicts go by their sorted keys.
+        A tuple, list, dict, named tuple or dataclass, in any depth; dicts go in the order of their items.
 
     Returns
     -------
@@ -30,7 +30,7 @@ def leaves(container: Any) -> list[Any]:
     Examples
     --------
     >>> nx.leaves({"w": [1, 2], "b": 3})
-    [3, 1, 2]
+    [1, 2, 3]
 
     The sum of squares of all parameters of a model, inside of a definition or outside:
 
