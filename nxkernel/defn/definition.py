@@ -461,6 +461,8 @@ class Definition(Compiled):
                 with negative.by_text(self._silent):
                     traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
                 outside.refuse_traced(self.__name__, arguments.survey.whole)
+                if self.face == faces.NUMPY:
+                    outside.refuse_counts(self.__name__, arguments.survey.whole)
                 break
             except AssignedError as found:
                 misuse.check_once(self.__name__, arguments.used_up)

@@ -56,12 +56,15 @@ class Reads:
         Whether it may ask a function for attributes and defaults that are not there.
     names : frozenset of str
         All names of globals and attributes that stand in it.
+    counted : frozenset of str
+        The attributes that it counts up, and does nothing else with.
     """
 
     paths: tuple[Path, ...]
     written: frozenset[str]
     introspects: bool = False
     names: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -76,9 +79,10 @@ def of_code(code: types.CodeType) -> Reads:
     first = code.co_varnames[0] if code.co_argcount else ""
     scan = _Scan(frozenset(code.co_freevars), first)
     scan.run(code, first)
+    read = {name for path in scan.paths for name in path.names[1:]}
     names = frozenset(scan.names)
     introspects = not _INTROSPECTION.isdisjoint(names)
-    return Reads(tuple(scan.paths), frozenset(scan.written), introspects, names)
+    return Reads(tuple(scan.paths), frozenset(scan.written), introspects, names, frozenset(scan.counted - read))
 
 
 class _Scan:
@@ -90,6 +94,7 @@ class _Scan:
         #: The global names that the code assigns.
         self.written: set[str] = set()
         self.names: set[str] = set()
+        self.counted: set[str] = set()
 
     def run(self, code: types.CodeType, first: str) -> None:
         """Collect from code; `first` is how it calls the subject, if it can."""
@@ -137,6 +142,7 @@ class _Scan:
             elif operation in ("LOAD_ATTR", "LOAD_METHOD") and root:
                 if _counts_up(instructions, place):
                     root = ""
+                    self.counted.add(argument)
                 names.append(argument)
             elif operation == "STORE_ATTR" and root:
                 root = ""

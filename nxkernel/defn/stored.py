@@ -83,6 +83,25 @@ class Stored:
                     )
                 )
 
+    def refuse_counts(self, function: str, read: Collection[int]) -> None:
+        """Refuse counters, which would count traces and not calls.
+
+        Raises
+        ------
+        NxTypeError
+        """
+        counted = reads.of_code(self._code).counted if self._code is not None else ()
+        for place, key, _ in self._new(read):
+            if key in counted:
+                self.undo()
+                raise NxTypeError(
+                    message(
+                        f"{function} counts up {place}: it is traced once, so that later calls would not be counted.",
+                        *places.line_of(_line(self._code, key)),
+                        f"Count where {function} is called.",
+                    )
+                )
+
     def _new(self, read: Collection[int]) -> Iterator[tuple[str, Any, Any]]:
         """What is not what it was: its place for people, the name or key that it is stored under, and what it is."""
         for name, before in self._globals.items():

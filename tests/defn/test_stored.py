@@ -162,3 +162,39 @@ def test_copies_of_containers_may_change():
         return p["w"]
 
     assert f({"w": ONE}).to_list() == [2.0]
+
+
+class Counter:
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return np.sin(x)
+
+    def method(self, x):
+        self.calls += 1
+        return np.sin(x)
+
+    def elsewhere(self, x):
+        self.calls += 1
+        return nx.sin(x)
+
+
+def test_what_only_counts_calls_is_refused_in_numpy_programs():
+    counter = Counter()
+    for function, name, line in ((counter, "Counter", "__call__"), (counter.method, "method", "method")):
+        with pytest.raises(NxTypeError) as caught:
+            nx.defn(function)(ONE)
+        number = getattr(Counter, line).__code__.co_firstlineno + 1
+        assert str(caught.value) == (
+            f"{name} counts up `calls` of a Counter: it is traced once, so that later calls would not be counted.\n"
+            f"  test_stored.py, line {number}:  self.calls += 1\n"
+            f"  Count where {name} is called."
+        )
+        assert counter.calls == 0
+    # By the rules of Nx it tells how often a function was traced.
+    traced = nx.defn(counter.elsewhere)
+    for _ in range(3):
+        traced(ONE)
+    assert counter.calls == 1

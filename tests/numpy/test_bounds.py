@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.errors import NxTypeError
 from nxkernel.graph.expr import parameter
 from nxkernel.graph.tracing import BodyTrace, Trace
 from nxkernel.numpy import bounds
@@ -109,3 +110,20 @@ def test_slices(function):
     a = np.arange(100.0)
     np.testing.assert_array_equal(nx.defn(promotion="numpy")(function)(a), function(a))
     assert nx.events(function.__name__, "miss")[-1].notes == ()
+
+
+def test_a_number_that_a_choice_gives_is_one_of_its_own():
+    @nx.defn(promotion="numpy")
+    def f(h):
+        k = np.argmax(h)
+        if k < 2:
+            k = h.size - k - 1
+        return np.arange(k).sum()
+
+    with pytest.raises(NxTypeError) as raised:
+        f(np.arange(6.0))
+    lines = [line.strip() for line in str(raised.value).split("\n") if "test_bounds.py" not in line]
+    assert lines == [
+        "arange with traced bounds gives as many numbers as only the running program knows.",
+        "np.arange(n) with the greatest n, and a mask: np.where(k < count, x, 0).",
+    ]

@@ -1,5 +1,7 @@
 """Conversions by NumPy's rules, compared with NumPy's."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -44,3 +46,32 @@ def test_numbers():
 def test_compiled(compiler):
     found = nx.defn(lambda x: x.astype(np.uint8), promotion="numpy", compiler=compiler)(NUMBERS[:5])
     assert found.to_list() == [255, 44, 255, 128, 0]
+
+
+@pytest.mark.parametrize("into", ["i1", "i2", "i4", "i8", "u1", "u2", "u8", "bool"])
+@pytest.mark.parametrize("type_", ["f2", "f4", "f8", "c8"])
+@pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
+def test_floats_beyond_are_what_numpy_gives(type_, into, compiler):
+    numbers = [1.5, -1.5, np.nan, np.inf, -np.inf, 300, -300, 7e4, -7e4, 3e9, -3e9, 1e19, -1e19, 1.9e19, 2**31, 2.0**63]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x = np.array(numbers).astype(type_)
+        wanted = x.astype(into)
+    found = nx.defn(lambda x: (x.astype(into), x[2].astype(into)), promotion="numpy", compiler=compiler)(x)
+    np.testing.assert_array_equal(found[0], wanted)
+    np.testing.assert_array_equal(found[1], wanted[2])
+
+
+def test_unsigned_ones_of_32_bits_are_the_lower_half_of_longer_ones():
+    # In NumPy it depends on where an element stands.
+    x = np.array([np.nan, np.inf, -1.5, 3e9, -3e9, 5e9])
+    found = nx.defn(lambda x: x.astype(np.uint32), promotion="numpy")(x)
+    assert found.to_list() == [0, 0, 2**32 - 1, 3_000_000_000, 2**32 - 3_000_000_000 % 2**32, 5_000_000_000 % 2**32]
+
+
+def test_known_numbers_are_cut_alike():
+    for type_ in ("s8", "u16", "s32", "u64"):
+        dtype = normalize(type_).dtype
+        for number in (np.nan, np.inf, 1e19, -1e19, 300.5, -2.5):
+            with np.errstate(all="ignore"):
+                assert filled_as(number, normalize(type_), ()).to_number() == int(np.float64(number).astype(dtype))

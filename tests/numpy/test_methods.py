@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_face import check
+from nxkernel.errors import NxAttributeError
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 
@@ -63,3 +65,29 @@ ROWS = {
 @pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
 def test_values_and_types(function, kind):
     check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "instead"),
+    [
+        (lambda x: x.strides[0], "strides", "Write x.shape and x.itemsize."),
+        (lambda x: x.flags.c_contiguous, "flags", "Write x.copy()."),
+        (lambda x: x.ctypes.data, "ctypes", "Write x."),
+        (lambda x: x.base is x, "base", "Write np.shares_memory(a, b)."),
+    ],
+)
+def test_what_only_memory_tells_is_refused(function, name, instead):
+    with pytest.raises(NxAttributeError) as raised:
+        nx.defn(promotion="numpy")(function)(np.ones(3))
+    first, *hints = [line.strip() for line in str(raised.value).split("\n") if "test_methods.py" not in line]
+    assert first == f"an array of a NumPy program has no {name!r}."
+    assert hints == [instead, "Where elements lie in memory is for the compiler to say: each program decides anew."]
+
+
+def test_partitions():
+    def f(np, m):
+        other = m.copy()
+        other.partition(2)
+        return np.sort(other, axis=-1), np.take_along_axis(m, m.argpartition(1), axis=-1)[:, 1]
+
+    check(f, M)

@@ -8,7 +8,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.defn.control_flow import fn
-from nxkernel.errors import CompilationError
+from nxkernel.errors import CompilationError, NxTypeError
 
 
 def relu(x):
@@ -140,3 +140,22 @@ def test_what_a_function_without_source_raises_itself_stays():
     exec("def f(x):\n    raise LookupError(np.shape(x))", space)
     with pytest.raises(LookupError, match="3,"):
         nx.defn(space["f"], promotion="numpy")(np.ones(3))
+
+
+def test_generalized_functions_of_numba_are_refused():
+    numba = pytest.importorskip("numba")
+
+    @numba.guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+    def total(x, out):
+        out[0] = x.sum()
+
+    known = np.ones(3)
+    assert fn(total)(known) == 3.0
+    with pytest.raises(NxTypeError) as raised:
+        nx.defn(promotion="numpy")(lambda x: total(x))(known)
+    first, _, *rest = str(raised.value).split("\n")
+    assert [first, *rest] == [
+        "total, which numba.guvectorize made, takes arrays with data, and the program has none before it runs.",
+        "  Write the loop of it as it is, in the definition or in a function that it calls, or call",
+        "  nx.njit_call(total, x, shape=..., type=...) of a function by numba.njit that takes whole arrays.",
+    ]

@@ -156,3 +156,30 @@ def test_an_array_of_several_is_only_read(run):
         "  Keep them in one array, x = np.stack(arrays), and assign into x[k].\n"
         "  To change a copy alone, begin with it: x = arrays[k].copy()."
     )
+
+
+def test_lists_in_lists_are_assigned_into():
+    def table(x):
+        rows = [[0.0] * 3 for _ in range(3)]
+        for i in range(3):
+            for j in range(3):
+                rows[i][j] = x[i] * x[j] + rows[i][j - 1]
+        return np.array(rows)
+
+    x = np.array([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(nx.defn(promotion="numpy")(table)(x), table(x))
+
+
+def test_a_list_in_a_list_at_a_place_of_the_program(run):
+    f = run(
+        "import numpy as np\n@nx.defn\ndef f(x):\n    rows = [[0.0, 1.0], [2.0, 3.0]]\n"
+        "    rows[np.argmax(x)][0] = 1.0\n    return x\n"
+    )["f"]
+    with pytest.raises(NxTypeError) as raised:
+        f(np.ones(2))
+    assert str(raised.value) == (
+        "A static whole number (a shape, an axis, range()) asks for the data of a traced value of type s64.\n"
+        "  cell.py, line 5:  rows[np.argmax(x)][0] = 1.0\n"
+        "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
+        "  Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3)."
+    )

@@ -1,9 +1,12 @@
 """Sequences of lengths and items that only the running program knows."""
 
+import itertools
+
+import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn.flow.sequences import Counted, Range, counted, enumerated, range_, rows, zipped
+from nxkernel.defn.flow.sequences import Counted, Range, counted, enumerated, product, range_, rows, zipped
 from nxkernel.errors import NxTypeError, NxValueError
 
 
@@ -59,3 +62,21 @@ def test_scalars_have_no_rows():
 def test_zips_can_be_strict():
     with pytest.raises(ValueError, match="shorter"):
         list(zipped("ab", "a", strict=True))
+
+
+def test_products_of_ranges_are_loops_of_the_program():
+    def total(x, n):
+        found = 0.0
+        for k, (i, j) in enumerate(itertools.product(range(60), range(60))):
+            found += x[k % 3] * i - j
+        for i, v, j in itertools.product(range(1, 4), x, range(n)):
+            found += i * v - j
+        for i, j in itertools.product(range(2), repeat=2):
+            found += i - 2 * j
+        return found
+
+    x = np.array([1.0, 2.0, 3.0])
+    assert nx.defn(promotion="numpy")(total)(x, 3).to_number() == total(x, 3)
+    assert list(product(range(2), range(3))) == list(itertools.product(range(2), range(3)))
+    assert list(product("ab", range(2))) == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    assert list(product()) == [()]
