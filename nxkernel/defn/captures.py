@@ -70,7 +70,7 @@ class Survey:
         plain = [function for function in walk.functions if not (walk.introspects or any(function[2:]))]
         self._codes = tuple([(function, code) for function, code, *_ in plain])
         self._functions = tuple([function for function in walk.functions if function not in plain])
-        self._more = bool(self._same or self._equal or self._functions or self._codes or self._methods)
+        self._more = bool(self._same or self._equal or self._functions or self._methods)
         self._aliases = tuple(walk.aliases)
         self.arrays, self.leads = tuple(walk.arrays), walk.leads
         self.ident, self.parts = tuple(walk.states), walk.parts
@@ -86,7 +86,7 @@ class Survey:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing that could change."""
-        return not (self._items or self._more or self._arrays or self.anew)
+        return not (self._items or self._codes or self._more or self._arrays or self.anew)
 
     def fetch(self) -> list[Any] | None:
         """The arrays as they are now, in order; None when anything else than their values has changed."""
@@ -95,10 +95,10 @@ class Survey:
             for owner, key, expected in self._items:
                 if owner[key] is not expected:
                     return None
+            for function, code in self._codes:
+                if function.__code__ is not code:
+                    return None
             if self._more:
-                for function, code in self._codes:
-                    if function.__code__ is not code:
-                        return None
                 for function, code, defaults, keywords, attributes in self._functions:
                     if (
                         function.__code__ is not code
@@ -107,13 +107,15 @@ class Survey:
                         or function.__dict__ != attributes
                     ):
                         return None
-                for owner, name, function in self._methods:
-                    method = getattr(owner, name)
-                    if method.__func__ is not function or method.__self__ is not owner:
-                        return None
-                for read, expected in self._same:
-                    if read() is not expected:
-                        return None
+                if self._methods:
+                    for owner, name, function in self._methods:
+                        method = getattr(owner, name)
+                        if method.__func__ is not function or method.__self__ is not owner:
+                            return None
+                if self._same:
+                    for read, expected in self._same:
+                        if read() is not expected:
+                            return None
                 for read, expected in self._equal:
                     if read() != expected:
                         return None

@@ -165,7 +165,7 @@ class Left:
         self.code = self.function.__code__
         self.values = values = self.function.__kwdefaults__
         #: The defaults by keyword that count, and those by position where one of them does.
-        self.keywords = tuple([(values, name, value) for name, value in (values or {}).items() if name not in given])
+        self.keywords = tuple([(name, value) for name, value in (values or {}).items() if name not in given])
         self.defaults = self.function.__defaults__ if placed < self.code.co_argcount else None
         #: What is held by those that are no constants.
         self.held: Survey | None = None
@@ -191,15 +191,16 @@ class Shortcut:
     """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
 
     __slots__ = (
-        "_changes", "_code", "_context", "_family", "_fixed", "_function", "_hooks", "_left", "_numbers", "_places",
-        "_plain", "_program", "_survey", "_version",
+        "_changes", "_code", "_context", "_family", "_fixed", "_function", "_hooks", "_keywords", "_left", "_numbers",
+        "_places", "_plain", "_program", "_survey", "_values", "_version",
     )  # fmt: skip
 
     def __init__(self, family: Family, survey: Survey, program: Program, left: Left, hooks: Hooks = _NO_HOOKS) -> None:
         self._family, self._version, self._program = family, family.version, program
         self._survey = None if survey.is_empty else survey
         self._function, self._code = left.function, left.code
-        self._left = left if left.keywords or left.defaults or left.held else None
+        self._keywords, self._values = left.keywords, left.values
+        self._left = left if left.defaults or left.held else None
         self._changes, self._context = defaults.changes, defaults.CONTEXT.get()
         self._numbers, self._fixed, self._hooks = program.captured, program.fixed, hooks
         self._plain: tuple | None = None
@@ -247,16 +248,15 @@ class Shortcut:
             for number in self._numbers:
                 value = captured[number]
                 arrays.append(value.data if type(value) is Tensor else value)
+        if self._keywords:
+            values = self._function.__kwdefaults__
+            if values is not self._values:
+                return OUTDATED
+            for name, value in self._keywords:
+                if values.get(name, OUTDATED) is not value:
+                    return OUTDATED
         left = self._left
         if left is not None:
-            try:
-                for values, name, value in left.keywords:
-                    if values[name] is not value:
-                        return OUTDATED
-            except KeyError:
-                return OUTDATED
-            if left.values is not self._function.__kwdefaults__:
-                return OUTDATED
             if left.defaults is not None and self._function.__defaults__ is not left.defaults:
                 return OUTDATED
             if left.held is not None and left.held.fetch() is None:

@@ -130,6 +130,8 @@ class Walk:
     def _watch(self, read: Callable[[], Any], value: Any) -> None:
         """Have it noticed when something else is read than a value."""
         kind = type(value)
+        if getattr(read, "func", None) is itself:
+            return
         if kind is types.MethodType:
             # Looking up a method makes a new object each time, which is equal.
             self.equal.append((read, value))
