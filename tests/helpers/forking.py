@@ -103,7 +103,7 @@ def forked(forks, seed, working=THREADS, from_numba=0.05):
     `from_numba` is the share of threads and children that have Numba compile a function, which some must import first.
     """
     arguments = forks, seed, working, PATIENCE, from_numba
-    printed, said = stressing.run(SCRIPT, *arguments, seconds=120 + 2 * forks)
+    printed, said = stressing.run(SCRIPT, *arguments, seconds=300 + 10 * forks)
     hung, failed, compiled, longest = printed.splitlines()[-1].split()[1:]
     if said:
         print(said, file=sys.stderr)
