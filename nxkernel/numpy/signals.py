@@ -75,7 +75,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     found = where(e.less(value, points[0]), values[0] if left is None else left, found)
     found = where(e.equal(value, points[count - 1]), values[count - 1], found)
     found = where(e.greater(value, points[count - 1]), values[count - 1] if right is None else right, found)
-    return where(e.isnan(value), value, found)
+    return where(e.isnan(value), value, found)[()]
 
 
 def polyval(p: Any, x: Any) -> Any:

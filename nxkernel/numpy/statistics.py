@@ -32,7 +32,8 @@ def _last(a: Any, axis: Any) -> tuple[Value, tuple[int, ...]]:
 
 def _kept(found: Value, value: Value, axes: tuple[int, ...], keepdims: bool, before: int = 0) -> Value:
     if not keepdims:
-        return found
+        # A result without axes is a number.
+        return found[()]
     sizes = [1 if k in axes else n for k, n in enumerate(value.shape)]
     return found.reshape((*found.shape[:before], *sizes))
 
