@@ -22,16 +22,7 @@ from nxkernel.tensor.tensor import Tensor
 
 #: How often a survey begins anew.
 _ATTEMPTS = 100
-
-
-class _Called:
-    """What is read by a call, where others are looked up by a key."""
-
-    def __getitem__(self, read: Callable[[], Any]) -> Any:
-        return read()
-
-
-_CALLED, _ARRAY = _Called(), np.ndarray
+_ARRAY = np.ndarray
 
 
 class Survey:
@@ -42,6 +33,8 @@ class Survey:
     ident : tuple
         Hashable; equal for surveys between which no answer can differ but by the values of arrays.
     arrays : tuple of Captured
+    items : tuple of (object, object, object)
+        What is looked up by a name or key: where, by which, and what is to be there.
     parts : dict
         The same as `ident` for people: ``"captured lr"`` to what it is, and how that is written.
     leads : dict
@@ -57,13 +50,13 @@ class Survey:
     """
 
     __slots__ = (
-        "_aliases", "_arrays", "_codes", "_equal", "_functions", "_items", "_methods", "_more", "_same", "anew",
-        "arrays", "ident", "leads", "parts", "shortcuts", "used_up", "whole",
+        "_aliases", "_arrays", "_codes", "_equal", "_functions", "_methods", "_more", "_same", "anew", "arrays",
+        "ident", "items", "leads", "parts", "shortcuts", "used_up", "whole",
     )  # fmt: skip
 
     def __init__(self, walk: Walk) -> None:
         # Names, attributes and elements are looked up right here, which costs a third of a call.
-        self._items = tuple([(*read.args, value) for read, value in walk.same if _is_item(read)])
+        self.items = tuple([(*read.args, value) for read, value in walk.same if _is_item(read)])
         self._same = tuple([(read, value) for read, value in walk.same if not _is_item(read)])
         self._equal, self._methods = tuple(walk.equal), tuple(walk.methods)
         # A default or an attribute that a function is given changes nothing, where nobody did without it before.
@@ -76,7 +69,9 @@ class Survey:
         self.ident, self.parts = tuple(walk.states), walk.parts
         self.anew, self.used_up, self.whole = walk.anew, tuple(walk.used_up), walk.whole
         self.shortcuts: dict[tuple, Any] = {}
-        self._arrays = [(*(a.read.args if _is_item(a.read) else (_CALLED, a.read)), *a.expected) for a in self.arrays]
+        self._arrays = [
+            (*((None, *a.read.args) if _is_item(a.read) else (a.read, None, None)), *a.expected) for a in self.arrays
+        ]
 
     @property
     def distinct(self) -> int:
@@ -84,15 +79,15 @@ class Survey:
         return len(self.arrays) - len(self._aliases)
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing that could change."""
-        return not (self._items or self._codes or self._more or self._arrays or self.anew)
+    def is_looked_up(self) -> bool:
+        """Whether its items are all that could change."""
+        return not (self._codes or self._more or self._arrays or self.anew)
 
     def fetch(self) -> list[Any] | None:
         """The arrays as they are now, in order; None when anything else than their values has changed."""
         found = []
         try:
-            for owner, key, expected in self._items:
+            for owner, key, expected in self.items:
                 if owner[key] is not expected:
                     return None
             for function, code in self._codes:
@@ -119,11 +114,11 @@ class Survey:
                 for read, expected in self._equal:
                     if read() != expected:
                         return None
-            for owner, key, spec, shape, dtype in self._arrays:
-                value = owner[key]
+            for read, owner, key, spec, shape, dtype in self._arrays:
+                value = owner[key] if read is None else read()
                 kind = type(value)
                 if kind is Tensor:
-                    if value.spec != spec:
+                    if value.spec is not spec and value.spec != spec:
                         return None
                 elif kind is _ARRAY or kind is np.memmap:
                     if value.shape != shape or (value.dtype is not dtype and value.dtype != dtype):

@@ -114,9 +114,13 @@ class Definition(Compiled):
         content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.face}"
         self._family: Family = family(self.__name__, content, subjects.place(plain))
 
-    @cached_property
+    @property
     def _silent(self) -> bool:
-        """Whether its text leaves open whose rules hold."""
+        """Whether its text leaves open whose rules hold; asked for when it is traced, and not kept.
+
+        The names that it reads may mean something else by the next time. And Python reads the attributes of an object
+        faster, which each call does, for as long as nobody has asked for its ``__dict__``.
+        """
         return self.syntax and not self._promoted and faces.is_silent(subjects.plain(self.__nx_function__))
 
     def _set_function(self, function: Callable[..., Any], signature: inspect.Signature) -> None:

@@ -158,14 +158,16 @@ class Left:
         How many arguments it gave by position.
     """
 
-    __slots__ = ("code", "defaults", "function", "held", "keywords", "values")
+    __slots__ = ("code", "defaults", "function", "held", "items", "keywords")
 
     def __init__(self, function: Any, placed: int, given: Collection[str]) -> None:
         self.function = function if isinstance(function, types.FunctionType) else _no_function
         self.code = self.function.__code__
-        self.values = values = self.function.__kwdefaults__
-        #: The defaults by keyword that count, and those by position where one of them does.
-        self.keywords = tuple([(name, value) for name, value in (values or {}).items() if name not in given])
+        keywords = self.function.__kwdefaults__
+        #: The defaults by keyword that count, each with the dict and the name that it is looked up by.
+        self.items = tuple([(keywords, name, value) for name, value in (keywords or {}).items() if name not in given])
+        #: That dict, and the defaults by position, where one of them counts.
+        self.keywords = keywords if self.items else None
         self.defaults = self.function.__defaults__ if placed < self.code.co_argcount else None
         #: What is held by those that are no constants.
         self.held: Survey | None = None
@@ -191,15 +193,16 @@ class Shortcut:
     """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
 
     __slots__ = (
-        "_changes", "_code", "_context", "_family", "_fixed", "_function", "_hooks", "_keywords", "_left", "_numbers",
-        "_places", "_plain", "_program", "_survey", "_values", "_version",
+        "_changes", "_code", "_context", "_family", "_fixed", "_function", "_hooks", "_items", "_keywords", "_left",
+        "_numbers", "_places", "_plain", "_program", "_survey", "_version",
     )  # fmt: skip
 
     def __init__(self, family: Family, survey: Survey, program: Program, left: Left, hooks: Hooks = _NO_HOOKS) -> None:
         self._family, self._version, self._program = family, family.version, program
-        self._survey = None if survey.is_empty else survey
-        self._function, self._code = left.function, left.code
-        self._keywords, self._values = left.keywords, left.values
+        # What only has to be looked up is, right in `run`: asking the survey costs as much as a few names.
+        self._survey = None if survey.is_looked_up else survey
+        self._items = (*survey.items, *left.items) if survey.is_looked_up else left.items
+        self._function, self._code, self._keywords = left.function, left.code, left.keywords
         self._left = left if left.defaults or left.held else None
         self._changes, self._context = defaults.changes, defaults.CONTEXT.get()
         self._numbers, self._fixed, self._hooks = program.captured, program.fixed, hooks
@@ -240,6 +243,13 @@ class Shortcut:
             or self._function.__code__ is not self._code
         ):
             return OUTDATED
+        try:
+            for owner, key, expected in self._items:
+                if owner[key] is not expected:
+                    return OUTDATED
+        except Exception:
+            # A name or an element that is gone.
+            return OUTDATED
         program = self._program
         if self._survey is not None:
             captured = self._survey.fetch()
@@ -248,22 +258,18 @@ class Shortcut:
             for number in self._numbers:
                 value = captured[number]
                 arrays.append(value.data if type(value) is Tensor else value)
-        if self._keywords:
-            values = self._function.__kwdefaults__
-            if values is not self._values:
-                return OUTDATED
-            for name, value in self._keywords:
-                if values.get(name, OUTDATED) is not value:
-                    return OUTDATED
+        if self._keywords is not None and self._function.__kwdefaults__ is not self._keywords:
+            return OUTDATED
         left = self._left
         if left is not None:
             if left.defaults is not None and self._function.__defaults__ is not left.defaults:
                 return OUTDATED
             if left.held is not None and left.held.fetch() is None:
                 return OUTDATED
-        for place in self._places:
-            if not _is_own(arrays, place):
-                return OUTDATED
+        if self._places:
+            for place in self._places:
+                if not _is_own(arrays, place):
+                    return OUTDATED
         program.calls += 1
         if stream.listening:
             stream.emit(Event("hit", self._family.name, where=places.caller()))

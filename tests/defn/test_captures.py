@@ -330,7 +330,7 @@ def test_a_survey_names_what_it_found():
         ("config.inner['b']", "f32[1]"),
     ]
     assert values[0] is w
-    assert not found.is_empty
+    assert not found.is_looked_up
 
 
 def test_a_survey_is_current_until_something_changes():
@@ -357,7 +357,9 @@ def test_equal_things_make_equal_surveys(run):
 
 
 def test_a_survey_of_nothing():
-    assert captures.survey(lambda t: t * 2)[0].is_empty
+    found, _ = captures.survey(lambda t: t * 2)
+    assert found.is_looked_up
+    assert found.items == ()
     assert captures.survey(nx.sum)[0].ident == captures.survey(nx.sum)[0].ident
     assert captures.survey(nx.sum)[0].ident != captures.survey(nx.product)[0].ident
 

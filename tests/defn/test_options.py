@@ -65,7 +65,7 @@ def test_functions_as_options(misses):
         assert value(f(1.0, act=lambda t: t * k)) == 2.0
     k = 3.0
     assert value(f(1.0, act=lambda t: t * k)) == 3.0
-    assert misses()[-1] == ("captured k: 2.0 → 3.0",)
+    assert misses()[-1] == ("captured k of act: 2.0 → 3.0",)
     assert value(f(1.0, act=nx.negate)) == -1.0
     assert value(f(1.0, act=lambda t: t * w)) == [1.0] * 3
     w[:] = 4.0
