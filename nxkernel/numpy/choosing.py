@@ -189,13 +189,13 @@ def fix(x: Any, out: Any = None) -> Any:
 
 
 def real(val: Any) -> Any:
-    """The real parts, as :func:`numpy.real`."""
-    return as_value(val).real
+    """The real parts, as :func:`numpy.real`; of one of Python's numbers it is one of Python's."""
+    return val.real if isinstance(val, int | float | complex) else as_value(val).real
 
 
 def imag(val: Any) -> Any:
-    """The imaginary parts, as :func:`numpy.imag`."""
-    return as_value(val).imag
+    """The imaginary parts, as :func:`numpy.imag`; of one of Python's numbers it is one of Python's."""
+    return val.imag if isinstance(val, int | float | complex) else as_value(val).imag
 
 
 def _scalar_part(imaginary: bool) -> Any:

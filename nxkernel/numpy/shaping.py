@@ -254,7 +254,8 @@ def flip(m: Any, axis: Any = None) -> Any:
     if isinstance(value, Part):
         return flipped(value, axis)
     places = range(value.ndim) if axis is None else [normalize_axis(place, value.shape) for place in sizes(axis)]
-    return value[tuple(slice(None, None, -1) if k in places else slice(None) for k in range(value.ndim)) + (...,)]
+    # Of an array without axes that is a copy.
+    return value[tuple(slice(None, None, -1) if k in places else slice(None) for k in range(value.ndim))]
 
 
 def fliplr(m: Any) -> Any:

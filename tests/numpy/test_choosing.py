@@ -48,3 +48,13 @@ def test_conditions_of_one_element():
 
     found = nx.defn(f, promotion="numpy")(np.array([[2.5]]), np.arange(3.0))
     assert int(found) == f(np.array([[2.5]]), np.arange(3.0)) == 233
+
+
+def test_parts_of_pythons_numbers_are_pythons_numbers():
+    def f(a):
+        return np.copysign(np.real(4), a), np.imag(2.5) + a
+
+    x = np.array([1, -2], np.float16)
+    for found, expected in zip(nx.defn(f, promotion="numpy")(x), f(x), strict=True):
+        assert np.asarray(found).dtype == expected.dtype == np.float16
+        np.testing.assert_array_equal(np.asarray(found), expected)

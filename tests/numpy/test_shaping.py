@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_face import check
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
@@ -36,3 +37,14 @@ ROWS = {
 @pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
 def test_values_and_types(function, kind):
     check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)
+
+
+def test_an_array_without_axes_that_is_flipped_is_a_copy():
+    def f(a):
+        turned = np.flip(a)
+        a -= np.add(a, turned)
+        return turned, a
+
+    expected = f(np.array(7.0))
+    found = nx.defn(f, promotion="numpy")(np.array(7.0))
+    assert [float(value) for value in found] == [7.0, -7.0] == [float(value) for value in expected]

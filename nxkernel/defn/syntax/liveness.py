@@ -49,11 +49,11 @@ class Liveness:
                 statement, live, target, frozenset(stored(statement.target))
             )
         if isinstance(statement, Tail):
+            # Nothing may go on to it, where what looks as if it did ends in a loop.
+            self._of_tail(statement)
             return live
         if isinstance(statement, GoOn):
-            if not hasattr(statement.tail, "live"):
-                statement.tail.live = self.block(statement.tail.body, _NOTHING)
-            return statement.tail.live
+            return self._of_tail(statement.tail)
         if isinstance(statement, ast.Return | ast.Raise):
             return self._reads(statement)
         if isinstance(statement, ast.FunctionDef):
@@ -61,6 +61,11 @@ class Liveness:
             taken = self._reads(statement) if statement.decorator_list else self._reads(statement) - free(statement)
             return (live - {statement.name}) | taken
         return (live - _replaced(statement)) | self._reads(statement)
+
+    def _of_tail(self, tail: Tail) -> Names:
+        if not hasattr(tail, "live"):
+            tail.live = self.block(tail.body, _NOTHING)
+        return tail.live
 
     def _turns(self, loop: ast.While | ast.For, live: Names, test: Names, target: Names) -> Names:
         if loop.broken is not None:

@@ -76,3 +76,8 @@ def test_random_functions(seed):
 def test_many_random_functions():
     for seed in range(20_000):
         compare(seed)
+
+
+def test_a_rest_that_nothing_goes_on_to():
+    """Both sides seem to go on, and one of them ends in a loop whose `else` returns."""
+    compare(39955986)
