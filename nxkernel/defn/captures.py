@@ -60,7 +60,7 @@ class Survey:
         self._same = tuple([(read, value) for read, value in walk.same if not _is_item(read)])
         self._equal, self._methods = tuple(walk.equal), tuple(walk.methods)
         # A default or an attribute that a function is given changes nothing, where nobody did without it before.
-        plain = [function for function in walk.functions if not (walk.introspects or any(function[2:]))]
+        plain = [function for function in walk.functions if not (walk.misses or any(function[2:]))]
         self._codes = tuple([(function, code) for function, code, *_ in plain])
         self._functions = tuple([function for function in walk.functions if function not in plain])
         self._more = bool(self._same or self._equal or self._functions or self._methods)

@@ -272,7 +272,7 @@ class Shortcut:
                     return OUTDATED
         program.calls += 1
         if stream.listening:
-            stream.emit(Event("hit", self._family.name, where=places.caller()))
+            stream.emit(Event("hit", self._family.name, where=places.caller(), identity=self._family.identity))
         if self._fixed:
             arrays += self._fixed
         if self._plain is not None:

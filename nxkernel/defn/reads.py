@@ -58,6 +58,8 @@ class Reads:
         All names of globals and attributes that stand in it.
     counted : frozenset of str
         The attributes that it counts up, and does nothing else with.
+    catches : bool
+        Whether it may go on after an error, such as that of an attribute or argument that is not there.
     """
 
     paths: tuple[Path, ...]
@@ -65,6 +67,7 @@ class Reads:
     introspects: bool = False
     names: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
+    catches: bool = False
 
 
 @functools.lru_cache(maxsize=4096)
@@ -82,7 +85,8 @@ def of_code(code: types.CodeType) -> Reads:
     read = {name for path in scan.paths for name in path.names[1:]}
     names = frozenset(scan.names)
     introspects = not _INTROSPECTION.isdisjoint(names)
-    return Reads(tuple(scan.paths), frozenset(scan.written), introspects, names, frozenset(scan.counted - read))
+    counted = frozenset(scan.counted - read)
+    return Reads(tuple(scan.paths), frozenset(scan.written), introspects, names, counted, scan.catches)
 
 
 class _Scan:
@@ -95,11 +99,13 @@ class _Scan:
         self.written: set[str] = set()
         self.names: set[str] = set()
         self.counted: set[str] = set()
+        self.catches = False
 
     def run(self, code: types.CodeType, first: str) -> None:
         """Collect from code; `first` is how it calls the subject, if it can."""
         instructions = [step for step in dis.get_instructions(code) if step.opname not in _FILLERS]
         self.names.update(code.co_names)
+        self.catches = self.catches or bool(code.co_exceptiontable)
         own = set(code.co_varnames) | set(code.co_cellvars)
         root, names = "", []
         if first and first in _rebound(instructions):

@@ -96,7 +96,8 @@ class Walk:
         self.used_up: list[str] = []
         self.whole: dict[int, Any] = {}
         self.functions: list[tuple] = []
-        self.introspects = False
+        #: Whether something may be done without a default or an attribute that a function does not have.
+        self.misses = False
         self.methods: list[tuple[Any, str, types.FunctionType]] = []
         self.reach = Reach()
         self._room = _MOST
@@ -354,7 +355,7 @@ class Walk:
             self._around_function(function, name)
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         read = reads.of_code(code)
-        self.introspects = self.introspects or read.introspects
+        self.misses = self.misses or read.introspects or read.catches
         self.reach.runs(function, read.names, read.introspects)
         for path in read.paths:
             root = path.names[0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn.events import Event, Stream, stream
+from nxkernel.defn.events import Event, Stream, is_of, stream
 
 ONE = np.ones(3, np.float32)
 
@@ -20,6 +20,7 @@ def test_the_events_of_a_call(run):
     assert [event.kind for event in seen] == ["kernel", "miss", "hit"]
     assert {event.function for event in seen} == {"scaled"}
     assert {event.where for event in seen} == {"caller.py, line 1"}
+    assert all(is_of(event, f) for event in seen)
     kernel, miss, _ = seen
     assert miss.reason == ("first call",)
     assert miss.compiled + miss.reused == 1
