@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import primitives, types
-from nxkernel.defn.flow import rounding, sites
+from nxkernel.defn.flow import rounding
 from nxkernel.defn.flow.choices import and_, or_
 from nxkernel.defn.flow.sequences import Counted, enumerated, range_, zipped
 from nxkernel.defn.flow.variables import has_values, is_traced, known, plain, take_apart
@@ -384,20 +384,6 @@ def has_attribute(value: Any, name: str, /) -> builtins.bool:
     """``hasattr``: of arrays and numbers that are traced as NumPy and Python answer."""
     found = class_of(value)
     return builtins.hasattr(value if found is builtins.type(value) else found, name)
-
-
-def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
-    """``assert``, of what is known while tracing."""
-    if is_traced(condition):
-        raise sites.error(
-            NxTypeError,
-            "an `assert` is checked while the definition is traced, and only the running program knows this condition.",
-            *sites.shown(site),
-            "Return the condition from the definition, and assert it there; shapes and options can be asserted here.",
-        )
-    if not known(condition):
-        said = text()
-        raise AssertionError(*([] if said is None else [said]))
 
 
 #: Each builtin and what stands for it in definitions.

@@ -1,12 +1,14 @@
-"""What functions say: ``print``, warnings and logging, and the text that they are given.
+"""What functions say: ``print``, warnings and logging, errors, and the text that they are given.
 
 What is said belongs to the run of a program, not to its trace: each call of the definition says it, a branch where it
-is taken, and text that has values of the program in it is made when these are there.
+is taken, and text that has values of the program in it is made when these are there. An error is raised while the
+function is traced, and its text is made then.
 """
 
 from __future__ import annotations
 
 import builtins
+import functools
 import logging
 import re
 import string
@@ -18,11 +20,12 @@ from typing import Any, NoReturn
 
 from nxkernel import types
 from nxkernel.defn import containers
+from nxkernel.defn.flow import sites
 from nxkernel.defn.flow.builtins import has_traced
-from nxkernel.defn.flow.variables import known
+from nxkernel.defn.flow.variables import is_traced, known
 from nxkernel.defn.printing import Asked, Known, Percent, Said, Several, Stream
 from nxkernel.defn.printing import Text as Made
-from nxkernel.errors import TracedValueError, message
+from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.graph.tracing import BodyTrace
@@ -194,6 +197,53 @@ def _format(value: Any, spec: Any = "", /) -> Any:
     return text((value, "", spec))
 
 
+# Errors ----------------------------------------------------------------------------------------------------------
+
+
+class _Shown:
+    """How a value is shown that only the running program knows, whatever the format."""
+
+    def __init__(self, value: Any) -> None:
+        self._text = builtins.repr(operand(value))
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def __format__(self, spec: str) -> str:
+        return self._text
+
+
+def _now(value: Any) -> Any:
+    """Text as it is while the function is traced; anything else as it is."""
+    if not isinstance(value, Text):
+        return value
+    shown = list(map(_Shown, value.leaves))
+    try:
+        return value.made.told(iter(shown))
+    except (TypeError, ValueError):
+        # Such as "%d", which takes numbers alone.
+        return f"{value.made.form} {', '.join(map(builtins.str, shown))}"
+
+
+def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
+    """An error with its text."""
+    return kind(*map(_now, args), **{name: _now(value) for name, value in options.items()})
+
+
+def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
+    """``assert``, of what is known while tracing."""
+    if is_traced(condition):
+        raise sites.error(
+            NxTypeError,
+            "an `assert` is checked while the definition is traced, and only the running program knows this condition.",
+            *sites.shown(site),
+            "Return the condition from the definition, and assert it there; shapes and options can be asserted here.",
+        )
+    if not known(condition):
+        said = text()
+        raise AssertionError(*([] if said is None else [_now(said)]))
+
+
 # Calls -----------------------------------------------------------------------------------------------------------
 
 
@@ -308,6 +358,8 @@ def twin(function: Any) -> Callable[..., Any] | None:
         found = _TWINS.get(function)
         if found is not None:
             return found
+    if isinstance(function, type) and issubclass(function, BaseException) and not issubclass(function, Warning):
+        return functools.partial(_error, function)
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if isinstance(owner, str) and name == "format":
         return lambda *args, **options: _filled(owner, *args, **options)
