@@ -240,7 +240,7 @@ def test_text_that_is_looked_into(run, code):
 
 
 #: How an array of two numbers is shown that only the running program knows.
-_PARAMETER = "#Nx.Tensor<\n  f64[2]\n  \n  Nx.Defn.Expr\n  parameter x:0   f64[2]\n>"
+_PARAMETER = "#Nx.Tensor<\n  f64[2]\n  \n  Nx.Defn.Expr\n  parameter a:0   f64[2]\n>"
 
 
 @pytest.mark.parametrize(
