@@ -372,7 +372,8 @@ class Definition(Compiled):
 
     def _names(self, count: int) -> list[str]:
         names = [parameter.name for parameter in self._positional[:count]]
-        return [*names, *subjects.rest(self._signature, count - len(names))]
+        more = count - len(names)
+        return [*names, *subjects.rest(self._signature, more)] if more else names
 
     def _placed(self, args: tuple, opts: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """Positional arguments that were given by name, or have a default, take their places."""

@@ -215,6 +215,9 @@ class Shortcut:
     @staticmethod
     def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
         """Whether a program and the arrays that it was called with are plain enough."""
+        if len(arrays) != len(arguments.values):
+            # Others were given by name or are defaults: a shortcut would hand over too few.
+            return False
         if len(arguments.arrays) != len(arguments.survey.arrays):
             return False
         if not arguments.fixed.issubset(arguments.names):
@@ -227,9 +230,6 @@ class Shortcut:
             return False
         if arguments.has_device_tensors and (program.placed is None or program.changes):
             # The long way brings them to the host, and sees which arrays share their memory.
-            return False
-        if len(arrays) != len(arguments.values):
-            # Others were given by name or are defaults: a shortcut would hand over too few.
             return False
         named = [array for _, _, array in arguments.arrays if type(array) is not Tensor]
         return all(array.dtype.isnative for array in [*arrays, *named, *program.fixed])

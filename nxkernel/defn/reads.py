@@ -14,8 +14,9 @@ _FILLS = frozenset({"add", "append", "appendleft", "extend", "insert"})
 
 #: What tells whether something has an attribute, or which ones it has. Other code fails where there is none.
 _INTROSPECTION = frozenset(
-    {"dir", "getattr", "getattr_static", "getmembers", "hasattr", "inspect", "signature", "vars", "__defaults__",
-     "__dict__", "__dir__", "__getattribute__", "__kwdefaults__", "__getstate__", "copy", "deepcopy", "dumps"}
+    {"asdict", "astuple", "attrgetter", "dir", "format", "format_map", "getattr", "getattr_static", "getmembers",
+     "hasattr", "inspect", "methodcaller", "signature", "vars", "__defaults__", "__dict__", "__dir__",
+     "__getattribute__", "__kwdefaults__", "__getstate__", "copy", "deepcopy", "dumps"}
 )  # fmt: skip
 
 
@@ -84,7 +85,7 @@ def of_code(code: types.CodeType) -> Reads:
     scan.run(code, first)
     read = {name for path in scan.paths for name in path.names[1:]}
     names = frozenset(scan.names)
-    introspects = not _INTROSPECTION.isdisjoint(names)
+    introspects = scan.matches or not _INTROSPECTION.isdisjoint(names)
     counted = frozenset(scan.counted - read)
     return Reads(tuple(scan.paths), frozenset(scan.written), introspects, names, counted, scan.catches)
 
@@ -100,6 +101,8 @@ class _Scan:
         self.names: set[str] = set()
         self.counted: set[str] = set()
         self.catches = False
+        #: Whether it takes objects apart in a `match`, whose patterns have no names that code loads.
+        self.matches = False
 
     def run(self, code: types.CodeType, first: str) -> None:
         """Collect from code; `first` is how it calls the subject, if it can."""
@@ -155,6 +158,9 @@ class _Scan:
             elif operation == "STORE_GLOBAL":
                 close()
                 self.written.add(argument)
+            elif operation == "MATCH_CLASS":
+                close()
+                self.matches = True
             elif operation != "COPY":
                 # `self.n += 1` loads `self`, copies it, and reads the attribute that it assigns in the end.
                 close()

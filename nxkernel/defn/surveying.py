@@ -12,7 +12,7 @@ import threading
 import types
 import weakref
 from collections.abc import Callable
-from operator import contains, getitem
+from operator import attrgetter, contains, getitem, methodcaller
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,8 @@ _BUILTINS = dict(vars(builtins))
 _SPECIAL = frozenset({"__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__",
                       "__path__", "__spec__"})  # fmt: skip
 _CACHED = type(functools.cache(len))
+#: What gets at attributes by names that stand in no code.
+_BY_NAME = (attrgetter, methodcaller)
 #: What leads to the methods of a class, before it is known that somebody calls them; a class is out of a trace's reach.
 _NOBODY = type("Nobody", (), {})
 #: What is called like a function, and stands for something else.
@@ -255,6 +257,8 @@ class Walk:
         """An object of a kind of Python's or of an installed package's, which is no container."""
         kind = type(value)
         self._room -= 1
+        if kind in _BY_NAME or value is getattr:
+            self.reach.runs(value, frozenset(), True)
         held = contents.held(value) if self._room > 0 else None
         if isinstance(value, types.BuiltinFunctionType) and self._is_anew(value, name):
             return

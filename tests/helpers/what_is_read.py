@@ -693,6 +693,23 @@ TEXTS = [
         ANEW,
         undo="os.chdir(first)",
     ),
+    *[
+        Text(
+            f"file by {name}",
+            FILE + "import functools, operator\nclass O:\n    def m(self): return float(open(name).read())\n"
+            f"    p = property(m)\no = O()\n{make}\ndef f(x): {body}",
+            "k.write_text('5')",
+            ANEW,
+            in_defn=in_defn,
+        )
+        for name, make, body, in_defn in (
+            ("operator.methodcaller", "call = operator.methodcaller('m')", "return x * call(o)", ""),
+            ("operator.attrgetter", "", "return x * operator.attrgetter('p')(o)", ""),
+            ("a partial of getattr", "of = functools.partial(getattr, o)", "return x * of('p')", ""),
+            ("str.format", "", "return x * float('{0.p}'.format(o))", ""),
+            ("match", "", "\n    match o:\n        case O(p=v): return x * v", REFUSED),
+        )
+    ],
     Text(
         "file by open", FILE + "def f(x): return x * float(open(name, closefd=True).read(1))", "k.write_text('5')", ANEW
     ),
