@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from nxkernel.defn import contents, fingerprint, reads, subjects
-from nxkernel.defn.captured import Captured
-from nxkernel.defn.leaf import is_array, spec_of
+from nxkernel.defn.collected import Collected
+from nxkernel.defn.leaf import is_array
 from nxkernel.defn.lookups import (
     along,
     attribute,
@@ -39,8 +39,8 @@ from nxkernel.defn.lookups import (
     still,
     unwrapped,
 )
-from nxkernel.defn.reach import OF_OBJECT, Reach
-from nxkernel.defn.stand_ins import replaceable, slots
+from nxkernel.defn.reach import OF_OBJECT
+from nxkernel.defn.stand_ins import slots
 from nxkernel.defn.states import (
     CONTAINERS,
     MISSING,
@@ -55,8 +55,6 @@ from nxkernel.defn.states import (
     keys_of,
     members,
 )
-from nxkernel.defn.world import looks_around
-from nxkernel.tensor.device import DeviceTensor
 from nxkernel.wording import a
 
 #: Up to how many numbers and texts of a container are compared one by one.
@@ -76,40 +74,13 @@ _NOBODY = type("Nobody", (), {})
 _NO_FUNCTIONS = (np.ufunc, *weakref.ProxyTypes)
 
 
-class Walk:
-    """Collects what a survey holds.
-
-    Attributes
-    ----------
-    values : list
-        The arrays that were met.
-    """
+class Walk(Collected):
+    """Goes from values to all that they read and hold."""
 
     def __init__(self) -> None:
-        self.same: list[tuple[Callable[[], Any], Any]] = []
-        self.equal: list[tuple[Callable[[], Any], Any]] = []
-        self.arrays: list[Captured] = []
-        self.values: list[Any] = []
-        self.aliases: list[tuple[int, int]] = []
-        self.states: list[Any] = []
-        self.parts: dict[str, tuple[Any, str]] = {}
-        self.leads: dict[int, Any] = {}
-        self.anew: dict[str, str] = {}
-        self.used_up: list[str] = []
-        self.whole: dict[int, Any] = {}
-        self.functions: list[tuple] = []
-        #: Whether something may be done without a default or an attribute that a function does not have.
-        self.misses = False
-        self.methods: list[tuple[Any, str, types.FunctionType]] = []
-        self.reach = Reach()
+        super().__init__()
         self._room = _MOST
-        self._around: list[Any] = []
-        self._seen: dict[Any, int] = {}
-        self._met: list[Any] = []
-        self._waiting: list[tuple[tuple, Any]] = []
         self._read: set[tuple] = set()
-        self._hidden = 0
-        self._kept: list[Any] = []
 
     # Values ----------------------------------------------------------------------------------------------------
 
@@ -129,84 +100,6 @@ class Walk:
             self._around.append(value)
             self._compound(value, name)
             self._around.pop()
-
-    def _watch(self, read: Callable[[], Any], value: Any) -> None:
-        """Have it noticed when something else is read than a value."""
-        kind = type(value)
-        if getattr(read, "func", None) is itself:
-            return
-        if kind is types.MethodType:
-            # Looking up a method makes a new object each time, which is equal.
-            self.equal.append((read, value))
-        else:
-            self.same.append((read, value))
-
-    def _add(self, state: Any, name: str, text: str) -> None:
-        self.states.append(state)
-        if name and not self._hidden:
-            self.parts.setdefault(_label(name), (state, text))
-
-    def _anew(self, value: Any, name: str, what: str) -> None:
-        """Note what cannot be compared: where the function can get at it, there is no equal survey."""
-        label = _label(name or type(value).__name__)
-        self.reach.note(self._around, (label, what, hasattr(type(value), "__next__")))
-
-    def _is_anew(self, value: Any, name: str) -> bool:
-        """Whether what a function, class or module gives is none that could be compared, which is noted then."""
-        found = looks_around(value)
-        if found:
-            what = "" if isinstance(value, types.ModuleType) else "()"
-            self._anew(value, name, f"{value.__name__}{what}, which looks at more than its arguments")
-        return found
-
-    def _met_before(self, key: Any, value: Any) -> bool:
-        """Whether something was taken in already; then only that is noted."""
-        number = self._seen.setdefault(key, len(self._met))
-        if number == len(self._met):
-            self._met.append(value)
-            return False
-        self.states.append(("again", number))
-        self._wait_for(value)
-        return True
-
-    def _lead(self) -> None:
-        self.leads.update((id(owner), owner) for owner in self._around)
-
-    def _wait_for(self, value: Any) -> None:
-        """What is around leads to an array if this does, which may be found only later: functions call each other."""
-        self._waiting.append((tuple(self._around), value))
-
-    def settle(self) -> None:
-        """Find what leads to arrays by way of something that had been met before, and what is read anew."""
-        found = -1
-        while found != len(self.leads):
-            found = len(self.leads)
-            for around, value in self._waiting:
-                if id(value) in self.leads:
-                    self.leads.update((id(owner), owner) for owner in around)
-        for label, what, is_used_up in self.reach.reached():
-            self.anew[label] = what
-            self.parts[label] = (object(), what)
-            self.states.append(object())
-            self.used_up += [label.partition(" ")[2]] if is_used_up else []
-
-    def _array(self, value: Any, name: str, read: Callable[[], Any]) -> None:
-        spec = spec_of(value)
-        if read() is not value or not all(map(replaceable, self._around)):
-            # Made anew each time that somebody looks, such as the array of a table's column, or out of a trace's reach.
-            state = ("contents", spec, _contents_of(value))
-            self.equal.append((lambda: _contents_of(read()), state[2]))
-            self._add(state, name, str(spec))
-            return
-        self._lead()
-        first = next((place for place, known in enumerate(self.values) if known is value), None)
-        if first is not None:
-            self.aliases.append((len(self.arrays), first))
-        on_device = type(value) is DeviceTensor
-        dtype = value.dtype if isinstance(value, np.ndarray) else spec.type.dtype
-        self.arrays.append(Captured(name.removeprefix("option "), spec, read, on_device, dtype))
-        self.values.append(value)
-        self._add(("array", spec, first, on_device), name, f"{spec} on a device" if on_device else str(spec))
 
     def _compound(self, value: Any, name: str) -> None:
         kind = type(value)
@@ -580,11 +473,3 @@ class Walk:
                     read = functools.partial(getitem, vars(parent), key)
                     self.value(inner, f"{parent.__name__}.{key}", read, "" if open_ else key)
                     self._hidden -= issubclass(value, enum.Enum)
-
-
-def _label(name: str) -> str:
-    return name if name.startswith("option ") else f"captured {name}"
-
-
-def _contents_of(value: Any) -> tuple:
-    return (spec_of(value), np.asarray(value).tobytes())

@@ -1,0 +1,163 @@
+"""What a survey collects: what to compare at each call, parts of its key, arrays, and what has to be read anew."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nxkernel.defn.captured import Captured
+from nxkernel.defn.leaf import spec_of
+from nxkernel.defn.lookups import itself
+from nxkernel.defn.reach import Reach
+from nxkernel.defn.stand_ins import replaceable
+from nxkernel.defn.world import looks_around
+from nxkernel.tensor.device import DeviceTensor
+
+
+class Collected:
+    """What was met on the way, and what of it counts.
+
+    Attributes
+    ----------
+    same, equal : list of (callable, object)
+        What gives a value at a later call, and the value: the same object, or one that is equal.
+    functions : list of tuple
+        Functions that are called, with their code, defaults and attributes.
+    methods : list of (object, str, function)
+        Functions that answer for the attributes of objects.
+    arrays : list of Captured
+    values : list
+        The arrays themselves.
+    aliases : list of (int, int)
+        Places of arrays that are earlier ones.
+    states : list
+        What identifies all of it, in order.
+    parts : dict
+        The same for people.
+    leads : dict
+        By identity, what leads to arrays.
+    whole : dict
+        By identity, containers whose contents count.
+    anew : dict
+        What cannot be compared, and what is said of it.
+    used_up : list of str
+        Those of them that give each value once.
+    misses : bool
+        Whether something may be done without a default or an attribute that a function does not have.
+    reach : Reach
+    """
+
+    def __init__(self) -> None:
+        self.same: list[tuple[Callable[[], Any], Any]] = []
+        self.equal: list[tuple[Callable[[], Any], Any]] = []
+        self.functions: list[tuple] = []
+        self.methods: list[tuple[Any, str, types.FunctionType]] = []
+        self.arrays: list[Captured] = []
+        self.values: list[Any] = []
+        self.aliases: list[tuple[int, int]] = []
+        self.states: list[Any] = []
+        self.parts: dict[str, tuple[Any, str]] = {}
+        self.leads: dict[int, Any] = {}
+        self.whole: dict[int, Any] = {}
+        self.anew: dict[str, str] = {}
+        self.used_up: list[str] = []
+        self.misses = False
+        self.reach = Reach()
+        #: What is looked into at the moment, from the outside in.
+        self._around: list[Any] = []
+        self._seen: dict[Any, int] = {}
+        self._met: list[Any] = []
+        self._waiting: list[tuple[tuple, Any]] = []
+        #: Whether people know what is looked into by another name.
+        self._hidden = 0
+        #: Objects whose identities stand in keys.
+        self._kept: list[Any] = []
+
+    def _watch(self, read: Callable[[], Any], value: Any) -> None:
+        """Have it noticed when something else is read than a value."""
+        kind = type(value)
+        if getattr(read, "func", None) is itself:
+            return
+        if kind is types.MethodType:
+            # Looking up a method makes a new object each time, which is equal.
+            self.equal.append((read, value))
+        else:
+            self.same.append((read, value))
+
+    def _add(self, state: Any, name: str, text: str) -> None:
+        self.states.append(state)
+        if name and not self._hidden:
+            self.parts.setdefault(_label(name), (state, text))
+
+    def _anew(self, value: Any, name: str, what: str) -> None:
+        """Note what cannot be compared: where the function can get at it, there is no equal survey."""
+        label = _label(name or type(value).__name__)
+        self.reach.note(self._around, (label, what, hasattr(type(value), "__next__")))
+
+    def _is_anew(self, value: Any, name: str) -> bool:
+        """Whether what a function, class or module gives is none that could be compared, which is noted then."""
+        found = looks_around(value)
+        if found:
+            what = "" if isinstance(value, types.ModuleType) else "()"
+            self._anew(value, name, f"{value.__name__}{what}, which looks at more than its arguments")
+        return found
+
+    def _met_before(self, key: Any, value: Any) -> bool:
+        """Whether something was taken in already; then only that is noted."""
+        number = self._seen.setdefault(key, len(self._met))
+        if number == len(self._met):
+            self._met.append(value)
+            return False
+        self.states.append(("again", number))
+        self._wait_for(value)
+        return True
+
+    def _lead(self) -> None:
+        self.leads.update((id(owner), owner) for owner in self._around)
+
+    def _wait_for(self, value: Any) -> None:
+        """What is around leads to an array if this does, which may be found only later: functions call each other."""
+        self._waiting.append((tuple(self._around), value))
+
+    def settle(self) -> None:
+        """Find what leads to arrays by way of something that had been met before, and what is read anew."""
+        found = -1
+        while found != len(self.leads):
+            found = len(self.leads)
+            for around, value in self._waiting:
+                if id(value) in self.leads:
+                    self.leads.update((id(owner), owner) for owner in around)
+        for label, what, is_used_up in self.reach.reached():
+            self.anew[label] = what
+            self.parts[label] = (object(), what)
+            self.states.append(object())
+            self.used_up += [label.partition(" ")[2]] if is_used_up else []
+
+    def _array(self, value: Any, name: str, read: Callable[[], Any]) -> None:
+        spec = spec_of(value)
+        if read() is not value or not all(map(replaceable, self._around)):
+            # Made anew each time that somebody looks, such as the array of a table's column, or out of a trace's reach.
+            state = ("contents", spec, _contents_of(value))
+            self.equal.append((lambda: _contents_of(read()), state[2]))
+            self._add(state, name, str(spec))
+            return
+        self._lead()
+        first = next((place for place, known in enumerate(self.values) if known is value), None)
+        if first is not None:
+            self.aliases.append((len(self.arrays), first))
+        on_device = type(value) is DeviceTensor
+        dtype = value.dtype if isinstance(value, np.ndarray) else spec.type.dtype
+        self.arrays.append(Captured(name.removeprefix("option "), spec, read, on_device, dtype))
+        self.values.append(value)
+        self._add(("array", spec, first, on_device), name, f"{spec} on a device" if on_device else str(spec))
+
+
+def _label(name: str) -> str:
+    return name if name.startswith("option ") else f"captured {name}"
+
+
+def _contents_of(value: Any) -> tuple:
+    return (spec_of(value), np.asarray(value).tobytes())
