@@ -153,7 +153,7 @@ def memory_line(memory: Mapping[str, Any], now: float) -> str:
     """The native code that is loaded, in one line."""
     if not memory["kernels"] + memory["programs"]:
         return "none"
-    held = f"{count(memory['kernels'], 'kernel')} and {count(memory['programs'], 'program')} that call them"
+    held = f"{count(memory['kernels'], 'kernel')} and {count(memory['programs'], 'program')}"
     return f"{held}, {amount(memory['bytes'])}B of code, the first loaded {ago(now - memory['oldest'])}"
 
 

@@ -91,7 +91,8 @@ def advice(found: Sequence[Change], arguments: Arguments, declared: Declared, pr
     (change,) = found
     if change.role == "argument":
         return _of_argument(change, arguments, programs)
-    if programs >= MANY and change.role and change.kind == "value":
+    # A number that became a tensor is what is advised elsewhere: its next values are no programs.
+    if programs >= MANY and change.role and change.kind == "value" and not is_type(change.here):
         what = "the option " if change.role == "option" else ""
         return f"Each new value of {what}{change.name} is a program of its own: keep to a few values."
     return ""

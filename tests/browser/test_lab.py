@@ -31,6 +31,12 @@ FOLLOW = """(() => {
         });
     }, 5);
 })()"""
+#: Where the text of an element ends.
+BOTTOM = """each => {
+    const text = document.createRange();
+    text.selectNodeContents(each);
+    return text.getBoundingClientRect().bottom;
+}"""
 FIND = "() => window.jupyterapp.hasPlugin('nxkernel-lab:plugin')"
 
 
@@ -109,6 +115,8 @@ def test_from_the_launcher_to_kernels_on_disk(launched, theme):
     mark = launched.cell(4).locator(".nx-lab-mark")
     assert mark.get_attribute("title") == f"another program of softmax\n  {REASON}"
     assert launched.page.locator(".nx-lab-mark").count() == 1
+    # A number of three digits would be covered beside it.
+    assert launched.cell(4).locator(".jp-InputPrompt").first.evaluate(BOTTOM) <= mark.bounding_box()["y"]
     shoot(launched, f"again-{theme}")
     for quiet in (".nx-lab-reason", "time", ".nx-lab-badge", ".nx-lab-kernel"):
         assert contrast(panel(launched).locator(quiet).first) >= 4.5

@@ -1,9 +1,12 @@
 """The timeline on a page of its own: what a reader is at stays while news arrive, and nothing is left behind."""
 
+import time
+
 import numpy as np
 import pytest
 
 import nxkernel as nx
+from nxkernel.compilers.numba_cpu import store
 from nxkernel.defn import cache
 from nxkernel.defn.events import Cell, stream
 from nxkernel_lab.timeline import Timeline
@@ -109,6 +112,19 @@ def test_advice_is_given_once_in_a_row_and_names_turn_only_themselves(shown, dou
     assert advised == [0, 1, 0, 1]
     name = rows(shown).last.locator(".nx-function")
     assert name.evaluate("each => getComputedStyle(each).unicodeBidi") == "isolate"
+
+
+def test_code_of_programs_alone_is_counted_and_can_be_forgotten(browser, doubled, monkeypatch):
+    for name, text, buttons in (
+        (f"nxp_{0:040x}", "0 kernels and 1 program, 2.0 kB of code, the first loaded just now", 1),
+        ("nxk_runtime_pool", "none", 0),
+    ):
+        monkeypatch.setattr(store, "loaded", lambda name=name: {name: (2_000, time.time())})
+        page = browser.new_page(viewport={"width": 1150, "height": 700})
+        WidgetPage(page, Timeline("caches"))
+        assert page.locator("h3:has-text('Native code in memory') + p").inner_text() == text
+        assert page.get_by_role("button", name="Forget the kernels in memory").count() == buttons
+        page.close()
 
 
 def test_opened_details_stay_open(shown, doubled):

@@ -377,6 +377,8 @@ SESSIONS = rows(
     (TWO, X, "p, q = q, p", "", ""),
     (TWO, X, "q = p", "", ""),
     (TWO, X, "q = 0.5", "", "captured q: f64[3] → 0.5"),
+    ("k = 1.0\n@nx.defn\ndef f(x):\n    return x * k\n", X,
+     "for k in (2.0, 3.0, 4.0, 5.0): f(np.ones(3))\nk = nx.tensor(6.0)", "", "captured k: 5.0 → f32"),
     (TWO, X, "q = np.ones((2, 3))", "np.ones(1)", ("argument x: f64[3] → f64[1]", "captured q: f64[3] → f64[2][3]")),
     (TWO, X, "p = q = np.ones(3, 'f4')", "", "captured p and q: f64[3] → f32[3]"),
     (INNER, X, "f.__nx_function__", "", ""),

@@ -104,7 +104,7 @@ def test_cache_tells_what_was_answered(called):
     assert lines[1].split()[:4] == ["scale", "2", "1", "2"]
     assert called.run("%nx cache scale").out.splitlines() == lines[:2]
     assert lines[2:4] == ["", "programs in memory: 2 of 1 function"]
-    held = r"native code in memory: \d+ kernels? and \d+ programs? that call them, [\d.]+ [kM]?B of code, "
+    held = r"native code in memory: \d+ kernels? and \d+ programs?, [\d.]+ [kM]?B of code, "
     assert re.match(held + "the first loaded .+", lines[4])
     assert re.match(r"on disk: \d+ kernels? [\d.]+ \w?B, .*limit 536.9 MB, the oldest was used .+, in .+", lines[5])
 

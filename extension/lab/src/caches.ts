@@ -43,7 +43,7 @@ export class Caches {
       ),
       section(
         'Native code in memory',
-        memory.kernels === 0
+        memory.kernels + memory.programs === 0
           ? null
           : button('Clear', () => this._clearing.memory(), { 'data-key': 'clear-memory', 'aria-label': 'Clear the kernels in memory' }),
         sentence([count(memory.kernels, 'kernel'), count(memory.programs, 'program'), bytes(memory.bytes), memory.oldest > 0 && `oldest made ${ago(memory.oldest, now)}`])),
