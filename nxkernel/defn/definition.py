@@ -452,11 +452,8 @@ class Definition(Compiled):
         return program, False
 
     @settled
-    def _trace(self, arguments: Arguments, dry: bool = False) -> tuple[Traced, float]:
-        """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's.
-
-        Of a dry run nothing stays: what the function stores elsewhere is put back.
-        """
+    def _trace(self, arguments: Arguments) -> tuple[Traced, float]:
+        """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
         __tracebackhide__ = True
         begin = time.perf_counter()
         fixed = frozenset(arguments.fixed)
@@ -486,8 +483,6 @@ class Definition(Compiled):
                 raise misuse.endless(self.__name__, error) from None
         if not arguments.owner and delivery.is_owned(traced.hooks):
             arguments.owner = delivery.owner(self._root)
-        if dry:
-            outside.undo()
         if arguments.fixed != fixed:
             told = [
                 f"argument {path}: its value is needed while tracing, so each new one is traced"
@@ -521,7 +516,12 @@ class Definition(Compiled):
         if arguments.used_up:
             # A trace would use it up before the call.
             return explain.miss(self.__name__, case, None, arguments.compiler, ())
-        traced, _ = self._trace(arguments, dry=True)
+        outside = stored.Stored(self._root, arguments.options)
+        try:
+            traced, _ = self._trace(arguments)
+        finally:
+            # What the function stores elsewhere is stored by calls alone.
+            outside.undo()
         return explain.miss(self.__name__, case, traced.graph, arguments.compiler, traced.notes)
 
     def measure(self, *args: Any, **opts: Any) -> CompilationView:

@@ -436,6 +436,18 @@ def test_asking_leaves_what_the_function_stores_as_it_is():
     assert (log, count) == ([1], {"calls": 1})
 
 
+def test_asking_what_raises_leaves_it_as_it_is():
+    log = []
+
+    def stored(x):
+        log.append(1)
+        raise ValueError("never")
+
+    with pytest.raises(ValueError, match="never"):
+        nx.jit(stored).why(ONE)
+    assert log == []
+
+
 def test_asking_leaves_keys_as_they_are():
     f = nx.jit(lambda x, n: nx.broadcast(x, (n,)) if x.rank else x * n)
     f(1.0, 2)
