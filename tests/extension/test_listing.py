@@ -109,8 +109,7 @@ def test_caches():
     held = {"functions": [{"programs": 3}, {"programs": 1}], "memory": memory, "disk": disk(), "processors": 2}
     assert caches_text(held, AT).splitlines() == [
         "programs in memory: 4 of 2 functions",
-        "native code in memory: 6 kernels and 2 programs, 14.0 kB of code, the first loaded 2 minutes "
-        "ago",
+        "native code in memory: 6 kernels and 2 programs, 14.0 kB of code, the first loaded 2 minutes ago",
         "on disk: 3 kernels 12.0 kB, limit 536.9 MB, the oldest was used 2 hours ago, in ~/.cache/nxkernel",
     ]
     empty = {**held, "functions": [], "memory": {**memory, "kernels": 0, "programs": 0}}
