@@ -409,8 +409,10 @@ class Definition(Compiled):
             guards.report(self.__name__, case.reason)
             where = places.caller()
             try:
+                before = frozenset(arguments.fixed)
                 traced, trace_ms = self._trace(arguments)
-                self._family.learn(arguments.found_assigned, arguments.fixed, bool(arguments.owner))
+                found = arguments.fixed if arguments.fixed != before else frozenset()
+                self._family.learn(arguments.found_assigned, found, bool(arguments.owner))
                 executable, placed = devices.compiled(
                     traced.graph, arguments.compiler, self.__name__, len(arguments.values), arguments.donated
                 )

@@ -57,7 +57,8 @@ def test_a_function_that_changes_what_it_depends_on_is_traced_each_time():
     f = nx.jit(f)
     assert [value(f(0.0)) for _ in range(3)] == [1.0, 2.0, 3.0]
     assert nx.events("f", "miss")[-1].advice == (
-        "f changed counts while it was traced, so its program was not kept. Return values instead of storing them."
+        "f changed counts['calls'] while it was traced, so its program was not kept. "
+        "Return values instead of storing them."
     )
 
 
