@@ -313,8 +313,8 @@ class Definition(Compiled):
     @settled
     def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Arguments:
         __tracebackhide__ = True
-        if not all(map(operator.is_, subjects.made_of(self._root), self._made_of)):
-            # Somebody has given it other defaults.
+        if not all(map(operator.is_, subjects.made_of(self.__nx_function__), self._made_of)):
+            # Somebody has given it other defaults, or its class another `__call__`.
             self._set_function(self.__nx_function__, subjects.signature(self.__nx_function__))
         args, opts = self._placed(args, opts)
         with types_.promotion(self.face):

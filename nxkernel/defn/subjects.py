@@ -31,12 +31,20 @@ def place(function: Any) -> str:
 
 
 def made_of(function: Any) -> list[Any]:
-    """The code and the defaults of the Python function behind a function; these are the same objects while it is."""
+    """What a function is besides what it reads: these are the same objects for as long as it is the same.
+
+    The code and the defaults of the Python function behind it, and what partials give to that.
+    """
+    found: list[Any] = []
+    while isinstance(function, functools.partial):
+        found += [len(function.args), *function.args, len(function.keywords), *function.keywords]
+        found += function.keywords.values()
+        function = function.func
     function = plain(function)
     if not isinstance(function, types.FunctionType):
-        return []
+        return found
     keywords = function.__kwdefaults__ or {}
-    return [function.__code__, function.__defaults__, len(keywords), *keywords, *keywords.values()]
+    return [*found, function.__code__, function.__defaults__, len(keywords), *keywords, *keywords.values()]
 
 
 def given(function: functools.partial) -> list[str]:

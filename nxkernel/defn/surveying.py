@@ -368,6 +368,9 @@ class Walk(Collected):
 
     def _method(self, method: types.MethodType, name: str) -> None:
         if isinstance(method.__func__, types.FunctionType):
+            if in_class(type(method.__self__), "__call__") is method.__func__:
+                # A definition of an object that is called calls what the class has by then.
+                self.same.append((functools.partial(of_class, method.__self__, "__call__"), method.__func__))
             self._bound(method.__func__, name, method.__self__)
         else:
             self.value(method.__func__, name, None)

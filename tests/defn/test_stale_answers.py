@@ -4,6 +4,7 @@ import collections
 import contextlib
 import copy
 import dataclasses
+import functools
 import io
 import threading
 
@@ -324,3 +325,30 @@ def test_objects_whose_class_answers_every_name():
         del settings["k"]
     with pytest.raises(KeyError, match="'k'"):
         f(X)
+
+
+@pytest.mark.parametrize("wrap", [nx.jit, nx.defn])
+def test_an_object_is_called_as_its_class_has_it_now(wrap):
+    class Scale:
+        def __call__(self, x):
+            return x * 2
+
+    f = wrap(Scale())
+    assert [value(f(X)) for _ in range(2)] == [[2.0] * 3] * 2
+    Scale.__call__ = lambda self, x: x * 5
+    assert [value(f(X)) for _ in range(2)] == [[5.0] * 3] * 2
+    assert f.cache_info().misses == 2
+
+
+@pytest.mark.parametrize("wrap", [nx.jit, nx.defn])
+def test_what_a_partial_gives_may_change(wrap):
+    def scaled(x, k):
+        return x * k
+
+    part = functools.partial(scaled, k=2.0)
+    f = wrap(part)
+    assert [value(f(X)) for _ in range(2)] == [[2.0] * 3] * 2
+    part.keywords["k"] = 5.0
+    assert [value(f(X)) for _ in range(2)] == [[5.0] * 3] * 2
+    part.__setstate__((scaled, (), {"k": 7.0}, {}))
+    assert [value(f(X)) for _ in range(2)] == [[7.0] * 3] * 2
