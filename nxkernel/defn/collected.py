@@ -15,6 +15,7 @@ from nxkernel.defn.reach import Reach
 from nxkernel.defn.stand_ins import replaceable
 from nxkernel.defn.world import looks_around
 from nxkernel.tensor.device import DeviceTensor
+from nxkernel.wording import a
 
 
 class Collected:
@@ -73,6 +74,8 @@ class Collected:
         self._waiting: list[tuple[tuple, Any]] = []
         #: Whether people know what is looked into by another name.
         self._hidden = 0
+        #: The object of a package whose private attributes are looked into, and its name.
+        self._inside: tuple[Any, str] | None = None
         #: Objects whose identities stand in keys.
         self._kept: list[Any] = []
 
@@ -93,7 +96,13 @@ class Collected:
             self.parts.setdefault(_label(name), (state, text))
 
     def _anew(self, value: Any, name: str, what: str) -> None:
-        """Note what cannot be compared: where the function can get at it, there is no equal survey."""
+        """Note what cannot be compared: where the function can get at it, there is no equal survey.
+
+        What an object of a package keeps in a private attribute is told as that object.
+        """
+        if self._inside is not None:
+            outer, name = self._inside
+            what = f"{a(type(outer).__name__)}, whose contents cannot be compared"
         label = _label(name or type(value).__name__)
         self.reach.note(self._around, (label, what, hasattr(type(value), "__next__")))
 

@@ -430,10 +430,14 @@ class Walk(Collected):
         keys = tuple(attributes)
         self.states.append(keys)
         self.equal.append((functools.partial(tuple, attributes), keys))
+        outside, foreign = self._inside, not is_users(value)
         for key in keys:
             inner = f"{name} behind its decorator" if key == "__wrapped__" else f"{name}.{key}"
             read = functools.partial(getitem, attributes, key)
+            if foreign and key.startswith("_") and outside is None:
+                self._inside = (value, name)
             self.value(attributes[key], inner, read, "" if open_ else key)
+            self._inside = outside
 
     def _module(self, value: types.ModuleType, name: str) -> None:
         """A module that is handed on: one of the user's with all of its names."""

@@ -7,6 +7,7 @@ import dataclasses
 import functools
 import io
 import threading
+import types
 
 import numpy as np
 import pytest
@@ -219,6 +220,18 @@ def test_what_is_read_anew_is_told():
     assert f.compilations() == []
     with pytest.raises(CompilationError), nx.no_compile():
         f(X)
+
+
+def test_what_an_object_of_a_package_keeps_for_itself_is_told_as_the_object():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    held = types.SimpleNamespace(frame=pandas.DataFrame({"rate": [1.0, 2.0]}))
+    f = nx.jit(lambda x: x * held.frame["rate"][1])
+    assert value(f(X)) == [2.0] * 3
+    held.frame.loc[1, "rate"] = 9.0
+    assert f.why(X).difference == (
+        "captured held.frame: a DataFrame, whose contents cannot be compared, is read anew at each call",
+    )
+    assert value(f(X)) == [9.0] * 3
 
 
 def test_attributes_and_methods_that_nobody_names_are_no_reason():
