@@ -50,8 +50,8 @@ class Survey:
     """
 
     __slots__ = (
-        "_aliases", "_arrays", "_codes", "_equal", "_functions", "_methods", "_more", "_same", "anew", "arrays",
-        "ident", "items", "leads", "parts", "shortcuts", "used_up", "whole",
+        "_aliases", "_arrays", "_codes", "_equal", "_functions", "_identifies", "_methods", "_more", "_same", "anew",
+        "arrays", "ident", "items", "leads", "parts", "shortcuts", "used_up", "whole",
     )  # fmt: skip
 
     def __init__(self, walk: Walk) -> None:
@@ -66,6 +66,7 @@ class Survey:
         self._more = bool(self._same or self._equal or self._functions or self._methods)
         self._aliases = tuple(walk.aliases)
         self.arrays, self.leads = tuple(walk.arrays), walk.leads
+        self._identifies = walk.identifies and self.distinct > 1
         self.ident, self.parts = tuple(walk.states), walk.parts
         self.anew, self.used_up, self.whole = walk.anew, tuple(walk.used_up), walk.whole
         self.shortcuts: dict[tuple, Any] = {}
@@ -133,6 +134,9 @@ class Survey:
             for place, first in self._aliases:
                 if found[place] is not found[first]:
                     return None
+        if self._identifies and len(set(map(id, found))) < self.distinct:
+            # What were two arrays is one.
+            return None
         return found
 
 

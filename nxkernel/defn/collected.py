@@ -66,6 +66,8 @@ class Collected:
         self.anew: dict[str, str] = {}
         self.used_up: list[str] = []
         self.misses = False
+        #: Whether something may be asked for that depends on which arrays are one object.
+        self.identifies = False
         self.reach = Reach()
         #: What is looked into at the moment, from the outside in.
         self._around: list[Any] = []

@@ -18,6 +18,8 @@ _INTROSPECTION = frozenset(
      "hasattr", "inspect", "methodcaller", "signature", "vars", "__defaults__", "__dict__", "__dir__",
      "__getattribute__", "__kwdefaults__", "__getstate__", "copy", "deepcopy", "dumps"}
 )  # fmt: skip
+#: What tells whether two names stand for one object, beside ``is``.
+_IDENTITY = frozenset({"id", "is_", "is_not", "deepcopy", "dumps", "may_share_memory", "shares_memory"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Reads:
         The attributes that it counts up, and does nothing else with.
     catches : bool
         Whether it may go on after an error, such as that of an attribute or argument that is not there.
+    identifies : bool
+        Whether it may ask if two values are one object.
     """
 
     paths: tuple[Path, ...]
@@ -69,6 +73,7 @@ class Reads:
     names: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
     catches: bool = False
+    identifies: bool = False
 
 
 @functools.lru_cache(maxsize=4096)
@@ -87,7 +92,8 @@ def of_code(code: types.CodeType) -> Reads:
     names = frozenset(scan.names)
     introspects = scan.matches or not _INTROSPECTION.isdisjoint(names)
     counted = frozenset(scan.counted - read)
-    return Reads(tuple(scan.paths), frozenset(scan.written), introspects, names, counted, scan.catches)
+    identifies = scan.identifies or not _IDENTITY.isdisjoint(names)
+    return Reads(tuple(scan.paths), frozenset(scan.written), introspects, names, counted, scan.catches, identifies)
 
 
 class _Scan:
@@ -100,7 +106,7 @@ class _Scan:
         self.written: set[str] = set()
         self.names: set[str] = set()
         self.counted: set[str] = set()
-        self.catches = False
+        self.catches = self.identifies = False
         #: Whether it takes objects apart in a `match`, whose patterns have no names that code loads.
         self.matches = False
 
@@ -153,6 +159,10 @@ class _Scan:
                     root = ""
                     self.counted.add(argument)
                 names.append(argument)
+            elif operation == "IS_OP":
+                close()
+                # Most code asks for None, which no array is.
+                self.identifies = self.identifies or instructions[place - 1].opname != "LOAD_CONST"
             elif operation == "STORE_ATTR" and root:
                 root = ""
             elif operation == "STORE_GLOBAL":

@@ -253,6 +253,7 @@ class Walk(Collected):
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         read = reads.of_code(code)
         self.misses = self.misses or read.introspects or read.catches
+        self.identifies = self.identifies or read.identifies
         self.reach.runs(function, read.names, read.introspects)
         for path in read.paths:
             root = path.names[0]

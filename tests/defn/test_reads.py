@@ -151,3 +151,11 @@ def test_names_and_introspection():
     assert reads.of_code(plain.__code__).names == {"a", "b"}
     assert not reads.of_code(plain.__code__).introspects
     assert reads.of_code(asking.__code__).introspects
+
+
+def test_questions_after_identity():
+    def identifies(text):
+        return reads.of_code(compiled(f"def f(a, b): return {text}").__code__).identifies
+
+    assert all(map(identifies, ["a is b", "a is not b", "[c is b for c in a]", "id(a)", "copy.deepcopy(a)"]))
+    assert not any(map(identifies, ["a is None", "a is not None", "1 if a is None else 2", "a == b", "a in b"]))

@@ -365,3 +365,40 @@ def test_what_a_partial_gives_may_change(wrap):
     assert [value(f(X)) for _ in range(2)] == [[5.0] * 3] * 2
     part.__setstate__((scaled, (), {"k": 7.0}, {}))
     assert [value(f(X)) for _ in range(2)] == [[7.0] * 3] * 2
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda pair: pair[0] is pair[1],
+        lambda pair: pair[0] is not pair[1],
+        lambda pair: len({id(array) for array in pair}) == 1,
+        lambda pair: any(array is pair[0] for array in pair[1:]),
+    ],
+)
+def test_two_captured_arrays_that_become_one(ask):
+    first = np.ones(3)
+    pair = [first, first.copy()]
+
+    def plain(x):
+        return x * (2.0 if ask(pair) else 1.0)
+
+    f = nx.defn(plain, promotion="numpy")
+    for second in (first.copy(), first, first, first.copy(), first):
+        pair[1] = second
+        assert value(f(X)) == plain(X).tolist()
+
+
+def test_two_captured_arrays_that_become_one_have_one_copy():
+    first = np.ones(3)
+    both = {"a": first, "b": first.copy()}
+
+    def plain(x):
+        copied = copy.deepcopy(both)
+        copied["a"][0] = 5.0
+        return x * copied["b"]
+
+    f = nx.defn(plain, promotion="numpy")
+    for second in (first.copy(), first, first.copy()):
+        both["b"] = second
+        assert value(f(X)) == plain(X).tolist()
