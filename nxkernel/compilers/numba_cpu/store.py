@@ -157,7 +157,8 @@ def forget() -> int:
     with _lock:
         forgotten = [name for name, code in _codes.items() if not loader.lasts(code)]
         for name in forgotten:
-            del _codes[name]
+            # Its last user may have gone meanwhile.
+            _codes.pop(name, None)
         _recent.clear()
         _recent_size = 0
     loader.give_back()

@@ -96,3 +96,18 @@ def test_ten_threads_compile_one_program_once(no_disk):
         thread.join()
     assert len(set(found)) == 1
     assert sorted(origins) == ["compiled"] + ["memory"] * 9
+
+
+def test_code_goes_while_all_is_forgotten(no_disk, monkeypatch):
+    names = [f"nxk_test_going_{number}" for number in range(3)]
+    used = [store.native(name, lambda name=name: TEXT.format(name=name))[0] for name in names]
+    store._recent.clear()
+
+    def lasts(code):
+        # Another thread lets go of all programs just then.
+        used.clear()
+        return False
+
+    monkeypatch.setattr(store.loader, "lasts", lasts)
+    assert store.forget() >= 1
+    assert not store.loaded().keys() & set(names)
