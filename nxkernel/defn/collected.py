@@ -48,6 +48,8 @@ class Collected:
         Those of them that give each value once.
     misses : bool
         Whether something may be done without a default or an attribute that a function does not have.
+    identifies : bool
+        Whether something may be asked for that depends on which arrays are one object.
     reach : Reach
     """
 
@@ -66,7 +68,6 @@ class Collected:
         self.anew: dict[str, str] = {}
         self.used_up: list[str] = []
         self.misses = False
-        #: Whether something may be asked for that depends on which arrays are one object.
         self.identifies = False
         self.reach = Reach()
         #: What is looked into at the moment, from the outside in.
