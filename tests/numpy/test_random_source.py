@@ -24,6 +24,7 @@ ALWAYS = {"plain": 90, "gradient": 25, "mapped": 25}
 def test_programs_give_what_numpy_gives(kind):
     tally = campaign(kind, 1, 1e9, ALWAYS[kind], quiet=True)
     assert not tally.failed, "\n\n".join(text for _, text in tally.failed)
+    assert not tally.rough, "\n\n".join(text for _, text in tally.rough)
     assert tally.agreed > 0.7 * tally.programs, str(tally)
 
 
@@ -33,6 +34,7 @@ def test_programs_for_hours(kind, capsys):
     with capsys.disabled():
         tally = campaign(kind, time.time_ns() % 10**9, float(os.environ.get(fuzzing.SECONDS, "60")))
     assert not tally.failed, "\n\n".join(text for _, text in tally.failed)
+    assert len(tally.rough) <= 0.01 * tally.programs, "\n\n".join(f"seed {seed}: {text}" for seed, text in tally.rough)
 
 
 def test_programs_are_what_their_seed_says():

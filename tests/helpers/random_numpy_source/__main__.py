@@ -43,6 +43,8 @@ def campaign(kind: str, first: int, seconds: float, programs: int | None = None,
         spent = time.monotonic() - start
         for text, count in tally.refused.most_common(40):
             print(f"{count:6} {text}")
+        for seed, text in tally.rough:
+            print(f"--- {kind} seed {seed} is rough: {text}")
         print(f"{tally}; {tally.programs / spent:.1f} programs a second, {tally.calls / spent:.1f} calls")
     return tally
 
