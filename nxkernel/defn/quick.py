@@ -236,9 +236,10 @@ class Shortcut:
 
     def run(self, arrays: list[np.ndarray]) -> Any:
         """Answer a call; :data:`OUTDATED` where the program may not be the one any more that does."""
+        # Counts that went up are other objects: to compare identities is enough, and costs less.
         if (
-            self._version != self._family.version
-            or self._changes != defaults.changes
+            self._version is not self._family.version
+            or self._changes is not defaults.changes
             or self._context is not _context()
             or self._function.__code__ is not self._code
         ):
