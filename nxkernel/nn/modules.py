@@ -156,7 +156,7 @@ class Module:
         >>> net = nn.serial(nn.dense(16), nn.relu, nn.dense(4))
         >>> params = net.init(nx.random.key(0), nx.template((1, 8), "f32"))
         >>> {name: {part: value.shape for part, value in layer.items()} for name, layer in params.items()}
-        {'dense': {'bias': (16,), 'kernel': (8, 16)}, 'dense_1': {'bias': (4,), 'kernel': (16, 4)}}
+        {'dense': {'kernel': (8, 16), 'bias': (16,)}, 'dense_1': {'kernel': (16, 4), 'bias': (4,)}}
         """
         check_key(self.name, key)
         specs = specs_of(self.name, inputs, options)

@@ -24,7 +24,7 @@ from random_primitives.surroundings import make
 
 DONE = "done"
 #: Cases in a row that have the same type, so that kernels serve many shapes.
-ALIKE = 50
+ALIKE = 100
 
 
 class Edges(Choices):
