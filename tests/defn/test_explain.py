@@ -436,6 +436,28 @@ def test_asking_leaves_what_the_function_stores_as_it_is():
     assert (log, count) == ([1], {"calls": 1})
 
 
+def test_asking_leaves_what_methods_store_as_it_is():
+    count = [0]
+
+    class Rate:
+        __slots__ = ()
+
+        def called(self):
+            count[0] += 1
+            return float(count[0])
+
+        @property
+        def read(self):
+            return self.called()
+
+    rate = Rate()
+    for times in (lambda x: x * rate.called(), lambda x: x * rate.read, lambda x: x * Rate.called(rate)):
+        count[0], f = 0, nx.jit(times)
+        for call in (1.0, 2.0):
+            f.why(ONE)
+            assert np.asarray(f(ONE)).tolist() == (np.asarray(ONE) * call).tolist()
+
+
 def test_asking_what_raises_leaves_it_as_it_is():
     log = []
 

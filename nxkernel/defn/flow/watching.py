@@ -9,6 +9,7 @@ from typing import Any
 
 from nxkernel.defn import reads
 from nxkernel.defn.flow.unassigned import Unassigned
+from nxkernel.defn.lookups import unwrapped
 from nxkernel.defn.states import attributes_of, definition_of, installed
 from nxkernel.operand import Operand, Proxy
 
@@ -71,7 +72,19 @@ class Watch:
             if name in function.__globals__:
                 self._add(name, function.__globals__[name], 0)
 
+    def _add_methods(self, kind: type) -> None:
+        """What the methods and properties of a class of the user's reach, which code calls by way of its objects."""
+        if id(kind) in self._seen:
+            return
+        self._seen.add(id(kind))
+        for parent in kind.__mro__:
+            if not installed(parent):
+                for found in list(vars(parent).values()):
+                    self._add_function(unwrapped(found))
+
     def _add(self, name: str, value: Any, depth: int) -> None:
+        if isinstance(value, type):
+            self._add_methods(value)
         if isinstance(value, _SKIPPED) or id(value) in self._seen or depth > _DEEPEST or self._room <= 0:
             return
         value = definition_of(value) or value
@@ -85,6 +98,7 @@ class Watch:
             return
         self._seen.add(id(value))
         self._room -= 1
+        self._add_methods(type(value))
         if isinstance(value, list):
             self._kept[id(value)] = (name, value, list(value))
             members = value

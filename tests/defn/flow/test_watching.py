@@ -51,3 +51,30 @@ def test_numbers_that_are_equal_but_other_objects_count_as_changed():
     watch = Watch([], [("numbers", numbers)])
     numbers[0] = 10**20 + len(numbers) - 1
     assert [name for name, _ in watch.changed()] == ["numbers"]
+
+
+def test_methods_of_objects_and_classes_reach_something_too():
+    noted = [0]
+
+    class Parent:
+        def note(self):
+            noted[0] += 1
+
+    class Child(Parent):
+        __slots__ = ()
+
+        @property
+        def noting(self):
+            return self.note()
+
+        @staticmethod
+        def alone():
+            noted.append(1)
+
+    child = Child()
+    for body in (lambda: child.note(), lambda: child.noting, lambda: Child.alone(), lambda: Parent.note(None)):
+        watch = Watch([body])
+        body()
+        assert [name for name, _ in watch.changed()] == ["noted"]
+        watch.undo()
+        assert noted == [0]
