@@ -31,8 +31,6 @@ Called = TypeVar("Called", bound=Callable[[], Any])
 
 #: How many seconds a fork waits at the most: for locks, and for imports, which may wait for anything.
 PATIENCE, IMPORTS = 60.0, 10.0
-#: Properties of Numba's target that are made once, under a lock each.
-_CONTEXTS = ("_toplevel_target_context", "_toplevel_typing_context")
 #: Packages whose modules are imported when they are needed: a child waits for ever for one that was half imported.
 _LATE = frozenset({"cuda", "cupy", "llvmlite", "ml_dtypes", "numba", "numba_cuda", "numpy", "nxkernel", "scipy"})
 
@@ -126,18 +124,11 @@ def across(locks: Callable[[], Iterable[Any]]) -> None:
 def native() -> Iterator[Any]:
     """The locks of Numba and LLVM as far as they are imported, from the outside in; they are held in every fork."""
     compiler, binding = sys.modules.get("numba.core.compiler_lock"), sys.modules.get("llvmlite.binding.ffi")
-    holders = [getattr(compiler, "global_compiler_lock", None), *_contexts(), getattr(binding, "lib", None)]
-    for holder in holders:
+    for holder in (getattr(compiler, "global_compiler_lock", None), getattr(binding, "lib", None)):
         found = getattr(holder, "_lock", None)
         found = getattr(found, "_lock", found)
         if isinstance(found, _OWNED):
             yield found
-
-
-def _contexts() -> list[Any]:
-    """What holds the locks of Numba's contexts, which a thread has while it makes them for the first time."""
-    target = getattr(sys.modules.get("numba.core.registry"), "CPUTarget", None)
-    return [vars(target).get(name) for name in _CONTEXTS] if target is not None else []
 
 
 def check() -> None:

@@ -412,12 +412,3 @@ def test_processes_that_others_start(way, tmp_path):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert set(done.stdout.split()) == {"True"}
-
-
-def test_numbas_contexts_are_made_before_a_fork_or_after():
-    """A thread has a lock of its own while it makes one for the first time: a child would wait for it for ever."""
-    from numba.core.registry import CPUTarget
-
-    held = list(forks.native())
-    for name in ("_toplevel_target_context", "_toplevel_typing_context"):
-        assert vars(CPUTarget)[name]._lock in held
