@@ -131,6 +131,19 @@ def native() -> Iterator[Any]:
             yield found
 
 
+def _of_contexts() -> Iterator[Any]:
+    """The locks under which Numba makes its contexts, once, on first use.
+
+    A fork does not wait for them: who has one may wait for the compiler's lock, and who has that for one of them.
+    What was half made in the parent is nowhere, so the child makes its own.
+    """
+    target = getattr(sys.modules.get("numba.core.registry"), "CPUTarget", None)
+    for made in vars(target).values() if target is not None else ():
+        found = getattr(made, "_lock", None)
+        if isinstance(found, _OWNED):
+            yield found
+
+
 def check() -> None:
     """Refuse to go on where this process was forked at a moment at which nothing could be made anew.
 
@@ -230,7 +243,7 @@ def _after_in_child() -> None:
     global _lost
     _lost = _lost or not _held.safe
     # Nobody waits for ever even where the fork did not wait for long enough.
-    for each in [*_locks, *_held_across()]:
+    for each in [*_locks, *_held_across(), *_of_contexts()]:
         if not _is_own(each):
             each._at_fork_reinit()
     _begin_imports_anew()

@@ -412,3 +412,15 @@ def test_processes_that_others_start(way, tmp_path):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert set(done.stdout.split()) == {"True"}
+
+
+@FORKS
+@LOUD
+@pytest.mark.parametrize("made", ["target_context", "typing_context"])
+def test_a_child_makes_numbas_contexts_that_another_thread_was_making(made):
+    """A fork cannot wait for these: who makes one may wait for the compiler's lock, and the other way round."""
+    from numba.core.registry import CPUTarget
+
+    thread = busy(vars(CPUTarget)[f"_toplevel_{made}"]._lock, 0.5)
+    assert in_child(lambda: getattr(CPUTarget("cpu"), made) is None) == 0
+    thread.join()
