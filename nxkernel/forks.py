@@ -38,6 +38,8 @@ _OWNED = type(threading.RLock())
 _locks: weakref.WeakSet[Any] = weakref.WeakSet()
 _children: list[Callable[[], Callable[[], Any] | None]] = []
 _across: list[Callable[[], Iterable[Any]]] = []
+_searched: set[str] = set()
+_properties: list[functools.cached_property[Any]] = []
 
 
 class _Held(threading.local):
@@ -131,17 +133,27 @@ def native() -> Iterator[Any]:
             yield found
 
 
-def _of_contexts() -> Iterator[Any]:
-    """The locks under which Numba makes its contexts, once, on first use.
+def _of_properties() -> Iterator[Any]:
+    """The locks under which others compute properties once: Python's until 3.11, and those of Numba's contexts.
 
     A fork does not wait for them: who has one may wait for the compiler's lock, and who has that for one of them.
-    What was half made in the parent is nowhere, so the child makes its own.
+    What was half computed in the parent is kept nowhere, so that a child computes it anew.
     """
-    target = getattr(sys.modules.get("numba.core.registry"), "CPUTarget", None)
-    for made in vars(target).values() if target is not None else ():
-        found = getattr(made, "_lock", None)
-        if isinstance(found, _OWNED):
-            yield found
+    for made in _properties:
+        for found in (getattr(made, "lock", None), getattr(made, "_lock", None)):
+            if isinstance(found, _OWNED):
+                yield found
+
+
+def _find_properties() -> None:
+    """Note the properties of classes that were imported since the last time."""
+    for name, module in list(sys.modules.items()):
+        if name in _searched or name.partition(".")[0] not in _LATE:
+            continue
+        _searched.add(name)
+        for value in list(getattr(module, "__dict__", {}).values()):
+            if isinstance(value, type) and value.__module__ == name:
+                _properties.extend(each for each in vars(value).values() if isinstance(each, functools.cached_property))
 
 
 def check() -> None:
@@ -212,6 +224,7 @@ def _before() -> None:
     begin = time.monotonic()
     while _take(begin + PATIENCE):
         if not _importing() or time.monotonic() >= begin + IMPORTS:
+            _find_properties()
             _held.safe = True
             return
         _give_back()
@@ -243,7 +256,7 @@ def _after_in_child() -> None:
     global _lost
     _lost = _lost or not _held.safe
     # Nobody waits for ever even where the fork did not wait for long enough.
-    for each in [*_locks, *_held_across(), *_of_contexts()]:
+    for each in [*_locks, *_held_across(), *_of_properties()]:
         if not _is_own(each):
             each._at_fork_reinit()
     _begin_imports_anew()

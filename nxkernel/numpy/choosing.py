@@ -279,7 +279,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     found = where(e.isnan(value), nan, value)
     found = where(e.equal(value, math.inf), float(limits.max) if posinf is None else posinf, found)
     found = where(e.equal(value, -math.inf), float(limits.min) if neginf is None else neginf, found)
-    if not copy and hasattr(value, "assign"):
+    if not copy and hasattr(type(value), "assign"):
         value[...] = found
         return value
     return found

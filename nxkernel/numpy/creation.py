@@ -148,7 +148,7 @@ def full_like(
     """One value in every element, in the shape and type of an array, as :func:`numpy.full_like`."""
     value = as_value(a)
     type_ = type_of(dtype, value.type)
-    if hasattr(value, "stretched") and shape is None:
+    if hasattr(type(value), "stretched") and shape is None:
         return lifted(lambda one: full(one.shape, fill_value, type_), [value])
     made = full(value.shape if shape is None else shape, fill_value, type_)
     if isinstance(value, Array) and isinstance(made, Array) and made.shape == value.shape:
@@ -419,7 +419,7 @@ class _Grid:
         slices = key if isinstance(key, tuple) else (key,)
         if any(_known(end) is None for one in slices for end in (one.start, one.stop, one.step) if end is not None):
             lines = [arange(0 if one.start is None else one.start, one.stop, one.step) for one in slices]
-            if any(hasattr(line, "stretched") for line in lines):
+            if any(hasattr(type(line), "stretched") for line in lines):
                 return self._moving(lines) if isinstance(key, tuple) else lines[0]
         entries = tuple(map(_known_slice, key)) if isinstance(key, tuple) else _known_slice(key)
         made = (np.ogrid if self.sparse else np.mgrid)[entries]

@@ -197,9 +197,10 @@ def _read(entry: Any) -> Any:
         return entry
     if isinstance(entry, bool | np.bool_):
         raise NxTypeError(message("a single truth value is no index.", "np.where(condition, a, b) chooses elements."))
-    if hasattr(entry, "compact"):
+    # Asked of the class: a traced value takes it for a misspelt name, and looks for the nearest.
+    if hasattr(type(entry), "compact"):
         entry = entry.compact()
-    if hasattr(entry, "stretched"):
+    if hasattr(type(entry), "stretched"):
         return entry
     if isinstance(entry, int | np.integer):
         return int(entry)
@@ -292,7 +293,7 @@ def traced_place(place: Operand, size: int) -> Operand:
 
 
 def _indices(entry: Any, axis: int, shape: Shape) -> Any:
-    if hasattr(entry, "stretched"):
+    if hasattr(type(entry), "stretched"):
         return entry
     if isinstance(entry, Tensor):
         numbers, size = entry.to_numpy(), shape[axis]

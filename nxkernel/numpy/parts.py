@@ -234,7 +234,7 @@ def number(length: Any) -> Any:
 
 def in_a_row(value: Any) -> Any:
     """What a mask picks as a part; anything else as it is."""
-    return value.compact() if hasattr(value, "compact") else value
+    return value.compact() if hasattr(type(value), "compact") else value
 
 
 def any_part(values: Iterable[Any]) -> bool:
