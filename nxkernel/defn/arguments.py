@@ -13,6 +13,7 @@ from nxkernel import types
 from nxkernel.defn import containers, devices, faces, places
 from nxkernel.defn.captures import Survey
 from nxkernel.defn.changes import KEYWORDS, Parts, root_of
+from nxkernel.defn.identity import Once, is_told
 from nxkernel.defn.leaf import Leaf, array_of, kind_of, spec_of
 from nxkernel.defn.states import constant, describe
 from nxkernel.defn.surveying import Walk
@@ -33,8 +34,8 @@ class Arguments:
     ----------
     paths, values, specs : sequences
         Of the leaves: how a person would write each, its value, and what it is.
-    structures : tuple
-        Of each positional argument; `names` has the names of these.
+    given, structures : sequences
+        Of each positional argument what it is, and how it is built; `names` has the names of these.
     options : dict
     compiler : str
     survey : Survey
@@ -64,13 +65,14 @@ class Arguments:
 
     __slots__ = (
         "_option_states", "_walk", "arrays", "assigned", "compiler", "donated", "face", "fixed", "found_assigned",
-        "hooks", "keywords", "kinds", "names", "options", "order", "owner", "paths", "placed", "specs", "structures",
-        "survey", "values",
+        "given", "hooks", "keywords", "kinds", "names", "options", "order", "owner", "paths", "placed", "specs",
+        "structures", "survey", "values",
     )  # fmt: skip
 
     def __init__(
         self,
         names: Sequence[str],
+        args: Sequence[Any],
         structures: Sequence[Any],
         leaves: Sequence[tuple[str, Any]],
         options: dict[str, Any],
@@ -87,7 +89,7 @@ class Arguments:
         donated: Collection[str] = (),
         order: tuple[str, ...] = (),
     ) -> None:
-        self.names, self.structures = names, tuple(structures)
+        self.names, self.given, self.structures = names, args, tuple(structures)
         self.options, self.survey = options, survey
         self.paths = tuple([path for path, _ in leaves])
         self.values = [value for _, value in leaves]
@@ -130,6 +132,7 @@ class Arguments:
             self.keywords,
             self.order,
             self._aliases(),
+            self._options_again() if self.identifies else (),
             self.survey.ident,
             self.compiler,
             self.hooks,
@@ -146,6 +149,74 @@ class Arguments:
     def used_up(self) -> tuple[str, ...]:
         """Those of them that give each value once."""
         return self.survey.used_up if self._walk is None else (*self.survey.used_up, *self._walk.used_up)
+
+    @property
+    def identifies(self) -> bool:
+        """Whether the answer depends on which values are one object."""
+        return self.survey.identifies or (self._walk is not None and self._walk.identifies)
+
+    @property
+    def compares_memory(self) -> bool:
+        """Whether the answer depends on which arrays share memory."""
+        return self.survey.compares_memory or (self._walk is not None and self._walk.compares_memory)
+
+    @property
+    def objects(self) -> list[Any]:
+        """The captured objects and those of options, which arguments may be."""
+        return [*self.survey.objects, *(self._walk.objects if self._walk is not None else ())]
+
+    def once(self) -> Once:
+        """Finds arguments that are the same as others, or as what is captured."""
+        return Once(self.arrays, self.objects)
+
+    def _options_again(self) -> tuple[int, ...]:
+        """Which options, and objects in them, are captured ones or each other."""
+        first: dict[int, int] = {}
+        told = [value for value in self.options.values() if is_told(constant(value), value)]
+        return tuple([first.setdefault(id(value), place) for place, value in enumerate([*self.objects, *told])])
+
+    def refuse_again(self, function: str) -> None:
+        """Refuse containers that are in two places, where the function changes containers.
+
+        Raises
+        ------
+        NxTypeError
+        """
+        met = {id(value): "a list, dict or object that it captures" for value in self.survey.whole.values()}
+        waiting = [*zip(self.names, self.given, strict=True)]
+        for path, value in waiting:
+            opened = containers.inside(value)
+            if opened is None:
+                continue
+            other = met.setdefault(id(value), path)
+            if other is not path and not isinstance(value, tuple):
+                raise NxTypeError(
+                    message(
+                        f"{function} changes what it is given, and {path} is {other}, too: it would see the change "
+                        "there.",
+                        "Pass a copy, such as copy.copy(...), in one of the places.",
+                    )
+                )
+            waiting += [(path + suffix, part) for suffix, part in opened[2]]
+
+    def refuse_shared(self, function: str) -> None:
+        """Refuse arrays that share memory and are not one, where the function asks for that.
+
+        Raises
+        ------
+        NxTypeError
+        """
+        known = [*zip(self.paths, self.values, strict=True), *((name, value) for name, _, value in self.arrays)]
+        for place, (name, value) in enumerate(known):
+            for other, array in known[:place]:
+                if array is not value and _may_share(array, value):
+                    raise NxTypeError(
+                        message(
+                            f"{function} asks whether arrays share memory, and {name} shares some with {other}: of "
+                            "views that were made outside it cannot tell.",
+                            f"Ask before the call and pass the answer as an option, or pass a copy: {name}.copy().",
+                        )
+                    )
 
     @property
     def is_aliased(self) -> bool:
@@ -344,7 +415,7 @@ class Arguments:
             )
             for path, spec, value in zip(self.paths, self.specs, self.values, strict=True)
         ]
-        known = Known(self.arrays, leads)
+        known = Known(self.arrays, leads, self.objects)
         return trace(
             name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords,
             self.hooks, self.order,
@@ -368,7 +439,10 @@ class Arguments:
         for path, spec in zip(self.paths, self.specs, strict=True):
             of.setdefault(re.split(r"[.[]", path, maxsplit=1)[0], []).append(f"{path}: {spec}")
         shown: list[str] = []
-        for argument, leaves in of.items():
+        for argument, structure in zip(self.names, self.structures, strict=True):
+            leaves = of.get(argument, [])
+            if structure[0] == "again":
+                leaves = [f"{argument}: {containers.describe(structure)}"]
             shown += leaves if len(leaves) <= _MOST_LEAVES else [f"{argument}: {len(leaves)} tensors"]
         shown += [f"{option}={describe(value)}" for option, value in self.options.items()]
         return f"{name}({', '.join(shown)})"
@@ -381,11 +455,17 @@ _MOST_LEAVES = 4
 _MOST_WORK = 100_000
 
 
+def _may_share(one: Any, other: Any) -> bool:
+    """Whether two arrays or tensors lie in one stretch of memory."""
+    one, other = (value.data if type(value) is Tensor else value for value in (one, other))
+    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)
+
+
 def _overlap(one: Any, other: Any) -> bool:
     """Whether two arrays or tensors have elements in common, or may have for all that can be found out quickly."""
-    one, other = (value.data if type(value) is Tensor else value for value in (one, other))
-    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)):
+    if not _may_share(one, other):
         return False
+    one, other = (value.data if type(value) is Tensor else value for value in (one, other))
     try:
         return np.shares_memory(one, other, max_work=_MOST_WORK)
     except np.exceptions.TooHardError:

@@ -54,6 +54,8 @@ class Program:
         For each of them the line that assigned into it last.
     reshaped : frozenset of int
         The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
+    changes_containers : bool
+        Whether it is of a function that changes containers that it gets.
     reason : tuple of str
     where : str
     signature : str
@@ -78,6 +80,7 @@ class Program:
     returned: frozenset[int]
     assigned_at: tuple[Source | None, ...]
     reshaped: frozenset[int]
+    changes_containers: bool
     reason: tuple[str, ...]
     where: str
     signature: str

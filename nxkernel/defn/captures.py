@@ -43,6 +43,10 @@ class Survey:
         What cannot be compared: ``"captured frame"`` to what it is. Where there is some, every call is traced.
     used_up : tuple of str
         Those of them that give each value once, such as iterators.
+    identifies, compares_memory : bool
+        Whether answers depend on which values are one object, or share memory.
+    objects : tuple
+        What it met but arrays, where they do.
     whole : dict
         By identity, the containers whose contents count.
     shortcuts : dict
@@ -50,8 +54,9 @@ class Survey:
     """
 
     __slots__ = (
-        "_aliases", "_arrays", "_codes", "_equal", "_functions", "_identifies", "_methods", "_more", "_same", "anew",
-        "arrays", "ident", "items", "leads", "parts", "shortcuts", "used_up", "whole",
+        "_aliases", "_arrays", "_codes", "_equal", "_functions", "_merges", "_methods", "_more", "_same", "anew",
+        "arrays", "compares_memory", "ident", "identifies", "items", "leads", "objects", "parts", "shortcuts",
+        "used_up", "whole",
     )  # fmt: skip
 
     def __init__(self, walk: Walk) -> None:
@@ -66,7 +71,9 @@ class Survey:
         self._more = bool(self._same or self._equal or self._functions or self._methods)
         self._aliases = tuple(walk.aliases)
         self.arrays, self.leads = tuple(walk.arrays), walk.leads
-        self._identifies = walk.identifies and self.distinct > 1
+        self.identifies, self.compares_memory = walk.identifies, walk.compares_memory
+        self.objects = tuple(walk.objects) if walk.identifies else ()
+        self._merges = self.identifies and self.distinct > 1
         self.ident, self.parts = tuple(walk.states), walk.parts
         self.anew, self.used_up, self.whole = walk.anew, tuple(walk.used_up), walk.whole
         self.shortcuts: dict[tuple, Any] = {}
@@ -134,7 +141,7 @@ class Survey:
             for place, first in self._aliases:
                 if found[place] is not found[first]:
                     return None
-        if self._identifies and len(set(map(id, found))) < self.distinct:
+        if self._merges and len(set(map(id, found))) < self.distinct:
             # What were two arrays is one.
             return None
         return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.defn.captured import Captured
+from nxkernel.defn.identity import is_told
 from nxkernel.defn.leaf import spec_of
 from nxkernel.defn.lookups import itself
 from nxkernel.defn.reach import Reach
@@ -49,7 +50,11 @@ class Collected:
     misses : bool
         Whether something may be done without a default or an attribute that a function does not have.
     identifies : bool
-        Whether something may be asked for that depends on which arrays are one object.
+        Whether something may be asked for that depends on which values are one object.
+    compares_memory : bool
+        Whether something may be asked for that depends on which arrays share memory.
+    told : list
+        Numbers and texts of which it matters then which object they are.
     reach : Reach
     """
 
@@ -69,6 +74,8 @@ class Collected:
         self.used_up: list[str] = []
         self.misses = False
         self.identifies = False
+        self.compares_memory = False
+        self.told: list[Any] = []
         self.reach = Reach()
         #: What is looked into at the moment, from the outside in.
         self._around: list[Any] = []
@@ -134,6 +141,16 @@ class Collected:
         """What is around leads to an array if this does, which may be found only later: functions call each other."""
         self._waiting.append((tuple(self._around), value))
 
+    @property
+    def objects(self) -> list[Any]:
+        """All that was met but arrays, in order."""
+        return [*self._met, *self.told]
+
+    def _tell(self, state: Any, value: Any) -> None:
+        """Take in a constant that has an identity."""
+        if is_told(state, value):
+            self.told.append(value)
+
     def settle(self) -> None:
         """Find what leads to arrays by way of something that had been met before, and what is read anew."""
         found = -1
@@ -142,6 +159,9 @@ class Collected:
             for around, value in self._waiting:
                 if id(value) in self.leads:
                     self.leads.update((id(owner), owner) for owner in around)
+        if self.identifies:
+            first: dict[int, int] = {}
+            self.states.append(("one", *[first.setdefault(id(value), place) for place, value in enumerate(self.told)]))
         for label, what, is_used_up in self.reach.reached():
             self.anew[label] = what
             self.parts[label] = (object(), what)

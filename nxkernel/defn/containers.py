@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from nxkernel.defn.identity import Once, Rebuilt
 from nxkernel.defn.leaf import is_leaf
 from nxkernel.dicts import form_of
 from nxkernel.errors import NxTypeError, message
@@ -47,6 +48,7 @@ def flatten(
     leaves: list[tuple[str, Any]],
     refuse: Callable[[str, Any], Exception],
     nothing: bool = False,
+    once: Once | None = None,
 ) -> Any:
     """Append (path, leaf) pairs of a container to `leaves`; returns its structure.
 
@@ -61,6 +63,8 @@ def flatten(
         Makes the error for what is neither container nor leaf, from its path and value.
     nothing : bool, optional
         Whether None may be among the parts of a container.
+    once : Once, optional
+        Finds what was there before, which is no part of its own then.
     """
     if value is LEFT_OUT:
         return ("left out", None, ())
@@ -68,15 +72,22 @@ def flatten(
         return ("static", value, ())
     if value is None and nothing:
         return NOTHING
+    before = None if once is None else once.again(value)
+    if before is not None:
+        return ("again", before, ())
     if is_leaf(value):
         leaves.append((path, value))
-        return LEAF
-    opened = inside(value)
-    if opened is None:
-        raise refuse(path, value)
-    kind, detail, parts = opened
-    inner = [flatten(part, path + suffix, leaves, refuse, nothing) for suffix, part in parts]
-    return (kind, detail, tuple(inner))
+        structure: Any = LEAF
+    else:
+        opened = inside(value)
+        if opened is None:
+            raise refuse(path, value)
+        kind, detail, parts = opened
+        inner = [flatten(part, path + suffix, leaves, refuse, nothing, once) for suffix, part in parts]
+        structure = (kind, detail, tuple(inner))
+    if once is not None:
+        once.met(value, path)
+    return structure
 
 
 def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
@@ -132,10 +143,15 @@ def count(structure: Any) -> int:
     return 0 if structure == NOTHING else sum(map(count, structure[2]))
 
 
-def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
-    """The container of a structure over new leaves."""
+def is_full(structure: Any) -> bool:
+    """Whether each container has a leaf in it."""
+    return structure == LEAF or bool(count(structure) and all(map(is_full, structure[2])))
+
+
+def rebuild(structure: Any, leaves: Iterator[Any], rebuilt: Rebuilt | None = None) -> Any:
+    """The container of a structure over new leaves; `rebuilt` knows what is there already."""
     if structure == LEAF:
-        return next(leaves)
+        return next(leaves) if rebuilt is None else rebuilt.met(next(leaves))
     if structure == NOTHING:
         return None
     kind, detail, children = structure
@@ -143,7 +159,15 @@ def rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
         return None
     if kind == "static":
         return detail.value
-    values = [rebuild(child, leaves) for child in children]
+    if kind == "again":
+        return rebuilt.again(detail)
+    values = [rebuild(child, leaves, rebuilt) for child in children]
+    made = _filled(kind, detail, values)
+    return made if rebuilt is None else rebuilt.met(made)
+
+
+def _filled(kind: str, detail: Any, values: list[Any]) -> Any:
+    """A container of a kind with these parts."""
     if kind == "named":
         return detail(*values)
     if kind == "tuple":
@@ -171,6 +195,8 @@ def describe(structure: Any) -> str:
         return "None"
     if kind == "static":
         return repr(detail.value)
+    if kind == "again":
+        return f"the same as {detail.name}"
     class_ = detail[0] if kind == "dataclass" else detail
     return written(kind, class_, [describe(child) for child in children])
 

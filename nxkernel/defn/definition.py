@@ -8,7 +8,7 @@ import inspect
 import operator
 import time
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,7 @@ from nxkernel.defn.events import Event, stream
 from nxkernel.defn.flow import negative
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.flow.given import AssignedError
+from nxkernel.defn.identity import Once
 from nxkernel.defn.known import Compiled
 from nxkernel.defn.report import CompilationView
 from nxkernel.defn.telling import tell
@@ -254,8 +255,10 @@ class Definition(Compiled):
                 shortcuts.clear()
             left = quick.Left.of(subjects.plain(self._root), arguments.options, len(args), opts)
             if left is not None:
-                shortcuts[key] = quick.Shortcut(self._family, arguments.survey, program, left, self.hooks)
+                shortcuts[key] = quick.Shortcut(self._family, arguments, program, left, self.hooks)
         try:
+            if program.changes_containers and not arguments.identifies:
+                arguments.refuse_again(self.__name__)
             given = arguments.inputs(program.captured, program.fixed)
             if program.changes or program.reshaped:
                 arguments.own(self.__name__, given, program)
@@ -329,10 +332,7 @@ class Definition(Compiled):
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
         values = more | options.check(self.__name__, self._signature, opts)
-        leaves: list[tuple[str, Any]] = []
-        structures = [
-            containers.flatten(value, name, leaves, self._refuse) for name, value in zip(names, args, strict=True)
-        ]
+        leaves, structures = self._flattened(names, args)
         for path, value in leaves:
             if isinstance(value, TracedValue):
                 raise misuse.traced(self.__name__, path, self.on_conflict == "force")
@@ -343,10 +343,29 @@ class Definition(Compiled):
         placed, assigned, owner = frozenset(more), self._family.assigned, ()
         if self._family.owned:
             owner = delivery.owner(self._root)
-        return Arguments(
-            names, structures, leaves, values, self.compiler, survey, captured, self.face, fixed, keywords, placed,
-            assigned, self.hooks, owner, self.donated, order,
-        )  # fmt: skip
+
+        def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> Arguments:
+            return Arguments(
+                names, args, structures, leaves, values, self.compiler, survey, captured, self.face, fixed, keywords,
+                placed, assigned, self.hooks, owner, self.donated, order,
+            )  # fmt: skip
+
+        found = arguments(structures, leaves)
+        if found.compares_memory:
+            found.refuse_shared(self.__name__)
+        if found.identifies:
+            leaves, structures = self._flattened(names, args, found.once())
+            found = arguments(structures, leaves)
+        return found
+
+    def _flattened(
+        self, names: Sequence[str], args: Sequence[Any], once: Once | None = None
+    ) -> tuple[list[tuple[str, Any]], list[Any]]:
+        """The leaves of arguments, and how these are built."""
+        __tracebackhide__ = True
+        leaves: list[tuple[str, Any]] = []
+        pairs = zip(names, args, strict=True)
+        return leaves, [containers.flatten(value, name, leaves, self._refuse, once=once) for name, value in pairs]
 
     def _is_static(self, name: str, value: Any) -> bool:
         """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""
@@ -430,6 +449,7 @@ class Definition(Compiled):
                     returned=traced.returned,
                     assigned_at=traced.assigned_at,
                     reshaped=traced.reshaped,
+                    changes_containers=traced.changes_containers,
                     reason=case.reason,
                     where=where,
                     signature=arguments.signature(self.__name__),

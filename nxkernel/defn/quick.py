@@ -16,6 +16,7 @@ from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program
 from nxkernel.defn.captures import Survey, survey_of
 from nxkernel.defn.events import Event, stream
+from nxkernel.defn.identity import is_told
 from nxkernel.defn.states import constant
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
@@ -34,6 +35,8 @@ OUTDATED = object()
 Hooks = Mapping[str, Callable[[Any], Any]]
 _NO_HOOKS: Hooks = MappingProxyType({})
 _PLAIN = frozenset({bool, int, str, type(None)})
+#: What has an array that is its own.
+_ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor})
 #: What is no data for a NumPy program.
 STATIC = frozenset({str, type(None)})
 
@@ -193,14 +196,21 @@ class Shortcut:
     """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
 
     __slots__ = (
-        "_changes", "_code", "_context", "_family", "_fixed", "_function", "_hooks", "_items", "_keywords", "_left",
-        "_numbers", "_places", "_plain", "_program", "_survey", "_version",
+        "_changes", "_code", "_context", "_different", "_family", "_fixed", "_function", "_hooks", "_items",
+        "_keywords", "_left", "_numbers", "_places", "_plain", "_program", "_survey", "_told",
+        "_version",
     )  # fmt: skip
 
-    def __init__(self, family: Family, survey: Survey, program: Program, left: Left, hooks: Hooks = _NO_HOOKS) -> None:
+    def __init__(
+        self, family: Family, arguments: Arguments, program: Program, left: Left, hooks: Hooks = _NO_HOOKS
+    ) -> None:
+        survey = arguments.survey
         self._family, self._version, self._program = family, family.version, program
         # What only has to be looked up is, right in `run`: asking the survey costs as much as a few names.
+        tells = arguments.identifies or program.changes_containers
         self._survey = None if survey.is_looked_up else survey
+        #: How many arrays are to be different ones, where code can tell.
+        self._different = len(arguments.values) + survey.distinct if tells else 0
         self._items = (*survey.items, *left.items) if survey.is_looked_up else left.items
         self._function, self._code, self._keywords = left.function, left.code, left.keywords
         self._left = left if left.defaults or left.held else None
@@ -209,12 +219,16 @@ class Shortcut:
         self._plain: tuple | None = None
         single = getattr(program.executable, "single", None)
         self._places = program.changes
+        #: Whether there is more to be seen of the arrays than types and shapes.
+        self._told = bool(self._places or self._different)
         if single is not None and program.structure == containers.LEAF and not (program.changes or program.hooks):
             self._plain = (*single, program.specs[0], program.executable.launch)
 
     @staticmethod
     def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
         """Whether a program and the arrays that it was called with are plain enough."""
+        if not _is_told_by_arrays(arguments, program):
+            return False
         if len(arrays) != len(arguments.values):
             # Others were given by name or are defaults: a shortcut would hand over too few.
             return False
@@ -267,7 +281,11 @@ class Shortcut:
                 return OUTDATED
             if left.held is not None and left.held.fetch() is None:
                 return OUTDATED
-        if self._places:
+        if self._told:
+            if self._different:
+                others = map(_array_of, captured) if self._survey is not None else ()
+                if len({*map(id, arrays), *map(id, others)}) != self._different:
+                    return OUTDATED
             for place in self._places:
                 if not _is_own(arrays, place):
                     return OUTDATED
@@ -284,6 +302,27 @@ class Shortcut:
         if program.placed is not None:
             return results(program, program.placed.run(arrays), self._hooks, DeviceTensor.wrap)
         return results(program, program.executable.run(arrays), self._hooks)
+
+
+def _array_of(value: Any) -> Any:
+    """The array of a tensor, or an array itself."""
+    kind = type(value)
+    return value.data if kind is Tensor else value.array if kind is DeviceTensor else value
+
+
+def _is_told_by_arrays(arguments: Arguments, program: Program) -> bool:
+    """Whether which arguments are one object can be seen from their arrays, as long as these are all different ones."""
+    if not (arguments.identifies or program.changes_containers):
+        return True
+    if arguments.compares_memory:
+        return False
+    if arguments.identifies and any(is_told(constant(value), value) for value in arguments.options.values()):
+        return False
+    for path, value in zip(arguments.paths, arguments.values, strict=True):
+        is_number = type(value) not in _ARRAYS
+        if is_number and (path not in arguments.names or (arguments.identifies and type(value) not in (int, bool))):
+            return False
+    return all(map(containers.is_full, arguments.structures))
 
 
 def _is_own(arrays: list[np.ndarray], place: int) -> bool:

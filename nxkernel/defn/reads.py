@@ -18,8 +18,9 @@ _INTROSPECTION = frozenset(
      "hasattr", "inspect", "methodcaller", "signature", "vars", "__defaults__", "__dict__", "__dir__",
      "__getattribute__", "__kwdefaults__", "__getstate__", "copy", "deepcopy", "dumps"}
 )  # fmt: skip
-#: What tells whether two names stand for one object, beside ``is``.
-_IDENTITY = frozenset({"id", "is_", "is_not", "deepcopy", "dumps", "may_share_memory", "shares_memory"})
+#: What tells whether two names stand for one object, beside ``is`` and ``id``, or for one memory.
+_MEMORY = frozenset({"may_share_memory", "shares_memory"})
+_IDENTITY = frozenset({"is_", "is_not", "deepcopy", "dumps", *_MEMORY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,10 @@ class Reads:
         Whether it may go on after an error, such as that of an attribute or argument that is not there.
     identifies : bool
         Whether it may ask if two values are one object.
+    compared : tuple of Path
+        What it asks it of besides: whether that may be data is for what is found there to say.
+    compares_memory : bool
+        Whether it may ask if two arrays share memory.
     """
 
     paths: tuple[Path, ...]
@@ -74,6 +79,8 @@ class Reads:
     counted: frozenset[str] = frozenset()
     catches: bool = False
     identifies: bool = False
+    compared: tuple[Path, ...] = ()
+    compares_memory: bool = False
 
 
 @functools.lru_cache(maxsize=4096)
@@ -92,8 +99,14 @@ def of_code(code: types.CodeType) -> Reads:
     names = frozenset(scan.names)
     introspects = scan.matches or not _INTROSPECTION.isdisjoint(names)
     counted = frozenset(scan.counted - read)
-    identifies = scan.identifies or not _IDENTITY.isdisjoint(names)
-    return Reads(tuple(scan.paths), frozenset(scan.written), introspects, names, counted, scan.catches, identifies)
+    # To what looks attributes up, a name may be given as a text.
+    said = names | scan.texts if introspects else names
+    identifies = scan.identifies or not _IDENTITY.isdisjoint(said)
+    identifies = identifies or any(path.root == "global" and path.names[0] == "id" for path in scan.paths)
+    return Reads(
+        tuple(scan.paths), frozenset(scan.written), introspects, names, counted, scan.catches, identifies,
+        tuple(scan.compared), not _MEMORY.isdisjoint(said),
+    )  # fmt: skip
 
 
 class _Scan:
@@ -106,6 +119,8 @@ class _Scan:
         self.written: set[str] = set()
         self.names: set[str] = set()
         self.counted: set[str] = set()
+        self.texts: set[str] = set()
+        self.compared: dict[Path, None] = {}
         self.catches = self.identifies = False
         #: Whether it takes objects apart in a `match`, whose patterns have no names that code loads.
         self.matches = False
@@ -160,9 +175,12 @@ class _Scan:
                     self.counted.add(argument)
                 names.append(argument)
             elif operation == "IS_OP":
+                if root:
+                    self.compared[Path(root, tuple(names))] = None
+                else:
+                    # Most code asks for None, which no array is.
+                    self.identifies = self.identifies or instructions[place - 1].opname != "LOAD_CONST"
                 close()
-                # Most code asks for None, which no array is.
-                self.identifies = self.identifies or instructions[place - 1].opname != "LOAD_CONST"
             elif operation == "STORE_ATTR" and root:
                 root = ""
             elif operation == "STORE_GLOBAL":
@@ -175,6 +193,7 @@ class _Scan:
                 # `self.n += 1` loads `self`, copies it, and reads the attribute that it assigns in the end.
                 close()
         close()
+        self.texts.update(constant for constant in code.co_consts if isinstance(constant, str))
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
                 self.run(constant, first if first in constant.co_freevars else "")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import contents, fingerprint, reads, subjects
+from nxkernel.defn import contents, fingerprint, identity, reads, subjects
 from nxkernel.defn.collected import Collected
 from nxkernel.defn.leaf import is_array
 from nxkernel.defn.lookups import (
@@ -93,13 +93,20 @@ class Walk(Collected):
             self._watch(read, value)
         state = constant(value)
         if state is not None:
+            self._tell(state, value)
             self._add(state, name, describe(value))
             return
+        self._ask(value)
         self.reach.lead(self._around, value, via)
         if not self._met_before(id(value), value):
             self._around.append(value)
             self._compound(value, name)
             self._around.pop()
+
+    def _ask(self, value: Any) -> None:
+        """Note what tells values apart by more than what they are."""
+        self.identifies = self.identifies or identity.tells(value)
+        self.compares_memory = self.compares_memory or identity.tells_memory(value)
 
     def _compound(self, value: Any, name: str) -> None:
         kind = type(value)
@@ -226,6 +233,8 @@ class Walk(Collected):
         items = [get(value, key) for key in keys]
         states = [None if is_array(item) else constant(item) for item in items]
         plain = [place for place, state in enumerate(states) if state is not None]
+        for place in plain:
+            self._tell(states[place], items[place])
         if plain and not fixed and len(plain) <= _FEW:
             self.same += [(functools.partial(get, value, keys[place]), items[place]) for place in plain]
         elif plain and not fixed:
@@ -254,7 +263,15 @@ class Walk(Collected):
         read = reads.of_code(code)
         self.misses = self.misses or read.introspects or read.catches
         self.identifies = self.identifies or read.identifies
+        self.compares_memory = self.compares_memory or read.compares_memory
         self.reach.runs(function, read.names, read.introspects)
+
+        def first(path: reads.Path) -> Any:
+            if path.root == "global":
+                return function.__globals__.get(path.names[0], MISSING)
+            return contents.contents_of(cells[path.names[0]]) if path.root == "free" else subject
+
+        self.identifies = self.identifies or any(identity.may_be_data(path, first(path)) for path in read.compared)
         for path in read.paths:
             root = path.names[0]
             if path.root == "global":
@@ -351,6 +368,8 @@ class Walk(Collected):
     def _from_package(self, value: Any, name: str, read: Callable[[], Any]) -> None:
         """A number, function or class under a name of a package: it is another one if somebody changes that."""
         self._watch(read, value)
+        self._tell(constant(value), value)
+        self._ask(value)
         self.states.append(by_value(value))
         if callable(value):
             self._is_anew(value, name)

@@ -16,6 +16,7 @@ from nxkernel.defn.delivery import Hook
 from nxkernel.defn.flow.unrolling import notes
 from nxkernel.defn.flow.variables import has_traced_length
 from nxkernel.defn.flow.watching import Watch
+from nxkernel.defn.identity import Rebuilt
 from nxkernel.defn.leaf import Leaf, spec_of
 from nxkernel.defn.stand_ins import StandIns
 from nxkernel.errors import NxError, TracedValueError, message
@@ -39,10 +40,17 @@ class Known:
         Name, what it is, and its value now.
     leads : mapping
         By identity, the functions, containers and objects that arrays are reached through.
+    objects : sequence
+        Other objects that arguments may be.
     """
 
     arrays: Sequence[tuple[str, Spec, Any]] = ()
     leads: Mapping[int, Any] = field(default_factory=dict)
+    objects: Sequence[Any] = ()
+
+    def at(self, kind: str, number: int) -> Any:
+        """A captured ``"array"`` or another ``"object"``."""
+        return self.arrays[number][2] if kind == "array" else self.objects[number]
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,8 @@ class Traced:
         For each of them the line that assigned into it last.
     reshaped : frozenset of int
         The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
+    changes_containers : bool
+        Whether the function changes containers that it gets.
     """
 
     graph: Graph
@@ -86,6 +96,7 @@ class Traced:
     returned: frozenset[int] = frozenset()
     assigned_at: tuple[Source | None, ...] = ()
     reshaped: frozenset[int] = frozenset()
+    changes_containers: bool = False
 
 
 #: A node, and the spec of the value that it is for the function: its first axes may be vectorized.
@@ -262,7 +273,8 @@ def trace(
                 for place, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))
             ]
             supply = iter(values)
-            arguments = [containers.rebuild(structure, supply) for structure in structures]
+            rebuilt = Rebuilt(lambda kind, number: stand_ins.of(known.at(kind, number)))
+            arguments = [containers.rebuild(structure, supply, rebuilt) for structure in structures]
             kept = Watch((), zip(names, arguments, strict=True))
             named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
             arguments = arguments[: len(arguments) - len(keywords)]
@@ -271,6 +283,7 @@ def trace(
             named |= {name: named.pop(name) for name in order}
             function = twin(stand_ins.of(function))
             result = function(*arguments, **named)
+            changes_containers = bool(kept.differences())
             if not getattr(function, "gives_back", False):
                 stored.refuse_lost(name, code, kept, result)
             changes = views.changes(looks)
@@ -312,6 +325,7 @@ def trace(
         frozenset(place for place, node in changes if any(node is output for output in outputs[:first])),
         tuple([node.source for _, node in changes]),
         looks.reshaped(),
+        changes_containers,
     )
 
 

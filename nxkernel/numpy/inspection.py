@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
 
 from nxkernel import types
+from nxkernel.errors import TracedValueError, message
+from nxkernel.graph.expr import Expr
 from nxkernel.numpy.array import Array, Value, as_value, type_of
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import is_number, operand
+from nxkernel.primitives import parameter
 
 __all__ = ["common_type", "isfortran", "iterable", "may_share_memory", "result_type", "shares_memory"]
 
@@ -41,8 +45,40 @@ def common_type(*arrays: Any) -> type:
 
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """Whether two arrays are views of one, as :func:`numpy.may_share_memory`."""
-    return isinstance(a, Array) and isinstance(b, Array) and a.root is b.root
+    """Whether two arrays have elements in common, as :func:`numpy.shares_memory`.
+
+    Raises
+    ------
+    TracedValueError
+        For two parts of one array, and by the rules of Nx for what is computed, which may be any memory.
+    """
+    if a is b:
+        return math.prod(np.shape(a)) > 0
+    if isinstance(a, Array) and isinstance(b, Array):
+        if a.root is not b.root or not math.prod(a.shape) or not math.prod(b.shape):
+            return False
+        if _is_whole(a) or _is_whole(b) or a.shows_same(b):
+            return True
+    elif isinstance(a, Value) or isinstance(b, Value) or (_is_given(a) and _is_given(b)):
+        return False
+    raise TracedValueError(
+        message(
+            "whether two parts of an array share memory, or what is computed does, is not known while tracing.",
+            "Ask before the call and pass the answer as an option.",
+        )
+    )
+
+
+def _is_whole(array: Array) -> bool:
+    """Whether a view has all elements of its array."""
+    return not array.steps or (array.writeable and math.prod(array.shape) == math.prod(array.root.shape))
+
+
+def _is_given(value: Any) -> bool:
+    """Whether a value is an argument or a captured array itself."""
+    if isinstance(value, Expr):
+        return value.primitive is parameter
+    return not isinstance(value, Operand | Proxy)
 
 
 may_share_memory = shares_memory

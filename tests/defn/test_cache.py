@@ -29,6 +29,7 @@ def program(ident, parts=None, kernels=(), made=0.0):
         returned=frozenset(),
         assigned_at=(),
         reshaped=frozenset(),
+        changes_containers=False,
         reason=(),
         where="",
         signature=f"f({ident})",
