@@ -11,6 +11,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.compilers import convolution, matmul
 from nxkernel.compilers.powers import written_out
+from nxkernel.compilers.scalars import is_single
 from nxkernel.compilers.small_matrices import SMALL
 from nxkernel.graph.expr import Expr, constant
 from nxkernel.graph.traverse import post_order
@@ -366,9 +367,20 @@ def _anonymous(node: Expr) -> Expr:
     return make(p.reshape, node, shape=node.shape, names=unnamed(node.shape), source=node.source)
 
 
+def _doubled(node: Expr) -> Expr:
+    """Twice a single number as a sum, which a processor has a cycle earlier; loops of numbers wait for each cycle."""
+    left, right = node.operands
+    if is_single(node) and node.type.is_float and node.params.get("rounded"):
+        for factor, other in ((left, right), (right, left)):
+            if factor.primitive is p.constant and factor.params["value"] == 2:
+                return make(p.add, other, other, source=node.source)
+    return node
+
+
 #: Other primitives that are rewritten; a scatter only where its numbers are narrow, matrices where they are small.
 REWRITES: dict[Primitive, Callable[..., Expr]] = {
     p.conv: _conv,
+    p.multiply: _doubled,
     p.power: written_out,
     p.reduce: _fold,
     p.reverse: _reverse,

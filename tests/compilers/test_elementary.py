@@ -8,7 +8,7 @@ import scipy.special
 
 from elementary_functions import TYPES, compiled, ulps
 from nxkernel.compilers.numba_cpu import elementary
-from nxkernel.compilers.numba_cpu.elementary import great_angles
+from nxkernel.compilers.numba_cpu.elementary import great_angles, small_angles
 from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
 
 ROUNDING = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint}
@@ -353,7 +353,7 @@ def test_great_angles_among_small_ones(element):
 
 
 def test_sines_and_cosines_stay_within_one():
-    """Rounding would take some 2.6 million of them beyond."""
+    """Some 2.6 million float32 were beyond."""
     near = [np.float32([6.556688e-07, 1.5707964, 868.58636]), np.linspace(1e-8, 1e-3, 300_000, dtype=np.float32)]
     x = np.concatenate([*near, np.arange(1, 4000, 2, dtype=np.float32) * np.float32(np.pi / 2)])
     for name in ("sin", "cos"):
@@ -361,6 +361,23 @@ def test_sines_and_cosines_stay_within_one():
     x = np.concatenate([[408908.1289949207], np.arange(1, 200_000, 2) * (np.pi / 2), np.linspace(0, 1e-7, 100_000)])
     for name in ("sin", "cos"):
         assert np.abs(compiled(name, "double", 8)(x)).max() == 1
+
+
+@pytest.mark.parametrize(("element", "around"), [("float", 0.004), ("double", 1.5e-8)])
+def test_no_sine_is_rounded_beyond_one(element, around, monkeypatch):
+    """All numbers so near to π/2 that their sines, and the two units that may be off, come near to 1."""
+    monkeypatch.setitem(elementary.FUNCTIONS, "sine", elementary._emitter(small_angles.sine))
+    monkeypatch.setitem(elementary.ARITY, "sine", 1)
+    kind = TYPES[element]
+    bits = np.uint32 if element == "float" else np.uint64
+    first, last = (int(kind(math.pi / 2 + shift).view(bits)) for shift in (-around, around))
+    unit = float(np.finfo(kind).epsneg)
+    for begin in range(first, last, 1 << 22):
+        r = np.arange(begin, min(begin + (1 << 22), last), dtype=bits).view(kind)
+        missing = 1 - compiled("sine", element, 8)(r).astype(np.float64)
+        off = (r.astype(np.float64) - math.pi / 2) - 6.123233995736766e-17
+        assert missing.min() >= 0
+        assert np.abs(missing - off * off * (0.5 - off * off / 24)).max() <= 2 * unit
 
 
 def test_subnormal_results():

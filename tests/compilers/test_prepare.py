@@ -12,6 +12,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import interface
 from nxkernel.compilers.prepare import ON_GPU, partial, prepare
+from nxkernel.graph.expr import constant
 from nxkernel.graph.printing import print_graph
 
 BLAS = frozenset((types.f32, types.f64))
@@ -33,6 +34,21 @@ def test_a_reversal_is_a_slice_backwards():
     assert left(lambda x: nx.reverse(x, axes=[1]), spec("f32", 2, 3)) == [
         "b = slice a, starts=[0, 2], lengths=[2, 3], strides=[1, -1]"
     ]
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_twice_a_single_number_is_a_sum_where_products_are_rounded(swapped):
+    def twice(rounded):
+        def function(x):
+            two = constant(2.0 if x.type.is_float else 2, x.type, x.shape, x.names)
+            return make(p.multiply, *((two, x) if swapped else (x, two)), rounded=rounded)
+
+        return function
+
+    assert left(twice(True), spec("f64")) == left(twice(True), spec("f64", 1))[:1] == ["b = add a, a"]
+    product = "b = multiply 2.0, a" if swapped else "b = multiply a, 2.0"
+    assert left(twice(True), spec("f64", 3)) == left(twice(False), spec("f64")) == [product]
+    assert left(twice(True), spec("s64")) == [product.replace("2.0", "2")]
 
 
 def test_places_are_found_in_s64():

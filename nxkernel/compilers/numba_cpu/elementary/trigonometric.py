@@ -20,13 +20,13 @@ HALF_PI = {
     "float": (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058819e-15),
     "double": (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33),
 }
+#: Likewise, each part rounded toward zero, so that what they leave of -0.0 is -0.0.
+_PARTS = {
+    "float": (1.570796251296997, 7.549789415861596e-08, 5.390302953474238e-15),
+    "double": (1.5707963267948966, 6.123233995736765e-17, 1.082856673921914e-32),
+}
 #: Beyond, angles are taken one at a time.
 _GREAT = {"float": 2.0**17, "double": 2.0**45}
-
-
-def _within_one(sine: Lanes) -> Lanes:
-    """A sine that rounding took beyond 1 is 1, so that its inverse is a number."""
-    return sine.at_most(1.0).at_least(-1.0)
 
 
 def _great(name: str, otherwise: Lanes, x: Lanes) -> Lanes:
@@ -41,10 +41,10 @@ def sin(x: Lanes) -> Lanes:
     shifted = fma(x, 1 / math.pi, form.shifter)
     n = shifted - form.shifter
     r = x
-    for part in HALF_PI[x.element]:
+    for part in _PARTS[x.element]:
         r = fma(n, -2.0 * part, r)
-    result = (_within_one(sine(r)).bits() ^ (shifted.bits() << (form.width - 1))).floats()
-    return _great("sin", where(x == 0.0, x, result), x)
+    sign = (r.bits() ^ (shifted.bits() << (form.width - 1))).floats()
+    return _great("sin", sine(r).copysign(sign), x)
 
 
 def cos(x: Lanes) -> Lanes:
@@ -58,7 +58,7 @@ def cos(x: Lanes) -> Lanes:
     r = x
     for part in HALF_PI[x.element]:
         r = fma(odd, -part, r)
-    result = (_within_one(sine(r)).bits() ^ (shifted.bits() << (form.width - 1))).floats()
+    result = (sine(r).bits() ^ (shifted.bits() << (form.width - 1))).floats()
     return _great("cos", result, x)
 
 
