@@ -49,9 +49,14 @@ def _special(left: Value, right: Value) -> Any:
     """A product of parts of traced length, or of what a mask picks; None for arrays."""
     if isinstance(left, Selected) or isinstance(right, Selected):
         if left.ndim == right.ndim == 1:
-            return reductions.sum(e.multiply(left, right))
+            return _total(e.multiply(left, right))
         left, right = (side.compact() if isinstance(side, Selected) else side for side in (left, right))
     return parts.matmul(left, right) if parts.any_part([left, right]) else None
+
+
+def _total(products: Value, axis: int | None = None) -> Any:
+    """The sum of products in their own type, where a sum of narrow integers would be a wide one."""
+    return reductions.sum(products, axis=axis, dtype=products.dtype)
 
 
 def dot(a: Any, b: Any, out: Any = None) -> Any:
@@ -100,8 +105,7 @@ def _row(a: Operand, b: Operand) -> Operand:
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **options: Any) -> Any:
     """Products of the vectors along an axis, as :func:`numpy.vecdot`."""
-    products = e.multiply(as_value(x1).conj(), x2)
-    return reductions.sum(products, axis=axis, dtype=products.dtype)
+    return _total(e.multiply(as_value(x1).conj(), x2), axis)
 
 
 def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:

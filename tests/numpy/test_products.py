@@ -5,6 +5,8 @@ import pytest
 
 from numpy_face import check
 
+import nxkernel as nx
+
 A = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 B = np.array([[2, 7], [1, 8], [2, 8], [1, 8]])
 
@@ -37,3 +39,16 @@ ROWS = {
 @pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
 def test_values_and_types(function, kind):
     check(function, A.astype(kind), B.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["u1", "i2", "?", "f2"])
+@pytest.mark.parametrize(
+    "text", ["np.inner(v[k::2], v[k::2])", "v[k:] @ v[k:]", "np.dot(v[m], v[m])", "np.vdot(v[m], v[m])"]
+)
+def test_products_of_what_only_the_program_knows_the_length_of_keep_their_type(text, kind):
+    """A sum of narrow integers would be a wide one."""
+    function = eval(f"lambda v, k, m: {text}", {"np": np})
+    v, m = np.array([1, 0, 3, 1, 5, 1]).astype(kind), np.array([1, 0, 1, 1, 0, 1], bool)
+    wanted = np.asarray(function(v, 1, m))
+    found = np.asarray(nx.defn(function, promotion="numpy")(v, 1, m))
+    assert (found.dtype, found.tolist()) == (wanted.dtype, wanted.tolist())

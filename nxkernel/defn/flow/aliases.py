@@ -140,6 +140,13 @@ def tie(
     found.trusted = {found.group}.union(*inner)
 
 
+def taken(root: Root, origin: Root) -> None:
+    """Remember that what is in a place was taken from another one, of which it is a part."""
+    found = of(root)
+    found.sources = reached([origin])
+    found.trusted = {found.group} if origin.aliases is None else {found.group, *origin.aliases.trusted}
+
+
 def all_apart(arrays: Sequence[Any]) -> bool:
     """Whether no two arrays can have elements in common."""
     return all(_apart(one, other) for one, other in itertools.combinations(arrays, 2))

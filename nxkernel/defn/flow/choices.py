@@ -257,8 +257,10 @@ class _Choice:
                 for structure, leaves in zip(structures, own, strict=True)
             ]
             self._arrays.append([(left[2], right[2]) for left, right in zip(*picked, strict=True)])
-            leaves = zip(variables.paths(common, name), *picked, strict=True)
-            for path, (left, weak, _), (right, weak_right, _) in leaves:
+            for path, one_leaf, other_leaf in zip(variables.paths(common, name), *picked, strict=True):
+                (left, weak, _), (right, weak_right, _) = one_leaf, other_leaf
+                if types.follows_numpy() and one_leaf is not _NEVER_READ is not other_leaf:
+                    self._check_shapes(path, left, right)
                 if not (weak or weak_right):
                     self._check_kinds(path, left, right)
                 self._paths.append(path)
@@ -297,6 +299,13 @@ class _Choice:
         return Unassigned(name, self._site, ("the side where its condition holds", "the `else` side")[side])
 
     # Errors ----------------------------------------------------------------------------------------------------
+
+    def _check_shapes(self, path: str, one: Any, other: Any) -> None:
+        """Shapes broadcast by Nx's rules; in NumPy's programs a variable has that of the side which ran."""
+        specs = variables.spec_of(one), variables.spec_of(other)
+        if specs[0].shape != specs[1].shape:
+            rows = self._rows(path, one, other, *map(str, specs))
+            raise self._disagree(path, rows, "give them one shape, e.g. with np.broadcast_to(x, shape).")
 
     def _check_kinds(self, path: str, one: Any, other: Any) -> None:
         """Tensors of whole numbers and of fractions do not become one type without a word; numbers do."""

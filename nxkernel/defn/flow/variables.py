@@ -11,6 +11,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.defn.containers import written
+from nxkernel.defn.flow import aliases
 from nxkernel.defn.flow.given import Given
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.dicts import form_of
@@ -96,7 +97,10 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
     if is_unassigned(value):
         return (NONE, value, ())
     if has_traced_length(value):
-        return _stretches_apart(settled(value), leaves)
+        part = settled(value)
+        if isinstance(value, Part) and part is not value:
+            aliases.taken(part.base.root, value.base.root)
+        return _stretches_apart(part, leaves)
     if is_number(value) or is_value(value):
         leaves.append(value if is_number(value) else plain(value.content() if is_place(value) else value))
         return (LEAF, value if isinstance(value, Proxy) else None, ())

@@ -209,6 +209,20 @@ def test_sides_whose_shapes_do_not_fit(run):
     )
 
 
+@pytest.mark.parametrize(("one", "shape"), [("x[0] + 0", "f64[3]"), ("x[:1] + 0", "f64[1][3]"), ("1.0", "f64")])
+def test_sides_of_other_shapes_broadcast_by_nx_rules_alone(run, one, shape):
+    """As Nx's `cond` does; a name of NumPy's has the shape of the side that ran, of which `v.sum()` tells."""
+    cells = f"def f(x):\n    v = x\n    if x[0, 0] > 0:\n        v = {one}\n    return v.sum()\n"
+    x = np.ones((2, 3))
+    assert run(f"@nx.defn(promotion='nx')\n{cells}")["f"](x) == 6
+    assert message(run(f"@nx.defn(promotion='numpy')\n{cells}")["f"], x) == (
+        "the branches of this `if` disagree about `v`.\n"
+        f"  cell.py, line 5:  v = {one:<12}  {shape}\n"
+        "  cell.py, line 4:  if x[0, 0] > 0:   f64[2][3] where it stays what it was\n"
+        "  Both become one value in the compiled program: give them one shape, e.g. with np.broadcast_to(x, shape)."
+    )
+
+
 def test_sides_of_other_structure(run):
     f = run(
         "@nx.defn\n"
