@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import types
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,9 @@ from nxkernel.defn.stand_ins import replaceable
 from nxkernel.defn.world import looks_around
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.wording import a
+
+#: How deep things are looked into one inside of the other.
+_DEEPEST = 40
 
 
 class Collected:
@@ -82,6 +86,11 @@ class Collected:
         self._seen: dict[Any, int] = {}
         self._met: list[Any] = []
         self._waiting: list[tuple[tuple, Any]] = []
+        #: What is to be looked into later, and what is around it.
+        self._later: collections.deque[tuple] = collections.deque()
+        self._deep = 0
+        #: By identity, what was around, and whether a copy can stand in for it.
+        self._replaceable: dict[int, tuple[Any, bool]] = {}
         #: Whether people know what is looked into by another name.
         self._hidden = 0
         #: The object of a package whose private attributes are looked into, and its name.
@@ -137,6 +146,13 @@ class Collected:
     def _lead(self) -> None:
         self.leads.update((id(owner), owner) for owner in self._around)
 
+    def _is_led_to(self) -> bool:
+        """Whether copies can stand in for all that is around."""
+        for owner in self._around:
+            if id(owner) not in self._replaceable:
+                self._replaceable[id(owner)] = owner, replaceable(owner)
+        return all(self._replaceable[id(owner)][1] for owner in self._around)
+
     def _wait_for(self, value: Any) -> None:
         """What is around leads to an array if this does, which may be found only later: functions call each other."""
         self._waiting.append((tuple(self._around), value))
@@ -151,12 +167,28 @@ class Collected:
         if is_told(state, value):
             self.told.append(value)
 
+    def _within(self, owners: tuple, look: Callable[[], None]) -> None:
+        """Look into something: at once, or later where so much is around it that Python would not go deeper."""
+        if self._deep == _DEEPEST:
+            self._later.append((look, [*self._around, *owners], self._hidden, self._inside))
+            return
+        self._around += owners
+        self._deep += 1
+        look()
+        self._deep -= 1
+        del self._around[-len(owners) :]
+
     def settle(self) -> None:
         """Find what leads to arrays by way of something that had been met before, and what is read anew."""
+        while self._later:
+            look, self._around, self._hidden, self._inside = self._later.popleft()
+            look()
+        self._around, self._hidden, self._inside = [], 0, None
         found = -1
         while found != len(self.leads):
             found = len(self.leads)
-            for around, value in self._waiting:
+            # What was met last is the deepest, as a rule.
+            for around, value in reversed(self._waiting):
                 if id(value) in self.leads:
                     self.leads.update((id(owner), owner) for owner in around)
         if self.identifies:
@@ -170,7 +202,7 @@ class Collected:
 
     def _array(self, value: Any, name: str, read: Callable[[], Any]) -> None:
         spec = spec_of(value)
-        if read() is not value or not all(map(replaceable, self._around)):
+        if read() is not value or not self._is_led_to():
             # Made anew each time that somebody looks, such as the array of a table's column, or out of a trace's reach.
             state = ("contents", spec, _contents_of(value))
             self.equal.append((lambda: _contents_of(read()), state[2]))

@@ -364,8 +364,13 @@ class Definition(Compiled):
         """The leaves of arguments, and how these are built."""
         __tracebackhide__ = True
         leaves: list[tuple[str, Any]] = []
-        pairs = zip(names, args, strict=True)
-        return leaves, [containers.flatten(value, name, leaves, self._refuse, once=once) for name, value in pairs]
+        structures = []
+        for name, value in zip(names, args, strict=True):
+            try:
+                structures.append(containers.flatten(value, name, leaves, self._refuse, once=once))
+            except RecursionError:
+                raise misuse.nested(self.__name__, name, value) from None
+        return leaves, structures
 
     def _is_static(self, name: str, value: Any) -> bool:
         """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""

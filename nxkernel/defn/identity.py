@@ -19,21 +19,23 @@ import numpy as np
 from nxkernel.defn.reads import Path
 from nxkernel.defn.states import MISSING, attributes_of, constant
 
-#: What tells by identity, whatever name code has for it, and what of these asks for memory.
-_TELLING: tuple[Any, ...] = (id, operator.is_, operator.is_not, copy.deepcopy, pickle.dumps)
-_OF_MEMORY: tuple[Any, ...] = (np.shares_memory, np.may_share_memory)
+#: What asks for memory, and what tells by identity, with the modules that it is in, whatever name code has for it.
+_OF_MEMORY = frozenset(map(id, (np.shares_memory, np.may_share_memory)))
+_TELLING = _OF_MEMORY.union(
+    map(id, (id, operator.is_, operator.is_not, copy.deepcopy, pickle.dumps, operator, builtins))
+)
 #: Numbers and truth values of which Python itself makes one object of equal ones, or not, as it likes.
 _UNTOLD = (bool, int, type(None), type(Ellipsis), type(NotImplemented))
 
 
 def tells(value: Any) -> bool:
     """Whether a function, or one of a module, tells objects apart by their identity."""
-    return any(value is function for function in (*_TELLING, *_OF_MEMORY, operator, builtins))
+    return id(value) in _TELLING
 
 
 def tells_memory(value: Any) -> bool:
     """Whether a function tells arrays apart by their memory."""
-    return any(value is function for function in _OF_MEMORY)
+    return id(value) in _OF_MEMORY
 
 
 def is_told(state: Any, value: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import places
+from nxkernel.defn import containers, places
 from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxTypeError, message
 from nxkernel.ops.dispatch import is_number
 from nxkernel.shapes import describe
@@ -145,7 +145,7 @@ def template(function: str, path: str) -> NxTypeError:
 
 
 def endless(function: str, error: RecursionError) -> CompilationError:
-    """A definition, or a function that it calls, calls itself without end."""
+    """A definition, or a function that it calls, calls itself without end, or others deeper than Python goes."""
     lines, trail = collections.Counter(), error.__traceback__
     while trail is not None:
         code = trail.tb_frame.f_code
@@ -154,14 +154,48 @@ def endless(function: str, error: RecursionError) -> CompilationError:
         trail = trail.tb_next
     # One that was called as often as any other is part of the circle.
     (file, line, name), turns = lines.most_common(1)[0] if lines else (("", 0, function), 0)
-    shown = [f"{places.name_of(file)}, line {line}:  {places.code_at(file, line)}"] if turns > 1 else []
-    made = CompilationError(
-        message(
-            f"{name} calls itself without end while it is traced.",
-            *shown,
+    limit = sys.getrecursionlimit()
+    if turns > _CIRCLES:
+        lines = [
+            f"{name} calls itself without end while it is traced, or deeper than Python's limit of {limit} calls.",
+            f"{places.name_of(file)}, line {line}:  {places.code_at(file, line)}",
             "What ends a recursion must be known then: an option that counts down, not a tensor.",
             "Else write a loop: `while` or `for`, with what changes from call to call as variables.",
-        )
-    )
+            f"If it ends as it is, sys.setrecursionlimit({4 * limit}) before the call makes room.",
+        ]
+    else:
+        lines = [
+            f"{function} calls functions inside of others, deeper than Python's limit of {limit} calls while it is "
+            "traced.",
+            f"sys.setrecursionlimit({4 * limit}) before the call makes room.",
+        ]
+    made = CompilationError(message(*lines))
     made.pointed_out = True
     return made
+
+
+#: A line that is on its way so often is part of a circle.
+_CIRCLES = 8
+
+
+def nested(function: str, path: str, value: Any) -> NxTypeError:
+    """An argument that is too deep to be taken apart, or holds itself."""
+    depth, seen = 0, set()
+    opened = containers.inside(value)
+    while opened is not None and opened[2] and id(value) not in seen:
+        # Mostly it is the last part, or the only one, that goes on.
+        seen.add(id(value))
+        value = next((part for _, part in reversed(opened[2]) if containers.inside(part) is not None), None)
+        depth, opened = depth + 1, containers.inside(value)
+    if id(value) in seen:
+        got = f"{function}() takes containers of tensors, got one for {path!r} that holds itself."
+        return NxTypeError(message(got, "Take it out of itself."))
+    limit = sys.getrecursionlimit()
+    return NxTypeError(
+        message(
+            f"{function}() takes containers of tensors, got one for {path!r} that is {depth} deep: Python's limit is "
+            f"{limit} calls.",
+            "Pass its tensors side by side, as in a list or dict of them, or one array, "
+            f"or make room by sys.setrecursionlimit({4 * max(limit, depth)}) before the call.",
+        )
+    )

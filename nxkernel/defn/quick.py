@@ -90,9 +90,12 @@ def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, li
         return True
 
     def add_all(values: Iterable[Any], key: list[Any], arrays: list[np.ndarray]) -> bool:
-        for value in values:  # noqa: SIM110 - a generator would cost as much again
-            if not add(value, key, arrays):
-                return False
+        try:
+            for value in values:
+                if not add(value, key, arrays):
+                    return False
+        except RecursionError:
+            return False
         return True
 
     return add

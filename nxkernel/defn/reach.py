@@ -62,21 +62,28 @@ class Reach:
     def reached(self) -> list[tuple]:
         """The notes on what the function can get at."""
         names: set[str] = {"", OF_OBJECT}
-        active: set[int] = {0}
-        open_ = False
-        while True:
-            found = {
-                value
-                for node in active
-                for value, name in self._edges.get(node, ())
-                if open_ or name in names or (_is_special(name) and name not in _MAKERS)
-            }
-            before = len(active), len(names), open_
-            active |= found
-            names = names.union(*[self._names.get(node, frozenset()) for node in active])
-            open_ = open_ or not self._open.isdisjoint(active)
-            if before == (len(active), len(names), open_):
-                return [what for node, what in self.notes if node in active]
+        active: set[int] = set()
+        #: By a name that no code has so far, what it would lead to.
+        barred: dict[str, list[int]] = {}
+        waiting, open_ = [0], False
+        while waiting:
+            node = waiting.pop()
+            if node in active:
+                continue
+            active.add(node)
+            new = self._names.get(node, frozenset()) - names
+            names |= new
+            for name in barred.keys() & new:
+                waiting += barred.pop(name)
+            if node in self._open and not open_:
+                open_ = True
+                waiting += [value for values in barred.values() for value in values]
+            for value, name in self._edges.get(node, ()):
+                if open_ or name in names or (_is_special(name) and name not in _MAKERS):
+                    waiting.append(value)
+                else:
+                    barred.setdefault(name, []).append(value)
+        return [what for node, what in self.notes if node in active]
 
 
 def _is_special(name: str) -> bool:

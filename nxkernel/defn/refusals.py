@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 from typing import NamedTuple
 
 from nxkernel.defn import places
@@ -237,6 +238,20 @@ def no_source(name: str, file: str, line: int) -> RefusedSyntaxError:
             "assignments are compiled from source.",
             _WRITE_IT,
             "nx.jit(function) traces a function as it stands, without source.",
+        )
+    )
+
+
+def too_deep(name: str, file: str, line: int) -> RefusedSyntaxError:
+    """The error for a function whose text is nested too deeply to be rewritten."""
+    limit = sys.getrecursionlimit()
+    return RefusedSyntaxError(
+        message(
+            f"{name} ({places.name_of(file)}, line {line}) has an expression or a chain of `elif`s of hundreds of "
+            f"parts, which are one inside of the other: Python's limit of {limit} calls is too low for it to be "
+            "rewritten.",
+            f"Split it over several lines or functions, or make room by sys.setrecursionlimit({8 * limit}) before.",
+            "nx.jit(function) traces a function as it stands.",
         )
     )
 

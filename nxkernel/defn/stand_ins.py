@@ -71,6 +71,9 @@ class StandIns:
         self._node, self._leads, self._by_face = node, leads, by_face
         self._made: dict[int, Any] = {}
         self._spaces: dict[int, dict[str, Any]] = {}
+        #: What is to be filled in, once what is around it is made: so a chain of any length takes no depth.
+        self._unfilled: list[Callable[[], None]] = []
+        self._deep = 0
         #: (original, copy, the copy as it was made, the names of interest) of each namespace that a trace may write to.
         self._copies: list[tuple[dict, dict, dict, frozenset[str] | None]] = []
 
@@ -82,7 +85,11 @@ class StandIns:
         if id(value) not in self._leads:
             return value
         if id(value) not in self._made:
+            self._deep += 1
             self._made[id(value)] = self._make(value)
+            while self._deep == 1 and self._unfilled:
+                self._unfilled.pop()()
+            self._deep -= 1
         return self._made[id(value)]
 
     def write_back(self) -> None:
@@ -105,7 +112,9 @@ class StandIns:
             members = map(self.of, value)
             return type(value)(*members) if hasattr(value, "_fields") else tuple(members)
         if isinstance(value, list):
-            return list(map(self.of, value))
+            made: list[Any] = []
+            self._unfilled.append(lambda: made.extend(map(self.of, value)))
+            return made
         if isinstance(value, dict):
             return self._mapping(value, {}, id(value))
         if isinstance(value, types.ModuleType):
@@ -121,9 +130,14 @@ class StandIns:
             names = self._spaces[id(space)] = dict(space)
         cells = tuple(types.CellType() if self._is_replaced(cell) else cell for cell in function.__closure__ or ())
         made = types.FunctionType(code, names, function.__name__, None, cells or None)
-        self._made[id(function)] = made
-        made.__dict__.update((name, self.of(inner)) for name, inner in function.__dict__.items())
         made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+        self._unfilled.append(lambda: self._fill(function, made, cells))
+        return made
+
+    def _fill(self, function: types.FunctionType, made: types.FunctionType, cells: tuple) -> None:
+        """Give the copy of a function what the function has."""
+        code, space, names = function.__code__, function.__globals__, made.__globals__
+        made.__dict__.update((name, self.of(inner)) for name, inner in function.__dict__.items())
         made.__defaults__ = tuple(map(self.of, function.__defaults__)) if function.__defaults__ else None
         if function.__kwdefaults__:
             made.__kwdefaults__ = {name: self.of(value) for name, value in function.__kwdefaults__.items()}
@@ -136,7 +150,6 @@ class StandIns:
                 names[path.names[0]] = self.of(space[path.names[0]])
         if read.written:
             self._copies.append((space, names, {name: names.get(name, _NONE) for name in read.written}, read.written))
-        return made
 
     def _is_replaced(self, cell: types.CellType) -> bool:
         try:
@@ -147,8 +160,12 @@ class StandIns:
 
     def _mapping(self, value: dict, made: dict, key: int, owner: Any = None) -> dict:
         self._made[key] = made if owner is None else owner
-        made.update((name, self.of(inner)) for name, inner in value.items())
-        self._copies.append((value, made, dict(made), None))
+
+        def fill() -> None:
+            made.update((name, self.of(inner)) for name, inner in value.items())
+            self._copies.append((value, made, dict(made), None))
+
+        self._unfilled.append(fill)
         return made
 
     def _object(self, value: Any) -> Any:

@@ -81,6 +81,7 @@ class Walk(Collected):
         super().__init__()
         self._room = _MOST
         self._read: set[tuple] = set()
+        self._own_code: dict[type, bool] = {}
 
     # Values ----------------------------------------------------------------------------------------------------
 
@@ -99,9 +100,7 @@ class Walk(Collected):
         self._ask(value)
         self.reach.lead(self._around, value, via)
         if not self._met_before(id(value), value):
-            self._around.append(value)
-            self._compound(value, name)
-            self._around.pop()
+            self._within((value,), functools.partial(self._compound, value, name))
 
     def _ask(self, value: Any) -> None:
         """Note what tells values apart by more than what they are."""
@@ -402,13 +401,13 @@ class Walk(Collected):
         if self._met_before((id(function), id(subject)), function):
             return
         self._kept.append(subject)
-        self._around += (function, subject)
-        if installed(function):
-            self.value(subject, name, None)
-            self._is_anew(function, name)
-        else:
-            self._function(function, name, subject, owner)
-        del self._around[-2:]
+        look = self._foreign if installed(function) else self._function
+        self._within((function, subject), functools.partial(look, function, name, subject, owner))
+
+    def _foreign(self, function: types.FunctionType, name: str, subject: Any, owner: str) -> None:
+        """A method of an installed package: its object counts."""
+        self.value(subject, name, None)
+        self._is_anew(function, name)
 
     # Objects ---------------------------------------------------------------------------------------------------
 
@@ -436,7 +435,7 @@ class Walk(Collected):
         self._attributes(value, name)
 
     def _attributes(self, value: Any, name: str) -> None:
-        open_ = not has_own_code(type(value))
+        open_ = not self._has_own_code(type(value))
         for slot in slots(type(value)):
             self.value(
                 attribute(value, slot),
@@ -458,6 +457,11 @@ class Walk(Collected):
                 self._inside = (value, name)
             self.value(attributes[key], inner, read, "" if open_ else key)
             self._inside = outside
+
+    def _has_own_code(self, kind: type) -> bool:
+        if kind not in self._own_code:
+            self._own_code[kind] = has_own_code(kind)
+        return self._own_code[kind]
 
     def _module(self, value: types.ModuleType, name: str) -> None:
         """A module that is handed on: one of the user's with all of its names."""
@@ -484,7 +488,7 @@ class Walk(Collected):
         for parent in value.__mro__:
             if installed(parent):
                 continue
-            keys, open_ = tuple(vars(parent)), not has_own_code(parent)
+            keys, open_ = tuple(vars(parent)), not self._has_own_code(parent)
             self.equal.append((functools.partial(tuple, vars(parent)), keys))
             for key in keys:
                 found = vars(parent)[key]

@@ -94,10 +94,11 @@ def test_recursion_without_end(run):
     with pytest.raises(CompilationError) as raised:
         f(1.0)
     assert str(raised.value) == (
-        "f calls itself without end while it is traced.\n"
+        "f calls itself without end while it is traced, or deeper than Python's limit of 1000 calls.\n"
         "  cell.py, line 3:  return g(t) + 1\n"
         "  What ends a recursion must be known then: an option that counts down, not a tensor.\n"
-        "  Else write a loop: `while` or `for`, with what changes from call to call as variables."
+        "  Else write a loop: `while` or `for`, with what changes from call to call as variables.\n"
+        "  If it ends as it is, sys.setrecursionlimit(4000) before the call makes room."
     )
     assert value(nx.jit(lambda t: t + 1)(1.0)) == 2.0
 

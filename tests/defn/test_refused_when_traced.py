@@ -334,19 +334,21 @@ REFUSED = [
     (
         "def f(x):\n    def g(y):\n        return g(y - 1) if y > 0 else y\n    return g(nx.sum(x))",
         (
-            "g calls itself without end while it is traced.\n"
+            "g calls itself without end while it is traced, or deeper than Python's limit of 1000 calls.\n"
             "  cell.py, line 4:  return g(y - 1) if y > 0 else y\n"
             "  What ends a recursion must be known then: an option that counts down, not a tensor.\n"
-            "  Else write a loop: `while` or `for`, with what changes from call to call as variables."
+            "  Else write a loop: `while` or `for`, with what changes from call to call as variables.\n"
+            "  If it ends as it is, sys.setrecursionlimit(4000) before the call makes room."
         ),
     ),
     (
         "def f(x):\n    return h(x)\ndef h(x):\n    return k(x)\ndef k(x):\n    return h(x) + nx.sum(x)",
         (
-            "h calls itself without end while it is traced.\n"
+            "h calls itself without end while it is traced, or deeper than Python's limit of 1000 calls.\n"
             "  cell.py, line 5:  return k(x)\n"
             "  What ends a recursion must be known then: an option that counts down, not a tensor.\n"
-            "  Else write a loop: `while` or `for`, with what changes from call to call as variables."
+            "  Else write a loop: `while` or `for`, with what changes from call to call as variables.\n"
+            "  If it ends as it is, sys.setrecursionlimit(4000) before the call makes room."
         ),
     ),
     (

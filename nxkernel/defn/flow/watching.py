@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import types
 from collections.abc import Callable, Iterable
@@ -13,7 +14,7 @@ from nxkernel.defn.lookups import unwrapped
 from nxkernel.defn.states import attributes_of, definition_of, installed
 from nxkernel.operand import Operand, Proxy
 
-#: How many objects are looked at, and how deep they lie; beyond, changes go unnoticed.
+#: How many objects are looked at, and how deep they lie; beyond, changes go unnoticed. Functions are all looked at.
 _MOST, _DEEPEST = 4096, 8
 _SKIPPED = (str, bytes, int, float, complex, type(None), type, types.ModuleType, Operand, Proxy, Unassigned)
 
@@ -34,10 +35,15 @@ class Watch:
         self._kept: dict[int, tuple[str, Any, Any]] = {}
         self._seen: set[int] = set()
         self._room = _MOST
+        #: How many functions are being looked into, one by way of the other, and those that are left for later.
+        self._deep = 0
+        self._later: collections.deque[types.FunctionType] = collections.deque()
         for name, value in values:
             self._add(name, value, 0)
         for function in functions:
             self._add_function(function)
+        while self._later:
+            self._look_into(self._later.popleft())
 
     def changed(self) -> list[tuple[str, Any]]:
         """The objects whose contents are not what they were, with the names that they go by."""
@@ -57,6 +63,14 @@ class Watch:
         if not isinstance(function, types.FunctionType) or id(function) in self._seen:
             return
         self._seen.add(id(function))
+        if self._deep == _DEEPEST:
+            self._later.append(function)
+            return
+        self._deep += 1
+        self._look_into(function)
+        self._deep -= 1
+
+    def _look_into(self, function: types.FunctionType) -> None:
         code = function.__code__
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             try:

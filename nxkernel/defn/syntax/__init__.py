@@ -150,6 +150,13 @@ def source_of(function: types.FunctionType) -> str:
 @functools.lru_cache(maxsize=2048)
 def _twin(code: types.CodeType, file: str) -> types.CodeType:
     """The code of the twin. Equal code may stand in several files."""
+    try:
+        return _compiled(code, file)
+    except RecursionError:
+        raise refusals.too_deep(code.co_name, file, code.co_firstlineno) from None
+
+
+def _compiled(code: types.CodeType, file: str) -> types.CodeType:
     found = _tree(code)
     if found is None:
         return code
