@@ -88,12 +88,13 @@ class Fusion:
         # Before anything is grouped every anchor counts as a kernel. What then turns out to be needed in one kernel
         # only is computed there and not stored, so that an anchor too many costs nothing.
         self.anchors |= self._worth_keeping()
+        self._group()
         for _ in range(4):
-            self._group()
             more = self._worth_keeping()
             if not more:
                 break
             self.anchors |= more
+            self._group()
 
     # Anchors ---------------------------------------------------------------------------------------------------
 

@@ -508,6 +508,12 @@ class Definition(Compiled):
                 arguments.fixed |= more
             except RecursionError as error:
                 raise misuse.endless(self.__name__, error) from None
+            except (TypeError, AttributeError, ValueError) as error:
+                if not misuse.is_of_traced(error):
+                    raise
+                found = misuse.not_taken(error).with_traceback(error.__traceback__)
+                places.point_out(found)
+                raise found from error
         if not arguments.owner and delivery.is_owned(traced.hooks):
             arguments.owner = delivery.owner(self._root)
         if arguments.fixed != fixed:

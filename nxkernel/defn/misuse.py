@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dis
 import functools
 import re
 import sys
@@ -13,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from nxkernel.defn import containers, places
-from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxTypeError, message
+from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxError, NxTypeError, message
+from nxkernel.graph.expr import TracedValue
+from nxkernel.operand import Proxy
 from nxkernel.ops.dispatch import is_number
 from nxkernel.shapes import describe
 from nxkernel.wording import a
@@ -140,6 +143,59 @@ def template(function: str, path: str) -> NxTypeError:
         message(
             f"{function} got a template for {path!r}, which has no data.",
             "Templates are for nx.compile and for the `why` of a definition.",
+        )
+    )
+
+
+#: How errors of Python's and NumPy's own functions name values that are traced.
+_NAMED = re.compile(r"\b(Scalar|Array|Part|Selected|Expr)\b|setting an array element with a sequence")
+
+
+def is_of_traced(error: Exception) -> bool:
+    """Whether code that is not the person's, nor of this package, did not take a value that is traced.
+
+    Parameters
+    ----------
+    error : Exception
+    """
+    if isinstance(error, NxError):
+        return False
+    trail = _innermost(error)
+    code = trail.tb_frame.f_code
+    if places.is_own(code.co_filename):
+        return False
+    if not places.is_users(code.co_filename) and any(map(_holds_traced, trail.tb_frame.f_locals.values())):
+        return True
+    is_raised = code.co_code[trail.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+    return not is_raised and _NAMED.search(str(error)) is not None
+
+
+def _holds_traced(value: Any) -> bool:
+    inside = value if isinstance(value, tuple | list) else (value,)
+    return any(isinstance(one, TracedValue | Proxy) for one in inside)
+
+
+def _innermost(error: Exception) -> Any:
+    trail = error.__traceback__
+    while trail.tb_next is not None:
+        trail = trail.tb_next
+    return trail
+
+
+def not_taken(error: Exception) -> NxTypeError:
+    """The error for code that did not take a value that is traced, as :func:`is_of_traced` found.
+
+    Parameters
+    ----------
+    error : Exception
+    """
+    frame = _innermost(error).tb_frame
+    module = "" if places.is_users(frame.f_code.co_filename) else frame.f_globals.get("__name__", "")
+    where = f"{module}.{frame.f_code.co_name}()" if module else "a function without code in Python"
+    return NxTypeError(
+        message(
+            f"{where} does not take a value that only the running program knows: {type(error).__name__}: {error}",
+            "Write it with operators and functions of arrays, or call it before and pass what it gives.",
         )
     )
 

@@ -58,6 +58,11 @@ def is_users(file: str) -> bool:
     return not file.startswith(_PACKAGE) and not installed_file(file)
 
 
+def is_own(file: str) -> bool:
+    """Whether a file is one of nxkernel's."""
+    return file.startswith(_PACKAGE)
+
+
 def persons(traceback: TracebackType | None) -> TracebackType | None:
     """A traceback without the frames of nxkernel's own files.
 

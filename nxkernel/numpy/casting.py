@@ -1,4 +1,4 @@
-"""Conversions by NumPy's rules: what a narrow integer type does not hold wraps around, floats as well.
+"""Conversions by NumPy's rules: what is not 0 is true, what a narrow integer type does not hold wraps around.
 
 What a float means that no integer of 32 or 64 bits is near depends on the processor in NumPy. It is what x86-64 gives:
 the smallest integer, for NaN and infinities, too.
@@ -32,7 +32,9 @@ def cast(value: Operand, type_: Type) -> Operand:
     >>> cast(nx.tensor([float("nan"), 1e20]), nx.types.s32).to_list()
     [-2147483648, -2147483648]
     """
-    if not type_.is_integer or type_ is types.bool_ or value.type.is_integer:
+    if type_ is types.bool_ and value.type is not type_:
+        return apply(primitives.not_equal, value, filled(0, value.type, value.shape))
+    if not type_.is_integer or value.type.is_integer:
         return convert(value, type_)
     if type(value) is Expr and value.primitive is primitives.constant:
         return filled_as(value.params["value"], type_, value.shape)

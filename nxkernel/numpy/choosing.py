@@ -97,7 +97,11 @@ def flatnonzero(a: Any) -> Any:
 
 def argwhere(a: Any) -> Any:
     """Where elements are not 0, a row of indices for each, as :func:`numpy.argwhere`."""
-    found = nonzero(a)
+    value = as_value(a)
+    found = nonzero(value if value.ndim else value.reshape(1))
+    if not value.ndim:
+        # A place without axes has no indices.
+        return Part(wrap(filled(0, types.s64, (1, 0))), (*found[0].stretches, None))
     return Part(stack([part.base for part in found], axis=-1), (*found[0].stretches, None))
 
 
@@ -106,7 +110,8 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     value = as_value(a)
     if axis is None:
         value, axis = value.ravel(), 0
-    return value[(*(slice(None),) * normalize_axis(axis, value.shape), as_value(condition))]
+    found = value[(*(slice(None),) * normalize_axis(axis, value.shape), as_value(condition))]
+    return finished(found, out, True, "compress")
 
 
 def extract(condition: Any, arr: Any) -> Any:
@@ -124,12 +129,10 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Elements of the arrays that an array of numbers names, as :func:`numpy.choose`."""
-    which, count = as_value(a), len(choices)
-    if mode == "wrap":
-        which = e.mod(which, count)
-    found = choices[count - 1]
+    count = len(choices)
+    which, found = within(as_value(a), count, mode), choices[count - 1]
     for place in reversed(range(count - 1)):
-        found = where(e.less_equal(which, place) if mode != "wrap" else e.equal(which, place), choices[place], found)
+        found = where(e.less_equal(which, place), choices[place], found)
     return finished(found, out, True, "choose")
 
 
@@ -145,21 +148,37 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) 
 
 
 def clip(
-    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None, **options: Any
-) -> Any:
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None,
+    where: Any = True, **options: Any,
+) -> Any:  # fmt: skip
     """Elements between two bounds, as :func:`numpy.clip`."""
     low, high = a_min if min is None else min, a_max if max is None else max
     found = as_value(a)
     if low is not None:
-        found = e.maximum(found, low)
+        found = e.maximum(found, _held(low, found.type), **options)
     if high is not None:
-        found = e.minimum(found, high)
-    return finished(found if found is not a else found.copy(), out, True, "clip")
+        found = e.minimum(found, _held(high, found.type), **options)
+    return finished(found if found is not a else found.copy(), out, where, "clip")
+
+
+def _held(bound: Any, type_: types.Type) -> Any:
+    """A bound: a whole number of Python's beyond what a type of integers holds is the nearest that it does."""
+    if isinstance(bound, bool) or not type_.is_integer or type_ is types.bool_:
+        return bound
+    low, high = types.limits(type_)
+    if isinstance(bound, int):
+        return max(low, min(bound, high))
+    number = operand(as_value(bound))
+    if not tracing.weak(number) or not number.type.is_integer or number.type in (types.bool_, type_):
+        return bound
+    least, most = types.limits(number.type)
+    found = apply(p.maximum, number, filled(max(low, least), number.type, ()))
+    return convert(apply(p.minimum, found, filled(min(high, most), number.type, ())), type_)
 
 
 def _clip_method(self: Value, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
     """Elements between two bounds, as :meth:`numpy.ndarray.clip`."""
-    return clip(self, min, max, out)
+    return clip(self, min, max, out, **options)
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
@@ -335,6 +354,13 @@ def sinc(x: Any) -> Any:
     return e.divide(e.sin(y), y)
 
 
+def within(indices: Any, size: Any, mode: str) -> Any:
+    """Indices of an axis, where ``mode=`` says what those beyond its ends are."""
+    if mode == "wrap":
+        return e.mod(indices, size)
+    return clip(indices, 0, size - 1) if mode == "clip" else indices
+
+
 def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """Elements at indices of an axis, as :func:`numpy.take`."""
     value = as_value(a)
@@ -342,10 +368,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
         value, axis = value.ravel(), 0
     place = normalize_axis(axis, value.shape)
     chosen = indices if isinstance(indices, int) else as_value(indices)
-    if mode == "wrap":
-        chosen = e.mod(chosen, value.shape[place])
-    elif mode == "clip":
-        chosen = clip(chosen, 0, value.shape[place] - 1)
+    chosen = within(chosen, value.shape[place], mode)
     found = value[(*(slice(None),) * place, chosen)]
     return finished(found if isinstance(chosen, int) else in_order_of(found), out, True, "take")
 
@@ -390,7 +413,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Assign to elements at places in C order, as :func:`numpy.put`."""
     from nxkernel.numpy.shaping import resize
 
-    places = as_value(ind).ravel()
+    places = within(as_value(ind).ravel(), a.size, mode)
     a.flat[places] = resize(v, places.shape)
 
 
@@ -416,11 +439,17 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """Assign to the diagonal, as :func:`numpy.fill_diagonal`."""
+    """Assign to the diagonal, several values in turn, as :func:`numpy.fill_diagonal`."""
     from nxkernel.numpy.creation import arange
+    from nxkernel.numpy.shaping import resize
 
-    places = arange(min(a.shape))
-    a[(places,) * a.ndim] = val
+    if wrap and a.ndim == 2:
+        # It begins anew below a row that is left out.
+        places: Any = divmod(arange(0, a.size, a.shape[1] + 1), a.shape[1])
+    else:
+        places = (arange(min(a.shape)),) * a.ndim
+    new = as_value(val)
+    a[tuple(places)] = resize(new, places[0].shape) if new.ndim else val
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
@@ -431,15 +460,17 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     value = as_value(p)
     place = normalize_axis(axis, value.shape)
     steps = diff(value, axis=place)
-    half = period / 2
+    largest = period / 2 if discont is None else discont
+    # Of whole numbers, an odd period has a middle of its own.
+    whole = steps.type.is_integer and is_number(period) and isinstance(period, int)
+    half = period // 2 if whole else period / 2
     moved = e.subtract(e.mod(e.add(steps, half), period), half)
-    moved = where(e.logical_and(e.equal(moved, -half), e.greater(steps, 0)), half, moved)
-    away = where(
-        e.less(e.absolute(steps), half if discont is None else max(discont, half)), 0, e.subtract(moved, steps)
-    )
+    if not whole or period % 2 == 0:
+        moved = where(e.logical_and(e.equal(moved, -half), e.greater(steps, 0)), half, moved)
+    away = where(e.less(e.absolute(steps), largest), 0, e.subtract(moved, steps)).astype(moved.dtype)
     before = (slice(None),) * place
     rest = e.add(value[(*before, slice(1, None))], cumsum(away, axis=place))
-    found = concatenate([value[(*before, slice(0, 1))].astype(rest.dtype), rest], axis=place)
+    found = concatenate([value[(*before, slice(0, 1))], rest], axis=place).astype(moved.dtype)
     return wrap(operand(found), value)
 
 

@@ -14,7 +14,7 @@ from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import keys, layouts
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, stacked, type_of, wrap
 from nxkernel.numpy.selected import lifted
-from nxkernel.numpy.shaping import astype, sizes
+from nxkernel.numpy.shaping import astype, moveaxis, sizes
 from nxkernel.numpy.shaping import copy as copied
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, together
@@ -39,6 +39,9 @@ def array(
     like: Any = None,
 ) -> Any:  # fmt: skip
     """A new array of numbers, nested lists or another array, as :func:`numpy.array`."""
+    if not copy and isinstance(object, Value) and not isinstance(object, Scalar):
+        made = asarray(object, dtype, order)
+        return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
     if isinstance(object, Scalar):
         made: Any = _made(operand(object))
     elif isinstance(object, Value):
@@ -247,8 +250,6 @@ def linspace(
     axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
     """Numbers at equal distances between two, as :func:`numpy.linspace`."""
-    from nxkernel.numpy.shaping import moveaxis
-
     num = keys.static(num)
     parts_of = (num - 1) if endpoint else num
     ends = [end if is_number(end) else operand(as_value(end)) for end in (start, stop)]
@@ -282,13 +283,16 @@ def logspace(
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     """Numbers at equal ratios between two positive ones, as :func:`numpy.geomspace`."""
-    first = as_value(start)
-    found = e.multiply(logspace(0.0, e.log10(e.divide(stop, first)), num, endpoint, axis=axis), first)
+    first, last = as_value(start), as_value(stop)
+    # As wide as its bounds and what it is to become together, and f64 where nothing is said.
+    type_ = functools.reduce(types.merge, [first.type, last.type, type_of(dtype, types.f64)])
+    first, last = (bound.astype((types.f64 if type_.is_integer else type_).dtype) for bound in (first, last))
+    found = e.multiply(logspace(0.0, e.log10(e.divide(last, first)), num, endpoint), first)
     if num:
         found[0] = first
     if endpoint and num > 1:
-        found[-1] = stop
-    return found if dtype is None else found.astype(dtype)
+        found[-1] = last
+    return moveaxis(found.astype(type_of(dtype, type_).dtype), 0, axis)
 
 
 def _places(rows: int, columns: int) -> tuple[Operand, Operand]:

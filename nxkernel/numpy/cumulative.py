@@ -11,6 +11,7 @@ from nxkernel.errors import NxValueError
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import reductions
 from nxkernel.numpy.array import Value, as_value, type_of, wrap
+from nxkernel.numpy.casting import cast
 from nxkernel.numpy.joining import concatenate
 from nxkernel.numpy.ufunc import finished
 from nxkernel.operand import Operand
@@ -34,7 +35,7 @@ def _running(primitive: Primitive, rule: Callable[[Type], Type], name: str, what
         type_ = type_of(dtype, rule(value.type))
         # Compilers have running extremes of numbers.
         counted = types.u8 if type_ is types.bool_ else type_
-        found = apply(primitive, convert(operand(value), counted), axis=place, reverse=False)
+        found = apply(primitive, convert(cast(operand(value), type_), counted), axis=place, reverse=False)
         return finished(wrap(convert(found, type_), value), out, True, name)
 
     function.__name__ = function.__qualname__ = name

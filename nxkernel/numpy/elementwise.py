@@ -172,8 +172,9 @@ def _is_finite(value: Operand) -> Operand:
 def _signbit(value: Operand) -> Operand:
     if value.type.is_integer:
         return apply(p.less, value, zero_like(value))
-    # The sign of a zero shows in the angle of the point (-1, value): -pi below the axis.
-    return apply(p.less, apply(p.atan2, value, _number(-1, value)), zero_like(value))
+    # By its bits, which tell of zeros and NaN as well.
+    bits = apply(p.bitcast, value, type=types.normalize(f"s{value.type.bits}"))
+    return apply(p.less, bits, zero_like(bits))
 
 
 def _copysign(left: Operand, right: Operand) -> Operand:

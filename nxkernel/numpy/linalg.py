@@ -204,7 +204,7 @@ def matrix_power(a: Any, n: int) -> Value:
         return matrix_power(inv(value), -n)
     found = None
     if n == 0:
-        return e.add(e.multiply(value, 0), eye(value.shape[-1], dtype=value.type))
+        return shaping.broadcast_to(eye(value.shape[-1], dtype=value.type), value.shape).copy()
     while n:
         if n % 2:
             found = value if found is None else matmul(found, value)
@@ -215,7 +215,8 @@ def matrix_power(a: Any, n: int) -> Value:
 
 def multi_dot(arrays: Any, *, out: Any = None) -> Value:
     """The product of several matrices, as :func:`numpy.linalg.multi_dot`, from the left."""
-    return functools.reduce(products.dot, arrays)
+    *some, last = arrays
+    return products.dot(functools.reduce(products.dot, some), last, out)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:

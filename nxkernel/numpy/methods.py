@@ -44,10 +44,12 @@ _UNARY: dict[str, Callable[..., Any]] = {"neg": e.negative, "pos": e.positive, "
 
 
 def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
+    # `[0] * n` repeats a list, as Python does when asked again: n times, which has to be known.
+    repeats = function is e.multiply
     function = getattr(function, "as_operator", function)
 
     def method(self: Value, other: Any) -> Any:
-        if not is_operand(other):
+        if not is_operand(other) or (repeats and isinstance(other, list | tuple) and isinstance(self, Scalar)):
             return NotImplemented
         return function(other, self) if swapped else function(self, other)
 
@@ -77,8 +79,11 @@ def _same_kind(found: types.Type, into: types.Type) -> bool:
 
 def _item(self: Value, *index: Any) -> Any:
     """One element, as :meth:`numpy.ndarray.item`: what stands for a Python number."""
-    if index:
-        found = self[index[0] if len(index) == 1 and isinstance(index[0], tuple) else index]
+    if len(index) == 1 and not isinstance(index[0], tuple):
+        # A single number counts all elements.
+        found = self.reshape(-1)[index[0]]
+    elif index:
+        found = self[index[0] if len(index) == 1 else index]
     elif self.size != 1:
         raise NxTypeError(message(f"item() of an array with {self.size} elements.", "Give the place of one of them."))
     else:

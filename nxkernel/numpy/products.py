@@ -71,16 +71,16 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     return finished(found, out, True, "dot")
 
 
-def matmul(x1: Any, x2: Any, out: Any = None, *, dtype: Any = None, **options: Any) -> Any:
+def matmul(x1: Any, x2: Any, out: Any = None, *, dtype: Any = None) -> Any:
     """The product of matrices in the last two axes, as :func:`numpy.matmul`."""
     left, right = _values(x1, x2)
     if not left.ndim or not right.ndim:
         raise NxTypeError(message("@ multiplies matrices and vectors, not scalars.", "Scalars multiply with *."))
+    if dtype is not None:
+        left, right = (side.astype(dtype) for side in (left, right))
     found = _special(left, right)
     if found is None:
         found = wrap(_matmul(operand(left), operand(right)))
-    if dtype is not None:
-        found = found.astype(dtype)
     return finished(found, out, True, "matmul")
 
 
@@ -103,19 +103,19 @@ def _row(a: Operand, b: Operand) -> Operand:
     return reshaped(found, (*found.shape[:-2], found.shape[-1]))
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **options: Any) -> Any:
+def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1) -> Any:
     """Products of the vectors along an axis, as :func:`numpy.vecdot`."""
-    return _total(e.multiply(as_value(x1).conj(), x2), axis)
+    return finished(_total(e.multiply(as_value(x1).conj(), x2), axis), out, True, "vecdot")
 
 
-def matvec(x1: Any, x2: Any, /, **options: Any) -> Any:
+def matvec(x1: Any, x2: Any, /, out: Any = None) -> Any:
     """Products of matrices with vectors, as :func:`numpy.matvec`."""
-    return matmul(x1, as_value(x2)[..., None])[..., 0]
+    return finished(matmul(x1, as_value(x2)[..., None])[..., 0], out, True, "matvec")
 
 
-def vecmat(x1: Any, x2: Any, /, **options: Any) -> Any:
+def vecmat(x1: Any, x2: Any, /, out: Any = None) -> Any:
     """Products of vectors with matrices, as :func:`numpy.vecmat`."""
-    return matmul(as_value(x1).conj()[..., None, :], x2)[..., 0, :]
+    return finished(matmul(as_value(x1).conj()[..., None, :], x2)[..., 0, :], out, True, "vecmat")
 
 
 def inner(a: Any, b: Any, /) -> Any:
@@ -227,7 +227,9 @@ def diagflat(v: Any, k: int = 0) -> Any:
     return diag(as_value(v).ravel(), k)
 
 
-def einsum(*operands: Any, out: Any = None, dtype: Any = None, optimize: Any = False, **options: Any) -> Any:
+def einsum(
+    *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: Any = None, optimize: Any = False
+) -> Any:
     """Sums of products as Einstein wrote them, as :func:`numpy.einsum`."""
     if not isinstance(operands[0], str):
         raise NxTypeError(message("einsum takes its subscripts as text first.", 'Write np.einsum("ij,jk->ik", a, b).'))

@@ -13,6 +13,7 @@ from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import layouts, parts, selected
 from nxkernel.numpy.array import Array, Value, as_value, holds_traced, in_order_of, type_of, wrap
+from nxkernel.numpy.casting import cast
 from nxkernel.numpy.parts import Part
 from nxkernel.numpy.selected import Selected
 from nxkernel.numpy.ufunc import finished
@@ -86,7 +87,7 @@ def _joined(found: Operand, initial: Any, ufunc: Any, unless: Any) -> Operand:
 def _total(primitive: Primitive, identity: int, ufunc: Any) -> Callable[..., Any]:
     def total(dtype: Any, initial: Any) -> Function:
         def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
-            value = convert(value, type_of(dtype, types.to_aggregate(value.type)))
+            value = cast(value, type_of(dtype, types.to_aggregate(value.type)))
             found = apply(primitive, _only(value, mask, identity), axes=axes, keep_axes=keep)
             return _joined(found, initial, ufunc, identity)
 
@@ -207,7 +208,10 @@ def _averaged(value: Operand, axes: Shape, mask: Operand | None, fewer: Any = 0)
     if not (isinstance(fewer, int) and fewer == 0):
         less = filled(fewer, count.type, count.shape)
         count = apply(p.maximum, apply(p.subtract, count, less), filled(0, count.type, count.shape))
-    return apply(p.divide, total, convert(count, total.type))
+    if not total.type.is_integer:
+        return apply(p.divide, total, convert(count, total.type))
+    # Where dtype= asks for whole numbers, fractions are cut off.
+    return cast(apply(p.divide, convert(total, types.f64), convert(count, types.f64)), total.type)
 
 
 def _squeezed(value: Operand, axes: Shape, keep: bool) -> Operand:
@@ -220,7 +224,7 @@ def _squeezed(value: Operand, axes: Shape, keep: bool) -> Operand:
 def _mean_of(dtype: Any) -> Function:
     def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
         type_ = type_of(dtype, types.to_floating(value.type))
-        found = _averaged(convert(value, types.compute_type(type_)), axes, mask)
+        found = _averaged(cast(value, types.compute_type(type_)), axes, mask)
         return convert(_squeezed(found, axes, keep), type_)
 
     return function
@@ -233,17 +237,23 @@ def mean(
     return run(_mean_of(dtype), a, axis, keepdims, where, out, "mean")
 
 
-def _variance_of(dtype: Any, ddof: Any, root: bool) -> Function:
+def _variance_of(dtype: Any, ddof: Any, mean: Any, root: bool) -> Function:
     def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
         type_ = type_of(dtype, types.to_floating(value.type))
-        value = convert(value, types.compute_type(type_))
-        centre = spread(_averaged(value, axes, mask), value.shape)
-        away = apply(p.subtract, value, centre)
+        within = types.compute_type(type_)
+        centre = _averaged(cast(value, within), axes, mask) if mean is None else operand(as_value(mean))
+        # Distances have fractions also where dtype= asks for whole squares.
+        type_of_distance = types.merge(value.type, within) if within.is_integer else within
+        value, centre = (convert(side, type_of_distance) for side in (value, centre))
+        away = apply(p.subtract, value, spread(centre, value.shape))
         if value.type.is_complex:
             away = apply(p.absolute, away)
-        found = _averaged(apply(p.multiply, away, away), axes, mask, ddof)
-        found = apply(p.sqrt, found) if root else found
-        return convert(_squeezed(found, axes, keep), types.to_real(type_) if type_.is_complex else type_)
+        # The squares are real numbers.
+        square = types.to_real(type_) if type_.is_complex else type_
+        found = _averaged(cast(apply(p.multiply, away, away), types.compute_type(square)), axes, mask, ddof)
+        if root:
+            found = cast(apply(p.sqrt, convert(found, types.to_floating(found.type))), found.type)
+        return convert(_squeezed(found, axes, keep), square)
 
     return function
 
@@ -253,8 +263,7 @@ def var(
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Any:  # fmt: skip
     """The average square of the distance from the average, as :func:`numpy.var`."""
-    del mean
-    return run(_variance_of(dtype, correction or ddof, False), a, axis, keepdims, where, out, "var")
+    return run(_variance_of(dtype, correction or ddof, mean, False), a, axis, keepdims, where, out, "var")
 
 
 def std(
@@ -262,8 +271,7 @@ def std(
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Any:  # fmt: skip
     """The standard deviation, as :func:`numpy.std`."""
-    del mean
-    return run(_variance_of(dtype, correction or ddof, True), a, axis, keepdims, where, out, "std")
+    return run(_variance_of(dtype, correction or ddof, mean, True), a, axis, keepdims, where, out, "std")
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
@@ -271,16 +279,24 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     value = as_value(a)
     if weights is None:
         found = mean(value, axis, keepdims=keepdims)
-        return (found, e.divide(value.size, found / found * found.size)) if returned else found
+        return (found, _as_often(e.divide(value.size, found.size), found)) if returned else found
     given = as_value(weights)
     # Sizes that only the running program knows are equal where the numbers of axes are.
-    along = given.ndim != value.ndim
-    if along:
+    if given.ndim != value.ndim:
         (place,) = axes_of(axis, value.ndim)
         given = given[tuple(slice(None) if k == place else None for k in range(value.ndim))]
-    scale = sum(e.add(given, e.multiply(value, 0)) if along else given, axis, keepdims=keepdims)
-    found = e.divide(sum(e.multiply(value, given), axis, keepdims=keepdims), scale)
-    return (found, scale) if returned else found
+    type_ = types.merge(value.type, given.type)
+    type_ = types.merge(type_, types.f64) if value.type.is_integer else type_
+    scale = sum(given, axis, dtype=type_, keepdims=keepdims)
+    found = e.divide(sum(e.multiply(value, given, dtype=type_), axis, keepdims=keepdims), scale)
+    return (found, _as_often(scale, found)) if returned else found
+
+
+def _as_often(scale: Any, found: Value) -> Any:
+    """What averages were divided by, for each of them."""
+    from nxkernel.numpy.shaping import broadcast_to
+
+    return broadcast_to(scale, found.shape).astype(found.dtype)[()]
 
 
 def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from nxkernel import primitives as p
-from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy import compact, keys, layouts
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, in_order_of, type_of, wrap
@@ -127,7 +126,7 @@ def _copy_method(self: Value, order: str = "C") -> Any:
     return self if isinstance(self, Scalar) else copy(self, order)
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, **options: Any) -> Any:
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """The elements in another type, as :func:`numpy.astype`."""
     value = as_value(x)
     type_ = type_of(dtype, value.type)
@@ -135,11 +134,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, **options: Any) -> Any:
         return value
 
     def convert_one(one: Value) -> Value:
-        data = operand(one)
-        if type_ is types.bool_ and data.type is not type_:
-            made = apply(p.not_equal, data, filled(0, data.type, data.shape))
-        else:
-            made = cast(data, type_)
+        made = cast(operand(one), type_)
         return wrap(made, one) if one.shape or not isinstance(one, Array) else Array.of(made)
 
     return lifted(convert_one, [value])

@@ -12,6 +12,7 @@ from nxkernel.numpy.array import Scalar, as_value, wrap
 from nxkernel.numpy.choosing import where
 from nxkernel.numpy.creation import arange, zeros
 from nxkernel.numpy.joining import concatenate
+from nxkernel.numpy.reductions import sum
 from nxkernel.numpy.shaping import flip, pad
 from nxkernel.numpy.sorting import searchsorted
 from nxkernel.ops import comparison
@@ -53,10 +54,24 @@ def _slid(line: Any, window: Any, mode: str) -> Any:
         raise NxValueError(f'mode is "full", "same" or "valid", got {mode!r}')
     if mode == "same":
         borders["same"] = (size // 2, size - 1 - size // 2)
-    padded = pad(line, borders[mode])
+    before, after = borders[mode]
+    padded = pad(line, (before, after))
     count = padded.shape[0] - size + 1
-    places = e.add(arange(count)[:, None], arange(size)[None, :])
-    return products.dot(padded[places], window)
+
+    def parts(first: Any, last: Any) -> tuple[Any, Any]:
+        places = e.add(arange(first, last)[:, None], arange(size)[None, :])
+        return places, padded[places]
+
+    def beyond(first: Any, last: Any) -> Any:
+        # What a window has beyond the line is left out, since it may be infinite.
+        places, found = parts(first, last)
+        inside = e.logical_and(e.greater_equal(places, before), e.less(places, before + line.shape[0]))
+        return sum(where(inside, e.multiply(found, window), 0), axis=1)
+
+    if mode == "valid" or (line.type.is_integer and window.type.is_integer):
+        return products.dot(parts(0, count)[1], window)
+    inner = products.dot(parts(before, count - after)[1], window)
+    return concatenate([beyond(0, before), inner, beyond(count - after, count)])
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -70,12 +85,26 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     place = e.maximum(e.minimum(e.subtract(searchsorted(points, value, "right"), 1), count - 2), 0)
     low, high = points[place], points[e.minimum(e.add(place, 1), count - 1)]
     below, above = values[place], values[e.minimum(e.add(place, 1), count - 1)]
-    slope = e.divide(e.subtract(above, below), e.subtract(high, low))
-    found = e.add(e.multiply(slope, e.subtract(value, low)), below)
+    if values.type.is_complex:
+        real, imaginary = (
+            _between(value, low, high, *ends) for ends in ((below.real, above.real), (below.imag, above.imag))
+        )
+        found = e.add(real, e.multiply(imaginary, 1j))
+    else:
+        found = _between(value, low, high, below, above)
     found = where(e.less(value, points[0]), values[0] if left is None else left, found)
     found = where(e.equal(value, points[count - 1]), values[count - 1], found)
     found = where(e.greater(value, points[count - 1]), values[count - 1] if right is None else right, found)
     return where(e.isnan(value), value, found)[()]
+
+
+def _between(value: Any, low: Any, high: Any, below: Any, above: Any) -> Any:
+    """The value of the line through two points, also where that is steep without end, or the points are far up."""
+    slope = e.divide(e.subtract(above, below), e.subtract(high, low))
+    found = e.add(e.multiply(slope, e.subtract(value, low)), below)
+    other = where(e.equal(value, low), below, e.add(e.multiply(slope, e.subtract(value, high)), above))
+    found = where(e.isnan(found), other, found)
+    return where(e.logical_and(e.isnan(found), e.equal(below, above)), below, found)
 
 
 def polyval(p: Any, x: Any) -> Any:

@@ -210,7 +210,9 @@ def _bin_of_one_size(value: Any, edges: Any, count: int) -> Any:
     return where(beyond, e.add(place, 1), place)
 
 
-def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, **options: Any) -> Any:
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Any:
     """Whether elements are among others, as :func:`numpy.isin`."""
     value, others = as_value(element), as_value(test_elements).ravel()
     found = reductions.any(e.equal(value[(..., None)], others), axis=-1)

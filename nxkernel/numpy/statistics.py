@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nxkernel import types
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import products, reductions, shaping
@@ -40,9 +40,10 @@ def _kept(found: Value, value: Value, axes: tuple[int, ...], keepdims: bool, bef
 
 def quantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, **options: Any,
+    keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
     """Values below which a share of the elements lie, as :func:`numpy.quantile`."""
+    _refuse_weights(weights)
     value = shaping.as_array(a)
     line, axes = _last(value, axis)
     if line.type.is_integer and method in ("linear", "midpoint"):
@@ -70,6 +71,16 @@ def quantile(
     if ordered.type.is_float:
         found = where(e.isnan(ordered[..., -1]), float("nan"), found)
     return finished(_kept(found, value, axes, keepdims, shares.ndim), out, True, "quantile")
+
+
+def _refuse_weights(weights: Any) -> None:
+    if weights is not None:
+        raise NxValueError(
+            message(
+                "quantile() and percentile() take no weights= here.",
+                "Write it with k = np.argsort(x) and the running sums np.cumsum(weights[k]).",
+            )
+        )
 
 
 def _at(ordered: Value, places: Value) -> Value:
@@ -108,10 +119,13 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
 
 def nanquantile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
-    keepdims: bool = False, **options: Any,
+    keepdims: bool = False, *, weights: Any = None,
 ) -> Any:  # fmt: skip
     """As :func:`quantile`, without NaN; for one share at a time."""
+    _refuse_weights(weights)
     value = shaping.as_array(a)
+    if value.type.is_integer:
+        return quantile(value, q, axis, out, method=method, keepdims=keepdims)
     if method != "linear" or as_value(q).ndim:
         raise NxValueError("nanquantile takes one share, and the method linear")
     line, axes = _last(value, axis)
@@ -132,7 +146,10 @@ def nanpercentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any,
 
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """As :func:`median`, without NaN."""
-    return nanquantile(a, 0.5, axis, out, keepdims=keepdims)
+    value = shaping.as_array(a)
+    if value.type.is_integer:
+        return median(value, axis, out, keepdims=keepdims)
+    return nanquantile(value, 0.5, axis, out, keepdims=keepdims)
 
 
 def cov(

@@ -16,9 +16,11 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy.array import Scalar, Value, as_value, wrap
+from nxkernel.numpy.choosing import within
 from nxkernel.numpy.creation import arange, linspace, zeros
 from nxkernel.numpy.joining import concatenate, stack
 from nxkernel.numpy.shaping import as_array, sizes
+from nxkernel.numpy.ufunc import finished
 from nxkernel.numpy.views import Windows
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand
@@ -107,19 +109,23 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
-    """Places in C order as indices of each axis, as :func:`numpy.unravel_index`."""
+    """Places as indices of each axis, as :func:`numpy.unravel_index`."""
     rest, found = as_value(indices), []
-    for size in reversed(sizes(shape)):
+    # The last axis changes fastest, or in Fortran order the first one.
+    turn = slice(None, None, -1 if order == "C" else 1)
+    for size in sizes(shape)[turn]:
         found.append(e.mod(rest, size))
         rest = e.floor_divide(rest, size)
-    return tuple(reversed(found))
+    return tuple(found[turn])
 
 
-def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Any:
-    """Indices of each axis as places in C order, as :func:`numpy.ravel_multi_index`."""
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    """Indices of each axis as places, as :func:`numpy.ravel_multi_index`."""
     shape, found = sizes(dims), 0
-    for axis, indices in enumerate(multi_index):
-        found = e.add(found, e.multiply(indices, math.prod(shape[axis + 1 :])))
+    modes = mode if isinstance(mode, tuple) else (mode,) * len(shape)
+    for axis, (indices, how) in enumerate(zip(multi_index, modes, strict=True)):
+        apart = math.prod(shape[axis + 1 :] if order == "C" else shape[:axis])
+        found = e.add(found, e.multiply(within(indices, shape[axis], how), apart))
     return found
 
 
@@ -175,8 +181,12 @@ def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:
     return e.divide(found.T, scale).T
 
 
-def gcd(x1: Any, x2: Any, **options: Any) -> Any:
+def gcd(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:
     """The greatest common divisor, as :func:`numpy.gcd`: by Euclid's loop, all elements at once."""
+    return finished(_gcd(x1, x2), out, where, "gcd")
+
+
+def _gcd(x1: Any, x2: Any) -> Value:
     from nxkernel.ops.control import run_while
     from nxkernel.ops.dispatch import spread, together
     from nxkernel.shapes import broadcast_shapes
@@ -204,12 +214,21 @@ def gcd(x1: Any, x2: Any, **options: Any) -> Any:
     return wrap(run_while([left, right], unfinished, turn, ["one", "other"])[0])
 
 
-def lcm(x1: Any, x2: Any, **options: Any) -> Any:
+def lcm(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:
     """The least common multiple, as :func:`numpy.lcm`."""
-    divisor = e.maximum(gcd(x1, x2), 1)
-    return e.multiply(e.floor_divide(e.absolute(x1), divisor), e.absolute(x2))
+    divisor = e.maximum(_gcd(x1, x2), 1)
+    return e.multiply(e.floor_divide(e.absolute(x1), divisor), e.absolute(x2), out=out, where=where)
 
 
-def ndarray(shape: Any, dtype: Any = float, *_: Any, **__: Any) -> Any:
+def ndarray(
+    shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None, order: Any = None
+) -> Any:
     """An array of zeros, where :class:`numpy.ndarray` leaves elements as they are in memory."""
-    return zeros(shape, dtype)
+    if buffer is not None or offset or strides is not None:
+        raise NxTypeError(
+            message(
+                "np.ndarray() shows no memory of another array here.",
+                "x.reshape(shape), x[offset:] and np.lib.stride_tricks.sliding_window_view show parts of one.",
+            )
+        )
+    return zeros(shape, dtype, order or "C")

@@ -12,8 +12,9 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy import powers
+from nxkernel.numpy import bounds, powers
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, common_shape, fitted, type_of, wrap
+from nxkernel.numpy.casting import cast
 from nxkernel.numpy.selected import lifted
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread, together
@@ -79,14 +80,14 @@ class Ufunc:
         """The function of operands or numbers, as operands."""
         if self.nin == 1:
             value = operand(values[0])
-            return self._compute(convert(value, self._type(value.type, dtype)))
+            return self._compute(cast(value, self._type(value.type, dtype)))
         left, right, type_ = together(*values)
         type_ = self._type(type_, dtype)
         strong = not any(is_number(value) or tracing.weak(value) for value in values)
         if strong and type_.is_float and left.type.is_integer and right.type.is_integer and dtype is None:
             # NumPy takes the narrowest floats that hold both: those of u16 and s8 are f32.
             type_ = types.merge(self._rule(left.type), self._rule(right.type))
-        return self._compute(convert(left, type_), convert(right, type_))
+        return self._compute(cast(left, type_), cast(right, type_))
 
     def _type(self, type_: Type, dtype: Any) -> Type:
         return self._rule(type_) if dtype is None else type_of(dtype, type_)
@@ -189,11 +190,42 @@ class Comparison(Ufunc):
         """The function of operands or numbers, as an operand."""
         beyond = _beyond(values)
         if beyond is None:
+            place = _maybe_beyond(values)
+            if place is not None:
+                return self._with_number(values[1 - place], values[place], place)
+            for place, value in enumerate(values):
+                if _is_signed_beside_unsigned(value, values[1 - place]):
+                    return self._with_number(values[1 - place], value, place)
             return super().on_operands(*values, dtype=dtype)
         # Every element is on the same side of the number.
         least = types.limits(values[1 - beyond].type)[0]
         sides = (values[0], least) if beyond == 0 else (least, values[1])
         return filled(bool(getattr(np, self.__name__)(*sides)), types.predicate(), values[1 - beyond].shape)
+
+    def _with_number(self, value: Operand, number: Operand, place: int) -> Operand:
+        """Elements beside numbers that their type may not hold: with the nearest that it does, and where that is."""
+        shape = common_shape(wrap(value), wrap(number))
+        value, number = spread(value, shape), spread(number, shape if number.shape else ())
+        least, most = [filled(limit, number.type, number.shape) for limit in _limits_in(value.type, number.type)]
+        near = apply(p.minimum, apply(p.maximum, number, least), most)
+        sides = [convert(near, value.type), value]
+        found = super().on_operands(*(sides if place == 0 else sides[::-1]))
+        name = self.__name__ if place == 1 else _TURNED.get(self.__name__, self.__name__)
+        if name == "equal":
+            join, more = p.logical_and, apply(p.equal, near, number)
+        elif name == "not_equal":
+            join, more = p.logical_or, apply(p.not_equal, near, number)
+        elif name in ("less", "greater"):
+            join = p.logical_or
+            more = apply(p.greater, number, most) if name == "less" else apply(p.less, number, least)
+        else:
+            join = p.logical_and
+            more = apply(p.greater_equal, number, least) if name == "less_equal" else apply(p.less_equal, number, most)
+        return apply(join, found, spread(more, found.shape))
+
+
+#: What a comparison is when its sides change places.
+_TURNED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}
 
 
 class Division(Ufunc):
@@ -215,6 +247,33 @@ def _beyond(values: Sequence[Any]) -> int | None:
             if not low <= value <= high and other.type is not types.bool_ and not tracing.weak(other):
                 return place
     return None
+
+
+def _maybe_beyond(values: Sequence[Any]) -> int | None:
+    """Which of two values is a whole number of Python's that the integer type of the other one may not hold."""
+    for place, value in enumerate(values):
+        other = values[1 - place]
+        if is_number(value) or is_number(other) or not tracing.weak(value) or tracing.weak(other):
+            continue
+        if not (value.type.is_integer and other.type.is_integer) or types.bool_ in (value.type, other.type):
+            continue
+        (least, most), (low, high) = _limits_in(other.type, value.type), bounds.interval(value)
+        if (low is None or low < least or high is None or high > most) and other.type is not value.type:
+            return place
+    return None
+
+
+def _is_signed_beside_unsigned(one: Any, other: Any) -> bool:
+    """Whether there is no type of integers that holds both."""
+    if is_number(one) or is_number(other) or other.type is not types.u64:
+        return False
+    return one.type.kind == "s" and not tracing.weak(one) and not tracing.weak(other)
+
+
+def _limits_in(type_: Type, wide: Type) -> tuple[int, int]:
+    """The least and the greatest number of a type that another one has, too."""
+    (least, most), (low, high) = types.limits(type_), types.limits(wide)
+    return max(least, low), min(most, high)
 
 
 def strong(value: Any) -> Any:

@@ -203,6 +203,18 @@ def test_weights(primitive, least):
     assert weight(node) > 0 or primitive is p.reshape
 
 
+@pytest.mark.parametrize("steps", [5, 8, 11, 20])
+def test_each_value_that_is_kept_has_a_kernel(steps):
+    # Each round of grouping finds that one more of such values is computed at several places.
+    def differences(x):
+        for _ in range(steps):
+            x = x[1:] - x[:-1]
+        return x
+
+    start = np.arange(25.0) ** 2 % 7
+    np.testing.assert_array_equal(nx.defn(differences, promotion="numpy")(start), np.diff(start, steps))
+
+
 @pytest.mark.parametrize(
     ("function", "expected"),
     [

@@ -352,6 +352,41 @@ REFUSED = [
         ),
     ),
     (
+        "def f(x):\n    import statistics\n    return statistics.mean([np.sum(x), 1.0])",
+        (
+            "statistics._exact_ratio() does not take a value that only the running program knows: TypeError: "
+            "can't convert type 'Scalar' to numerator/denominator\n"
+            "  cell.py, line 4:  return statistics.mean([np.sum(x), 1.0])\n"
+            "  Write it with operators and functions of arrays, or call it before and pass what it gives."
+        ),
+    ),
+    (
+        "def f(x):\n    import decimal\n    return float(decimal.Decimal(np.sum(x)))",
+        (
+            "a function without code in Python does not take a value that only the running program knows: TypeError: "
+            "conversion from Scalar to Decimal is not supported\n"
+            "  cell.py, line 4:  return float(decimal.Decimal(np.sum(x)))\n"
+            "  Write it with operators and functions of arrays, or call it before and pass what it gives."
+        ),
+    ),
+    ),
+    (
+        "def f(x):\n    return np.ndarray(3, float, x)",
+        (
+            "np.ndarray() shows no memory of another array here.\n"
+            "  cell.py, line 3:  return np.ndarray(3, float, x)\n"
+            "  x.reshape(shape), x[offset:] and np.lib.stride_tricks.sliding_window_view show parts of one."
+        ),
+    ),
+    (
+        "def f(x):\n    return np.quantile(x, 0.5, method='inverted_cdf', weights=x)",
+        (
+            "quantile() and percentile() take no weights= here.\n"
+            "  cell.py, line 3:  return np.quantile(x, 0.5, method='inverted_cdf', weights=x)\n"
+            "  Write it with k = np.argsort(x) and the running sums np.cumsum(weights[k])."
+        ),
+    ),
+    (
         "def f(x):\n    d = {1: x}\n    return d[nx.sum(x)]",
         (
             "a dict is asked for a key that only the running program knows: f32.\n"

@@ -137,3 +137,33 @@ def test_operators(sign):
     assert not [
         line for one, other in itertools.combinations(KINDS, 2) for line in _differences(sign, one, other, _with_arrays)
     ]
+
+
+BEYOND = [-1, 0, 5, 127, 128, 255, 256, 300, -128, -129, 65536, 2**31, 2**32, -(2**31) - 1, 2**63 - 1, -(2**63)]
+
+
+@pytest.mark.parametrize("kind", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+def test_integers_are_compared_with_numbers_that_their_type_does_not_hold(kind):
+    def compared(x, n):
+        around = [x < n, x <= n, x > n, x >= n, x == n, x != n, n < x, n <= x, n > x, n >= x, n == x, n != x]
+        return [*around, x[0] < n, n == x[2], np.where(x <= n, 1, 0), n in x, np.clip(x, 0, max(n, 0))]
+
+    limits = np.iinfo(kind)
+    values = np.array([limits.min, limits.max // 3, limits.max], kind)
+    definition = nx.defn(compared, promotion="numpy")
+    for number in BEYOND:
+        for found, wanted in zip(definition(values, number), compared(values, number), strict=True):
+            np.testing.assert_array_equal(found, wanted, err_msg=str(number))
+
+
+def test_signed_integers_are_compared_with_unsigned_ones():
+    def compared(x, y):
+        return x < y, x <= y, x > y, x >= y, x == y, x != y, y < x, y >= x, y == x
+
+    signed = np.array([-1, 2**53 + 1, 5, 2**63 - 1, -(2**63)])
+    unsigned = np.array([1, 2**53, 2**64 - 1, 2**63 - 1, 2**63], np.uint64)
+    for one in (signed, signed.clip(-128, 127).astype(np.int8)):
+        for found, wanted in zip(
+            nx.defn(compared, promotion="numpy")(one, unsigned), compared(one, unsigned), strict=True
+        ):
+            np.testing.assert_array_equal(found, wanted)

@@ -653,6 +653,162 @@ np.size(A)
 np.isscalar(k)
 np.result_type(x, 1.0) == np.float64
 np.can_cast(np.int32, np.float64)
+np.mean(x, dtype=int)
+np.mean(A, axis=0, dtype=np.int32)
+np.mean(x, dtype=np.float32)
+np.mean(x, where=x > 0)
+np.mean(A, axis=1, keepdims=True, where=A > 0)
+np.var(x, dtype=int)
+np.std(A, axis=0, dtype=np.int64)
+np.var(x, mean=1.0)
+np.std(A, axis=1, mean=A.mean(axis=1, keepdims=True))
+np.var(x, correction=1)
+np.sum(x, dtype=int)
+np.sum(x, dtype=bool)
+np.sum(x, dtype=np.int8)
+np.sum(x, initial=3)
+np.sum(x, where=x > 1)
+np.sum(A, axis=(0, 1), keepdims=True)
+np.prod(x, dtype=int)
+np.cumsum(x, dtype=int)
+np.cumsum(x, dtype=np.uint8)
+np.cumprod(A, axis=0, dtype=int)
+np.max(x, initial=2)
+np.max(x, where=x > 1, initial=0)
+np.min(A, axis=1, where=A > 0, initial=9)
+np.any(A, axis=0, keepdims=True)
+np.all(A > -5, axis=1, where=A > 0)
+np.add(x, y, where=x > 1, out=np.zeros_like(x + y))
+np.multiply(x, 2.0, dtype=float)
+np.sqrt(np.abs(x), out=np.ones(x.shape), where=x > 0)
+np.average(A, axis=1, weights=np.array([200, 100, 100], np.uint8))
+np.average(A, axis=0, weights=[1, 2, 3])
+np.average(A, weights=np.abs(B) + 1)
+np.average(A, axis=1, weights=[1.0, 2.0, 3.0], returned=True)
+np.average(x, returned=True)
+np.linalg.matrix_power(A, 0)
+np.linalg.matrix_power(A, 3)
+np.unravel_index(5, (2, 3), order="F")
+np.unravel_index([1, 5], (2, 3), "F")
+np.ravel_multi_index(([0, 1], [2, 1]), (2, 3), order="F")
+np.ravel_multi_index(([0, 3], [2, -1]), (2, 3), mode=("clip", "wrap"))
+np.signbit(x)
+np.signbit(-x)
+np.signbit(-np.abs(y))
+np.copysign(2.0, x)
+np.copysign(x, -y)
+np.convolve(x, y)
+np.convolve(x, y, "same")
+np.convolve(y, [1.0, 2.0])
+np.convolve([1.0, 2.0], y, "same")
+np.convolve(x, [0.5, 0.5, 1.0], "same")
+np.correlate(x, y)
+np.correlate(x, y, "full")
+np.correlate(x, [1.0, 2.0], "same")
+np.correlate([1.0, 2.0], x, "full")
+np.interp([0.0, 1.0, 2.5], [0.0, 1.0, 2.0], y[:3])
+np.interp(y, [1.0], [4.0])
+np.interp(y, [0.0, 1.0, 2.0], [1.0, 5.0, 3.0], left=-1.0, right=7.0)
+np.interp(y, [0.0, 1.0, 1.0, 2.0], [1.0, 5.0, 6.0, 8.0])
+np.interp([0.5, 1.0], [0.0, 1.0], [1 + 2j, np.inf + 1j])
+np.geomspace(np.float32(1), 10, 3)
+np.geomspace(1, 100, 3, dtype=np.float32)
+np.geomspace(1, 16, 3, dtype=int)
+np.geomspace([1, 2], [100, 8], 3, axis=1)
+np.geomspace(1j, 16j, 3)
+np.logspace(0, 2, 3, base=2)
+np.linspace([0, 1], [1, 3], 3, axis=1)
+np.linspace(0, 1, 4, endpoint=False, retstep=True)
+np.diff(A, n=9)
+np.diff(np.arange(12.0) ** 2, 9)
+np.diff(x, append=[1, 2])
+np.diff(A, axis=0, prepend=1)
+np.clip(x, 0, k)
+np.clip(x, -k, k)
+np.clip(x.astype(np.uint8), -k, 300)
+np.clip(x.astype(np.int8), -200, k)
+np.clip(x, 0, 2, where=x > 1, out=np.zeros_like(x))
+x.clip(max=2)
+x.clip(min=1)
+np.take(x, [0, 9], mode="clip")
+np.take(x, [0, -9, 9], mode="wrap")
+np.choose([0, 4, 1], [x[:3], y[:3]], mode="clip")
+np.choose([0, -1, 3], [x[:3], y[:3]], mode="wrap")
+np.digitize(x, [3.0, 1.0, 0.0])
+np.digitize(x, [0.0, 1.0, 3.0], right=True)
+np.searchsorted([0.0, 1.0, 3.0], x, side="right")
+np.isin(x, [1.5, 2], invert=True)
+np.median(A, axis=1, keepdims=True)
+np.quantile(A, 0.3, axis=1, keepdims=True)
+np.percentile(x, [20, 80], method="lower")
+np.percentile(x, 30, method="nearest")
+np.quantile(x, 0.4, method="midpoint")
+np.einsum("ij,jk->ik", A, B, optimize=True)
+np.einsum("ij->j", A, dtype=float)
+np.matmul(A, B, dtype=float)
+np.linalg.multi_dot([A, B, A], out=np.zeros((3, 3)))
+np.gcd(12, 18)
+np.gcd(np.array([12, 7]), 18, out=np.zeros(2, int))
+np.lcm(np.array([4, 6]), 10, where=[True, False], out=np.ones(2, int))
+np.array(x, copy=False) + 1
+np.array(x, copy=None, ndmin=2)
+np.vander(x[:3], 3, increasing=True)
+np.tri(3, 4, 1, dtype=int)
+np.cov(A, ddof=0)
+np.cov(A, rowvar=False)
+np.histogram(y, bins=3, range=(0, 3))
+np.histogram(np.abs(y), bins=[0, 1, 2], weights=y)
+np.histogram(x, bins=4, range=(-2, 6), density=True)
+np.trapezoid(x, dx=0.5)
+np.gradient(A, axis=1)
+np.gradient(x, edge_order=2)
+np.nanmean(A, axis=0, keepdims=True)
+np.nansum(x, dtype=float)
+np.nanmedian(A, axis=1)
+np.argmax(A, axis=1, keepdims=True)
+np.argsort(A, axis=None, kind="stable")
+np.sort(A, axis=None)
+np.rot90(A, k=2)
+np.roll(A, (1, 2), axis=(0, 1))
+np.pad(x, (1, 2), constant_values=(k, 2))
+np.pad(A, 1, mode="edge")
+np.tile(A, (1, 2))
+np.split(x[:3], [1])
+A.item(4)
+A.item(-1)
+A.item((1, 2))
+A.sum(1, keepdims=1)
+A.mean(0, float)
+A.argmin(None)
+A.astype(int, copy=False)
+np.unwrap(x, period=4)
+np.nan_to_num(x, nan=1.0, posinf=2.0)
+np.allclose(x, y, rtol=1.0, atol=2.0)
+np.isclose(x, x, equal_nan=True)
+np.array_equal(x, x, equal_nan=True)
+np.outer(x, y)
+np.kron(A, [1, 2])
+np.cross(A, B, axis=0)
+np.trace(A, offset=1)
+np.diagonal(A, -1)
+np.linalg.norm(A, axis=1, keepdims=True)
+x.astype(np.uint8) < k
+x.astype(np.uint8) > -k
+x.astype(np.uint8) == 100 * k
+x.astype(np.int8) >= 100 * k
+(x.astype(np.uint8) <= 300).sum()
+100 * k != x.astype(np.uint8)
+-k < x.astype(np.uint16)
+x.astype(np.uint64) > -k
+x.astype(np.int64) < y.astype(np.uint64)
+[0] * k
+k * [x, y]
+[x[0], 1] * 2
+(1, 2) * k
+[[0.0] * k for _ in range(k)]
+(k > 2) is True
+(x[0] > 2) is True
+(k > 2) is not False
 """
 
 FUNCTIONS = """
@@ -792,4 +948,30 @@ def f24(x, y, A, B, s, k, f, ws, d):
     else:
         r = A
     return r, None
+def f25(x, y, A, B, s, k, f, ws, d):
+    counts = [0] * (k + 1)
+    for w in ws:
+        counts[w] += k
+    return counts, [[f] * k for _ in range(2)]
+def f26(x, y, A, B, s, k, f, ws, d):
+    seen = [False] * k
+    seen[1] = k > 2
+    n = 0
+    for flag in seen:
+        if flag is True:
+            n += 1
+        if flag is not False:
+            n += 10
+    return n, (x[0] > 1) is True
+def f27(x, y, A, B, s, k, f, ws, d):
+    rows = [ws, [4, 5, 6]]
+    total = 0
+    for i in range(2):
+        row = rows[i].copy()
+        total += row[0] + rows[i][1:][0] + copy.copy(rows[i])[2] + (rows[i] + [7])[3]
+    return total
+def f28(x, y, A, B, s, k, f, ws, d):
+    for _ in range(9):
+        x = np.diff(np.concatenate([x, x]))
+    return x
 """

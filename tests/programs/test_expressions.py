@@ -64,7 +64,7 @@ def arguments(kind):
 def compiled(source, name):
     file = f"<expressions {len(linecache.cache)}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    space = {"np": np, "math": math, "itertools": itertools}
+    space = {"np": np, "math": math, "itertools": itertools, "copy": copy}
     exec(compile(source, file, "exec"), space)
     return space[name]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
@@ -221,19 +222,25 @@ def _from_sequence(values: Any, key: Any) -> Any:
     return indexing.index(table, operand(key))
 
 
-class _Members(tuple):
+class _Members(list):
     """What is in one of several lists, which one only the running program knows: it is read, and not assigned into."""
 
-    def __new__(cls, members: Iterable[Any], key: Any) -> _Members:
-        made = super().__new__(cls, members)
-        made._key = key
-        return made
+    def __init__(self, members: Iterable[Any], key: Any) -> None:
+        super().__init__(members)
+        self._key = key
 
     def _needed(self, *_: Any) -> NoReturn:
         # Which list that is has to be known: a loop whose turns are known is written out then.
         operator.index(self._key)
 
-    __setitem__ = __delitem__ = append = extend = insert = pop = _needed
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = _needed
+    remove = reverse = sort = _needed
+
+    def __copy__(self) -> list[Any]:
+        return list(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
+        return copy.deepcopy(list(self), memo)
 
 
 def _from_arrays(values: Any, key: Any) -> Any:

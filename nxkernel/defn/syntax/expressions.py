@@ -143,10 +143,13 @@ class Expressions(ast.NodeTransformer):
         return self._chain(left, node.ops, [self.visit(operand) for operand in operands], node)
 
     def _compared(self, left: ast.expr, operation: ast.cmpop, right: ast.expr, near: ast.Compare) -> ast.expr:
-        if not isinstance(operation, ast.In | ast.NotIn):
+        if isinstance(operation, ast.Is | ast.IsNot) and isinstance(right, ast.Constant) and type(right.value) is bool:
+            made = at(runtime("is_", left, right, self.site(near)), near)
+        elif isinstance(operation, ast.In | ast.NotIn):
+            made = at(runtime("contains", left, right), near)
+        else:
             return at(ast.Compare(left, [operation], [right]), near)
-        made = at(runtime("contains", left, right), near)
-        return made if isinstance(operation, ast.In) else at(runtime("not_", made, self.site(near)), near)
+        return made if isinstance(operation, ast.In | ast.Is) else at(runtime("not_", made, self.site(near)), near)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
         """``f"{a:.2f}"``."""

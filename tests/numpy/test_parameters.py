@@ -1,0 +1,61 @@
+"""Whatever parameter of NumPy's a function takes, it goes by: one that is accepted and not read gives wrong results."""
+
+import ast
+import inspect
+import pathlib
+
+import pytest
+
+import nxkernel.numpy as nnp
+
+FOLDER = pathlib.Path(nnp.__file__).parent
+#: What changes no value, type or shape, whatever function takes it.
+WITHOUT_EFFECT = {
+    "like": "there is one kind of array", "subok": "there is one kind of array", "device": "NumPy has one device",
+    "casting": "it says what NumPy refuses", "overwrite_input": "it permits to be faster",
+    "assume_unique": "it permits to be faster", "optimize": "results differ by rounding",
+    "kind": "all sorts are stable", "stable": "all sorts are stable", "kth": "all places are put in order",
+    "max_work": "the exact answer is known", "hermitian": "it permits to be faster",
+}  # fmt: skip
+#: And of single functions.
+ALONE = {
+    ("eye", "order"): "arrays of two axes are in C order until a view asks",
+    ("einsum", "order"): "what is in memory is for the compiler to say",
+    ("meshgrid", "copy"): "views of one element are not assigned into",
+    ("sort", "order"): "there are no fields", ("argsort", "order"): "there are no fields",
+    ("partition", "order"): "there are no fields", ("argpartition", "order"): "there are no fields",
+    ("histogram_bin_edges", "weights"): "bins of one size do not go by them",
+    ("real_if_close", "tol"): "it is refused", ("isfortran", "a"): "it is refused",
+    ("eig", "a"): "it is refused", ("sort_complex", "a"): "it is refused", ("trim_zeros", "filt"): "it is refused",
+    ("trim_zeros", "trim"): "it is refused", ("trim_zeros", "axis"): "it is refused",
+}  # fmt: skip
+
+
+def unread(tree):
+    """Functions of a module and the parameters that they never read."""
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+            continue
+        given = node.args
+        parts = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+        names = [each.arg for each in parts if each]
+        read = {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)}
+        yield from ((node.name, name) for name in names if name not in read)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_functions_go_by_each_parameter(path):
+    public = [name for part in (nnp, nnp.linalg, nnp.fft, nnp.random) for name in dir(part)]
+    left = [pair for pair in unread(ast.parse(path.read_text())) if pair[0] in public]
+    assert [pair for pair in left if pair[1] not in WITHOUT_EFFECT and pair not in ALONE] == []
+
+
+def test_what_is_not_read_is_told():
+    tree = ast.parse("def f(a, b, *, order='C', **options):\n    return a\ndef _g(a): pass\n")
+    assert list(unread(tree)) == [("f", "b"), ("f", "order"), ("f", "options")]
+
+
+def test_exceptions_are_functions_with_such_a_parameter():
+    for function, name in ALONE:
+        found = getattr(nnp, function, None) or getattr(nnp.linalg, function)
+        assert name in inspect.signature(found).parameters
