@@ -369,6 +369,15 @@ REFUSED = [
             "  Write it with operators and functions of arrays, or call it before and pass what it gives."
         ),
     ),
+    (
+        "def f(x):\n    n = np.argmax(x)\n    return np.sum([0.0, 1.0] * n)",
+        (
+            "A static whole number (a shape, an axis, range()) asks for the data of a traced value of type s64 "
+            "(cell.py, line 3).\n"
+            "  cell.py, line 4:  return np.sum([0.0, 1.0] * n)\n"
+            "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
+            "  Make it an option: declare it after `*`, as in def f(x, *, n), and call f(x, n=3)."
+        ),
     ),
     (
         "def f(x):\n    return np.ndarray(3, float, x)",
