@@ -345,6 +345,17 @@ class Arguments:
         whole = {path for path, (_, value) in open_.items() if isinstance(value, int)}
         return whole or set(open_)
 
+    def options_now(self) -> tuple[bool, Parts]:
+        """Whether all options are what they were when the call was bound, and what they are for people."""
+        if self._walk is None:
+            return True, {}
+        walk = Walk()
+        for name, value in self.options.items():
+            if constant(value) is None:
+                walk.value(value, f"option {name}", None)
+                walk.settle()
+        return walk.states == self._walk.states, walk.parts
+
     def _walked(self, name: str, value: Any) -> tuple:
         """The state of an option that is no constant: a container, a function, an object."""
         walk = self._walk = self._walk or Walk()

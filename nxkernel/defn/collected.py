@@ -144,7 +144,8 @@ class Collected:
         return True
 
     def _lead(self) -> None:
-        self.leads.update((id(owner), owner) for owner in self._around)
+        if self._is_led_to():
+            self.leads.update((id(owner), owner) for owner in self._around)
 
     def _is_led_to(self) -> bool:
         """Whether copies can stand in for all that is around."""
@@ -155,7 +156,8 @@ class Collected:
 
     def _wait_for(self, value: Any) -> None:
         """What is around leads to an array if this does, which may be found only later: functions call each other."""
-        self._waiting.append((tuple(self._around), value))
+        if self._is_led_to():
+            self._waiting.append((tuple(self._around), value))
 
     @property
     def objects(self) -> list[Any]:

@@ -249,6 +249,8 @@ class Definition(Compiled):
         # A key made when fewer numbers were known to be static does not have their values.
         watching = nans.watching()
         known = key is not None and version == self._family.version and not watching
+        # What a trace changed is another call by now.
+        known = known and (hit or self._family.known(program.ident) is program)
         if known and quick.Shortcut.fits(arguments, program, arrays):
             shortcuts = arguments.survey.shortcuts
             if len(shortcuts) >= _SHORTCUTS:
@@ -469,10 +471,13 @@ class Definition(Compiled):
             told = case.advice
             self._family.count(program)
             changed = captures.survey(self._root)[0]
-            if changed.ident == arguments.survey.ident:
+            settled, parts = arguments.options_now()
+            if settled and changed.ident == arguments.survey.ident:
                 self._family.add(program)
             elif not arguments.anew:
-                told = advice.restless(self.__name__, arguments.survey.parts, changed.parts)
+                told = advice.restless(
+                    self.__name__, arguments.parts(), {**arguments.parts(), **changed.parts, **parts}
+                )
                 self._family.unkept = program, told
         notes = (*traced.notes, *explain.other_loops(case, executable.kernels))
         tell(self.__name__, self._family.identity, program, told, notes)
@@ -488,7 +493,7 @@ class Definition(Compiled):
         while True:
             try:
                 with negative.by_text(self._silent):
-                    traced = arguments.trace(self.__name__, self.__nx_function__, self._twin)
+                    traced = arguments.trace(self.__name__, self._root, self._twin)
                 outside.refuse_traced(self.__name__, arguments.survey.whole)
                 if self.face == faces.NUMPY:
                     outside.refuse_counts(self.__name__, arguments.survey.whole)

@@ -99,7 +99,7 @@ class Walk(Collected):
             return
         self._ask(value)
         self.reach.lead(self._around, value, via)
-        if not self._met_before(id(value), value):
+        if not self._met_before((id(value), self._is_led_to()), value):
             self._within((value,), functools.partial(self._compound, value, name))
 
     def _ask(self, value: Any) -> None:
@@ -253,9 +253,14 @@ class Walk(Collected):
 
     # Functions -------------------------------------------------------------------------------------------------
 
-    def _function(self, function: types.FunctionType, name: str, subject: Any = MISSING, owner: str = "") -> None:
+    def _function(
+        self, function: types.FunctionType, name: str, subject: Any = MISSING, owner: str = "", of_class: bool = False
+    ) -> None:
         code = function.__code__
         self._add(("function", fingerprint.of_code(code)), name, describe(function))
+        if of_class:
+            # What it finds by itself is no stand-in: NumPy may compute with an array what stays in the program.
+            self._around.append(_NOBODY)
         if name:
             self._around_function(function, name)
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
@@ -281,7 +286,10 @@ class Walk(Collected):
                 self._path(path, functools.partial(contents.contents_of, cells[root]), cells[root], called)
             elif path.root == "import":
                 self._imported(path, function)
-            elif subject is not MISSING:
+        if of_class:
+            self._around.pop()
+        for path in read.paths if subject is not MISSING else ():
+            if path.root == "self":
                 self._path(path, functools.partial(itself, subject), subject, owner)
 
     def _around_function(self, function: types.FunctionType, name: str) -> None:
@@ -313,7 +321,8 @@ class Walk(Collected):
 
         It begins with what is `called` so outside, such as a method's object.
         """
-        value, name, place = read(), path.names[0], (id(space), path.names[0])
+        led = self._is_led_to()
+        value, name, place = read(), path.names[0], (id(space), path.names[0], led)
         if path.fills and issubclass(type(along(value, path.names[1:-1])), CONTAINERS):
             return
         if value is MISSING and path.root == "global" and hasattr(builtins, name):
@@ -346,10 +355,10 @@ class Walk(Collected):
             name = f"{name}.{part}"
             if method is not None:
                 self._watch_method(value, part)
-                self._bound(method, name, value, name.rpartition(".")[0])
+                self._bound(method, name, value, name.rpartition(".")[0], True)
                 del self._around[before:]
                 return
-            place = (id(value), part)
+            place = (id(value), part, led)
             read = read_attribute(value, part)
             value = inner
         if ("whole", place) not in self._read:
@@ -395,16 +404,22 @@ class Walk(Collected):
             self.value(method.__func__, name, None)
             self.value(method.__self__, f"{name}.__self__", None)
 
-    def _bound(self, function: types.FunctionType, name: str, subject: Any, owner: str = "") -> None:
+    def _bound(
+        self, function: types.FunctionType, name: str, subject: Any, owner: str = "", of_class: bool = False
+    ) -> None:
+        """A function with its object; one that a class gives runs as it stands, and no copy of it."""
         self.reach.lead(self._around, function)
         self.reach.lead(self._around, subject)
-        if self._met_before((id(function), id(subject)), function):
+        if self._met_before((id(function), id(subject), self._is_led_to()), function):
             return
         self._kept.append(subject)
-        look = self._foreign if installed(function) else self._function
-        self._within((function, subject), functools.partial(look, function, name, subject, owner))
+        if installed(function):
+            look = functools.partial(self._foreign, function, name, subject)
+        else:
+            look = functools.partial(self._function, function, name, subject, owner, of_class)
+        self._within((function, subject), look)
 
-    def _foreign(self, function: types.FunctionType, name: str, subject: Any, owner: str) -> None:
+    def _foreign(self, function: types.FunctionType, name: str, subject: Any) -> None:
         """A method of an installed package: its object counts."""
         self.value(subject, name, None)
         self._is_anew(function, name)

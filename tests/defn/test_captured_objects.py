@@ -5,6 +5,7 @@ from collections import namedtuple
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -302,3 +303,87 @@ def test_no_change_is_missed(changes):
             np.testing.assert_allclose(f(argument).to_numpy(), plain(argument))
     with nx.no_compile():
         f(argument)
+
+
+TABLE = np.ones(2)
+
+
+def total():
+    return np.sum(TABLE)
+
+
+class Tables:
+    """Its methods find arrays by themselves, and compute with them before any value of the definition is there."""
+
+    own = np.ones(2)
+
+    def __init__(self):
+        self.mine = np.ones(2)
+
+    @property
+    def of_property(self):
+        return np.sum(TABLE)
+
+    @property
+    def as_number(self):
+        return float(TABLE[0])
+
+    def of_method(self, x):
+        return x * np.sum(TABLE)
+
+    def of_helper(self, x):
+        return x * total()
+
+    def of_default(self, x, table=TABLE):
+        return x * np.sum(table)
+
+    def of_attribute(self, x):
+        return x * np.sum(self.mine)
+
+    @classmethod
+    def of_class(cls, x):
+        return x * np.sum(TABLE)
+
+    @staticmethod
+    def of_nothing(x):
+        return x * np.sum(TABLE)
+
+    def __call__(self, x):
+        return x * np.sum(TABLE)
+
+    def __getitem__(self, key):
+        return np.sum(TABLE)
+
+
+class Inherited(Tables):
+    def of_method(self, x):
+        return super().of_method(x)
+
+
+tables, inherited = Tables(), Inherited()
+METHODS = {
+    "property": lambda x: x * tables.of_property,
+    "property with a number": lambda x: x * tables.as_number,
+    "method": lambda x: tables.of_method(x),
+    "method of a base": lambda x: inherited.of_method(x),
+    "method with a helper function": lambda x: tables.of_helper(x),
+    "helper function and method": lambda x: total() * tables.of_helper(x),
+    "method with a default": lambda x: tables.of_default(x),
+    "method with an attribute": lambda x: tables.of_attribute(x),
+    "class method": lambda x: tables.of_class(x),
+    "class method of a class": lambda x: Tables.of_class(x),
+    "static method": lambda x: tables.of_nothing(x),
+    "call": lambda x: tables(x),
+    "index": lambda x: x * tables[0],
+    "object": tables,
+    "bound method": tables.of_method,
+}
+
+
+@pytest.mark.parametrize("wrap", [nx.defn, nx.jit])
+@pytest.mark.parametrize("function", METHODS.values(), ids=METHODS)
+def test_arrays_that_methods_find_by_themselves(function, wrap):
+    x, definition = np.ones(3), wrap(function)
+    for number in (1.0, 5.0, 7.0, 7.0, 1.0):
+        TABLE[:] = tables.mine[:] = number
+        assert value(definition(x)) == function(x).tolist()

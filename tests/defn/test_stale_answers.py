@@ -402,3 +402,25 @@ def test_two_captured_arrays_that_become_one_have_one_copy():
     for second in (first.copy(), first, first.copy()):
         both["b"] = second
         assert value(f(X)) == plain(X).tolist()
+
+
+class Counting:
+    def __init__(self):
+        self.n = 0
+
+    @property
+    def k(self):
+        self.n += 1
+        return float(self.n)
+
+
+@pytest.mark.parametrize("wrap", [nx.defn, nx.jit])
+def test_an_option_that_a_trace_changes_is_seen(wrap):
+    ours, plain = Counting(), Counting()
+
+    def f(x, *, o=ours):
+        return x * o.k
+
+    definition = wrap(f)
+    for given in ({}, {}, {"o": ours}, {}, {"o": ours}):
+        assert np.asarray(definition(np.ones(3), **given)).tolist() == f(np.ones(3), o=plain).tolist()
