@@ -185,9 +185,13 @@ class BodyTrace(Trace):
         The cells from outside that it wrote to.
     side : bool
         Whether it is a side of a choice: it runs once, or not at all, each time that what is around it does.
+    beginnings : dict
+        For inputs of a turn of a loop, what they are in the first one.
+    relied_on : set
+        Those of which that decided about a type.
     """
 
-    __slots__ = ("_own", "_stand_ins", "captured", "entered", "inputs", "side", "written")
+    __slots__ = ("_own", "_stand_ins", "beginnings", "captured", "entered", "inputs", "relied_on", "side", "written")
 
     def __init__(self, side: bool = False) -> None:
         super().__init__(self._lift)
@@ -196,6 +200,8 @@ class BodyTrace(Trace):
         self.captured: list[Any] = []
         self.entered: dict[Cell, Expr] = {}
         self.written: set[Cell] = set()
+        self.beginnings: dict[Expr, Any] = {}
+        self.relied_on: set[Expr] = set()
         self._own: set[Expr] = set()
         self._stand_ins: dict[int, Expr] = {}
 

@@ -68,6 +68,7 @@ def run_while(
     open_ = [value is UNKNOWN or is_number(value) or tracing.weak(value) for value in initial]
     weak = list(open_)
     given = [None if value is UNKNOWN else operand(value, name) for value, name in zip(initial, names, strict=True)]
+    doubted: set[int] = set()
     while True:
         turn = BodyTrace()
         with turn:
@@ -75,7 +76,19 @@ def run_while(
                 None if value is None else _input(turn, name, value.spec, is_weak)
                 for name, value, is_weak in zip(names, given, weak, strict=True)
             ]
+            turn.beginnings = {
+                node: value for k, (node, value) in enumerate(zip(state, given, strict=True)) if k not in doubted
+            }
             found = [value if is_number(value) else operand(value) for value in body(state)]
+            more = {
+                k
+                for k, (node, after) in enumerate(zip(state, found, strict=True))
+                if node in turn.relied_on and after is not node and (is_number(after) or tracing.weak(after))
+            }
+            if more:
+                # Where it began says nothing of what it is later.
+                doubted |= more
+                continue
             wanted = [
                 None if before is None else _next_spec(before.spec, after) if may_change else before.spec
                 for before, after, may_change in zip(given, found, open_, strict=True)
@@ -305,7 +318,7 @@ def _as_before(place: int, value: Any, spec: Spec, refuse: Disagreement) -> Oper
             return filled(value, type_, ())
         raise refuse(place, spec, Spec(types.infer(value), (), ()))
     weak = value.type is not spec.type and tracing.weak(value)
-    if weak and types.merge_weak(spec.type, value.type) is spec.type:
+    if weak and held_beside(spec.type, value) is spec.type:
         value = convert(value, spec.type)
     if value.type is not spec.type or value.shape != spec.shape:
         raise refuse(place, spec, value.spec)
@@ -321,7 +334,7 @@ def _common(place: int, one: Any, other: Any, weak_one: bool, weak_other: bool, 
     if weak[0] is weak[1]:
         type_ = types.merge(specs[0].type, specs[1].type)
     else:
-        type_ = types.merge_weak(*(spec.type for spec in (specs[::-1] if weak[0] else specs)))
+        type_ = held_beside(specs[weak[0]].type, one if weak[0] else other)
     try:
         shape = shapes.broadcast_shapes(specs[0].shape, specs[1].shape)
     except Exception:
@@ -331,6 +344,34 @@ def _common(place: int, one: Any, other: Any, weak_one: bool, weak_other: bool, 
     for spec in named[1:]:
         names = shapes.merge_names(names, spec.names)
     return Spec(type_, shape, names)
+
+
+def held_beside(type_: Type, number: Any) -> Type:
+    """The type of what is either of some type, or a number of Python's: no operation has made that fit.
+
+    Parameters
+    ----------
+    type_ : type
+    number : int, float, complex or traced value
+        One that stands for a Python number.
+    """
+    found = types.merge_weak(type_, types.infer(number) if is_number(number) else number.type)
+    if not types.follows_numpy() or not found.is_integer or found in (types.bool_, types.s64, types.u64):
+        return found
+    known, low_high = number if is_number(number) else _beginning(number), types.limits(found)
+    return found if known is not None and low_high[0] <= known <= low_high[1] else types.s64
+
+
+def _beginning(number: Operand) -> Any:
+    """The value of a constant, and of a loop's number in its first turn."""
+    trace = tracing.current()
+    while trace is not None:
+        if isinstance(trace, BodyTrace) and number in trace.beginnings:
+            trace.relied_on.add(number)
+            number = trace.beginnings[number]
+        trace = trace.previous
+    is_constant = type(number) is Expr and number.primitive is p.constant
+    return number.params["value"] if is_constant else None
 
 
 def _fitted(value: Any, spec: Spec) -> Operand:

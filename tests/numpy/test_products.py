@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from numpy_face import check
-
 import nxkernel as nx
+from numpy_face import check
 
 A = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 B = np.array([[2, 7], [1, 8], [2, 8], [1, 8]])

@@ -22,6 +22,7 @@ from nxkernel.numpy.array import Scalar, Value, wrap
 from nxkernel.numpy.listed import Listed
 from nxkernel.operand import Proxy
 from nxkernel.ops import comparison, elementwise, reduction, shaping, sorting
+from nxkernel.ops.control import held_beside
 from nxkernel.ops.dispatch import apply, arithmetic, convert, filled, is_number, operand, together
 from nxkernel.ops.shaping import stack
 
@@ -114,6 +115,7 @@ def _extreme(
 
 def _of_two(one: Any, other: Any, two: Callable, beats: Callable) -> Any:
     """The first of two numbers unless the second one is more extreme, which it is not beside one that is no number."""
+    one, other = _side_by_side(one, other), _side_by_side(other, one)
     first, second, type_ = together(one, other)
     if type_.is_integer and type_ is not types.bool_:
         return two(one, other)
@@ -121,6 +123,15 @@ def _of_two(one: Any, other: Any, two: Callable, beats: Callable) -> Any:
     found = comparison.select(beats(sides[1], sides[0]), sides[1], sides[0])
     weak = builtins.all(is_number(value) or tracing.weak(operand(value)) for value in (one, other))
     return as_number(found) if weak else found
+
+
+def _side_by_side(value: Any, number: Any) -> Any:
+    """A whole number in a type that holds the one of Python's beside it, which it may be instead."""
+    if not types.follows_numpy() or is_number(value) or tracing.weak(operand(value)):
+        return value
+    whole, is_weak = operand(value), is_number(number) or tracing.weak(operand(number))
+    type_ = held_beside(whole.type, number if is_number(number) else operand(number)) if is_weak else whole.type
+    return convert(whole, type_) if whole.type.is_integer and type_ is types.s64 else value
 
 
 def _of_all(row: Any, all_: Callable, beats: Callable) -> Any:

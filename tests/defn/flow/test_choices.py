@@ -6,6 +6,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.defn.flow.unassigned import NxUnboundError
 from nxkernel.errors import NxTypeError
+from source_text import function_of
 
 
 def message(function, *args, kind=NxTypeError):
@@ -314,3 +315,80 @@ def test_a_side_that_raises():
     assert text.startswith("this `if` raises ValueError on one side, and only the running program knows its condition.")
     assert "    if x < 0:\n       ^^^^^\n" in text
     assert text.endswith("return the condition, and raise where the definition is called.")
+
+
+CHOSEN = {
+    "if": "y = x[0] if x[0] > 50 else n",
+    "assigned": "if x[0] > 50:\n    y = x[0]\nelse:\n    y = n",
+    "or": "y = x[0] or n",
+    "max": "y = max(x[0], n)",
+    "min": "y = min(n, x[0])",
+    "max of a list": "y = max([x[0], n])",
+    "kept in a loop": "y = n\nfor i in range(3):\n    if x[i] > n:\n        y = x[i]",
+    "put in a loop": "y = x[0]\nfor i in range(3):\n    if x[i] < 5:\n        y = n",
+    "by another number": "y = x[0]\nwhile n > 250:\n    y = n\n    n -= 30_000",
+}
+
+
+@pytest.mark.parametrize("kind", ["u1", "i1", "i2", "i4", "i8"])
+@pytest.mark.parametrize("name", CHOSEN)
+def test_numbers_that_a_narrow_type_does_not_hold_stay_what_they_are(name, kind):
+    function = function_of(f"{CHOSEN[name]}\nreturn y", "x, n")
+    definition = nx.defn(function, promotion="numpy")
+    for number in (300, -200, 3, 70_000):
+        x = np.array([0, 7, 100], kind)
+        assert int(definition(x, number)) == int(function(x, number))
+
+
+FIRST_AND_LATER = {
+    "the greatest": ("y = 0\nfor i in range(3):\n    if x[i] > y:\n        y = x[i]", True),
+    "the greatest of each": (
+        "y = 0\nfor i in range(3):\n    run = 0\n"
+        "    for j in range(i, 3):\n        if x[j] > run:\n            run = x[j]\n"
+        "    if run > y:\n        y = run",
+        True,
+    ),
+    "set back": ("y = x[0]\nfor i in range(3):\n    y = 0 if x[i] > 9 else x[i]", True),
+    "a constant beside": ("y = x[2] if x[2] > 3 else 0", True),
+    "a sum": ("y = 0\nfor i in range(2):\n    y = y + x[i]", True),
+    "a number that grows": (
+        "y, m = 0, 0\nfor i in range(3):\n    y = m if x[i] < 99 else x[i]\n    m = m + 300\ny = int(y) + m",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["u1", "i2", "i4"])
+@pytest.mark.parametrize("name", FIRST_AND_LATER)
+def test_numbers_that_a_loop_begins_with_take_its_type_as_long_as_they_are_those(name, kind):
+    text, keeps_type = FIRST_AND_LATER[name]
+    function = function_of(f"{text}\nreturn y", "x")
+    x = np.array([0, 7, 100], kind)
+    found, wanted = nx.defn(function, promotion="numpy")(x), function(x)
+    assert int(found) == int(wanted)
+    if keeps_type and name != "set back":
+        assert found.dtype == np.asarray(wanted).dtype
+
+
+def test_truth_values_of_python_are_asked_who_they_are():
+    def asked(n, x):
+        found, is_large, is_one = 0, n > 2, x[0] > 1
+        if is_large is True:
+            found += 1
+        if is_large is not True:
+            found += 2
+        if is_large is False:
+            found += 4
+        if is_one is True:
+            found += 8
+        if bool(is_one) is True:
+            found += 16
+        if (not is_one) is not False:
+            found += 32
+        return found
+
+    definition = nx.defn(asked, promotion="numpy")
+    for n in (1, 3):
+        for first in (0.0, 2.0):
+            x = np.array([first])
+            assert int(definition(n, x)) == asked(n, x)
