@@ -92,7 +92,7 @@ def ends_at(value: Any, name: str) -> bool:
     if issubclass(kind, type):
         return installed(value) and not looks_around(getattr(value, name, None))
     if is_users(value) or definition_of(value) is not None:
-        return False
+        return has_own_lookup(kind)
     return issubclass(kind, CONTAINERS) or name not in (attributes_of(value) or ())
 
 
@@ -126,12 +126,52 @@ def along(value: Any, names: tuple[str, ...]) -> Any:
 
 
 def attribute(value: Any, name: str) -> Any:
-    """An attribute; MISSING where there is none."""
+    """An attribute; MISSING where there is none, or code of the user's would have to run to give it."""
+    if runs_code(value, name):
+        return MISSING
     try:
         return getattr(value, name, MISSING)
     except Exception:
-        # A property may raise whatever it likes: so it will, in the person's own code, when that is traced.
+        # A class in C may raise whatever it likes: so it will when that is traced.
         return MISSING
+
+
+def runs_code(value: Any, name: str) -> bool:
+    """Whether code of the user's gives an attribute, other than a method or property of that name.
+
+    It may count, draw or look at a clock, which it is to do in traces and calls alone.
+    """
+    kind = type(value)
+    if isinstance(value, types.ModuleType):
+        return name not in vars(value) and "__getattr__" in vars(value) and not installed(value)
+    if has_own_lookup(kind):
+        return True
+    raw = in_class(kind, name)
+    if isinstance(value, type):
+        if raw is not MISSING and not installed(kind) and _gives(raw):
+            return True
+        raw = in_class(value, name)
+    elif isinstance(raw, types.MemberDescriptorType):
+        return False
+    elif name in (attributes_of(value) or ()) and not inspect.isdatadescriptor(raw):
+        return False
+    if raw is MISSING:
+        return _is_own(in_class(kind, "__getattr__"))
+    return _gives(raw)
+
+
+def has_own_lookup(kind: type) -> bool:
+    """Whether code of the user's answers for all attributes of a class's objects."""
+    return _is_own(in_class(kind, "__getattribute__"))
+
+
+def _gives(raw: Any) -> bool:
+    """Whether what a class has under a name makes something else of it by code of the user's."""
+    return isinstance(raw, property) or _is_own(in_class(type(raw), "__get__"))
+
+
+def _is_own(function: Any) -> bool:
+    return isinstance(function, types.FunctionType) and not installed(function)
 
 
 def itself(value: Any) -> Any:

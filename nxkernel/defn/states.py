@@ -152,7 +152,20 @@ class Described(str):
 
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_SHORT = reprlib.Repr()
+
+
+class _Short(reprlib.Repr):
+    """Texts of moderate length, for which no code of the user's runs: it may count, draw, or take its time."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """An object of no kind of Python's own."""
+        own = next((vars(parent)["__repr__"] for parent in type(x).__mro__ if "__repr__" in vars(parent)), None)
+        if isinstance(own, types.FunctionType) and not installed(own):
+            return a(type(x).__name__)
+        return super().repr_instance(x, level)
+
+
+_SHORT = _Short()
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdeque = 8
 _SHORT.maxstring = _SHORT.maxother = 60
 
