@@ -165,6 +165,16 @@ def survey(value: Any) -> tuple[Survey, list[Any]]:
 
 def survey_of(values: list[tuple[str, Any]]) -> tuple[Survey, list[Any]]:
     """The same for several values, each with the name that it goes by."""
+    walk = _walk(values)
+    return Survey(walk), walk.values
+
+
+def reached(values: list[tuple[str, Any]]) -> list[Any]:
+    """All functions, objects and containers that some values lead to, but for arrays."""
+    return _walk(values).reached
+
+
+def _walk(values: list[tuple[str, Any]]) -> Walk:
     for attempt in reversed(range(_ATTEMPTS)):
         walk = Walk()
         try:
@@ -176,4 +186,4 @@ def survey_of(values: list[tuple[str, Any]]) -> tuple[Survey, list[Any]]:
             # Most likely another thread has changed a container while it was walked.
             if isinstance(error, NxError | RecursionError) or attempt == 0:
                 raise
-    return Survey(walk), walk.values
+    return walk

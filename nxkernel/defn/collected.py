@@ -164,6 +164,11 @@ class Collected:
         """All that was met but arrays, in order."""
         return [*self._met, *self.told]
 
+    @property
+    def reached(self) -> list[Any]:
+        """All that was met, and what led there."""
+        return [*self._met, *self._kept]
+
     def _tell(self, state: Any, value: Any) -> None:
         """Take in a constant that has an identity."""
         if is_told(state, value):
@@ -209,6 +214,7 @@ class Collected:
             state = ("contents", spec, _contents_of(value))
             self.equal.append((lambda: _contents_of(read()), state[2]))
             self._add(state, name, str(spec))
+            self._kept.append(value)
             return
         self._lead()
         first = next((place for place, known in enumerate(self.values) if known is value), None)

@@ -34,6 +34,7 @@ from nxkernel.defn import (
     static_arguments,
     stored,
     subjects,
+    untouched,
 )
 from nxkernel.defn.arguments import Arguments
 from nxkernel.defn.cache import Family, Program, family
@@ -551,12 +552,13 @@ class Definition(Compiled):
         if program is not None:
             return explain.hit(self.__name__, program)
         case = explain.case(self._family, arguments, advice.Declared(self._root, self._static_by))
-        if arguments.used_up:
-            # A trace would use it up before the call.
+        if arguments.anew:
+            # A trace would draw, use up or write what nobody can put back.
             return explain.miss(self.__name__, case, None, arguments.compiler, ())
         outside = stored.Stored(self._root, arguments.options)
         try:
-            traced, _ = self._trace(arguments)
+            met = captures.reached([("", self._root), *arguments.options.items()])
+            traced, _ = untouched.asking(met, lambda: self._trace(arguments))
         finally:
             # What the function stores elsewhere is stored by calls alone.
             outside.undo()

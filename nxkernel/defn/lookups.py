@@ -151,8 +151,6 @@ def runs_code(value: Any, name: str) -> bool:
         if raw is not MISSING and not installed(kind) and _gives(raw):
             return True
         raw = in_class(value, name)
-    elif isinstance(raw, types.MemberDescriptorType):
-        return False
     elif name in (attributes_of(value) or ()) and not inspect.isdatadescriptor(raw):
         return False
     if raw is MISSING:

@@ -260,7 +260,7 @@ class Walk(Collected):
         self._add(("function", fingerprint.of_code(code)), name, describe(function))
         if of_class:
             # What it finds by itself is no stand-in: NumPy may compute with an array what stays in the program.
-            self._around.append(_NOBODY)
+            self._around.insert(-2, _NOBODY)
         if name:
             self._around_function(function, name)
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
@@ -287,7 +287,7 @@ class Walk(Collected):
             elif path.root == "import":
                 self._imported(path, function)
         if of_class:
-            self._around.pop()
+            del self._around[-3]
         for path in read.paths if subject is not MISSING else ():
             if path.root == "self":
                 self._path(path, functools.partial(itself, subject), subject, owner)
