@@ -26,9 +26,12 @@ def campaign(kind: str, first: int, seconds: float, programs: int | None = None,
         Whether nothing is printed.
     """
     check, write = KINDS[kind]
-    tally, start = Tally(), time.monotonic()
+    tally, start, said = Tally(), time.monotonic(), time.monotonic()
     with every_loop_is_spread():
         while time.monotonic() - start < seconds and (programs is None or tally.programs < programs):
+            if not quiet and time.monotonic() - said > 60:
+                said = time.monotonic()
+                print(tally, flush=True)
             program = write(first + tally.programs)
             before = len(tally.failed)
             run_with(tally, check, program)
