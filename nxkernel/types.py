@@ -253,6 +253,13 @@ def is_of_numbers(type_: Type) -> bool:
 
 
 def _numpy_infer(number: Any) -> Type:
+    found = _numpy_kind(number)
+    if found is s64:
+        _refuse_outside(s64, number, "A definition's integers have 64 bits: write a float, or np.uint64(n).")
+    return found
+
+
+def _numpy_kind(number: Any) -> Type:
     for kind, type_ in ((bool | np.bool_, bool_), (int, s64), (builtins.float, f64), (builtins.complex, c128)):
         if isinstance(number, kind):
             return type_
@@ -274,17 +281,20 @@ def _numpy_merge_kind(type_: Type, weak: Type) -> Type:
 
 
 def _numpy_merge_number(type_: Type, number: Any) -> Type:
-    found = _numpy_merge_kind(type_, _numpy_infer(number))
+    found = _numpy_merge_kind(type_, _numpy_kind(number))
     if found.is_integer and found is not bool_:
-        low, high = limits(found)
-        if not low <= number <= high:
-            raise NxTypeError(
-                message(
-                    f"the Python integer {number} is outside of {found}, which goes from {low} to {high}.",
-                    "By NumPy's rules a Python number takes the array's type; convert the array first.",
-                )
-            )
+        _refuse_outside(
+            found, number, "By NumPy's rules a Python number takes the array's type; convert the array first."
+        )
     return found
+
+
+def _refuse_outside(type_: Type, number: int, hint: str) -> None:
+    low, high = limits(type_)
+    if not low <= number <= high:
+        raise NxTypeError(
+            message(f"the Python integer {number} is outside of {type_}, which goes from {low} to {high}.", hint)
+        )
 
 
 def _widening(type_: Type, number: int) -> list[Type]:

@@ -239,6 +239,23 @@ def test_numpys_rules(left):
         assert types.to_aggregate(left).dtype == np.sum(ones).dtype
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: len(x) + 2**64 + x.max().astype(int),
+        lambda x: np.full(3, 2**63),
+        lambda x: np.where(x > 0, -(2**63) - 1, 1),
+        lambda x: (x.size if x[0] > 0 else 0) < 2**63,
+    ],
+)
+def test_python_integers_of_more_than_64_bits_are_refused(function):
+    """They would wrap around, which Python's integers never do."""
+    with pytest.raises(
+        NxTypeError, match=r"the Python integer -?\d+ is outside of s64, which goes from -92\d+ to 92\d+"
+    ):
+        nx.defn(function, promotion="numpy")(np.ones(3))
+
+
 def test_numpys_rules_end_with_the_block():
     with types.promotion("numpy"):
         assert types.infer(1.5) == "f64"

@@ -103,9 +103,15 @@ def _rest(left: Operand, right: Operand) -> Operand:
     if left.type.kind == "u":
         return rest
     zero = zero_like(rest)
-    opposite = apply(p.not_equal, apply(p.less, rest, zero), apply(p.less, right, zero))
+    negative = apply(p.less, right, zero)
+    opposite = apply(p.not_equal, apply(p.less, rest, zero), negative)
     moved = apply(p.logical_and, apply(p.not_equal, rest, zero), opposite)
-    return apply(p.select, moved, apply(p.add, rest, right), rest)
+    found = apply(p.select, moved, apply(p.add, rest, right), rest)
+    if left.type.is_integer:
+        return found
+    # What is zero has the sign of the divisor.
+    nothing = apply(p.select, negative, _number(-0.0, rest), zero)
+    return apply(p.select, apply(p.equal, rest, zero), nothing, found)
 
 
 def _floored(left: Operand, right: Operand) -> Operand:
@@ -120,7 +126,10 @@ def _floored(left: Operand, right: Operand) -> Operand:
         return apply(p.select, moved, apply(p.subtract, whole, _number(1, whole)), whole)
     whole = apply(p.round_half_even, apply(p.divide, apply(p.subtract, left, rest), right))
     whole = apply(p.select, moved, apply(p.subtract, whole, _number(1, whole)), whole)
-    return apply(p.select, apply(p.equal, right, zero), apply(p.divide, left, right), whole)
+    ratio = apply(p.divide, left, right)
+    # What is zero has the sign of the ratio, which is no more than one then.
+    whole = apply(p.select, apply(p.equal, whole, zero), apply(p.multiply, ratio, zero), whole)
+    return apply(p.select, apply(p.equal, right, zero), ratio, whole)
 
 
 def _power(left: Operand, right: Operand) -> Operand:

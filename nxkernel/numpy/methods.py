@@ -20,14 +20,12 @@ from nxkernel.ops.dispatch import apply, convert, is_operand, operand
 
 def _power(base: Any, exponent: Any) -> Any:
     """``base ** exponent``."""
-    if (
-        isinstance(base, Array | Part | Selected)
-        and base.type is types.bool_
-        and type(exponent) is int
-        and exponent == 2
-    ):
-        # The one power of truth values that NumPy has as a function of its own, by its operator.
-        return e.square(base)
+    if isinstance(base, Array | Part | Selected):
+        # NumPy's operator, not its function, has functions of their own for a few numbers.
+        if base.type is types.bool_ and type(exponent) is int and exponent == 2:
+            return e.square(base)
+        if not base.type.is_integer and type(exponent) is float and exponent == 0.5:
+            return e.sqrt(base)
     found = powers.of_numbers(base, exponent)
     return e.power.as_operator(base, exponent) if found is None else wrap(found)
 
