@@ -181,7 +181,9 @@ class Selected(Value):
         if isinstance(value, Selected):
             return self._alike(value)
         after = self.base.ndim - self.axis - len(self.mask.shape)
-        return not isinstance(value, parts.Part) and (value.ndim <= after or value.shape[-after - 1] == 1)
+        if isinstance(value, parts.Part) or value.ndim > self.ndim:
+            return False
+        return value.ndim <= after or value.shape[-after - 1] == 1
 
     def _alike(self, other: Selected) -> bool:
         """Whether the same mask picks another value."""

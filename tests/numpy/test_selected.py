@@ -89,3 +89,24 @@ REFUSED = {
 def test_refusals(row):
     with pytest.raises(NxTypeError, match=r"np.where\(mask, x, 0\)"):
         traced(row, A)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (2, 1), (5, 1), (1, 5, 1), (2, 3, 1)])
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "np.sum(c * x[x != 1])",
+        "np.sum(np.hypot(x[x != 1], c))",
+        "np.max(x[x != 1] + c)",
+        "(x[x != 1] * c).mean()",
+        "np.sum(np.where(x[x != 1] > 0, c, 1.0))",
+        "np.sum(x[None, x != 1] * c)",
+        "np.sum(x[x != 1][:, None] * c)",
+        "np.sum(x[1:k] * c)",
+    ],
+)
+def test_what_is_picked_broadcasts_with_arrays_of_more_axes(formula, shape):
+    function = eval(f"lambda x, c, k: {formula}", {"np": np})
+    x, c = np.array([1.013, 1.0, 0.5, 2.25, -1.3]), np.random.default_rng(0).normal(size=shape)
+    found = nx.defn(function, promotion="numpy")(x, c, 3)
+    np.testing.assert_allclose(found, function(x, c, 3), rtol=1e-12)
