@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_face import check, traced
 from nxkernel.errors import NxTypeError
 
