@@ -112,7 +112,10 @@ class Selected(Value):
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
             return self
         if isinstance(key, Selected) and key.type is bool_ and self._alike(key) and not self.axis:
-            return Selected(self.base, apply(p.logical_and, self.mask, operand(key.base)))
+            # It may pick elements of the rows that are there.
+            picked = operand(key.base)
+            rows = reshaped(self.mask, (*self.mask.shape, *(1,) * (len(picked.shape) - len(self.mask.shape))))
+            return Selected(self.base, apply(p.logical_and, spread(rows, picked.shape), picked))
         return self.compact()[key]
 
     def copied(self) -> Selected:

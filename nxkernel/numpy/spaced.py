@@ -23,7 +23,7 @@ from nxkernel.operand import Operand
 from nxkernel.ops import comparison, control, elementwise
 from nxkernel.ops.dispatch import apply, filled, is_number, operand, spread
 from nxkernel.shapes import unnamed
-from nxkernel.types import s64
+from nxkernel.types import bool_, s64
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +164,10 @@ class Spaced(Selected):
     def __getitem__(self, key: Any) -> Any:
         if self.is_view and _is_index(key):
             return self.base[self._key(key)]
+        low = bounds.interval(self.spread.step)[0]
+        if isinstance(key, Spaced) and key.type is bool_ and (low is None or low < 0):
+            # What a mask picks is in the order of the slice.
+            return self.compact()[key.compact()]
         return super().__getitem__(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -7,6 +7,7 @@ import nxkernel as nx
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.errors import NxTypeError
 from nxkernel.numpy.keys import Spread
+from source_text import assert_same, function_of
 
 X, M = np.linspace(-3, 5, 37), np.arange(11.0 * 13).reshape(11, 13)
 
@@ -176,3 +177,21 @@ def test_the_mask_and_the_order_of_a_slice():
     assert of(Spread(1, 3, 2)) == [[0, 1, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 2]]
     assert of(Spread(6, -3, 2)) == [[0, 0, 0, 1, 0, 0, 1, 0], [2, 1, 1, 1, 0, 0, 0, 0]]
     assert of(Spread(6, 3, 0))[0] == [0] * 8
+
+
+PICKED = {
+    "the first": "return v[v > 2][0]",
+    "the last": "return v[v > 2][-1]",
+    "all": "return v[v > 2].sum(), v[v < 99].max()",
+}
+
+
+@pytest.mark.parametrize("step", [1, 2, -1, -2])
+@pytest.mark.parametrize("shape", [(9,), (9, 1), (5, 3)])
+@pytest.mark.parametrize("name", PICKED)
+def test_masks_pick_elements_of_a_slice_in_its_order(name, shape, step):
+    function = function_of(f"v = a[m::{step}]\n{PICKED[name]}", "a, m")
+    for first in (1, 4):
+        a = np.arange(float(np.prod(shape))).reshape(shape)
+        if np.any(a[first::step] > 2):
+            assert_same(nx.defn(function, promotion="numpy")(a, np.int64(first)), function(a, np.int64(first)))
