@@ -195,7 +195,7 @@ def _gcd(x1: Any, x2: Any) -> Value:
     if not type_.is_integer:
         raise NxTypeError(message(f"gcd takes integers, got {type_}.", "x.astype(np.int64) cuts fractions off."))
     shape = broadcast_shapes(left.shape, right.shape)
-    left, right = (spread(convert(e.absolute.on_operands(side), type_), shape) for side in (left, right))
+    left, right = (spread(e.absolute.on_operands(convert(side, type_)), shape) for side in (left, right))
 
     def unfinished(state: list[Operand]) -> Operand:
         rest = apply(p.not_equal, state[1], filled(0, type_, shape))
@@ -217,7 +217,8 @@ def _gcd(x1: Any, x2: Any) -> Value:
 def lcm(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:
     """The least common multiple, as :func:`numpy.lcm`."""
     divisor = e.maximum(_gcd(x1, x2), 1)
-    return e.multiply(e.floor_divide(e.absolute(x1), divisor), e.absolute(x2), out=out, where=where)
+    one, other = (e.absolute(as_value(x).astype(divisor.type.dtype)) for x in (x1, x2))
+    return e.multiply(e.floor_divide(one, divisor), other, out=out, where=where)
 
 
 def ndarray(

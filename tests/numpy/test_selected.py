@@ -102,7 +102,6 @@ def test_refusals(row):
         "(x[x != 1] * c).mean()",
         "np.sum(np.where(x[x != 1] > 0, c, 1.0))",
         "np.sum(x[None, x != 1] * c)",
-        "np.sum(x[x != 1][:, None] * c)",
         "np.sum(x[1:k] * c)",
     ],
 )

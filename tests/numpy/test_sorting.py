@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 import nxkernel.numpy as nnp
 from compiling import graph_of, spec
 from numpy_face import check
+from nxkernel.errors import NxTypeError
 from nxkernel.graph.traverse import post_order
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
@@ -48,3 +50,8 @@ def test_bins_of_one_size_are_computed_and_not_searched():
     graph = graph_of(lambda m: nnp.histogram(nnp.wrap(m), bins=256)[0].__nx_operand__(), spec("f64", 90))
     reads = [node for node in post_order(graph.outputs) if node.primitive.name == "gather"]
     assert len(reads) == 2
+
+
+def test_complex_numbers_are_not_searched():
+    with pytest.raises(NxTypeError, match="c128 has no order here"):
+        nx.defn(lambda x: np.searchsorted(x, 1.0), promotion="numpy")(np.ones(3, complex))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 import nxkernel.numpy as nnp
 from compiling import graph_of, spec
 from numpy_face import check, traced
@@ -68,3 +69,12 @@ def test_objects_and_classes_of_numpys_have_twins():
     with types.promotion("numpy"):
         assert nnp.twin(np.ndarray)((2, 3), np.int32).dtype == np.int32
         assert nnp.twin(np.lib.stride_tricks.sliding_window_view)(M, 3, axis=1).shape == (4, 4, 3)
+
+
+def test_common_divisors_and_multiples_of_mixed_types():
+    """The least number of a type has its absolute value in the wider one alone."""
+    a, b = np.array([-128, -7, 100], np.int8), np.array([1, 3, 255], np.uint8)
+    for function in (np.gcd, np.lcm):
+        found = np.asarray(nx.defn(lambda a, b, f=function: f(a, b), promotion="numpy")(a, b))
+        wanted = function(a, b)
+        assert (found.dtype, found.tolist()) == (wanted.dtype, wanted.tolist())
