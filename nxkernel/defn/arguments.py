@@ -49,6 +49,8 @@ class Arguments:
         The paths of what is known to be assigned into, by the rules of Nx.
     found_assigned : list of (str, bool)
         Those of them that a trace of this call found, and whether as a whole.
+    found_fixed : set of str
+        The paths of numbers of which a trace of this call found that they have to be static.
     keywords : tuple of str
         The last arguments are passed by these names.
     placed : set of str
@@ -65,8 +67,8 @@ class Arguments:
 
     __slots__ = (
         "_option_states", "_walk", "arrays", "assigned", "compiler", "donated", "face", "fixed", "found_assigned",
-        "given", "hooks", "keywords", "kinds", "names", "options", "order", "owner", "paths", "placed", "specs",
-        "structures", "survey", "values",
+        "found_fixed", "given", "hooks", "keywords", "kinds", "names", "options", "order", "owner", "paths", "placed",
+        "specs", "structures", "survey", "values",
     )  # fmt: skip
 
     def __init__(
@@ -115,6 +117,7 @@ class Arguments:
         }
         self.assigned: set[str] = set()
         self.found_assigned: list[tuple[str, bool]] = []
+        self.found_fixed: set[str] = set()
         if face == faces.NX:
             for path, whole in assigned.items():
                 self.add_assigned(path, whole)

@@ -149,10 +149,13 @@ class Collected:
 
     def _is_led_to(self) -> bool:
         """Whether copies can stand in for all that is around."""
-        for owner in self._around:
-            if id(owner) not in self._replaceable:
-                self._replaceable[id(owner)] = owner, replaceable(owner)
-        return all(self._replaceable[id(owner)][1] for owner in self._around)
+        return all(map(self._is_replaceable, self._around))
+
+    def _is_replaceable(self, value: Any) -> bool:
+        known = self._replaceable.get(id(value))
+        if known is None:
+            known = self._replaceable[id(value)] = value, replaceable(value)
+        return known[1]
 
     def _wait_for(self, value: Any) -> None:
         """What is around leads to an array if this does, which may be found only later: functions call each other."""

@@ -436,10 +436,8 @@ class Definition(Compiled):
             guards.report(self.__name__, case.reason)
             where = places.caller()
             try:
-                before = frozenset(arguments.fixed)
                 traced, trace_ms = self._trace(arguments)
-                found = arguments.fixed if arguments.fixed != before else frozenset()
-                self._family.learn(arguments.found_assigned, found, bool(arguments.owner))
+                self._family.learn(arguments.found_assigned, arguments.found_fixed, bool(arguments.owner))
                 executable, placed = devices.compiled(
                     traced.graph, arguments.compiler, self.__name__, len(arguments.values), arguments.donated
                 )
@@ -489,7 +487,6 @@ class Definition(Compiled):
         """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
         __tracebackhide__ = True
         begin = time.perf_counter()
-        fixed = frozenset(arguments.fixed)
         outside = stored.Stored(self._root, arguments.options)
         while True:
             try:
@@ -512,6 +509,7 @@ class Definition(Compiled):
                     raise
                 misuse.check_once(self.__name__, arguments.used_up)
                 arguments.fixed |= more
+                arguments.found_fixed |= more
             except RecursionError as error:
                 raise misuse.endless(self.__name__, error) from None
             except (TypeError, AttributeError, ValueError) as error:
@@ -522,7 +520,7 @@ class Definition(Compiled):
                 raise found from error
         if not arguments.owner and delivery.is_owned(traced.hooks):
             arguments.owner = delivery.owner(self._root)
-        if arguments.fixed != fixed:
+        if arguments.found_fixed:
             told = [
                 f"argument {path}: its value is needed while tracing, so each new one is traced"
                 for path in arguments.fixed

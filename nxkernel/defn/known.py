@@ -7,6 +7,7 @@ from collections.abc import Callable
 from nxkernel.defn import cache, explain, places
 from nxkernel.defn.cache import Family, Program
 from nxkernel.defn.events import Event, stream
+from nxkernel.defn.flow import negative
 from nxkernel.defn.report import CacheInfo, CompilationView
 
 
@@ -89,6 +90,8 @@ def forget(name: str = "") -> tuple[int, Callable[[], int]]:
 
 def _drop(family: Family) -> list[Program]:
     dropped = family.clear()
+    # What is traced again tells what it told.
+    negative.forget()
     if dropped:
         stream.emit(Event("clear", family.name, where=places.caller(), calls=len(dropped), identity=family.identity))
     return dropped

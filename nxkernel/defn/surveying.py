@@ -99,7 +99,9 @@ class Walk(Collected):
             return
         self._ask(value)
         self.reach.lead(self._around, value, via)
-        if not self._met_before((id(value), self._is_led_to()), value):
+        # In what is no stand-in arrays are others than elsewhere.
+        led = self._is_replaceable(value) and self._is_led_to()
+        if not self._met_before((id(value), led), value):
             self._within((value,), functools.partial(self._compound, value, name))
 
     def _ask(self, value: Any) -> None:
@@ -505,11 +507,13 @@ class Walk(Collected):
                 continue
             keys, open_ = tuple(vars(parent)), not self._has_own_code(parent)
             self.equal.append((functools.partial(tuple, vars(parent)), keys))
+            methods = [key for key in keys if isinstance(unwrapped(vars(parent)[key]), types.FunctionType)]
+            if methods:
+                found = [vars(parent)[key] for key in methods]
+                self.equal.append((functools.partial(still, getitem, vars(parent), methods, found), True))
             for key in keys:
-                found = vars(parent)[key]
-                inner = unwrapped(found)
+                inner = unwrapped(vars(parent)[key])
                 if isinstance(inner, types.FunctionType):
-                    self.equal.append((functools.partial(still, getitem, vars(parent), [key], [found]), True))
                     self._around.append(_NOBODY)
                     self.value(inner, f"{parent.__name__}.{key}", None)
                     self._around.pop()

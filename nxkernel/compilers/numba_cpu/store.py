@@ -93,7 +93,10 @@ def _once(symbol: str, make: Callable[[], tuple[Code, str]]) -> tuple[Code, str]
         return make()
     finally:
         with _lock:
-            _building.pop(symbol).set()
+            made = _building.pop(symbol, None)
+        if made is not None:
+            # None in a child that was forked in the middle of this, where nobody waits.
+            made.set()
 
 
 class _MissingError(Exception):

@@ -28,8 +28,13 @@ class _State(threading.local):
 
 
 _state = kept(_State())
-#: What :mod:`warnings` notes of lines that were told of.
-_told: dict[Any, Any] = {}
+#: What :mod:`warnings` notes of lines that were told of, by file.
+_told: dict[str, dict[Any, Any]] = {}
+
+
+def forget() -> None:
+    """Tell of all lines again, when they are traced next."""
+    _told.clear()
 
 
 def by_text(silent: bool) -> AbstractContextManager[None]:
@@ -104,4 +109,6 @@ def _tell() -> None:
         "definition names nxkernel, an index that only the running program knows is clamped to its axis.",
         "nx.max(i - 1, 0) says so, and (i - 1) % n counts from the end of an axis of n.",
     )
-    warnings.warn_explicit(text, NegativeIndexWarning, source.file, source.line, registry=_told)
+    warnings.warn_explicit(
+        text, NegativeIndexWarning, source.file, source.line, registry=_told.setdefault(source.file, {})
+    )

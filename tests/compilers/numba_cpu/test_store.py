@@ -50,6 +50,15 @@ def test_a_failed_build_leaves_the_name_free(no_disk):
     assert origin == "compiled"
 
 
+def test_a_child_that_was_forked_while_it_compiled_goes_on(no_disk):
+    def make():
+        store._abandon()  # what a forked child does first
+        return "code", "compiled"
+
+    assert store._once("nxk_test_forked", make) == ("code", "compiled")
+    assert store._once("nxk_test_forked", make) == ("code", "compiled")
+
+
 def test_object_code_is_an_object_file_that_the_loader_runs():
     code = object_code.compile_object(TEXT.format(name="nxk_test_object"))
     loaded = loader.load(code, "nxk_test_object")

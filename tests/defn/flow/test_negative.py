@@ -89,6 +89,24 @@ def test_definitions_that_name_nxkernel_clamp_and_tell(function):
     assert told[0].lineno - code.co_firstlineno in (4, 5, 6)
 
 
+def test_what_was_forgotten_is_told_again():
+    @nx.defn
+    def f(x):
+        s = nx.sum(x) * 0
+        for i in range(4):
+            s = s * 10 + x[i - 1]
+        return s
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        for given in (X, X.astype("f4"), X):
+            f(given)
+        assert len(told) == 1
+        f.clear_cache()
+        f(X)
+        assert len(told) == 2
+
+
 def test_what_is_not_known_is_not_told():
     @nx.defn
     def taken(x, i):
