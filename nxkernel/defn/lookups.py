@@ -66,6 +66,14 @@ def of_class(value: Any, name: str) -> Any:
     return getattr(type(value), name)
 
 
+def of_its_class(value: Any, name: str) -> bool:
+    """Whether it is an object's class that has what an attribute is."""
+    if isinstance(value, type | types.ModuleType) or not is_users(value) or name in (attributes_of(value) or ()):
+        return False
+    found = in_class(type(value), name)
+    return found is not MISSING and not isinstance(found, types.MemberDescriptorType)
+
+
 def from_class(value: Any, name: str) -> types.FunctionType | None:
     """The function of the user's that answers for an attribute; None where the attribute is data."""
     if isinstance(value, type | types.ModuleType) or not is_users(value):

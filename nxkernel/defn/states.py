@@ -234,10 +234,12 @@ def installed(value: Any) -> bool:
     if not isinstance(value, types.ModuleType | type):
         value = type(value)
     module = value if isinstance(value, types.ModuleType) else sys.modules.get(value.__module__)
-    name = getattr(module, "__name__", None)
+    # A module may have a `__getattr__` of the user's.
+    names = attributes_of(module) or {}
+    name, file = names.get("__name__"), names.get("__file__")
     if _package(name) in _PACKAGES or name in sys.builtin_module_names:
         return True
-    return installed_file(getattr(module, "__file__", None) or "")
+    return isinstance(file, str) and installed_file(file)
 
 
 def _package(module: Any) -> str:

@@ -34,6 +34,7 @@ from nxkernel.defn.lookups import (
     is_users,
     itself,
     of_class,
+    of_its_class,
     read_attribute,
     read_name,
     still,
@@ -349,6 +350,9 @@ class Walk(Collected):
             if inner is MISSING or (is_outside(inner) and not isinstance(value, types.ModuleType | type)):
                 break
             self.reach.lead(self._around, value)
+            if method is None and of_its_class(value, part):
+                # Copies of the object have the same class, and find there what it finds.
+                self._around.append(_NOBODY)
             self._around.append(value)
             if place not in self._read:
                 self._read.add(place)
@@ -360,7 +364,7 @@ class Walk(Collected):
                 self._bound(method, name, value, name.rpartition(".")[0], True)
                 del self._around[before:]
                 return
-            place = (id(value), part, led)
+            place = (id(value), part, self._is_led_to())
             read = read_attribute(value, part)
             value = inner
         if ("whole", place) not in self._read:

@@ -387,3 +387,43 @@ def test_arrays_that_methods_find_by_themselves(function, wrap):
     for number in (1.0, 5.0, 7.0, 7.0, 1.0):
         TABLE[:] = tables.mine[:] = number
         assert value(definition(x)) == function(x).tolist()
+
+
+@pytest.mark.parametrize("wrap", [nx.defn, nx.jit])
+def test_arrays_that_a_class_has(wrap):
+    class Held:
+        table = np.ones(2)
+
+        def of_method(self):
+            return np.sum(self.table)
+
+    held, x = Held(), np.ones(3)
+    for function in (lambda x: x * held.of_method(), lambda x: x * np.sum(held.table), lambda x: x * held.table[0]):
+        Held.table = np.ones(2)
+        definition = wrap(function)
+        for change in (
+            lambda: None,
+            lambda: Held.table.__setitem__(0, 5.0),
+            lambda: setattr(Held, "table", np.zeros(2)),
+            lambda: setattr(held, "table", np.full(2, 3.0)),
+            lambda: held.table.__setitem__(0, 7.0),
+            lambda: delattr(held, "table"),
+        ):
+            change()
+            assert value(definition(x)) == function(x).tolist()
+
+
+def test_attributes_of_an_object_are_read_at_each_call():
+    class Held:
+        def __init__(self):
+            self.table = np.ones(2)
+
+        def of_method(self):
+            return np.sum(self.table)
+
+    held, x = Held(), np.ones(3)
+    definition = nx.defn(lambda x: x * held.of_method())
+    for number in (1.0, 5.0, 7.0):
+        held.table[0] = number
+        assert value(definition(x)) == [1.0 + number] * 3
+    assert definition.cache_info().misses == 1
