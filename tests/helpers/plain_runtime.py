@@ -74,6 +74,9 @@ class PlainRuntime:
     def not_(self, value, site=None):
         return not value
 
+    def is_(self, value, truth, site=None):
+        return value is truth
+
     def text(self, *parts):
         conversions = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
         return "".join(p if isinstance(p, str) else format(conversions[p[1]](p[0]), p[2]) for p in parts)
