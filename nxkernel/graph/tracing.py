@@ -21,6 +21,8 @@ from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import follows_numpy, is_of_numbers
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+#: The most operations of one trace: compiling twice as many takes minutes.
+MOST = 100_000
 
 
 class Cell:
@@ -139,6 +141,8 @@ class Trace:
         nodes = tuple(map(self.node, operands))
         spec = primitive.rule(*[node.spec for node in nodes], **params)
         self.nodes += 1
+        if self.nodes > MOST:
+            raise _too_many()
         if primitive in PRODUCTS and follows_numpy() and (spec.type.is_float or spec.type.is_complex):
             params = {"rounded": True}
         node = self._made(Expr(primitive, nodes, params, spec, _state.source or user_line()))
@@ -160,6 +164,21 @@ class Trace:
         weak = [operand in self.weak for operand in node.operands if not _is_of_constants(operand)]
         if weak and all(weak) and is_of_numbers(node.spec.type):
             self.weak.add(node)
+
+
+def _too_many() -> NxTypeError:
+    """The error for a trace that would take minutes to compile."""
+    if follows_numpy():
+        hint = "A loop over an array, or over range(n), is one of the program, as long as it keeps numbers in arrays."
+    else:
+        hint = "A loop over a tensor, or over range(n), is one of the program."
+    return NxTypeError(
+        message(
+            f"this program has more than {MOST:,} operations: what goes over lists, and comprehensions, are written "
+            "out turn by turn.",
+            hint,
+        )
+    )
 
 
 def _is_of_constants(node: Expr, depth: int = 4) -> bool:

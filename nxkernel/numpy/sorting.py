@@ -124,7 +124,12 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     if isinstance(bins, list | tuple) and not any(bins[k] > bins[k + 1] for k in range(count - 1)):
         return up
     down = e.subtract(count, searchsorted(edges[::-1], x, side))
-    return where(e.greater(edges[0], edges[-1]), down, up) if count else up
+    if not count:
+        return up
+    first, last = edges[0], edges[-1]
+    # NaN is greater than all numbers.
+    falls = e.logical_or(e.greater(first, last), e.logical_and(e.isnan(first), e.logical_not(e.isnan(last))))
+    return where(falls, down, up)
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:

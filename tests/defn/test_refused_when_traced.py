@@ -380,6 +380,16 @@ REFUSED = [
         ),
     ),
     (
+        "def f(x):\n    return np.array([[v + w + k for k in range(200) for v in x] for w in range(200)])",
+        (
+            "this program has more than 100,000 operations: what goes over lists, and comprehensions, are written out "
+            "turn by turn.\n"
+            "  cell.py, line 3:  return np.array([[v + w + k for k in range(200) for v in x] for w in range(200)])\n"
+            "  A loop over an array, or over range(n), is one of the program, as long as it keeps numbers in arrays."
+        ),
+    ),
+    ),
+    (
         "def f(x):\n    return np.ndarray(3, float, x)",
         (
             "np.ndarray() shows no memory of another array here.\n"
