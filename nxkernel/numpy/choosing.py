@@ -460,13 +460,14 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * mat
     value = as_value(p)
     place = normalize_axis(axis, value.shape)
     steps = diff(value, axis=place)
-    largest = period / 2 if discont is None else discont
-    # Of whole numbers, an odd period has a middle of its own.
-    whole = steps.type.is_integer and is_number(period) and isinstance(period, int)
+    largest = e.divide(period, 2) if discont is None else discont
+    whole = steps.type.is_integer and as_value(period).type.is_integer
     half = period // 2 if whole else period / 2
     moved = e.subtract(e.mod(e.add(steps, half), period), half)
-    if not whole or period % 2 == 0:
-        moved = where(e.logical_and(e.equal(moved, -half), e.greater(steps, 0)), half, moved)
+    at_border = e.logical_and(e.equal(moved, -half), e.greater(steps, 0))
+    # Of whole numbers, an odd period has a middle of its own.
+    at_border = e.logical_and(at_border, e.equal(period % 2, 0)) if whole else at_border
+    moved = where(at_border, half, moved)
     away = where(e.less(e.absolute(steps), largest), 0, e.subtract(moved, steps)).astype(moved.dtype)
     before = (slice(None),) * place
     rest = e.add(value[(*before, slice(1, None))], cumsum(away, axis=place))

@@ -388,7 +388,6 @@ REFUSED = [
             "  A loop over an array, or over range(n), is one of the program, as long as it keeps numbers in arrays."
         ),
     ),
-    ),
     (
         "def f(x):\n    return np.ndarray(3, float, x)",
         (
