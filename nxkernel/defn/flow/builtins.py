@@ -383,7 +383,10 @@ _CLASSES = {"s": builtins.int, "f": builtins.float, "c": builtins.complex}
 
 def is_instance(value: Any, classes: Any, /) -> builtins.bool:
     """``isinstance``: of arrays and numbers that are traced as NumPy and Python answer."""
-    return builtins.isinstance(value, classes) or builtins.issubclass(class_of(value), classes)
+    if builtins.isinstance(value, classes):
+        return True
+    # What says by itself which objects are its instances is no class.
+    return isinstance(value, TracedValue | Proxy) and builtins.issubclass(class_of(value), classes)
 
 
 def type_(value: Any, /, *rest: Any, **options: Any) -> Any:
