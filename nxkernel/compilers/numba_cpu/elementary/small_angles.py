@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes, fast_two_sum, fma, polynomial
 
-#: (sin(r) - r) / r³, of r²: minimax on |r| <= π/2, made for this module by Remez' exchange algorithm, and then lowered
-#: as little as takes every result to at most 1.
+#: (sin(r) - r) / r³, of r²: minimax on |r| <= π/2, made for this module by Remez' exchange algorithm. For float the
+#: second one is lowered by a unit, and the last ones are fitted to that, by which no result is greater than 1.
 _SINE = {
     "float": (-0.16666659712791443, 0.008333065547049046, -0.00019809440709650517, 2.6051477561850334e-06),
     "double": (
@@ -16,7 +16,7 @@ _SINE = {
         -2.505210690096153e-08,
         1.605894077970262e-10,
         -7.643012461814398e-13,
-        2.7213233072364294e-15,
+        2.7213363072364294e-15,
     ),
 }
 #: (tan(r) - r) / r³, of r², likewise on |r| <= π/4.
@@ -50,9 +50,11 @@ _TANGENT = {
 
 
 def sine(r: Lanes) -> Lanes:
-    """The sine for ``|r| <= π/2``, and a little beyond, which is never greater than 1."""
+    """The sine for ``|r| <= π/2``, and a little beyond; never greater than 1, so that its inverse is a number."""
     z = r * r
-    return fma(z * r, polynomial(z, _SINE[r.element]), r)
+    result = fma(z * r, polynomial(z, _SINE[r.element]), r)
+    # Coefficients of double that take no result beyond 1 take that of π/2, which is the cosine of 0, below 1.
+    return result if r.element == "float" else result.at_most(1.0).at_least(-1.0)
 
 
 def tangents(r: Lanes, error: Lanes) -> tuple[Lanes, Lanes]:
