@@ -136,7 +136,7 @@ class Builder:
         }
         if len(found) == 1:
             (self._limits,) = found
-        if self._limits is None or any(number is not None and self._depth(number) for number in self._limits[1:]):
+        if self._limits is None or not self._knows(self._limits):
             self._limits = None
             return
         slots = []
@@ -152,6 +152,14 @@ class Builder:
             row.keeps.append((slot, value))
             slots.append(slot)
         self._limit_slots = tuple(slots)
+
+    def _knows(self, found: limits.Limits) -> bool:
+        """Whether the nest has the numbers before its loops: a mask in memory says nothing of what it was made of."""
+        mask = found.mask
+        parts = mask.operands if mask.primitive is p.logical_and else (mask,)
+        between = [mask, *parts, *(part.operands[1] for part in parts)]
+        numbers = [number for number in (found.start, found.stop) if number is not None]
+        return not any(map(self._loaded, between)) and not any(map(self._depth, numbers))
 
     def _section(self, level: str, depth: int) -> _Section:
         table = self.rows if level == "row" else self.fulls

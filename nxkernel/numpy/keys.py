@@ -16,7 +16,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.numpy import bounds
 from nxkernel.numpy.views import Along, Index, Step
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
+from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import ceil_div, describe, place_in, text, unnamed
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import s64
@@ -258,7 +258,7 @@ def known_places(value: Operand | Proxy, function: str) -> Any:
 def needed(value: Any, *texts: str) -> TracedValueError:
     """The error for a number that has to be known while tracing, and tells which one that is."""
     error = TracedValueError(message(*texts))
-    error.value = operand(value) if isinstance(value, Proxy) else value
+    error.value = None if is_number(value) else operand(value) if isinstance(value, Proxy) else value
     return error
 
 
