@@ -247,9 +247,10 @@ class Arguments:
             For an array that is read-only, and one whose memory is also that of another argument or captured array.
         """
         captured = [self.arrays[number] for number in program.captured]
-        names = [*self.paths, *(name for name, _, _ in captured)]
+        beside = self.survey.beside
+        names = [*self.paths, *(name for name, _, _ in captured), *(name for name, _ in beside)]
         # What the caller passed, of which some were copied: it is in these that arrays share their memory.
-        passed = [*self.values, *(array for _, _, array in captured)]
+        passed = [*self.values, *(array for _, _, array in captured), *(array for _, array in beside)]
         for place in program.reshaped:
             path, value = self.paths[place], self.values[place]
             if isinstance(value, np.ndarray) and not value.flags.c_contiguous:

@@ -33,6 +33,8 @@ class Survey:
     ident : tuple
         Hashable; equal for surveys between which no answer can differ but by the values of arrays.
     arrays : tuple of Captured
+    beside : tuple of (str, array)
+        Those that count by their contents.
     items : tuple of (object, object, object)
         What is looked up by a name or key: where, by which, and what is to be there.
     parts : dict
@@ -55,7 +57,7 @@ class Survey:
 
     __slots__ = (
         "_aliases", "_arrays", "_codes", "_equal", "_functions", "_merges", "_methods", "_more", "_same", "anew",
-        "arrays", "compares_memory", "ident", "identifies", "items", "leads", "objects", "parts", "shortcuts",
+        "arrays", "beside", "compares_memory", "ident", "identifies", "items", "leads", "objects", "parts", "shortcuts",
         "used_up", "whole",
     )  # fmt: skip
 
@@ -70,7 +72,7 @@ class Survey:
         self._functions = tuple([function for function in walk.functions if function not in plain])
         self._more = bool(self._same or self._equal or self._functions or self._methods)
         self._aliases = tuple(walk.aliases)
-        self.arrays, self.leads = tuple(walk.arrays), walk.leads
+        self.arrays, self.leads, self.beside = tuple(walk.arrays), walk.leads, tuple(walk.beside)
         self.identifies, self.compares_memory = walk.identifies, walk.compares_memory
         self.objects = tuple(walk.objects) if walk.identifies else ()
         self._merges = self.identifies and self.distinct > 1

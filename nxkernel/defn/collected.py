@@ -39,6 +39,8 @@ class Collected:
         The arrays themselves.
     aliases : list of (int, int)
         Places of arrays that are earlier ones.
+    beside : list of (str, array)
+        Arrays that count by their contents, and their names.
     states : list
         What identifies all of it, in order.
     parts : dict
@@ -70,6 +72,7 @@ class Collected:
         self.arrays: list[Captured] = []
         self.values: list[Any] = []
         self.aliases: list[tuple[int, int]] = []
+        self.beside: list[tuple[str, Any]] = []
         self.states: list[Any] = []
         self.parts: dict[str, tuple[Any, str]] = {}
         self.leads: dict[int, Any] = {}
@@ -218,6 +221,7 @@ class Collected:
             self.equal.append((lambda: _contents_of(read()), state[2]))
             self._add(state, name, str(spec))
             self._kept.append(value)
+            self.beside.append((name, value))
             return
         self._lead()
         first = next((place for place, known in enumerate(self.values) if known is value), None)

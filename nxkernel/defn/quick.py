@@ -199,7 +199,7 @@ class Shortcut:
     """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
 
     __slots__ = (
-        "_changes", "_code", "_context", "_different", "_family", "_fixed", "_function", "_hooks", "_items",
+        "_beside", "_changes", "_code", "_context", "_different", "_family", "_fixed", "_function", "_hooks", "_items",
         "_keywords", "_left", "_numbers", "_places", "_plain", "_program", "_survey", "_told",
         "_version",
     )  # fmt: skip
@@ -222,6 +222,8 @@ class Shortcut:
         self._plain: tuple | None = None
         single = getattr(program.executable, "single", None)
         self._places = program.changes
+        #: What has memory of its own that is none of the program's arrays.
+        self._beside = [_array_of(value) for _, value in survey.beside]
         #: Whether there is more to be seen of the arrays than types and shapes.
         self._told = bool(self._places or self._different)
         if single is not None and program.structure == containers.LEAF and not (program.changes or program.hooks):
@@ -290,7 +292,7 @@ class Shortcut:
                 if len({*map(id, arrays), *map(id, others)}) != self._different:
                     return OUTDATED
             for place in self._places:
-                if not _is_own(arrays, place):
+                if not _is_own([*arrays, *self._beside], place):
                     return OUTDATED
         program.calls += 1
         if stream.listening:

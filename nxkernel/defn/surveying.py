@@ -164,6 +164,8 @@ class Walk(Collected):
         held = contents.held(value) if self._room > 0 else None
         if isinstance(value, types.BuiltinFunctionType) and self._is_anew(value, name):
             return
+        if isinstance(value, np.ndarray):
+            self.beside.append((name, value))
         if held is not None:
             self._add(held.state if type(held.state) is Same else (kind, held.state), name, describe(value))
             self._hold(held, name)

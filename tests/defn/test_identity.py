@@ -357,3 +357,39 @@ def test_a_deep_copy_keeps_what_is_one():
     definition = nx.defn(f)
     for make in (apart, one, apart):
         assert np.asarray(definition(*make())).tolist() == f(*make()).tolist()
+
+
+TABLE = np.ones(3)
+MASKED = np.ma.array(np.ones(3))
+
+
+class Sums:
+    def total(self):
+        return np.sum(TABLE)
+
+
+sums = Sums()
+
+
+@pytest.mark.parametrize("name", ["TABLE", "MASKED"])
+def test_assignments_into_what_methods_and_packages_read_are_refused(name):
+    def of_method(a):
+        a[0] = 5.0
+        return a * sums.total()
+
+    def of_package(a):
+        a[0] = 5.0
+        return a * float(MASKED.sum())
+
+    function, shared = (of_method, TABLE) if name == "TABLE" else (of_package, MASKED.data)
+    definition = nx.defn(function)
+    for _ in range(2):
+        for _ in range(2):
+            assert np.asarray(definition(np.ones(3))).tolist() == function(np.ones(3)).tolist()
+        for given in (shared, shared[:]):
+            with pytest.raises(NxTypeError) as raised:
+                definition(given)
+            first, _, last = str(raised.value).split("\n")
+            assert first == f"{function.__name__} assigns into a, whose memory {name} shares."
+            assert last == "  Pass a copy: a.copy()."
+    assert shared.tolist() == [1.0, 1.0, 1.0]
