@@ -43,14 +43,15 @@ def _running(primitive: Primitive, rule: Callable[[Type], Type], name: str, what
     return function
 
 
-def _unchanged(type_: Type) -> Type:
+def _ordered(type_: Type) -> Type:
+    reductions.refuse_complex(type_)
     return type_
 
 
 cumsum = _running(p.cumulative_sum, types.to_aggregate, "cumsum", "Running sums")
 cumprod = _running(p.cumulative_product, types.to_aggregate, "cumprod", "Running products")
-_running_max = _running(p.cumulative_max, _unchanged, "maximum.accumulate", "Running maxima")
-_running_min = _running(p.cumulative_min, _unchanged, "minimum.accumulate", "Running minima")
+_running_max = _running(p.cumulative_max, _ordered, "maximum.accumulate", "Running maxima")
+_running_min = _running(p.cumulative_min, _ordered, "minimum.accumulate", "Running minima")
 
 #: What ``ufunc.accumulate`` does.
 ACCUMULATE = {"add": cumsum, "multiply": cumprod, "maximum": _running_max, "minimum": _running_min}

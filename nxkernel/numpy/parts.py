@@ -115,7 +115,8 @@ class Part(Value):
 
         if compact.is_mask(key):
             return compact.masked(self, key).copied()
-        inner, stretches = self._translated(key)
+        inner, taken = self._translated(key)
+        stretches = _of_result(taken, max(map(_rank, inner), default=0))
         found = self.base[inner]
         if not any(stretches):
             return found
@@ -129,40 +130,72 @@ class Part(Value):
         if compact.is_mask(key):
             compact.masked(self, key).assign(compact.settled(value))
             return
-        inner, stretches = self._translated(key)
-        if any(stretches):
-            assign_part(self[key], value)
-        else:
+        inner, taken = self._translated(key)
+        if not any(isinstance(each, Stretch) for each in taken):
             self.base[inner] = value
+        elif any(map(_rank, inner)):
+            # What is read at indices is a copy: the array itself is assigned into, of which parts are slices.
+            pairs = [pair for pair in zip(inner, taken, strict=True) if pair[0] is not None]
+            turned = [entry if isinstance(each, Stretch) else builtins.slice(None) for entry, each in pairs]
+            self.base[tuple(turned)][tuple(map(_entry, inner, taken))] = value
+        else:
+            assign_part(self[key], value)
 
-    def _translated(self, key: Any) -> tuple[tuple[Any, ...], list[Stretch | None]]:
-        """The key for the whole axes, and which parts it leaves of the axes of the result."""
+    def _translated(self, key: Any) -> tuple[tuple[Any, ...], list[Any]]:
+        """The key for the whole axes, and for each of its entries the part that it leaves, None or _INDEX."""
         entries = list(key) if isinstance(key, tuple) else [key]
         used = sum(entry is not None and entry is not Ellipsis for entry in entries)
         gap = [builtins.slice(None)] * (self.ndim - used)
         place = next((k for k, entry in enumerate(entries) if entry is Ellipsis), len(entries))
         entries[place : place + 1] = gap
         inner: list[Any] = []
-        stretches: list[Stretch | None] = []
+        taken: list[Any] = []
         axis = 0
         for entry in entries:
             if entry is None:
                 inner.append(None)
-                stretches.append(None)
+                taken.append(None)
                 continue
             stretch, size = self.stretches[axis], self.base.shape[axis]
             axis += 1
             if stretch is None:
                 inner.append(entry)
-                if isinstance(entry, builtins.slice):
-                    stretches.append(None)
+                taken.append(None if isinstance(entry, builtins.slice) else _INDEX)
             elif isinstance(entry, builtins.slice):
                 backwards, left = _within(entry, stretch, size)
                 inner.append(builtins.slice(None, None, -1) if backwards else builtins.slice(None))
-                stretches.append(left)
+                taken.append(left)
             else:
                 inner.append(_place_within(entry, stretch))
-        return tuple(inner), stretches
+                taken.append(_INDEX)
+        return tuple(inner), taken
+
+
+#: Stands for an axis that an index takes.
+_INDEX = object()
+
+
+def _rank(entry: Any) -> int:
+    """The axes of an index."""
+    return as_value(entry).ndim if is_array(entry) else 0
+
+
+def _of_result(taken: list[Any], rank: int) -> list[Stretch | None]:
+    """For each axis of what is read at a key which part of it, where arrays in the key have so many axes.
+
+    Theirs stand where the first index was, or in front where something else is between two of them.
+    """
+    places = [place for place, each in enumerate(taken) if each is _INDEX]
+    kept = [each for each in taken if each is not _INDEX]
+    first = places[0] if places and places[-1] - places[0] < len(places) else 0
+    return [*kept[:first], *[None] * rank, *kept[first:]]
+
+
+def _entry(entry: Any, taken: Any) -> Any:
+    """An entry of a key for axes of which parts are slices."""
+    if isinstance(taken, Stretch):
+        return builtins.slice(number(taken.offset), number(plus(taken.offset, taken.length)))
+    return entry
 
 
 def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, Stretch]:

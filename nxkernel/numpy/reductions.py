@@ -118,7 +118,7 @@ def prod(
 def _extreme(primitive: Primitive, of_bool: Primitive, identity: Any, ufunc: Any) -> Callable[..., Any]:
     def extreme(initial: Any) -> Function:
         def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
-            _refuse_complex(value.type)
+            refuse_complex(value.type)
             if value.type is bool_:
                 found = apply(of_bool, _only(value, mask, of_bool is p.all_), axes=axes, keep_axes=keep)
             else:
@@ -132,7 +132,13 @@ def _extreme(primitive: Primitive, of_bool: Primitive, identity: Any, ufunc: Any
     return extreme
 
 
-def _refuse_complex(type_: Type) -> None:
+def refuse_complex(type_: Type) -> None:
+    """Refuse complex numbers where elements are put in order.
+
+    Raises
+    ------
+    NxTypeError
+    """
     if type_.is_complex:
         raise NxTypeError(message(f"{type_} has no order here.", "Take x.real, x.imag or abs(x) first."))
 
@@ -306,7 +312,7 @@ def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
             value._refuse("the place of one of its elements")
 
         def function(data: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
-            _refuse_complex(data.type)
+            refuse_complex(data.type)
             if data.type is bool_:
                 data = convert(data, types.u8)
             data = _only(data, mask, identity(data.type))

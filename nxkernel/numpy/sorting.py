@@ -85,8 +85,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     line = line if sorter is None else line[sorter]
     data, values = operand(line), operand(as_value(v))
     type_ = types.merge(data.type, values.type)
-    if type_.is_complex:
-        raise NxTypeError(message(f"{type_} has no order here.", "Take x.real, x.imag or abs(x) first."))
+    reductions.refuse_complex(type_)
     data, values = convert(data, type_), convert(values, type_)
     size, shape = data.shape[0], values.shape
     low = filled(0, s64, shape)

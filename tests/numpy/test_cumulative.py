@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_face import check
+from nxkernel.errors import NxTypeError
 
 ROWS = {
     "totals": lambda np, x: (np.cumsum(x), np.cumprod(x[0]), x.cumsum(axis=1), np.cumsum(x > 2)),
@@ -21,3 +23,9 @@ ROWS = {
 @pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
 def test_values_and_types(function, kind):
     check(function, np.array([[1, 4, 2, 8], [5, 7, 3, 6], [9, 2, 2, 1]], kind), rtol=1e-5 if kind == "f4" else 1e-12)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_complex_numbers_have_no_running_extremes(name):
+    with pytest.raises(NxTypeError, match="c128 has no order here"):
+        nx.defn(lambda x: getattr(np, name).accumulate(x), promotion="numpy")(np.ones(3, complex))

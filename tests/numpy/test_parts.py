@@ -8,6 +8,7 @@ import nxkernel.numpy as nnp
 from numpy_face import check, traced
 from nxkernel import types
 from nxkernel.errors import NxTypeError
+from source_text import module_of
 
 A = np.arange(1.0, 31.0).reshape(5, 6)
 V = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0])
@@ -180,3 +181,27 @@ def test_refusals(row):
     with pytest.raises((NxTypeError, TypeError)) as caught:
         traced(row, V, np.array(2))
     assert "only the running program knows" in str(caught.value) or "traced" in str(caught.value)
+
+
+KEYS = [
+    "[3, 0]", "i:, [3, 0]", "[0, 1], i:", "i:, [0, 1], 1", "i:, 1, [0, 1]", "i:, [0, 1], [1, 2]", "[0, 1], i:, [1, 2]",
+    "0, i:, [1, 2]", "i:, None, [1, 2]", "i:, [[0, 1]], 1", "[0], 1:, i:", "..., [1, 2]", "i:, ..., [1, 2]",
+    "[1, 0], i:, 2", "j, i:, [0, 1]", "i:, [j, 0]", "i:, j, [1, 2]", "i:, np.array([0, 1])[:, None], [1, 2]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", ["a[i:]", "a[:, i:]", "a[:, :, i:]", "a[:, ::-1][i:]"])
+def test_parts_at_arrays_of_indices(part):
+    """Read as a copy, and assigned into where they are."""
+    a, right = np.arange(60.0).reshape(3, 4, 5), 0
+    for key in KEYS:
+        for use in (f"return np.sum(v[{key}] ** 2)", f"v[{key}] = 6\n    return a", f"v[{key}] += 1\n    return a"):
+            function = module_of(f"def f(a, i, j):\n    a = a.copy()\n    v = {part}\n    {use}\n")["f"]
+            try:
+                wanted = function(a, 1, 2)
+            except (IndexError, ValueError):
+                continue
+            found = nx.defn(function, promotion="numpy")(a, 1, 2)
+            np.testing.assert_array_equal(found, wanted, f"v = {part}; {use}")
+            right += 1
+    assert right > 30
