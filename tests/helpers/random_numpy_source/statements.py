@@ -126,6 +126,11 @@ def _stored(names: Names) -> Statement | None:
         return None
     name, text, shape = part
     value, rough = _value(names, name, shape)
+    target, own = names.values[name], names.values.get(value)
+    is_copied = not np.shares_memory(eval(text, names.space), target)
+    if is_copied and isinstance(own, np.ndarray) and np.shares_memory(own, target):
+        # NumPy assigns at masks and indices element by element, whatever it overwrites on the way.
+        value = f"np.copy({value})"
     return Statement(f"{text} = {value}", name=name, is_rough=rough)
 
 
