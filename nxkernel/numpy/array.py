@@ -355,8 +355,8 @@ class Array(Value):
 
     @property
     def real(self) -> Array:
-        """The real parts, a view."""
-        return self.through(ComplexPart(self.shape, False)) if self.type.is_complex else self.view_all()
+        """The real parts, a view; of real numbers the array itself."""
+        return self.through(ComplexPart(self.shape, False)) if self.type.is_complex else self
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -482,7 +482,10 @@ def get(array: Array, key: Any) -> Any:
         if parts.any_part(parsed.picks.values()):
             return parts.picked(view, parsed)
         return picked(view, parsed)
-    return Scalar(operand(view)) if parsed.is_element else view
+    if parsed.is_element:
+        return Scalar(operand(view))
+    # A view of all is another array all the same: it may get another shape.
+    return array.view_all() if view is array else view
 
 
 def picked(view: Array, parsed: keys.Parsed) -> Value:

@@ -216,6 +216,8 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     for place in places:
         if known[place] != 1:
             raise NxValueError(f"squeeze removes axes of size 1, axis {place} has {known[place]}")
+    if not places:
+        return value
     return value[tuple(0 if place in places else slice(None) for place in range(value.ndim)) + (...,)]
 
 

@@ -108,3 +108,25 @@ def test_parts_of_traced_length_refuse_what_takes_a_size(text):
     f = function_of(f"return {text}", "a, i")
     with pytest.raises(NxTypeError, match="only the running program knows: this use of it is not possible"):
         nx.defn(f, promotion="numpy")(M.copy(), np.int64(1))
+
+
+WHOLE = [
+    "a[:]",
+    "a[...]",
+    "a[:, :]",
+    "a[0:2]",
+    "a[()]",
+    "a.view()",
+    "a.T.T",
+    "a.squeeze()",
+    "a.real",
+    "np.asarray(a)",
+    "a.reshape(2, 3)",
+]
+
+
+@pytest.mark.parametrize("view", WHOLE)
+def test_a_view_of_all_is_another_array_where_it_is_one_in_numpy(view):
+    function = function_of(f"b = {view}\nsame = b is a\nb.shape = (3, 2)\nb[0, 1] = 9.0\nreturn a, b, same", "a")
+    a = np.arange(6.0).reshape(2, 3)
+    assert_same(nx.defn(function, promotion="numpy")(a.copy()), function(a.copy()))
