@@ -198,36 +198,34 @@ def _no_function() -> None:
 class Shortcut:
     """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
 
-    __slots__ = (
-        "_beside", "_changes", "_code", "_context", "_different", "_family", "_fixed", "_function", "_hooks", "_items",
-        "_keywords", "_left", "_numbers", "_places", "_plain", "_program", "_survey", "_told",
-        "_version",
-    )  # fmt: skip
+    __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen")
 
     def __init__(
         self, family: Family, arguments: Arguments, program: Program, left: Left, hooks: Hooks = _NO_HOOKS
     ) -> None:
         survey = arguments.survey
-        self._family, self._version, self._program = family, family.version, program
         # What only has to be looked up is, right in `run`: asking the survey costs as much as a few names.
         tells = arguments.identifies or program.changes_containers
-        self._survey = None if survey.is_looked_up else survey
+        asked = None if survey.is_looked_up else survey
         #: How many arrays are to be different ones, where code can tell.
         self._different = len(arguments.values) + survey.distinct if tells else 0
-        self._items = (*survey.items, *left.items) if survey.is_looked_up else left.items
-        self._function, self._code, self._keywords = left.function, left.code, left.keywords
+        items = (*survey.items, *left.items) if survey.is_looked_up else left.items
+        self._keywords = left.keywords
         self._left = left if left.defaults or left.held else None
-        self._changes, self._context = defaults.changes, defaults.CONTEXT.get()
-        self._numbers, self._fixed, self._hooks = program.captured, program.fixed, hooks
-        self._plain: tuple | None = None
-        single = getattr(program.executable, "single", None)
         self._places = program.changes
         #: What has memory of its own that is none of the program's arrays.
         self._beside = [_array_of(value) for _, value in survey.beside]
-        #: Whether there is more to be seen of the arrays than types and shapes.
-        self._told = bool(self._places or self._different)
+        plain: tuple | None = None
+        single = getattr(program.executable, "single", None)
         if single is not None and program.structure == containers.LEAF and not (program.changes or program.hooks):
-            self._plain = (*single, program.specs[0], program.executable.launch)
+            plain = (*single, program.specs[0], program.executable.launch)
+        #: Whether there is more to be looked at than what most calls have.
+        more = self._keywords is not None or self._left is not None or bool(self._places or self._different)
+        # Taken apart at once: to read so many attributes one by one takes longer.
+        self._seen = (
+            family, family.version, defaults.changes, defaults.CONTEXT.get(), left.function, left.code, items, asked,
+            program.captured, more, program, program.fixed, plain, hooks,
+        )  # fmt: skip
 
     @staticmethod
     def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
@@ -255,58 +253,62 @@ class Shortcut:
 
     def run(self, arrays: list[np.ndarray]) -> Any:
         """Answer a call; :data:`OUTDATED` where the program may not be the one any more that does."""
+        (
+            family, version, changes, context, function, code, items, survey,
+            numbers, more, program, fixed, plain, hooks,
+        ) = self._seen  # fmt: skip
         # Counts that went up are other objects: to compare identities is enough, and costs less.
         if (
-            self._version is not self._family.version
-            or self._changes is not defaults.changes
-            or self._context is not _context()
-            or self._function.__code__ is not self._code
+            version is not family.version
+            or changes is not defaults.changes
+            or context is not _context()
+            or function.__code__ is not code
         ):
             return OUTDATED
         try:
-            for owner, key, expected in self._items:
+            for owner, key, expected in items:
                 if owner[key] is not expected:
                     return OUTDATED
         except Exception:
             # A name or an element that is gone.
             return OUTDATED
-        program = self._program
-        if self._survey is not None:
-            captured = self._survey.fetch()
+        captured: Any = ()
+        if survey is not None:
+            captured = survey.fetch()
             if captured is None:
                 return OUTDATED
-            for number in self._numbers:
+            for number in numbers:
                 value = captured[number]
                 arrays.append(value.data if type(value) is Tensor else value)
-        if self._keywords is not None and self._function.__kwdefaults__ is not self._keywords:
+        if more and not self._holds(function, arrays, captured):
             return OUTDATED
-        left = self._left
-        if left is not None:
-            if left.defaults is not None and self._function.__defaults__ is not left.defaults:
-                return OUTDATED
-            if left.held is not None and left.held.fetch() is None:
-                return OUTDATED
-        if self._told:
-            if self._different:
-                others = map(_array_of, captured) if self._survey is not None else ()
-                if len({*map(id, arrays), *map(id, others)}) != self._different:
-                    return OUTDATED
-            for place in self._places:
-                if not _is_own([*arrays, *self._beside], place):
-                    return OUTDATED
         program.calls += 1
         if stream.listening:
-            stream.emit(Event("hit", self._family.name, where=places.caller(), identity=self._family.identity))
-        if self._fixed:
-            arrays += self._fixed
-        if self._plain is not None:
-            shape, dtype, spec, launch = self._plain
+            stream.emit(Event("hit", family.name, where=places.caller(), identity=family.identity))
+        if fixed:
+            arrays += fixed
+        if plain is not None:
+            shape, dtype, spec, launch = plain
             made = _empty(shape, dtype)
             if launch(*arrays, made):
                 return _wrap(made, spec)
         if program.placed is not None:
-            return results(program, program.placed.run(arrays), self._hooks, DeviceTensor.wrap)
-        return results(program, program.executable.run(arrays), self._hooks)
+            return results(program, program.placed.run(arrays), hooks, DeviceTensor.wrap)
+        return results(program, program.executable.run(arrays), hooks)
+
+    def _holds(self, function: Callable[..., Any], arrays: list[np.ndarray], captured: Iterable[Any]) -> bool:
+        """Whether defaults are what they were, and arrays as different from each other as they were."""
+        if self._keywords is not None and function.__kwdefaults__ is not self._keywords:
+            return False
+        left = self._left
+        if left is not None:
+            if left.defaults is not None and function.__defaults__ is not left.defaults:
+                return False
+            if left.held is not None and left.held.fetch() is None:
+                return False
+        if self._different and len({*map(id, arrays), *map(id, map(_array_of, captured))}) != self._different:
+            return False
+        return all(_is_own([*arrays, *self._beside], place) for place in self._places)
 
 
 def _array_of(value: Any) -> Any:

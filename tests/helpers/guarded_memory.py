@@ -211,7 +211,9 @@ def guards(at_end=True):
         patch.setattr(control, "rooms", layout.rooms)
         patch.setattr(executable, "_allocate", lambda shape, dtype: guarded(shape, dtype, told.at_end))
         call = runtime.callable_program
-        patch.setattr(runtime, "callable_program", lambda at, words: call(at, guarded_copy(words, read_only=False)))
+        patch.setattr(
+            runtime, "callable_program", lambda at, words, used: call(at, guarded_copy(words, read_only=False), used)
+        )
         patch.setattr(compiler, "CpuExecutable", Guarded)
         yield told
 

@@ -32,8 +32,9 @@ class NumbaCpu:
         lowered = time.perf_counter()
         kernels, uses = planning.records(laid, text.symbol)
         begun = time.perf_counter()
-        made = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=uses)
-        code = Native(*made, 1e3 * (time.perf_counter() - begun))
+        linked = text.named(uses)
+        made = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=linked)
+        code = Native(*made, 1e3 * (time.perf_counter() - begun), uses)
         arrays = [(node.shape, str(node.type)) for node in laid.arrays]
         layout = Layout(arrays, laid.workspace, laid.outputs)
         if name is not None:
@@ -67,10 +68,10 @@ def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
         return None
     kernels, uses = loaded
     begun = time.perf_counter()
-    kept = store.kept(found.text.symbol, lambda: _needs(found.text), uses)
+    kept = store.kept(found.text.symbol, lambda: _needs(found.text), found.text.named(uses))
     if kept is None:
         return None
-    code = Native(*kept, 1e3 * (time.perf_counter() - begun))
+    code = Native(*kept, 1e3 * (time.perf_counter() - begun), uses)
     spent = 1e3 * (read - begin), 1e3 * (time.perf_counter() - read)
     return CpuExecutable(graph, found.text, found.layout, code, kernels, *spent, plan)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,15 +30,15 @@ class Program:
     text : str
         LLVM IR.
     params : numpy.ndarray
-        64-bit words.
+        64-bit words, of which the first one, the address of the thread pool's state, is another in another process.
     libraries : frozenset of Type
         The types of which it multiplies matrices.
     calls : tuple of host.Call
         What it asks Python for; they must live as long as the program may run.
     loops : bool
         Whether it has loops of its own, which LLVM is to optimize, and which may be interrupted.
-    state : int or None
-        Which word is the address of the thread pool's state, the only one that is another in another process.
+    kernels : mapping of int to str
+        Which words are the addresses of kernels, and of which; they are 0 here.
     """
 
     symbol: str
@@ -47,7 +47,19 @@ class Program:
     libraries: frozenset[Type]
     calls: tuple[host.Call, ...]
     loops: bool
-    state: int | None
+    kernels: Mapping[int, str]
+
+    def function(self, code: Code, kernels: Mapping[str, Code]) -> Callable[..., bool]:
+        """The function that Python calls the program's code by, with that of its kernels."""
+        words, used = self.params.copy(), [kernels[name] for name in self.kernels.values()]
+        words[list(self.kernels)] = [one.address for one in used]
+        launch = runtime.callable_program(code, words, used)
+        return host.raising(launch) if self.calls else launch
+
+    def named(self, kernels: Mapping[str, Code]) -> dict[str, Code]:
+        """The kernels that the text has the names of, which its code is linked with."""
+        words = set(self.kernels.values())
+        return {name: code for name, code in kernels.items() if name not in words}
 
 
 @dataclass(frozen=True)
@@ -71,11 +83,12 @@ class Layout:
 
 @dataclass(frozen=True)
 class Native:
-    """The native code of a program: the code, where it came from, and what getting it took."""
+    """The native code of a program: the code, where it came from, what getting it took, and its kernels by name."""
 
     code: Code
     origin: str
     milliseconds: float
+    kernels: Mapping[str, Code]
 
 
 def own_code(text: Program, origin: str, milliseconds: float = 0.0) -> KernelRecord | None:
@@ -113,8 +126,7 @@ class CpuExecutable:
         self.own = own_code(text, native.origin, native.milliseconds)
         self.lower_ms, self.native_ms = lower_ms, native_ms
         self.symbol = text.symbol
-        launch = runtime.callable_program(native.code, text.params)
-        launch = host.raising(launch) if text.calls else launch
+        launch = text.function(native.code, native.kernels)
         self.launch = self._with_workspace(launch, layout.workspace) if layout.workspace else launch
         self._calls = text.calls
         self._shapes = [(shape, normalize(type_).dtype) for shape, type_ in layout.arrays]

@@ -60,6 +60,8 @@ class List(Scope):
 
     def _run(self, run: Run) -> None:
         """Add a run of a kernel to the list: what :func:`_text` reads."""
+        if not run.blas:
+            self.w.module.declare(run.kernel, "void", ["ptr"] * 4)
         number = self._kernels.setdefault(run.kernel, len(self._kernels))
         self._list += [number, int(run.blas), run.count, run.grain, len(run.buffers), len(run.words)]
         for owner, offset in run.buffers:

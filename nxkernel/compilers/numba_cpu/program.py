@@ -24,6 +24,8 @@ from nxkernel.types import Type
 
 #: Places of a kernel in one loop up to which it is inlined however long it takes, and the work of one for more places.
 _PLACES, _SHORT = 4, 200
+#: So many words of a kernel are copied at a time: those of a vector.
+_TOGETHER = 8
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Run:
     work : int
         Of each of them; 0 for steps that are not worth sharing.
     blas : bool
-        Whether it calls BLAS, which then has one thread.
+        Whether it calls BLAS, which then has one thread; the program has such kernels in its text.
     """
 
     kernel: str
@@ -155,7 +157,6 @@ class Scope:
             # Steps that must follow each other are no work worth sharing.
             work = 0 if bound.in_order else bound.work
             table = self._run(Run(bound.nest.key, bound.buffers, words, bound.count, work))
-            self._declare_kernel(bound.nest.key)
         names = [op.extra.name for op in bound.nest.ops() if op.name == "njit"]
         if names:
             place = len(bound.buffers) + [kind for kind, *_ in bound.nest.words()].index("failure")
@@ -198,9 +199,6 @@ class Scope:
         """A name for where a value is, the same for all versions of what is in a buffer."""
         return (id(self), *self.plan.place[node])
 
-    def _declare_kernel(self, symbol: str) -> None:
-        self.w.module.declare(symbol, "void", ["ptr"] * 4)
-
     def _run(self, run: Run) -> Value | None:
         """Fill a table with the addresses of buffers and with words, and run a kernel on it.
 
@@ -209,15 +207,21 @@ class Scope:
         w, b = self.w, self.b
         if run.blas:
             b.do(f"call void @nxk_blas_alone({w.state})")
-        table = self._filled(run.buffers, run.words)
-        w.share(run.kernel, w.word(run.count), w.word(run.grain), table)
+        # What each run has comes first: the places of these words depend on nothing else of it.
+        kernel = Value("ptr", 1, f"@{run.kernel}") if run.blas else w.kernel(run.kernel)
+        count, grain = w.word(run.count), w.word(run.grain)
+        w.share(kernel, count, grain, table := self._filled(run.buffers, run.words))
         if run.blas:
             b.do(f"call void @nxk_blas_back({w.state})")
         return table
 
     def _filled(self, buffers: Sequence[tuple[Expr, int]], words: list[int]) -> Value:
-        """A table with the addresses of buffers, and words out of the program's table."""
+        """A table with the addresses of buffers, and words out of the program's table.
+
+        Their number is rounded up: programs with somewhat more or fewer words are the same then, as a rule.
+        """
         w, b = self.w, self.b
+        words = [*words, *[0] * (-len(words) % _TOGETHER)]
         table = self._table(buffers, len(words))
         if words:
             first = b.offset(PARAMS, "i64", w.integer(len(w.words)))
@@ -249,7 +253,6 @@ class Scope:
             return
         memory = [self._memory(whole, *place) for place in launch.memory]
         self._run(Run(launch.symbol, memory, list(launch.words), launch.count, launch.work))
-        self._declare_kernel(launch.symbol)
 
     @staticmethod
     def _memory(whole: Whole, kind: str, number: int) -> tuple[Expr, int]:

@@ -117,7 +117,7 @@ def write(name: str, text: Program, layout: Layout, kernels: Sequence[KernelReco
         "loops": text.loops,
         "libraries": sorted(text.libraries),
         "blas": libraries.control() if text.libraries else None,
-        "state": text.state,
+        "kernels": list(text.kernels.items()),
         "layout": [layout.arrays, layout.workspace, layout.outputs],
         "lines": [[one.kind, one.title, one.symbol, one.moved, one.operations, one.continues] for one in kernels],
         "places": ["" if one.symbol.startswith("nxk_") and one.origin in _OWN_CODE else one.origin for one in kernels],
@@ -137,9 +137,8 @@ def read(name: str) -> Found | None:
     if used and libraries.control() != said["blas"]:
         return None
     words = np.frombuffer(data, "<i8", offset=_SIZE.size + size).astype(np.int64)
-    if said["state"] is not None:
-        words[said["state"]] = threads.STATE.ctypes.data
-    text = Program(said["symbol"], "", words, used, (), said["loops"], said["state"])
+    words[0] = threads.STATE.ctypes.data
+    text = Program(said["symbol"], "", words, used, (), said["loops"], dict(said["kernels"]))
     arrays, workspace, outputs = said["layout"]
     layout = Layout(
         [(tuple(shape), type_) for shape, type_ in arrays], workspace, [(kind, place) for kind, place in outputs]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -139,7 +139,7 @@ def prepare() -> None:
     threads.start()
 
 
-def callable_program(code: Code, params: np.ndarray) -> Callable[..., bool]:
+def callable_program(code: Code, params: np.ndarray, kernels: Sequence[Code] = ()) -> Callable[..., bool]:
     """A Python function that runs a program: it takes arrays, inputs then outputs, and says whether it could.
 
     Parameters
@@ -148,6 +148,8 @@ def callable_program(code: Code, params: np.ndarray) -> Callable[..., bool]:
         Of ``void program(ptr pointers, ptr params)``; kept by the function, so that nothing runs that is not there.
     params : numpy.ndarray
         Its parameters as 64-bit words; kept alive by the function.
+    kernels : sequence of Code, optional
+        Those whose addresses are among the words; kept, too.
 
     Returns
     -------
@@ -156,14 +158,14 @@ def callable_program(code: Code, params: np.ndarray) -> Callable[..., bool]:
     """
     words = np.array([code.address, params.ctypes.data, id(True), id(False)], dtype=np.int64)
     holder = _Words(words)
-    holder.kept = code, params
+    holder.kept = code, params, tuple(kernels)
     return _new_function(ctypes.byref(_method()), holder, None)
 
 
 class _Words(np.ndarray):
     """An array that keeps alive what its words are the addresses of."""
 
-    kept: tuple[Code, np.ndarray]
+    kept: tuple[Code, np.ndarray, tuple[Code, ...]]
 
     def __new__(cls, words: np.ndarray) -> _Words:
         return words.view(cls)

@@ -100,7 +100,7 @@ class Spread(LoopParts):
         each = _work(self.control.parts[1])
         name = self._function()
         grain = w.word(max(1, WORTH // each))
-        w.share(name, turns, grain, table)
+        w.share(Value("ptr", 1, f"@{name}"), turns, grain, table)
         w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))
         for place, operand in enumerate(self.node.operands[:count]):
             result = self.results[place]

@@ -37,9 +37,9 @@ class Clock:
         self._words = np.zeros(2 * len(kernels) + 2, dtype=np.int64)
         text = program.write(plan, len(graph.parameters), graph.updates, _TimedWriter(self._words, [*kernels, plan]))
         _, uses = planning.records(plan, text.symbol)
-        code, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=uses)
-        launch = runtime.callable_program(code, text.params)
-        self._launch = host.raising(launch) if text.calls else launch
+        linked = text.named(uses)
+        code, _ = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=linked)
+        self._launch = text.function(code, uses)
         self._calls = text.calls
         self._made = [np.empty(node.shape, node.type.dtype) for node in plan.arrays]
         self._workspace = plan.workspace

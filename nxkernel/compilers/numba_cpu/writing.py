@@ -1,8 +1,9 @@
 """Writing a program: its text and words, and the function that is being written.
 
 ``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit
-words: the state of the thread pool, then for each step its offsets, sizes, strides and constants. The text has no
-number that depends on a shape, so that a new shape is a new table for the same program.
+words: the state of the thread pool, then for each step the address of its kernel, its offsets, sizes, strides and
+constants. The text has no number that depends on a shape, so that a new shape is a new table for the same program, and
+no name of a kernel, so that programs which differ by their kernels alone are one.
 """
 
 from __future__ import annotations
@@ -83,6 +84,9 @@ class Writer:
         What the program is given.
     function : Function
         The one that is being written.
+    words : list of int
+    kernels : dict
+        Which words are to be the addresses of kernels, and of which.
     loops : bool
         Whether the program has loops of its own.
     helpers : list of str
@@ -95,13 +99,14 @@ class Writer:
         self.module = Module()
         signature = [("pointers", "ptr"), ("params", f"ptr noalias readonly dereferenceable({_SIZE})")]
         self.function = Function(Builder(self.module, _NAME, "void", signature, attributes="nounwind"))
-        self.words: list[int] = []
+        self.words = [threads.STATE.ctypes.data]
+        self.kernels: dict[int, str] = {}
         self.libraries: set[Type] = set()
         self.calls: list[host.Call] = []
         self.loops = False
         self.helpers: list[str] = []
         self.readable: int | None = None
-        self._keyed: dict[object, int] = {}
+        self._keyed: dict[object, int] = {"state": 0}
         self._tags: dict[object, int] = {}
         self.pointers, self.params = POINTERS, PARAMS
         self._functions = 0
@@ -109,7 +114,7 @@ class Writer:
     @property
     def state(self) -> Value:
         """The address of the thread pool's state."""
-        return self.word(threads.STATE.ctypes.data, "ptr", key="state")
+        return self.word(self.words[0], "ptr", key="state")
 
     @property
     def b(self) -> Builder:
@@ -154,6 +159,12 @@ class Writer:
             if key is not None:
                 self._keyed[key] = place
         return self.b.load(kind, self.b.offset(PARAMS, "i64", self.integer(place)), invariant=True)
+
+    def kernel(self, name: str) -> Value:
+        """The address of a kernel, which is known where the program is made."""
+        address = self.word(0, "ptr", key=("kernel", name))
+        self.kernels[self._keyed["kernel", name]] = name
+        return address
 
     def apart(self, tag: object) -> str:
         """What an access to memory says of it: whose memory it is, and that nobody else's is the same."""
@@ -211,10 +222,10 @@ class Writer:
         check = functions.define_check(self.module)
         self.leave_if(self.b.call(check, "i1", 1, self.word(call.number), failure))
 
-    def share(self, kernel: str, count: Value, least: Value, table: Value) -> None:
+    def share(self, kernel: Value, count: Value, least: Value, table: Value) -> None:
         """Run a kernel on the threads, each of which takes at least so many of its steps at a time."""
         self.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
-        self.b.do(f"call void @nxk_run(ptr @{kernel}, {count}, {least}, {table}, {self.state})")
+        self.b.do(f"call void @nxk_run({kernel}, {count}, {least}, {table}, {self.state})")
 
     def copy(self, target: Value, source: Value, size: int) -> None:
         """Copy bytes."""
@@ -223,8 +234,6 @@ class Writer:
 
     def _sized(self, text: str) -> str:
         """The text with the size of the table of words, which metadata says in a node of its own."""
-        if not self.words:
-            self.words.append(0)
         size = 8 * (self.readable or len(self.words))
         text = text.replace(f"!dereferenceable !{_SIZE}", "!dereferenceable !1")
         return "\n".join([text.replace(_SIZE, str(size)), f"!1 = !{{i64 {size}}}"])
@@ -245,5 +254,5 @@ class Writer:
             frozenset(self.libraries),
             tuple(self.calls),
             self.loops,
-            self._keyed.get("state"),
+            self.kernels,
         )

@@ -17,12 +17,12 @@ def test_the_table_of_words_is_never_empty(writer):
 def test_words_of_one_key_are_one(writer):
     for key in ("a", "b", "a", None, None):
         writer.word(7, key=key)
-    assert writer.finish().params.tolist() == [7, 7, 7, 7]
+    assert writer.finish().params.tolist()[1:] == [7, 7, 7, 7]
 
 
 def test_words_beyond_the_signed_range(writer):
     writer.word((1 << 64) - 1)
-    assert writer.finish().params.tolist() == [-1]
+    assert writer.finish().params.tolist()[1:] == [-1]
 
 
 def test_memory_that_is_apart_says_so(writer):
