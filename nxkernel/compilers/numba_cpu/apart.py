@@ -74,6 +74,7 @@ def do(work: Callable[[], Made]) -> Made:
         return work()
     _give_back_locks()
     if not _started:
+        forks.watch()
         _thread.start_new_thread(_work, (_jobs, _busy))
         _started = True
     job = _Job(work)

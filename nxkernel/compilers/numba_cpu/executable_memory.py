@@ -188,6 +188,7 @@ def _map(size: int, protection: int) -> int:
 
 
 def _new(size: int) -> _Slab:
+    forks.watch()
     size = max(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE, SLAB)
     return _Slab(_map(size, _READ | _RUN), size)
 
