@@ -14,6 +14,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.tracing import BodyTrace, VectorizedValueError
+from nxkernel.graph.traverse import post_order
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.primitives import Spec
@@ -90,8 +91,8 @@ def run_while(
                 doubted |= more
                 continue
             wanted = [
-                None if before is None else _next_spec(before.spec, after) if may_change else before.spec
-                for before, after, may_change in zip(given, found, open_, strict=True)
+                None if before is None else _next_spec(before, node, after) if may_change else before.spec
+                for before, node, after, may_change in zip(given, state, found, open_, strict=True)
             ]
             weak = [was and (is_number(after) or tracing.weak(after)) for was, after in zip(weak, found, strict=True)]
             settled = all(before is None or before.spec == spec for before, spec in zip(given, wanted, strict=True))
@@ -296,11 +297,16 @@ def scalar(value: Any, what: str) -> Operand:
     return apply(p.not_equal, value, zero)
 
 
-def _next_spec(before: Spec, after: Any) -> Spec:
+def _next_spec(start: Operand, node: Expr, after: Any) -> Spec:
     """Type and shape of a part of the state that began as a number, as one more turn gives it."""
+    before = start.spec
     if is_number(after):
         return Spec(types.merge(before.type, types.infer(after)), before.shape, before.names)
     type_ = before.type if before.type is after.type else _settled(before.type, after)
+    narrower = types.follows_numpy() and type_ is not before.type and types.is_of_numbers(before.type)
+    if narrower and node not in post_order([after]):
+        # Without a turn the number stays what it is; one that a turn computes with must fit.
+        type_ = held_beside(type_, start)
     return Spec(type_, before.shape, before.names) if before.shape else Spec(type_, after.shape, after.names)
 
 

@@ -426,3 +426,12 @@ def test_a_variable_that_no_turn_may_have_given_a_value_stays_refused():
         return found
 
     assert "`found` may have no value here" in message(f, np.array([1, 2, 3, 4]), kind=nx.errors.NxError)
+
+
+@pytest.mark.parametrize("begin", ["n", "1000", "-1"])
+@pytest.mark.parametrize("turns", [0, 2])
+@pytest.mark.parametrize("loop", ["for i in range(k):\n        y = x[i]", "for v in x[:k]:\n        y = v"])
+def test_a_number_that_no_turn_replaces_stays_what_it_is(run, begin, turns, loop):
+    """Held in the narrow type of what turns give, it would wrap around."""
+    f = run(f"@nx.defn(promotion='numpy')\ndef f(x, n, k):\n    y = {begin}\n    {loop}\n    return y\n")["f"]
+    assert f(np.array([3, 200, 7], np.uint8), 1000, turns) == (200 if turns else 1000 if begin == "n" else int(begin))

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from random_numpy_source.checking import REFUSALS, Difference
 from random_numpy_source.statements import Statement
 from random_numpy_source.writing import Program
+
+
+#: Seconds for one program: without the statement that counts, a loop does not end.
+PATIENCE = 5.0
+
+
+class _EndlessError(BaseException):
+    """A program does not end."""
 
 
 def shrunk(program: Program, check: Callable[[Program], int]) -> Program:
@@ -29,12 +39,27 @@ def shrunk(program: Program, check: Callable[[Program], int]) -> Program:
 
 def _differs(program: Program, check: Callable[[Program], int]) -> bool:
     try:
-        check(program)
+        with _bounded():
+            check(program)
     except Difference:
         return True
-    except (*REFUSALS, SyntaxError, NameError):
+    except (*REFUSALS, SyntaxError, NameError, _EndlessError):
         return False
     return False
+
+
+@contextlib.contextmanager
+def _bounded() -> Iterator[None]:
+    def stop(*_: object) -> None:
+        raise _EndlessError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _smaller(program: Program) -> Iterator[Program]:
