@@ -84,15 +84,16 @@ class Exchange:
         for place, variable in enumerate(self.variables):
             if not _is_shared(variable):
                 continue
-            content = variable.value.root.content()
+            before = content = variable.value.root.content()
             for number, value, kept in zip(numbers, values, self._kept, strict=True):
                 # A new array is in none of the caller's, and one of another shape or type never in this one.
                 if not kept or (value.type, value.shape) != (content.type, content.shape):
                     continue
                 there = comparison.equal(number, place)
                 (content,) = control.choose(there, lambda v=value: [v], lambda v=content: [v])
-            brought_home(variable.value.root)
-            variable.value.root.write(content)
+            if content is not before:
+                brought_home(variable.value.root)
+                variable.value.root.write(content)
 
     def look_back(self, variables: Sequence[Any], values: Sequence[Any]) -> None:
         """Refuse assignments after the loop into arrays of which only the running program knows whose they are."""

@@ -40,6 +40,34 @@ def test_exchanged_arrays(function, count, turns):
         np.testing.assert_allclose(one, other)
 
 
+def halved_on_one_side(a, turns):
+    if a.sum() > 100:
+        return np.sum(a)
+    while turns > 0:
+        a = a / 2
+        turns = turns - 1
+    return np.sum(a)
+
+
+def halved_in_a_loop(a, turns):
+    total = np.zeros(8)
+    for _ in range(turns):
+        part = a
+        for _ in range(turns):
+            part = part * 0.5
+        total += part
+    return total
+
+
+@pytest.mark.parametrize("turns", [0, 3])
+@pytest.mark.parametrize("function", [doubled, halved_on_one_side, halved_in_a_loop])
+def test_a_name_that_is_bound_anew_changes_no_array(function, turns):
+    mine = X.copy()
+    mine.flags.writeable = False
+    found = nx.defn(function, promotion="numpy")(mine, np.int64(turns))
+    np.testing.assert_allclose(np.asarray(found), function(X, turns))
+
+
 def test_an_array_that_is_written_to_and_lost():
     @nx.defn(promotion="numpy")
     def lost(a, turns):
