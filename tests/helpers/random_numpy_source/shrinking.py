@@ -12,7 +12,6 @@ from random_numpy_source.checking import REFUSALS, Difference
 from random_numpy_source.statements import Statement
 from random_numpy_source.writing import Program
 
-
 #: Seconds for one program: without the statement that counts, a loop does not end.
 PATIENCE = 5.0
 
