@@ -1,7 +1,8 @@
 """The runtime of definitions: what the calls that :mod:`nxkernel.defn.syntax` makes of a person's code go to."""
 
-from nxkernel.defn.flow.choices import and_, if_, if_exp, if_return, is_, not_, or_
+from nxkernel.defn.flow.choices import and_, if_, if_exp, if_return, not_, or_
 from nxkernel.defn.flow.functions import fn
+from nxkernel.defn.flow.identity import is_
 from nxkernel.defn.flow.items import get_item, in_place, set_item
 from nxkernel.defn.flow.loops import for_, while_
 from nxkernel.defn.flow.membership import contains, key, member

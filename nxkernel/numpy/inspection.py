@@ -11,6 +11,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.errors import TracedValueError, message
 from nxkernel.graph.expr import Expr
+from nxkernel.numpy import roots
 from nxkernel.numpy.array import Array, Value, as_value, type_of
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import is_number, operand
@@ -55,6 +56,7 @@ def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     if a is b:
         return math.prod(np.shape(a)) > 0
     if isinstance(a, Array) and isinstance(b, Array):
+        roots.before_compared(a.root, b.root)
         if a.root is not b.root or not math.prod(a.shape) or not math.prod(b.shape):
             return False
         if _is_whole(a) or _is_whole(b) or a.shows_same(b):

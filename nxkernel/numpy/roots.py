@@ -35,7 +35,8 @@ class Root:
         self.shape, self.type = value.shape, value.type
         #: Makes the error for whoever writes there, where only the running program knows whose place it is.
         self.doubt: Callable[[], Exception] | None = None
-        #: Which other places it may be, where only the running program knows that; asked before reading and writing.
+        #: Which other places it may be, where only the running program knows that; asked before it is read, written to
+        #: or compared.
         self.aliases: Any = None
         #: How often something was written there.
         self.writes = 0
@@ -85,3 +86,10 @@ class Root:
                     "Pass it as an argument and return the changed array.",
                 )
             )
+
+
+def before_compared(one: Root, other: Root) -> None:
+    """Refuse to tell whether two places are one, where only the running program knows which one is meant."""
+    for root, beside in ((one, other), (other, one)):
+        if root is not beside and root.aliases is not None:
+            root.aliases.before_compared(beside)

@@ -74,8 +74,8 @@ class PlainRuntime:
     def not_(self, value, site=None):
         return not value
 
-    def is_(self, value, truth, site=None):
-        return value is truth
+    def is_(self, one, other, site=None):
+        return one is other
 
     def text(self, *parts):
         conversions = {"": lambda value: value, "r": repr, "s": str, "a": ascii}

@@ -14,7 +14,7 @@ from typing import Any
 from nxkernel.defn import places
 from nxkernel.defn.flow import sites
 from nxkernel.defn.flow.given import own_copy
-from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.errors import NxError, NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.array import Array
 from nxkernel.numpy.roots import Root
@@ -72,18 +72,43 @@ class Aliases:
                 found.append(self)
                 _journal().append((source, self))
 
+    def before_compared(self, other: Root | None = None) -> None:
+        """Refuse to tell whether an array is the one in another place, or which object it is, where it may be several.
+
+        Raises
+        ------
+        TracedValueError
+        """
+        if other is not None:
+            beside = {other} if other.aliases is None else {other, *other.aliases.sources}
+            if beside.isdisjoint(self.sources) or (other.aliases is not None and other.aliases.group is self.group):
+                return
+        if self.sources:
+            raise TracedValueError(
+                message(
+                    f"whether {self.shown} is another array is asked: which array it is, only the running program "
+                    "knows.",
+                    f"That is decided in {self._decided}",
+                    "Keep a number beside it that says which one it is, and ask for that.",
+                )
+            )
+
     @property
     def shown(self) -> str:
         """Its name for people."""
         return "what a choice gave" if " " in self.name else f"`{self.name}`"
 
+    @property
+    def _decided(self) -> str:
+        """The line of the choice or loop that made it."""
+        return f"{sites.name(self.site)}:  {places.code_at(self.site[0], self.site[1])}"
+
     def _refusal(self, what: str) -> NxError:
         own = own_copy("x" if " " in self.name else self.name)
-        decided = f"{sites.name(self.site)}:  {places.code_at(self.site[0], self.site[1])}"
         return NxTypeError(
             message(
                 f"{what}: which array {self.shown} is, only the running program knows.",
-                f"That is decided in {decided}",
+                f"That is decided in {self._decided}",
                 f"Wherever it is assigned, let it be an array of its own: {own}.",
             )
         )

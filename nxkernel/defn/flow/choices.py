@@ -129,15 +129,6 @@ def not_(value: Any, site: Any = None) -> Any:
     return made
 
 
-def is_(value: Any, truth: bool, site: Any = None) -> Any:
-    """``value is True``, ``value is False``: of Python's truth values, which comparisons of its numbers give, too."""
-    if not is_traced(value):
-        return known(value) is truth
-    if not (variables.is_value(value) and operand(value).type is types.bool_ and tracing.weak(operand(value))):
-        return False
-    return value if truth else not_(value, site)
-
-
 def _is_truth(value: Any) -> bool:
     """Whether a value is of the type that comparisons give."""
     if isinstance(value, bool):

@@ -12,7 +12,7 @@ from typing import Any
 from nxkernel import numba_functions
 from nxkernel import types as face
 from nxkernel.defn import refusals
-from nxkernel.defn.flow import builtins, mathematics, membership, once, saying
+from nxkernel.defn.flow import builtins, identity, mathematics, membership, once, saying
 from nxkernel.defn.flow.sequences import product
 from nxkernel.defn.flow.sites import is_raised
 from nxkernel.defn.states import installed_file
@@ -23,7 +23,12 @@ from nxkernel.ops.njit import njit_map
 
 _PACKAGE = os.path.join(os.path.dirname(face.__file__), "")
 _CACHED = type(functools.cache(len))
-_TWINS: dict[Any, Callable[..., Any]] = {**builtins.TWINS, **mathematics.TWINS, itertools.product: product}
+_TWINS: dict[Any, Callable[..., Any]] = {
+    **builtins.TWINS,
+    **identity.TWINS,
+    **mathematics.TWINS,
+    itertools.product: product,
+}
 
 
 def fn(function: Any) -> Any:

@@ -49,6 +49,11 @@ def _assignment(node: ast.expr) -> ast.NamedExpr | None:
     return next((each for each in own([node]) if isinstance(each, ast.NamedExpr)), None)
 
 
+def _is_no_truth(node: ast.expr) -> bool:
+    """Whether a value is a constant such as None, which is no truth value and no array."""
+    return isinstance(node, ast.Constant) and type(node.value) is not bool
+
+
 class Expressions(ast.NodeTransformer):
     """Rewrites expressions in place.
 
@@ -143,7 +148,7 @@ class Expressions(ast.NodeTransformer):
         return self._chain(left, node.ops, [self.visit(operand) for operand in operands], node)
 
     def _compared(self, left: ast.expr, operation: ast.cmpop, right: ast.expr, near: ast.Compare) -> ast.expr:
-        if isinstance(operation, ast.Is | ast.IsNot) and isinstance(right, ast.Constant) and type(right.value) is bool:
+        if isinstance(operation, ast.Is | ast.IsNot) and not any(map(_is_no_truth, (left, right))):
             made = at(runtime("is_", left, right, self.site(near)), near)
         elif isinstance(operation, ast.In | ast.NotIn):
             made = at(runtime("contains", left, right), near)
