@@ -60,7 +60,7 @@ class Collected:
     compares_memory : bool
         Whether something may be asked for that depends on which arrays share memory.
     told : list
-        Numbers and texts of which it matters then which object they are.
+        Numbers, texts and arrays that count by their contents, of which it matters then which object they are.
     reach : Reach
     """
 
@@ -222,6 +222,10 @@ class Collected:
             self._add(state, name, str(spec))
             self._kept.append(value)
             self.beside.append((name, value))
+            if read() is value:
+                # Arguments may be this very array.
+                self._watch(read, value)
+                self.told.append(value)
             return
         self._lead()
         first = next((place for place, known in enumerate(self.values) if known is value), None)

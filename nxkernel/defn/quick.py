@@ -306,8 +306,11 @@ class Shortcut:
                 return False
             if left.held is not None and left.held.fetch() is None:
                 return False
-        if self._different and len({*map(id, arrays), *map(id, map(_array_of, captured))}) != self._different:
-            return False
+        if self._different:
+            if len({*map(id, arrays), *map(id, map(_array_of, captured))}) != self._different:
+                return False
+            if not set(map(id, arrays)).isdisjoint(map(id, self._beside)):
+                return False
         return all(_is_own([*arrays, *self._beside], place) for place in self._places)
 
 

@@ -57,6 +57,19 @@ def one_dict():
     return x, x
 
 
+class Model:
+    table = np.arange(3.0)
+
+    def __init__(self):
+        self.weights = np.arange(3.0)
+
+    def which(self, x):
+        return 1 if x is self.weights else 2 if x is self.table else 3
+
+    def twice(self, x, y):
+        return (x * y).sum() + (1 if x is y else 0) + (10 if x is self.table else 0)
+
+
 def answers(wrap, function, calls):
     """What comes of calls, and what plain Python gives."""
     definition = wrap(function)
@@ -393,3 +406,34 @@ def test_assignments_into_what_methods_and_packages_read_are_refused(name):
             assert first == f"{function.__name__} assigns into a, whose memory {name} shares."
             assert last == "  Pass a copy: a.copy()."
     assert shared.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_an_argument_may_be_an_array_that_a_class_has():
+    model = Model()
+
+    def which(x):
+        return model.which(x)
+
+    definition = nx.defn(which, promotion="numpy")
+    other = np.arange(3.0)
+    for x in (model.weights, Model.table, other, other, Model.table, model.weights, other, Model.table):
+        assert int(definition(x)) == which(x)
+    before = Model.table
+    try:
+        Model.table = before.copy()
+        for x in (before, Model.table, before):
+            assert int(definition(x)) == which(x)
+    finally:
+        Model.table = before
+
+
+def test_arguments_may_be_one_array_that_a_class_has():
+    model, other = Model(), np.arange(3.0) + 1
+
+    def twice(x, y):
+        return model.twice(x, y)
+
+    definition = nx.defn(twice, promotion="numpy")
+    table = Model.table
+    for x, y in ((other, table), (table, table), (table, other), (other, other), (table, table), (other, table)):
+        assert float(definition(x, y)) == twice(x, y)
