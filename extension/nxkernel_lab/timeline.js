@@ -10,7 +10,7 @@ const KEPT = 2000, ROWS = 300;
 /** Milliseconds between what has come and asking for more. */
 const PAUSE = 250;
 
-const duration = (ms) => ms < 0.9995 ? `${(ms * 1e3).toFixed(0)} µs` : ms < 9.95 ? `${ms.toFixed(1)} ms` : ms < 999.5 ? `${ms.toFixed(0)} ms` : `${(ms / 1e3).toFixed(1)} s`;
+const duration = (ms) => ms > 0 && ms < 0.0009995 ? `${(ms * 1e6).toFixed(0)} ns` : ms < 0.9995 ? `${(ms * 1e3).toFixed(0)} µs` : ms < 9.95 ? `${ms.toFixed(1)} ms` : ms < 999.5 ? `${ms.toFixed(0)} ms` : `${(ms / 1e3).toFixed(1)} s`;
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString([], { hour12: false });
 function bytes(number) {

@@ -17,9 +17,11 @@ def duration(milliseconds: float) -> str:
 
     Examples
     --------
-    >>> duration(0.0123), duration(1.44), duration(41.2), duration(2300)
-    ('12 µs', '1.4 ms', '41 ms', '2.3 s')
+    >>> duration(0.00034), duration(0.0123), duration(1.44), duration(41.2), duration(2300)
+    ('340 ns', '12 µs', '1.4 ms', '41 ms', '2.3 s')
     """
+    if 0 < milliseconds < 0.0009995:
+        return f"{milliseconds * 1e6:.0f} ns"
     if milliseconds < 0.9995:
         return f"{milliseconds * 1e3:.0f} µs"
     if milliseconds < 999.5:

@@ -102,16 +102,19 @@ def _concerns_us(error: BaseException) -> bool:
 
 
 def _raised_in_definition(error: BaseException) -> bool:
-    """Whether code of the person's raised an error that nxkernel's frames were on the way to.
+    """Whether code of the person's, or what it calls, raised an error that nxkernel's frames were on the way to.
 
     One that came out of nxkernel itself is a mistake of ours, of which every frame counts.
     """
+    concerns_us = of_person = False
     traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
+    while traceback is not None:
+        if _is_own(traceback):
+            concerns_us, of_person = True, False
+        else:
+            of_person = of_person or places.is_users(traceback.tb_frame.f_code.co_filename)
         traceback = traceback.tb_next
-    if traceback is None or _is_own(traceback):
-        return False
-    return places.is_users(traceback.tb_frame.f_code.co_filename) and _concerns_us(error)
+    return concerns_us and of_person
 
 
 def show(

@@ -5,7 +5,16 @@ from nxkernel_lab.wording import amount, count, duration
 
 @pytest.mark.parametrize(
     ("milliseconds", "text"),
-    [(0.0, "0 µs"), (0.0004, "0 µs"), (0.9996, "1.0 ms"), (9.96, "10 ms"), (999.4, "999 ms"), (999.6, "1.0 s")],
+    [
+        (0.0, "0 µs"),
+        (0.0004, "400 ns"),
+        (0.0009994, "999 ns"),
+        (0.0009996, "1 µs"),
+        (0.9996, "1.0 ms"),
+        (9.96, "10 ms"),
+        (999.4, "999 ms"),
+        (999.6, "1.0 s"),
+    ],
 )
 def test_durations_change_unit_where_the_digits_do(milliseconds, text):
     assert duration(milliseconds) == text

@@ -127,6 +127,17 @@ def test_an_error_that_a_definition_raises_shows_the_persons_lines(shell):
     assert out.splitlines()[-1] == "ValueError: no mode saw"
 
 
+@pytest.mark.parametrize("call", ["wrong(1.0)", "wrong.why(1.0)", "%jit wrong(1.0)", "nx.grad(wrong)(1.0)"])
+def test_an_error_of_a_library_that_a_definition_calls_shows_no_frames_of_ours(shell, call):
+    out = shell.run(f"import numpy as np\n@nx.defn\ndef wrong(x):\n    return np.cumsumm(x)\n{call}").out
+    assert "nxkernel/" not in out
+    assert "hidden" not in out
+    assert [line for line in out.splitlines() if line.startswith("Cell ")] == [
+        "Cell In[1], line 5", "Cell In[1], line 4, in wrong(x)",
+    ]  # fmt: skip
+    assert out.splitlines()[-1] == "AttributeError: module 'numpy' has no attribute 'cumsumm'"
+
+
 def test_a_mistake_of_ours_shows_every_frame(shell, monkeypatch):
     monkeypatch.setattr(nxkernel.Definition, "_trace", None)
     out = shell.run("nx.jit(lambda x: x)(1.0)").out

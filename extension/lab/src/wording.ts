@@ -2,6 +2,9 @@
 
 /** A time in the unit that suits it. */
 export function duration(milliseconds: number): string {
+  if (milliseconds > 0 && milliseconds < 0.0009995) {
+    return `${(milliseconds * 1e6).toFixed(0)} ns`;
+  }
   if (milliseconds < 0.9995) {
     return `${(milliseconds * 1e3).toFixed(0)} µs`;
   }
