@@ -76,7 +76,11 @@ asanyarray = asarray
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """An array with at least one axis and its elements in C order, as :func:`numpy.ascontiguousarray`."""
-    return _at_least_1d(asarray(a, dtype, "C"))
+    from nxkernel.numpy.parts import Part
+    from nxkernel.numpy.shaping import without_gaps
+
+    found = asarray(a, dtype, "C")
+    return without_gaps(found) if isinstance(found, Part) else _at_least_1d(found)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:

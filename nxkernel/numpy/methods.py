@@ -41,14 +41,28 @@ _COMPARISON: dict[str, Callable[..., Any]] = {
 _UNARY: dict[str, Callable[..., Any]] = {"neg": e.negative, "pos": e.positive, "abs": e.absolute, "invert": e.invert}
 
 
-def _operator(function: Callable[..., Any], swapped: bool = False) -> Callable[..., Any]:
-    # `[0] * n` repeats a list, as Python does when asked again: n times, which has to be known.
-    repeats = function is e.multiply
+#: What Python's truth values are numbers in; those of NumPy are added and multiplied as truth values.
+_COUNTED = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "divmod"})
+
+
+def _counted(value: Any) -> Any:
+    """A truth value of Python's as the whole number that it is; anything else as it is."""
+    if isinstance(value, Scalar) and value.type is types.bool_ and tracing.weak(value.node):
+        return wrap(convert(value.node, types.s64))
+    return value
+
+
+def _operator(function: Callable[..., Any], name: str, swapped: bool = False) -> Callable[..., Any]:
     function = getattr(function, "as_operator", function)
+    is_counted = name in _COUNTED
 
     def method(self: Value, other: Any) -> Any:
-        if not is_operand(other) or (repeats and isinstance(other, list | tuple) and isinstance(self, Scalar)):
+        # `[0] * n` repeats a list, as Python does when asked again: n times, which has to be known.
+        repeats = name == "mul" and isinstance(other, list | tuple) and isinstance(self, Scalar)
+        if repeats or not is_operand(other):
             return NotImplemented
+        if is_counted:
+            self, other = _counted(self), _counted(other)
         return function(other, self) if swapped else function(self, other)
 
     return method
@@ -174,15 +188,15 @@ _OF_MEMORY = {
 
 def _install() -> None:
     for name, function in _BINARY.items():
-        setattr(Value, f"__{name}__", _operator(function))
-        setattr(Value, f"__r{name}__", _operator(function, swapped=True))
+        setattr(Value, f"__{name}__", _operator(function, name))
+        setattr(Value, f"__r{name}__", _operator(function, name, swapped=True))
         if name != "divmod":
             for cls in (Array, Part, Selected):
                 setattr(cls, f"__i{name}__", _in_place(function, f"{_SIGNS[name]}="))
     for name, function in _COMPARISON.items():
-        setattr(Value, f"__{name}__", _operator(function))
+        setattr(Value, f"__{name}__", _operator(function, name))
     for name, function in _UNARY.items():
-        setattr(Value, f"__{name}__", lambda self, function=function: function.as_operator(self))
+        setattr(Value, f"__{name}__", lambda self, function=function: function.as_operator(_counted(self)))
     install(Value, METHODS)
     for name, entry in _OF_MEMORY.items():
         setattr(Value, name, Hint(name, entry, "an array of a NumPy program"))

@@ -8,11 +8,12 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.numpy import compact, keys, layouts
+from nxkernel.numpy import bounds, compact, keys, layouts
 from nxkernel.numpy.array import Array, Scalar, Value, as_value, in_order_of, type_of, wrap
 from nxkernel.numpy.casting import cast
 from nxkernel.numpy.parts import Part, flipped
 from nxkernel.numpy.selected import Selected, lifted
+from nxkernel.numpy.spaced import Spaced
 from nxkernel.numpy.views import Along, Index, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, operand
@@ -89,8 +90,34 @@ def ravel(a: Any, order: str = "C") -> Any:
     """All elements along one axis, as :func:`numpy.ravel`."""
     value = as_array(a)
     if isinstance(value, Part):
-        return value if value.ndim == 1 else compact.with_shape(value, (-1,))
+        value = without_gaps(value)
+        found = value if value.ndim == 1 else compact.with_shape(value, (-1,))
+        if isinstance(a, Spaced) and a.is_view and (bounds.interval(a.spread.count)[0] or 0) < 2:
+            found.base.root.doubt = _of_a_single
+        return found
     return value.transposed(_axes_by(order, value)).contiguous().with_shape((value.size,))
+
+
+def without_gaps(part: Part) -> Part:
+    """A part of traced length itself where NumPy has its elements one after the other in memory, else a copy."""
+    first = next((axis for axis, size in enumerate(part.base.shape) if size != 1), 0)
+    base = part.base.contiguous()
+    if base is part.base:
+        if not any(part.stretches[first + 1 :]):
+            return part
+        base = Array.of(operand(base))
+    base.root.doubt = _of_a_single
+    return Part(base, part.stretches)
+
+
+def _of_a_single() -> NxTypeError:
+    return NxTypeError(
+        message(
+            "an array without gaps is assigned into, made of elements that are some places apart: a single one is seen "
+            "where it is, several are a copy, and how many there are only the running program knows.",
+            "x.flatten() is a copy always; x[...] = values assigns into the array itself.",
+        )
+    )
 
 
 def _axes_by(order: str, value: Array) -> Shape:

@@ -8,6 +8,7 @@ from typing import Any
 from nxkernel import types
 from nxkernel.calling import explained
 from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
 from nxkernel.hints import ATTRIBUTES, Hint
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import (
@@ -99,6 +100,26 @@ def power(left: Any, right: Any) -> Any:
     return elementwise.pow(left, right)
 
 
+def invert(value: Operand) -> Any:
+    """``~value``; by NumPy's rules a truth value of Python's is a whole number."""
+    if types.follows_numpy() and value.type is types.bool_ and tracing.weak(value):
+        value = convert(value, types.s64)
+    return comparison.bitwise_not(value)
+
+
+def _as_numpy(name: str, function: Callable) -> Callable:
+    """A function that by NumPy's rules is that of NumPy."""
+
+    def method(left: Any, right: Any) -> Any:
+        if types.follows_numpy():
+            from nxkernel.numpy import elementwise as of_numpy
+
+            return getattr(of_numpy, name).on_operands(left, right)
+        return function(left, right)
+
+    return method
+
+
 def _beyond(name: str, function: Callable) -> Callable:
     """A function that by NumPy's rules takes whole numbers that the type of the other side does not hold."""
 
@@ -117,8 +138,8 @@ _ARITHMETIC: dict[str, Callable] = {
     "sub": elementwise.subtract,
     "mul": elementwise.multiply,
     "truediv": _beyond("divide", elementwise.divide),
-    "floordiv": floor_divide,
-    "mod": floor_remainder,
+    "floordiv": _as_numpy("floor_divide", floor_divide),
+    "mod": _as_numpy("remainder", floor_remainder),
     "pow": power,
     "matmul": matrix_multiply,
     "and": comparison.bitwise_and,
@@ -138,7 +159,7 @@ _COMPARISON: dict[str, Callable] = {
 _UNARY: dict[str, Callable] = {
     "neg": elementwise.negate,
     "abs": elementwise.abs,
-    "invert": comparison.bitwise_not,
+    "invert": invert,
     "pos": lambda tensor: tensor,
 }
 

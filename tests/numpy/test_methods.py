@@ -1,11 +1,14 @@
 """Operators and methods of arrays and scalars, compared with NumPy's."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import nxkernel as nx
 from numpy_face import check
 from nxkernel.errors import NxAttributeError
+from source_text import module_of
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 
@@ -91,3 +94,18 @@ def test_partitions():
         return np.sort(other, axis=-1), np.take_along_axis(m, m.argpartition(1), axis=-1)[:, 1]
 
     check(f, M)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["~(k > 0)", "bool(k) + bool(k)", "-(k > 1)", "bool(k) * 3", "(k > 0) + (k > 1)", "~bool(a.any())", "~(a[0] > 0)",
+     "bool(k) - True", "(k == 2) ** 2", "a.any() + a.all()", "(k - 3) / 2 % 1", "-k / 2 % -1", "(1 - k) * 0.0 // 4"],
+)  # fmt: skip
+def test_truth_values_and_numbers_of_python_compute_as_python_has_them(formula):
+    """Those of NumPy are added and multiplied as truth values."""
+    source = f"def f(a, n):\n    r = np.zeros(n)\n    for k in range(n):\n        r[k] = {formula}\n    return r\n"
+    function, a = module_of(source)["f"], np.array([1.0, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted, found = function(a, 6), np.asarray(nx.defn(function, promotion="numpy")(a, 6))
+    assert found.tobytes() == wanted.tobytes()

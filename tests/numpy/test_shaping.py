@@ -5,6 +5,8 @@ import pytest
 
 import nxkernel as nx
 from numpy_face import check
+from nxkernel.errors import NxTypeError
+from source_text import module_of
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 
@@ -48,3 +50,14 @@ def test_an_array_without_axes_that_is_flipped_is_a_copy():
     expected = f(np.array(7.0))
     found = nx.defn(f, promotion="numpy")(np.array(7.0))
     assert [float(value) for value in found] == [7.0, -7.0] == [float(value) for value in expected]
+
+
+@pytest.mark.parametrize("part", ["a[k:-2:2].ravel()", "a[::2][k:].ravel()", "np.ascontiguousarray(a[::2][k:])"])
+def test_what_may_be_of_a_single_element_is_not_assigned_into(part):
+    """NumPy gives a view of one element, and a copy of several that are some places apart."""
+    source = (
+        "def f(a, n):\n    k = 0\n    for turn in range(n):\n        k = turn\n"
+        f"    z = {part}\n    z[:1] += 1\n    return a\n"
+    )
+    with pytest.raises(NxTypeError, match="a single one is seen where it is, several are a copy"):
+        nx.defn(module_of(source)["f"], promotion="numpy")(np.arange(6.0), 3)
