@@ -334,6 +334,5 @@ def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = (), writ
         scope.run()
     for place, number in updates:
         if plan.outputs[number] != ("input", place):
-            value = plan.arrays[plan.outputs[number][1]]
-            writer.copy(writer.pointer(place), scope.at(plan.outputs[number]), bytes_of(value))
+            writer.copy(writer.pointer(place), scope.at(plan.outputs[number]), bytes_of(plan.results[number]))
     return writer.finish()

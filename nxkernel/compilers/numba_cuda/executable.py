@@ -158,7 +158,8 @@ class Ready:
                 if watch is not None or not self._graphs.run(now):
                     do_all(program.steps, now)
                 for number, place in program.changed:
-                    source = made[self._results[number][0][1]]
+                    kind, where = self._results[number][0]
+                    source = (made if kind == "output" else given)[where]
                     device.copy(given[place].pointer, source.pointer, source.nbytes)
                 for place, _ in self.graph.updates:
                     if type(arrays[place]) is not DeviceArray:

@@ -172,3 +172,15 @@ def test_what_is_watched(device):
 def test_parameters_that_nobody_reads(device):
     (found,) = compiled(lambda x, y: y * 2, X, np.float64(3)).run([None, np.float64(3)])
     assert found.host() == 6.0
+
+
+def test_a_value_that_is_to_be_in_two_arguments(device):
+    def both(a, b):
+        for _ in range(3):
+            b += a
+        a[:] = b
+        return a.sum()
+
+    a, b = np.arange(4.0), np.ones(4)
+    found = nx.defn(both, promotion="numpy", compiler="numba_cuda")(a, b)
+    assert (float(np.asarray(found)), a.tolist(), b.tolist()) == (22.0, [1, 4, 7, 10], [1, 4, 7, 10])
