@@ -168,6 +168,11 @@ class Arguments:
         """The captured objects and those of options, which arguments may be."""
         return [*self.survey.objects, *(self._walk.objects if self._walk is not None else ())]
 
+    @property
+    def beside(self) -> list[tuple[str, Any]]:
+        """The captured arrays that count by their contents and those of options, with their names."""
+        return [*self.survey.beside, *(self._walk.beside if self._walk is not None else ())]
+
     def once(self) -> Once:
         """Finds arguments that are the same as others, or as what is captured."""
         return Once(self.arrays, self.objects)
@@ -247,7 +252,7 @@ class Arguments:
             For an array that is read-only, and one whose memory is also that of another argument or captured array.
         """
         captured = [self.arrays[number] for number in program.captured]
-        beside = self.survey.beside
+        beside = self.beside
         names = [*self.paths, *(name for name, _, _ in captured), *(name for name, _ in beside)]
         # What the caller passed, of which some were copied: it is in these that arrays share their memory.
         passed = [*self.values, *(array for _, _, array in captured), *(array for _, array in beside)]
@@ -430,7 +435,7 @@ class Arguments:
             )
             for path, spec, value in zip(self.paths, self.specs, self.values, strict=True)
         ]
-        known = Known(self.arrays, leads, self.objects)
+        known = Known(self.arrays, leads, self.objects, self.beside)
         return trace(
             name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords,
             self.hooks, self.order,

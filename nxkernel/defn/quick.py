@@ -214,7 +214,7 @@ class Shortcut:
         self._left = left if left.defaults or left.held else None
         self._places = program.changes
         #: What has memory of its own that is none of the program's arrays.
-        self._beside = [_array_of(value) for _, value in survey.beside]
+        self._beside = [_array_of(value) for _, value in arguments.beside]
         plain: tuple | None = None
         single = getattr(program.executable, "single", None)
         if single is not None and program.structure == containers.LEAF and not (program.changes or program.hooks):

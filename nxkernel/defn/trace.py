@@ -13,6 +13,7 @@ from nxkernel import primitives, types
 from nxkernel.defn import containers, faces, stored, subjects
 from nxkernel.defn.contents import elements
 from nxkernel.defn.delivery import Hook
+from nxkernel.defn.flow import given
 from nxkernel.defn.flow.unrolling import notes
 from nxkernel.defn.flow.variables import has_traced_length
 from nxkernel.defn.flow.watching import Watch
@@ -42,11 +43,14 @@ class Known:
         By identity, the functions, containers and objects that arrays are reached through.
     objects : sequence
         Other objects that arguments may be.
+    beside : sequence of (str, array)
+        Arrays that count by their contents, which nothing stands in for.
     """
 
     arrays: Sequence[tuple[str, Spec, Any]] = ()
     leads: Mapping[int, Any] = field(default_factory=dict)
     objects: Sequence[Any] = ()
+    beside: Sequence[tuple[str, Any]] = ()
 
     def at(self, kind: str, number: int) -> Any:
         """A captured ``"array"`` or another ``"object"``."""
@@ -265,6 +269,7 @@ def trace(
     run = Trace(capturing)
     views = _Views(run, capturing, known.leads)
     looks, stand_ins = views.looks(face), views.stand_ins(face)
+    given.keep(run, known.beside)
     asked = _asked[id(run)] = _Asked(hooks)
     try:
         with run, looks.rules():

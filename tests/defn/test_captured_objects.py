@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nxkernel as nx
+from nxkernel.errors import NxTypeError
 
 ONE = np.ones(3, np.float32)
 
@@ -427,3 +428,75 @@ def test_attributes_of_an_object_are_read_at_each_call():
         held.table[0] = number
         assert value(definition(x)) == [1.0 + number] * 3
     assert definition.cache_info().misses == 1
+
+
+class Tabulated:
+    table = np.arange(3.0)
+
+    def by_name(self, k, x):
+        t = self.table
+        t[k] = x
+        return t.sum() + self.table.sum()
+
+    def by_part(self, k, x):
+        t = self.table[1:]
+        t[k] = x
+        return t.sum() + self.table.sum()
+
+    def as_a_whole(self, k, x):
+        t = self.table
+        t += k
+        return t.sum() + self.table.sum() * x
+
+    def of_an_argument(self, k, x):
+        if x is self.table:
+            x[k] = 7.0
+        return x.sum() + self.table.sum()
+
+
+def named(k, x):
+    return TABULATED.by_name(k, x)
+
+
+def parted(k, x):
+    return TABULATED.by_part(k, x)
+
+
+def whole(k, x):
+    return TABULATED.as_a_whole(k, x)
+
+
+def passed(k, x):
+    return TABULATED.of_an_argument(k, x)
+
+
+TABULATED = Tabulated()
+
+
+@pytest.mark.parametrize("function", [named, parted, whole, passed])
+def test_an_array_that_a_class_has_is_not_assigned_into(function):
+    definition = nx.defn(function, promotion="numpy")
+    for _ in range(2):
+        with pytest.raises(NxTypeError) as found:
+            definition(1, Tabulated.table if function is passed else 5.0)
+        assert Tabulated.table.tolist() == [0.0, 1.0, 2.0]
+    lines = str(found.value).splitlines()
+    assert lines[0] == (
+        "TABULATED.table, an array that a class has or that a method reads, is assigned into: it would stay as it is."
+    )
+    assert lines[-1] == "  Make it an attribute of the object or an argument, or assign into a copy: x = x.copy()."
+
+
+def test_an_array_that_an_option_has_is_not_assigned_into_by_way_of_an_argument():
+    def filled(x, *, owner):
+        x[0] = 7.0
+        return x.sum() + owner.by_is(x)
+
+    class Owner:
+        table = np.arange(3.0)
+
+        def by_is(self, x):
+            return self.table.sum()
+
+    with pytest.raises(NxTypeError, match=r"^filled assigns into x, whose memory Owner\.table shares\."):
+        nx.defn(filled, promotion="numpy")(Owner.table, owner=Owner())

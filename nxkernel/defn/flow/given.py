@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from nxkernel import types
+from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import Trace
@@ -21,6 +24,7 @@ from nxkernel.operand import Operand, Proxy
 #: array, and whether nothing follows for tensors from what is assigned into it.
 _PLAIN = "arguments"
 #: Under which key, that names of tensors are bound anew by all assignments.
+_KEPT = "captured arrays that nothing stands in for"
 _ONLY_ARRAYS = "only arrays are assigned into"
 
 
@@ -134,6 +138,29 @@ def remember(run: Trace, node: Any, path: str, is_array: bool) -> None:
 def bind_tensors_anew(run: Trace) -> None:
     """From now on ``t[k] = v`` binds the name of a tensor to a new one, as in a cell, whose names are variables."""
     run.memory[_ONLY_ARRAYS] = True
+
+
+def keep(run: Trace, arrays: Sequence[tuple[str, Any]]) -> None:
+    """Remember captured arrays that nothing stands in for, and their names."""
+    run.memory[_KEPT] = arrays
+
+
+def refuse_kept(value: np.ndarray) -> None:
+    """Refuse to assign into what lies in a captured array that nothing stands in for: others would not see it.
+
+    Raises
+    ------
+    NxTypeError
+    """
+    for name, array in tracing.current().outermost.memory.get(_KEPT, ()):
+        if isinstance(array, np.ndarray) and np.may_share_memory(array, value):
+            raise NxTypeError(
+                message(
+                    f"{name}, an array that a class has or that a method reads, is assigned into: it would stay as it "
+                    "is.",
+                    "Make it an attribute of the object or an argument, or assign into a copy: x = x.copy().",
+                )
+            )
 
 
 def follow(before: Any, node: Any) -> None:

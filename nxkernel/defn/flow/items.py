@@ -12,7 +12,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.defn.flow import negative, updates
 from nxkernel.defn.flow.builtins import as_number
-from nxkernel.defn.flow.given import Given, assigned
+from nxkernel.defn.flow.given import Given, assigned, refuse_kept
 from nxkernel.defn.flow.membership import hashed
 from nxkernel.defn.flow.sequences import Counted
 from nxkernel.defn.flow.unassigned import is_unassigned
@@ -278,6 +278,7 @@ def set_item(value: Any, key: Any, new: Any) -> Any:
         value.write(_put(value.__nx_operand__(), key, new))
         return value
     if isinstance(value, np.ndarray) and tracing.current() is not None:
+        refuse_kept(value)
         value = operand(value)
     if not isinstance(value, Operand):
         value[hashed(key, "a dict is given a key") if isinstance(value, dict) else key] = new
@@ -313,4 +314,6 @@ def in_place(symbol: str, value: Any, other: Any) -> Any:
     if isinstance(value, Operand):
         assigned(value, whole=True)
         return plain(value, other)
+    if isinstance(value, np.ndarray) and tracing.current() is not None:
+        refuse_kept(value)
     return changing(value, other)
