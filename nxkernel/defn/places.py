@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from nxkernel.defn.states import installed_file
 from nxkernel.graph.expr import Source
@@ -46,7 +46,20 @@ def caller() -> str:
     if frame is None:
         return ""
     name = name_of(frame.f_code.co_filename)
+    if name.startswith("<"):
+        # Code that has no file, such as what %timeit makes of a line, stands in the cell that runs it.
+        name = _cell_around(frame) or name
     return name if name.startswith("cell ") else f"{name}, line {frame.f_lineno}"
+
+
+def _cell_around(frame: FrameType | None) -> str:
+    """The cell that runs some code; empty where none does."""
+    while frame is not None:
+        name = name_of(frame.f_code.co_filename)
+        if name.startswith("cell "):
+            return name
+        frame = frame.f_back
+    return ""
 
 
 #: How an error names the line that made a traced value: by its file, as it does not know about cells.

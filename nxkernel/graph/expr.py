@@ -122,6 +122,7 @@ class TracedValue(Operand):
             message(
                 "tensors are immutable: t[...] = v is not possible.",
                 "Use nx.put_slice(t, [start], values), which returns a new tensor.",
+                "In a function with @nx.defn, `t[...] = v` is part of the program.",
             )
         )
 

@@ -8,7 +8,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.defn import places
-from nxkernel.errors import CompilationError, NxValueError, TracedValueError
+from nxkernel.errors import CompilationError, NxTypeError, NxValueError, TracedValueError
 
 HERE = os.path.basename(__file__)
 
@@ -84,6 +84,16 @@ def test_the_line_of_a_traced_value_is_named_by_its_cell(run, cells):
         "  While a definition is traced its tensors have a type and a shape but no data yet.\n"
         "  Write nx.select(condition, a, b), or make the condition an option: def f(x, *, flag=True).\n"
         "  `if` and `while` of traced values are part of the program in a function with @nx.defn."
+    )
+
+
+def test_an_assignment_in_a_function_that_is_not_rewritten_names_the_decorator(run, cells):
+    f = run("def f(a):\n    out = a * 0\n    out[0] = a[1]\n    return out", file="<9>")["f"]
+    assert error(NxTypeError, nx.jit(f), np.ones(3)) == (
+        "tensors are immutable: t[...] = v is not possible.\n"
+        "  cell 9, line 3:  out[0] = a[1]\n"
+        "  Use nx.put_slice(t, [start], values), which returns a new tensor.\n"
+        "  In a function with @nx.defn, `t[...] = v` is part of the program."
     )
 
 

@@ -58,3 +58,10 @@ def test_cells_have_names_while_nxkernel_is_loaded(shell):
     assert places.name_of("/home/a/train.py") == "train.py"
     nx.unload_ipython_extension(shell.ip)
     assert places.name_of(file) != "cell 7"
+
+
+@pytest.mark.parametrize("command", ["%timeit -n1 -r1", "%time", "%prun -q"])
+def test_what_a_line_is_timed_with_stands_in_its_cell(shell, command):
+    shell.run("%%defn\ndef halve(x):\n    return x / 2")
+    assert shell.run(f"{command} halve(1.0)").success
+    assert [event.where for event in nx.events(shell.ns["halve"], "miss")] == ["cell 2"]
