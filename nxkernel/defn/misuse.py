@@ -7,6 +7,7 @@ import dis
 import functools
 import re
 import sys
+import types
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -166,8 +167,19 @@ def is_of_traced(error: Exception) -> bool:
         return False
     if not places.is_users(code.co_filename) and any(map(_holds_traced, trail.tb_frame.f_locals.values())):
         return True
-    is_raised = code.co_code[trail.tb_lasti] == dis.opmap["RAISE_VARARGS"]
-    return not is_raised and _NAMED.search(str(error)) is not None
+    if code.co_code[trail.tb_lasti] == dis.opmap["RAISE_VARARGS"]:
+        return False
+    if getattr(error, "obj", None) is not None:
+        # It says itself whose attribute is missing.
+        return _holds_traced(error.obj)
+    return any(not _has_class(trail.tb_frame, found[0]) for found in _NAMED.finditer(str(error)))
+
+
+def _has_class(frame: types.FrameType, name: str) -> bool:
+    """Whether a class of that name is the person's."""
+    values = [*frame.f_locals.values(), *frame.f_globals.values()]
+    kinds = [value if isinstance(value, type) else type(value) for value in values]
+    return any(kind.__name__ == name and not kind.__module__.startswith("nxkernel.") for kind in kinds)
 
 
 def _holds_traced(value: Any) -> bool:

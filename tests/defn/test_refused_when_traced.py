@@ -472,3 +472,26 @@ def test_what_is_refused(run, code, text):
     with pytest.raises(NxError) as raised:
         run(f"@nx.defn\n{code}\n", {"np": np, "nx": nx, "W": np.zeros(3)})["f"](*arguments)
     assert str(raised.value) == text
+
+
+class Part:
+    """A class of the person's whose name is that of one of the package's."""
+
+
+def missing(x):
+    return x.sum() + Part().size
+
+
+def added(x):
+    part = Part()
+    return x.sum() + (part + 1)
+
+
+@pytest.mark.parametrize(("function", "error"), [(missing, AttributeError), (added, TypeError)])
+def test_a_mistake_with_an_object_of_the_persons_is_told_as_python_tells_it(function, error):
+    x = np.ones(2)
+    with pytest.raises(error) as plain:
+        function(x)
+    with pytest.raises(error) as found:
+        nx.defn(function, promotion="numpy")(x)
+    assert str(found.value) == str(plain.value)
