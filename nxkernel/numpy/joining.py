@@ -248,6 +248,9 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 
     values = [as_value(value) for value in args]
     shape = common_shape(*values)
+    if all(isinstance(value, Array) and value.shape == shape for value in values):
+        # NumPy gives the arrays themselves, which may be assigned into.
+        return tuple(values)
     return tuple(broadcast_to(value, shape) for value in values)
 
 

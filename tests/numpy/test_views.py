@@ -122,6 +122,7 @@ WHOLE = [
     "a.real",
     "np.asarray(a)",
     "a.reshape(2, 3)",
+    "np.broadcast_arrays(a, np.ones((2, 3)))[0]",
 ]
 
 
