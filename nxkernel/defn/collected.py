@@ -92,6 +92,8 @@ class Collected:
         #: What is to be looked into later, and what is around it.
         self._later: collections.deque[tuple] = collections.deque()
         self._deep = 0
+        #: Arrays that count by their contents, and are the same ones when somebody looks again.
+        self._lasting: list[tuple[Callable[[], Any], Any]] = []
         #: By identity, what was around, and whether a copy can stand in for it.
         self._replaceable: dict[int, tuple[Any, bool]] = {}
         #: Whether people know what is looked into by another name.
@@ -205,6 +207,11 @@ class Collected:
                 if id(value) in self.leads:
                     self.leads.update((id(owner), owner) for owner in around)
         if self.identifies:
+            # Arguments may be these very arrays.
+            for read, value in self._lasting:
+                self._watch(read, value)
+                self.told.append(value)
+            self._lasting.clear()
             first: dict[int, int] = {}
             self.states.append(("one", *[first.setdefault(id(value), place) for place, value in enumerate(self.told)]))
         for label, what, is_used_up in self.reach.reached():
@@ -223,9 +230,7 @@ class Collected:
             self._kept.append(value)
             self.beside.append((name, value))
             if read() is value:
-                # Arguments may be this very array.
-                self._watch(read, value)
-                self.told.append(value)
+                self._lasting.append((read, value))
             return
         self._lead()
         first = next((place for place, known in enumerate(self.values) if known is value), None)

@@ -309,7 +309,7 @@ class Shortcut:
         if self._different:
             if len({*map(id, arrays), *map(id, map(_array_of, captured))}) != self._different:
                 return False
-            if not set(map(id, arrays)).isdisjoint(map(id, self._beside)):
+            if self._beside and not set(map(id, arrays)).isdisjoint(map(id, self._beside)):
                 return False
         return all(_is_own([*arrays, *self._beside], place) for place in self._places)
 
