@@ -28,7 +28,7 @@ DIGITS = 6
 
 _STYLE = "font-family:var(--jp-code-font-family,monospace);font-size:var(--jp-code-font-size,13px)"
 _BORDER = "1px solid rgba(128,128,128,.35)"
-_CELL = f"text-align:right;padding:1px 8px;border:{_BORDER};background:none"
+_CELL = f"text-align:right;padding:1px 8px;border:{_BORDER};background:none;white-space:nowrap"
 
 
 def page(tensor: Any) -> str:
@@ -182,7 +182,8 @@ def _table(tensor: Any) -> str:
     if len(data) > ROWS:
         span = min(data.shape[1], COLUMNS + 1)
         rows.append(f'<tr><td style="{_CELL}" colspan="{span}">… {len(data) - ROWS} more</td></tr>')
-    return f'<table style="border-collapse:collapse;margin:0 0 4px">{"".join(rows)}</table>'
+    table = f'<table style="border-collapse:collapse;margin:0 0 4px">{"".join(rows)}</table>'
+    return f'<div style="overflow-x:auto">{table}</div>'
 
 
 def _table_row(row: np.ndarray, type_: Type) -> str:

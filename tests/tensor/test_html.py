@@ -111,6 +111,14 @@ def test_missing_and_infinite_elements():
     assert picture(nx.tensor(np.zeros((8, 8))))[0, 0] == 128
 
 
+def test_a_number_stays_on_its_line_and_a_wide_table_scrolls():
+    page = nx.tensor(np.full((1, 8), -1.3e-8))._repr_html_()
+    cells = re.findall(r'<td style="([^"]*)"', page)
+    assert len(cells) == 8
+    assert all("white-space:nowrap" in cell for cell in cells)
+    assert '<div style="overflow-x:auto"><table' in page
+
+
 def test_tables_show_six_digits_of_f64_and_all_where_the_pointer_rests():
     page = nx.tensor(np.array([[1 / 3, 0.5, 1e-10 / 3, 1.7976931348623157e308]]))._repr_html_()
     assert re.findall(r"<td[^>]*>([^<]*)</td>", page) == ["0.333333", "0.5", "3.33333e-11", "1.79769e308"]
