@@ -58,11 +58,13 @@ def names(row: Place, path: str) -> bool:
 
 
 def is_raised(error: Exception) -> bool:
-    """Whether a `raise` statement raised an error, and not a call."""
+    """Whether a `raise` statement raised an error, and not a call, nor a name that is not there."""
     place = error.__traceback__
     while place.tb_next is not None:
         place = place.tb_next
-    return dis.opname[place.tb_frame.f_code.co_code[place.tb_lasti]] == "RAISE_VARARGS"
+    code = place.tb_frame.f_code
+    # A module such as NumPy has a function that raises for names that it does not have.
+    return code.co_name != "__getattr__" and dis.opname[code.co_code[place.tb_lasti]] == "RAISE_VARARGS"
 
 
 def error(kind: Callable[[str], NxError], what: str, *lines: str) -> NxError:

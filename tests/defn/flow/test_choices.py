@@ -392,3 +392,15 @@ def test_truth_values_of_python_are_asked_who_they_are():
         for first in (0.0, 2.0):
             x = np.array([first])
             assert int(definition(n, x)) == asked(n, x)
+
+
+def test_a_misspelt_name_on_one_side_is_told_as_everywhere():
+    @nx.defn
+    def misspelt(x):
+        if x.sum() > 3:
+            return np.cumsumm(x)
+        return x.sum()
+
+    with pytest.raises(AttributeError) as error:
+        misspelt(np.ones(3))
+    assert str(error.value) == "module 'numpy' has no attribute 'cumsumm'"
