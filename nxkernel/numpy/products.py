@@ -123,7 +123,7 @@ def inner(a: Any, b: Any, /) -> Any:
     left, right = _values(a, b)
     if not left.ndim or not right.ndim:
         return e.multiply(left, right)
-    found = _special(left, right)
+    found = _special(left, right.T if right.ndim == 2 else right)
     if found is not None:
         return found
     return wrap(product(operand(left), operand(right), [left.ndim - 1], [right.ndim - 1]))
@@ -133,13 +133,12 @@ def vdot(a: Any, b: Any, /) -> Any:
     """The product of all elements, the first conjugated, as :func:`numpy.vdot`."""
     left, right = _values(a, b)
     left = e.conjugate(left) if left.type.is_complex else left
-    found = _special(left, right)
-    return dot(left.ravel(), right.ravel()) if found is None else found
+    return dot(*(side if side.ndim == 1 else side.ravel() for side in (left, right)))
 
 
 def outer(a: Any, b: Any, out: Any = None) -> Any:
     """Products of each element with each, as :func:`numpy.outer`."""
-    left, right = (value if parts.any_part([value]) else value.ravel() for value in _values(a, b))
+    left, right = (value if value.ndim == 1 else value.ravel() for value in _values(a, b))
     return e.multiply(left[:, None], right[None, :], out=out)
 
 

@@ -10,7 +10,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import picking, reductions
-from nxkernel.numpy.array import Value, as_value, in_order_of, wrap
+from nxkernel.numpy.array import Array, Value, as_value, in_order_of, wrap
 from nxkernel.operand import Operand
 from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import normalize_axis
@@ -222,7 +222,8 @@ def isin(
     """Whether elements are among others, as :func:`numpy.isin`."""
     value, others = as_value(element), as_value(test_elements).ravel()
     found = reductions.any(e.equal(value[(..., None)], others), axis=-1)
-    return in_order_of(e.logical_not(found) if invert else found)
+    found = e.logical_not(found) if invert else found
+    return in_order_of(found if value.ndim else Array.of(operand(found)))
 
 
 def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:

@@ -63,6 +63,14 @@ OF_MATRICES = [
     "np.dot(v, np.ones(v.shape[1])).sum()", "v.swapaxes(0,1).sum(axis=0).max()",
 ]  # fmt: skip
 
+SIDES = [
+    "M[k:]", "M[:, k:]", "M[k:, k:]", "M[rows]", "M[::-1][k:]", "M[k::2]", "M.T[k:]", "a[k:]", "a[a > 0]", "a[k::2]",
+    "M[k:].T", "M[:, :k]", "M", "a[:3]",
+]  # fmt: skip
+PRODUCTS = [
+    "np.inner(x, y)", "np.dot(x, y)", "x @ y", "np.vdot(x, y)", "np.outer(x, y)", "np.tensordot(x, y, 1)", "x * y",
+    "np.kron(x, y)", "np.vecdot(x, y)", "np.where(x > y, x, y)",
+]  # fmt: skip
 TABLE = [*itertools.product(VECTORS, OF_VECTORS), *itertools.product(MATRICES, OF_MATRICES)]
 
 
@@ -97,6 +105,21 @@ def test_some_uses():
     print(f"seed {seed}")
     chosen = random.Random(seed).sample(TABLE, FEW)
     assert sum(is_right(value, use) for value, use in chosen) > FEW // 2
+
+
+PAIRS = [(f"({x}, {y})", f"(lambda x, y: np.sum({use}))(*v)") for x in SIDES for y in SIDES for use in PRODUCTS]
+
+
+def test_some_products():
+    """An outer product goes over all elements of a matrix, an inner one along its rows."""
+    seed = time.time_ns() % 2**32
+    print(f"seed {seed}")
+    assert sum(is_right(value, use) for value, use in random.Random(seed).sample(PAIRS, FEW)) > FEW // 10
+
+
+@pytest.mark.stress
+def test_all_products():
+    assert sum(is_right(value, use) for value, use in PAIRS) > 400
 
 
 @pytest.mark.stress
