@@ -183,6 +183,7 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
     def differentiated(*args: Any, **options: Any) -> Any:
         args, options = variables.by_place(function, args, options)
         picked, given = variables.selected(f"grad of {name}", args, places), variables.apart(args)
+        variables.refuse_shared(function, f"grad of {name}", args, options)
 
         def of(*values: Any) -> Any:
             for place, value in zip(picked, values, strict=True):

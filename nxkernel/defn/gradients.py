@@ -139,6 +139,7 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
     @functools.wraps(fun, updated=())
     def checkpointed(*args: Any, **options: Any) -> Any:
         args, options = variables.by_place(fun, args, options)
+        variables.refuse_shared(fun, name, args, options)
         parts = [_taken_apart(value) for value in args]
         leaves = [leaf for _, own in parts for leaf in own]
 

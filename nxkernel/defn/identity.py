@@ -25,7 +25,7 @@ _TELLING = _OF_MEMORY.union(
     map(id, (id, operator.is_, operator.is_not, copy.deepcopy, pickle.dumps, operator, builtins))
 )
 #: Numbers and truth values of which Python itself makes one object of equal ones, or not, as it likes.
-_UNTOLD = (bool, int, type(None), type(Ellipsis), type(NotImplemented))
+UNTOLD = (bool, int, type(None), type(Ellipsis), type(NotImplemented))
 
 
 def tells(value: Any) -> bool:
@@ -40,7 +40,7 @@ def tells_memory(value: Any) -> bool:
 
 def is_told(state: Any, value: Any) -> bool:
     """Whether it matters which object a constant is."""
-    return state is not None and type(value) not in _UNTOLD
+    return state is not None and type(value) not in UNTOLD
 
 
 def may_be_data(path: Path, value: Any) -> bool:
@@ -106,7 +106,7 @@ class Once:
 
     def again(self, value: Any) -> Again | None:
         """What stands for an object that is there already."""
-        return None if type(value) in _UNTOLD else self._known.get(id(value))
+        return None if type(value) in UNTOLD else self._known.get(id(value))
 
     def met(self, value: Any, path: str) -> None:
         """Take in another one."""

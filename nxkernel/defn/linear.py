@@ -42,6 +42,7 @@ class _Pullback:
     """
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any], name: str) -> None:
+        variables.refuse_shared(function, name, arguments)
         self.structures, self.inputs, given = variables.begun(arguments, name)
         outputs: list[tuple[str, Any]] = []
         value = function(*given)
@@ -286,6 +287,7 @@ def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str) 
         given, options = variables.by_place(fun, args, options)
         picked = variables.selected(name, given, places)
         chosen = [given[place] for place in picked]
+        variables.refuse_shared(fun, name, given, options)
 
         def of(*values: Any) -> Any:
             for place, value in zip(picked, values, strict=True):

@@ -62,6 +62,7 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
     def mapped(*args: Any, **options: Any) -> Any:
         args, options = variables.by_place(function, args, options)
         found = _Arguments(subjects.signature(function), args, in_axes, name)
+        variables.refuse_shared(function, name, args, options)
 
         def one(*nodes: Expr) -> Any:
             return function(*variables.apart(found.of_one(nodes)), **options)

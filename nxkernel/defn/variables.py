@@ -10,8 +10,10 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.defn import containers, subjects
+from nxkernel.defn import captures, containers, subjects
 from nxkernel.defn.definition import Definition
+from nxkernel.defn.identity import UNTOLD
+from nxkernel.defn.leaf import is_leaf
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, VectorizedExpr, node_with
@@ -28,6 +30,38 @@ def begun(arguments: Sequence[Any], name: str) -> tuple[list[Any], list[Any], li
     values = [started(leaf) for _, leaf in leaves]
     supply = iter(values)
     return structures, values, apart([containers.rebuild(structure, supply) for structure in structures])
+
+
+def refuse_shared(function: Any, name: str, own: Sequence[Any], options: Mapping[str, Any] | None = None) -> None:
+    """Refuse arguments that are there twice, for a function that tells: each is to be a value of its own.
+
+    Parameters
+    ----------
+    function : callable
+    name : str
+        What is done with it, for the message.
+    own : sequence
+        The arguments that are values of their own in the function.
+    options : mapping, optional
+        What it gets by name, as it is.
+
+    Raises
+    ------
+    NxValueError
+        Where one is another argument as well.
+    """
+    leaves = [one for one in own if is_leaf(one) and type(one) not in UNTOLD]
+    objects = set(map(id, leaves))
+    twice = len(objects) < len(leaves) or not objects.isdisjoint(map(id, (options or {}).values()))
+    if twice and captures.survey(function)[0].identifies:
+        raise NxValueError(
+            message(
+                f"{name}: one array is in two places of the arguments, and the function asks which arrays are the same "
+                "one, as `a is b` and id(a) do.",
+                "For what changes in both places, write a function of one argument that hands it on:",
+                "lambda x: f(x, x). For values apart, give a copy in one of the places: x + 0.",
+            )
+        )
 
 
 def started(leaf: Any) -> Any:

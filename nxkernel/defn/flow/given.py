@@ -6,13 +6,13 @@ into it. Then the function is traced again, with a :class:`Given` in the place o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from nxkernel import types
-from nxkernel.errors import NxTypeError, message
+from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import Trace
@@ -26,6 +26,8 @@ _PLAIN = "arguments"
 #: Under which key, that names of tensors are bound anew by all assignments.
 _KEPT = "captured arrays that nothing stands in for"
 _ONLY_ARRAYS = "only arrays are assigned into"
+#: Under which key a trace remembers the values that choices and loops made of several.
+_SEVERAL = "values that are one of several"
 
 
 class AssignedError(BaseException):
@@ -161,6 +163,32 @@ def refuse_kept(value: np.ndarray) -> None:
                     "Make it an attribute of the object or an argument, or assign into a copy: x = x.copy().",
                 )
             )
+
+
+def make_of_several(nodes: Iterable[Any]) -> None:
+    """Remember what a choice or a loop made of several values, of which only the running program knows which it is."""
+    trace = tracing.current()
+    if trace is not None:
+        trace.outermost.memory.setdefault(_SEVERAL, set()).update(node for node in nodes if type(node) is Expr)
+
+
+def refuse_several(one: Any, *beside: Any) -> None:
+    """Refuse to tell whether a value is another one, or which object it is, where it is one of several.
+
+    Raises
+    ------
+    TracedValueError
+    """
+    trace = tracing.current()
+    several = trace.outermost.memory.get(_SEVERAL, ()) if trace is not None else ()
+    if any(type(value) is Expr and value in several for value in (one, *beside)):
+        raise TracedValueError(
+            message(
+                "which of several values this is, is asked: a choice or a loop made it, and only the running program "
+                "knows.",
+                "Keep a number beside it that says which one it is, and ask for that.",
+            )
+        )
 
 
 def follow(before: Any, node: Any) -> None:

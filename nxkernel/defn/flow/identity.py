@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel import types
-from nxkernel.defn.flow import variables
+from nxkernel.defn.flow import given, variables
 from nxkernel.defn.flow.choices import not_
 from nxkernel.defn.flow.variables import is_traced, known
 from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
 from nxkernel.numpy import roots
 from nxkernel.ops import comparison
 from nxkernel.ops.dispatch import operand
@@ -36,7 +37,14 @@ def is_(one: Any, other: Any, site: Any = None) -> Any:
         return value if truth else not_(value, site)
     if variables.is_place(one) and variables.is_place(other):
         roots.before_compared(one.root, other.root)
+    elif _is_alike(one, other):
+        given.refuse_several(one, other)
     return False
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    """Whether two traced values have one type and shape, so that they may be one."""
+    return type(one) is type(other) is Expr and one.spec[:2] == other.spec[:2]
 
 
 def _is_truth(value: Any) -> bool:
@@ -61,6 +69,7 @@ def id_(value: Any, /) -> int:
     """
     if variables.is_place(value) and value.root.aliases is not None:
         value.root.aliases.before_compared()
+    given.refuse_several(value)
     return id(value)
 
 

@@ -9,7 +9,7 @@ from nxkernel import types
 from nxkernel.defn.flow import aliases, sites, unrolling, variables
 from nxkernel.defn.flow.aliases import Turns
 from nxkernel.defn.flow.exchange import Exchange
-from nxkernel.defn.flow.given import Given, follow
+from nxkernel.defn.flow.given import Given, follow, make_of_several
 from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.unrolling import ChangesError, MustUnrollError
 from nxkernel.defn.flow.watching import Watch
@@ -96,6 +96,7 @@ class _Variable:
         """The value that the body sees."""
         if self.held or self.fresh:
             return self.value
+        make_of_several(nodes)
         for leaf, node in zip(self.leaves, nodes, strict=True):
             follow(leaf, node)
         self.given = variables.rebuild(self.structure, iter(nodes))
@@ -154,6 +155,7 @@ class _Variable:
             return self.value
         if not self.fresh and self.unchanged and is_number(self.value):
             return self.value
+        make_of_several(leaves)
         for leaf, node in zip(self.turned, leaves, strict=True):
             follow(leaf, node)
         made = variables.rebuild(self._last(), iter(leaves))
