@@ -117,6 +117,8 @@ class Part(Value):
             return compact.masked(self, key).copied()
         inner, taken = self._translated(key)
         stretches = _of_result(taken, max(map(_rank, inner), default=0))
+        if isinstance(key, tuple) and any(entry is Ellipsis for entry in key):
+            inner = (Ellipsis, *inner)  # an element is an array without axes then
         found = self.base[inner]
         if not any(stretches):
             return found

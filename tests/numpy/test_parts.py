@@ -205,3 +205,11 @@ def test_parts_at_arrays_of_indices(part):
             np.testing.assert_array_equal(found, wanted, f"v = {part}; {use}")
             right += 1
     assert right > 30
+
+
+@pytest.mark.parametrize("element", ["a[a > 0][..., 1]", "a[k:][..., 1]", "a[k:][1, ...]"])
+def test_an_element_at_an_ellipsis_is_an_array_without_axes(element):
+    function = module_of(f"def f(a, k):\n    v = {element}\n    v[...] = 7\n    return a, v\n")["f"]
+    theirs, ours = np.array([1.0, 3, -2, 5, 4]), np.array([1.0, 3, -2, 5, 4])
+    wanted, found = function(theirs, 1), nx.defn(function, promotion="numpy")(ours, 1)
+    assert (ours.tolist(), float(np.asarray(found[1]))) == (theirs.tolist(), float(wanted[1]))
