@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -107,11 +108,14 @@ def invert(value: Operand) -> Any:
     return comparison.bitwise_not(value)
 
 
-def _as_numpy(name: str, function: Callable) -> Callable:
-    """A function that by NumPy's rules is that of NumPy."""
+def _as_numpy(name: str, function: Callable, of_any: bool = True) -> Callable:
+    """A function that by NumPy's rules is that of NumPy, always or where one side is a whole number of Python's.
+
+    That takes whole numbers which the type of the other side does not hold.
+    """
 
     def method(left: Any, right: Any) -> Any:
-        if types.follows_numpy():
+        if types.follows_numpy() and (of_any or type(left) is int or type(right) is int):
             from nxkernel.numpy import elementwise as of_numpy
 
             return getattr(of_numpy, name).on_operands(left, right)
@@ -120,18 +124,7 @@ def _as_numpy(name: str, function: Callable) -> Callable:
     return method
 
 
-def _beyond(name: str, function: Callable) -> Callable:
-    """A function that by NumPy's rules takes whole numbers that the type of the other side does not hold."""
-
-    def method(left: Any, right: Any) -> Any:
-        if types.follows_numpy() and (type(left) is int or type(right) is int):
-            from nxkernel.numpy import elementwise as of_numpy
-
-            return getattr(of_numpy, name).on_operands(left, right)
-        return function(left, right)
-
-    return method
-
+_beyond = functools.partial(_as_numpy, of_any=False)
 
 _ARITHMETIC: dict[str, Callable] = {
     "add": elementwise.add,
