@@ -172,7 +172,6 @@ class _Choice:
         chosen = control.choose(
             condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
         )
-        chosen = list(chosen)
         given.make_of_several(chosen)
         supply = iter(chosen)
         return tuple([self._result(place, supply) for place in range(len(self._names))])

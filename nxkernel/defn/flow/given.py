@@ -23,8 +23,9 @@ from nxkernel.operand import Operand, Proxy
 #: Under which key a trace remembers its arguments that are plain traced values: the path of each, whether it is a NumPy
 #: array, and whether nothing follows for tensors from what is assigned into it.
 _PLAIN = "arguments"
-#: Under which key, that names of tensors are bound anew by all assignments.
+#: Under which key, its captured arrays that nothing stands in for, and their names.
 _KEPT = "captured arrays that nothing stands in for"
+#: Under which key, that names of tensors are bound anew by all assignments.
 _ONLY_ARRAYS = "only arrays are assigned into"
 #: Under which key a trace remembers the values that choices and loops made of several.
 _SEVERAL = "values that are one of several"
