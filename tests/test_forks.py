@@ -43,9 +43,9 @@ ELSEWHERE = {
     ("nxkernel/forks.py", "functools.cached_property"): "other people's are looked for",
     ("nxkernel/defn/stream.py", "threading.Thread"): "Channel._lose_thread",
     ("nxkernel/defn/channel.py", "threading.Condition"): "over a lock of `forks`, and Channel._lose_thread",
-    ("nxkernel/compilers/numba_cpu/apart.py", "_thread.start_new_thread"): "_lose_thread",
-    ("nxkernel/compilers/numba_cpu/apart.py", "queue.SimpleQueue"): "_lose_thread",
-    ("nxkernel/compilers/numba_cpu/apart.py", "threading.Lock"): "_lose_thread, and those of single jobs",
+    ("nxkernel/apart.py", "_thread.start_new_thread"): "_lose_thread",
+    ("nxkernel/apart.py", "queue.SimpleQueue"): "_lose_thread",
+    ("nxkernel/apart.py", "threading.Lock"): "_lose_thread, and those of single jobs",
     ("nxkernel/compilers/numba_cpu/pool.py", "threading.Thread"): "threads._leave_pool",
     ("nxkernel/compilers/numba_cpu/store.py", "threading.Event"): "_abandon",
     ("nxkernel/compilers/numba_cuda/object_code.py", "concurrent.futures.ThreadPoolExecutor"): "ends with its call",
@@ -233,7 +233,7 @@ def test_a_fork_waits_for_imports_of_what_may_be_needed(tmp_path, monkeypatch):
 @LOUD
 def test_who_waits_for_work_and_forks_meanwhile_has_it_done_in_the_child():
     """In a signal handler: the child goes on where the parent waits."""
-    from nxkernel.compilers.numba_cpu import apart
+    from nxkernel import apart
 
     parent, children = os.getpid(), []
 

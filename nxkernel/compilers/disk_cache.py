@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nxkernel import forks
+from nxkernel import apart, forks
 from nxkernel.compilers import cache_key, trust
 from nxkernel.compilers.trust import Folder, UntrustedError
 from nxkernel.errors import CacheWarning, message
@@ -388,7 +388,7 @@ def _fingerprint() -> str:
     import llvmlite
 
     import nxkernel
-    from nxkernel.compilers.numba_cpu import apart, processors
+    from nxkernel.compilers.numba_cpu import processors
 
     numba = importlib.util.find_spec("numba")
     version = Path(numba.origin).with_name("_version.py")

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from nxkernel import apart
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr, Graph
 
@@ -151,6 +152,7 @@ def _evaluator() -> Compiler:
 
 
 def _numba_cpu() -> Compiler:
+    apart.load("nxkernel.compilers.numba_cpu.compiler")
     from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 
     return NumbaCpu()

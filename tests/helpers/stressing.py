@@ -78,8 +78,9 @@ def variables(folder, more=()):
 
 
 def start(text, *arguments, folder="off", environment=(), **more):
-    """Start a new Python process that runs a text."""
-    command = [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)]
+    """Start a new Python process that runs a text, and hears interrupts where this one, in the background, does not."""
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    command = [sys.executable, "-c", heard + textwrap.dedent(text), *map(str, arguments)]
     more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **more}
     return subprocess.Popen(command, env=variables(folder, environment), **more)
 

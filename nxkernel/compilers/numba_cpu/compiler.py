@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 
+from nxkernel import apart
 from nxkernel.compilers.numba_cpu import host, libraries, recorded, runtime, store
 from nxkernel.compilers.numba_cpu.executable import CpuExecutable, Layout, Native, Program
 from nxkernel.graph.expr import Graph
@@ -24,6 +25,7 @@ class NumbaCpu:
         found = None if name is None else _found(graph, name, begin)
         if found is not None:
             return found
+        apart.load("nxkernel.compilers.numba_cpu.planning")
         from nxkernel.compilers.numba_cpu import planning, program
 
         planning.check(graph)

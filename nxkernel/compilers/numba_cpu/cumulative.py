@@ -6,8 +6,8 @@ import functools
 import math
 from dataclasses import dataclass
 
+from nxkernel import apart, types
 from nxkernel import primitives as p
-from nxkernel import types
 from nxkernel.compilers.numba_cpu.algorithms import SCANS
 from nxkernel.compilers.numba_cpu.elements import REGISTER
 from nxkernel.compilers.numba_cpu.frame import name_of
@@ -66,6 +66,7 @@ class Scan:
 
     def text(self, kernel: str) -> str:
         """The LLVM IR of one of the kernels."""
+        apart.load("nxkernel.compilers.numba_cpu.scans")
         from nxkernel.compilers.numba_cpu.scans import lower
 
         return lower(self, kernel)

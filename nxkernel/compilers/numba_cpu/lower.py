@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from nxkernel import apart
 from nxkernel.compilers import loops
 from nxkernel.compilers.loops import Nest, Op, Reduce, Section
 from nxkernel.compilers.numba_cpu.elements import MEMORY, REGISTER
@@ -38,6 +39,7 @@ ALIGNED_FROM = 8
 def lower(nest: Nest) -> Module:
     """The module that defines the kernel of a nest, under the nest's key."""
     if nest.lanes == "tile":
+        apart.load("nxkernel.compilers.numba_cpu.tiles")
         from nxkernel.compilers.numba_cpu.tiles import TiledLowering
 
         return TiledLowering(nest).run()

@@ -9,6 +9,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NoReturn
 
+from nxkernel import apart
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.columns import by_columns
 from nxkernel.compilers.interface import KernelRecord
@@ -16,7 +17,7 @@ from nxkernel.compilers.layouts import turned
 from nxkernel.compilers.loops import Nest
 from nxkernel.compilers.matmul import Product
 from nxkernel.compilers.memory import bytes_of
-from nxkernel.compilers.numba_cpu import apart, libraries, program, store
+from nxkernel.compilers.numba_cpu import libraries, program, store
 from nxkernel.compilers.numba_cpu.executable import own_code
 from nxkernel.compilers.numba_cpu.loader import Code, MissingFunctionsError
 from nxkernel.compilers.numba_cpu.lowerings import ARITHMETIC, lowering_of

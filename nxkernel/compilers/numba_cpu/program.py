@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from nxkernel import apart, shapes
 from nxkernel import primitives as p
-from nxkernel import shapes
 from nxkernel.compilers.canonical import Bound
 from nxkernel.compilers.clamps import facts
 from nxkernel.compilers.matmul import Product
@@ -164,6 +164,7 @@ class Scope:
 
     def _inlined(self, bound: Bound, words: list[int]) -> Value:
         """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
+        apart.load("nxkernel.compilers.numba_cpu.small")
         from nxkernel.compilers.numba_cpu.small import lower
 
         w, b = self.w, self.b
@@ -319,6 +320,7 @@ def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = (), writ
         return lambda: writer.pointer(index)
 
     # A list is made of scopes, so that it is known only here.
+    apart.load("nxkernel.compilers.numba_cpu.listed")
     from nxkernel.compilers.numba_cpu import listed
 
     workspace = inputs + len(plan.arrays)

@@ -6,6 +6,7 @@ import functools
 import math
 from dataclasses import dataclass
 
+from nxkernel import apart
 from nxkernel import primitives as p
 from nxkernel.compilers.numba_cpu.algorithms import DIGITS, NETWORK
 from nxkernel.compilers.numba_cpu.frame import name_of
@@ -81,6 +82,7 @@ class Network:
 
     def text(self) -> str:
         """The LLVM IR of the kernel."""
+        apart.load("nxkernel.compilers.numba_cpu.network")
         from nxkernel.compilers.numba_cpu.network import lower
 
         return lower(self)
@@ -131,6 +133,7 @@ class Radix:
 
     def text(self, kernel: str) -> str:
         """The LLVM IR of one of the kernels."""
+        apart.load("nxkernel.compilers.numba_cpu.radix")
         from nxkernel.compilers.numba_cpu.radix import lower
 
         return lower(self, kernel)

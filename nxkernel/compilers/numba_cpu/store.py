@@ -12,9 +12,9 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
-from nxkernel import forks
+from nxkernel import apart, forks
 from nxkernel.compilers import disk_cache
-from nxkernel.compilers.numba_cpu import apart, loader
+from nxkernel.compilers.numba_cpu import loader
 from nxkernel.compilers.numba_cpu.loader import Code
 
 #: Bytes of object code that are kept although nobody uses them, for programs that are made again.

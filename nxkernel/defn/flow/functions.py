@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from nxkernel import numba_functions
+from nxkernel import apart, numba_functions
 from nxkernel import types as face
 from nxkernel.defn import refusals
 from nxkernel.defn.flow import builtins, identity, mathematics, membership, once, saying
@@ -110,6 +110,7 @@ def is_users(function: types.FunctionType) -> bool:
 def _rewritten(function: types.FunctionType) -> Callable[..., Any]:
     if getattr(function, "__nx_transform__", False) or not is_users(function):
         return function
+    apart.load("nxkernel.defn.control_flow")
     from nxkernel.defn import control_flow, syntax
 
     made = syntax.rewritten(function, control_flow)

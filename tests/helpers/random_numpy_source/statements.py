@@ -186,7 +186,7 @@ def _keeps(names: Names, name: str, text: str) -> bool:
     """Whether a name keeps its type and shape: what only the running program decides has one type."""
     try:
         found = np.asarray(eval(text, names.space))
-    except (TypeError, ValueError, IndexError, ZeroDivisionError, NameError, AttributeError):
+    except (TypeError, ValueError, IndexError, ArithmeticError, NameError, AttributeError):
         return False
     before = np.asarray(names.values[name])
     return (found.dtype, found.shape) == (before.dtype, before.shape)

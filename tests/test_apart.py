@@ -1,7 +1,9 @@
 """Work that interrupts do not reach: who waits for it, what it leaves, and what others have left."""
 
+import json
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -9,7 +11,9 @@ import pytest
 from llvmlite import binding as llvm
 from llvmlite.binding import ffi
 
-from nxkernel.compilers.numba_cpu import apart, store
+import stressing
+from nxkernel import apart
+from nxkernel.compilers.numba_cpu import store
 
 TEXT = "define i64 @{name}() {{\n  ret i64 7\n}}\n"
 
@@ -52,6 +56,64 @@ def test_what_was_compiled_while_somebody_interrupted_is_found(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         store.native("nxk_test_interrupted", text)
     assert store.native("nxk_test_interrupted", lambda: "nothing that compiles")[1] == "memory"
+
+
+def test_an_import_goes_on_to_its_end_in_another_thread(monkeypatch, tmp_path):
+    (tmp_path / "nxk_slow.py").write_text(
+        "import threading, time\nthread = threading.get_ident()\ntime.sleep(0.3)\nend = True\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    interrupt_soon(0.1)
+    with pytest.raises(KeyboardInterrupt):
+        apart.load("nxk_slow")
+    import nxk_slow
+
+    assert nxk_slow.end
+    assert nxk_slow.thread != threading.get_ident()
+    del sys.modules["nxk_slow"]
+
+
+def test_a_first_call_imports_where_no_interrupt_reaches(tmp_path):
+    # One that strikes between Python's lock of imports and its release leaves it held: other threads wait for ever.
+    (tmp_path / "first.py").write_text(_IMPORTERS)
+    printed, said = stressing.run(f"import runpy; runpy.run_path({str(tmp_path / 'first.py')!r})")
+    assert said == ""
+    imported = json.loads(printed)
+    lowerings = ("lower", "listed", "radix", "network", "scans", "small")
+    assert imported.keys() >= {"scipy.fft", *[f"nxkernel.compilers.numba_cpu.{name}" for name in lowerings]}
+    assert [name for name in imported if name.startswith(("nxkernel", "scipy", "llvmlite")) and imported[name]] == []
+
+
+#: Prints of each module that calls import whether the main thread does.
+_IMPORTERS = """
+import json, sys, threading
+import nxkernel as nx
+
+imported = {}
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        imported[name] = threading.current_thread() is threading.main_thread()
+
+sys.meta_path.insert(0, Finder())
+
+@nx.defn
+def f(x):
+    y = x * 2
+    for k in range(3):
+        y[k] = nx.sin(x[k])
+    t = 0.0
+    while t < y[0] + 3:
+        t = t + nx.sum(y * y) + 1
+    return nx.sum(nx.sort(y)) + t
+
+f(nx.iota((40,)) / 7)
+f(nx.iota((4000,)) / 7)
+nx.jit(nx.cumulative_sum)(nx.iota((4000,)) / 7)
+nx.fft(nx.eye(200))
+nx.linalg.solve(nx.eye(3), nx.eye(3))
+print(json.dumps(imported))
+"""
 
 
 def test_other_threads_do_their_own_work():

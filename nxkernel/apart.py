@@ -1,15 +1,17 @@
 """Work that an interrupt must not cut in two: the main thread has it done in another one, and waits.
 
-Python runs signal handlers in the main thread, after any call that returns there. One that raises between LLVM's lock
-and its release, or between claiming a name and giving it back, would leave every later call waiting. Here it ends the
-wait and nothing else: the work goes on to its end, and the next call finds what it made.
+Python runs signal handlers in the main thread, after any call that returns there. One that raises between a lock and
+its release, LLVM's or that of Python's imports, or between claiming a name and giving it back, would leave every later
+call waiting. Here it ends the wait and nothing else: the work goes on to its end, and the next call finds what it made.
 """
 
 from __future__ import annotations
 
 import _thread
 import atexit
+import importlib
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -89,6 +91,23 @@ def do(work: Callable[[], Made]) -> Made:
     if job.error is not None:
         raise job.error
     return job.result
+
+
+def load(name: str) -> None:
+    """Import a module for good: an interrupt in Python's import machinery may leave a lock held for which threads wait.
+
+    Parameters
+    ----------
+    name : str
+        Of the module, which an import statement takes afterwards.
+
+    Examples
+    --------
+    >>> load("colorsys")
+    >>> import colorsys
+    """
+    if name not in sys.modules:
+        do(lambda: importlib.import_module(name))
 
 
 def _work(jobs: queue.SimpleQueue[_Job], busy: threading.Lock) -> None:
