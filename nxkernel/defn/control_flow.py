@@ -3,7 +3,7 @@
 from nxkernel.defn.flow.choices import and_, if_, if_exp, if_return, not_, or_
 from nxkernel.defn.flow.functions import fn
 from nxkernel.defn.flow.identity import is_
-from nxkernel.defn.flow.items import get_item, in_place, set_item
+from nxkernel.defn.flow.items import get_item, in_place, own, set_item
 from nxkernel.defn.flow.loops import for_, while_
 from nxkernel.defn.flow.membership import contains, key, member
 from nxkernel.defn.flow.saying import assert_, percent, text
@@ -25,6 +25,7 @@ __all__ = [
     "member",
     "not_",
     "or_",
+    "own",
     "pending",
     "percent",
     "set_item",

@@ -284,10 +284,11 @@ class Array(Value):
             value = step.put(before, value)
         self.root.write(value)
 
-    def shows_same(self, other: Array) -> bool:
+    def shows_same(self, other: Any) -> bool:
         """Whether another view shows the same elements."""
         return (
-            self.root is other.root
+            isinstance(other, Array)
+            and self.root is other.root
             and len(self.steps) == len(other.steps)
             and all(keys.same_step(one, two) for one, two in zip(self.steps, other.steps, strict=True))
         )
@@ -430,7 +431,23 @@ def as_value(value: Any) -> Value:
         return value
     if isinstance(value, list | tuple | range):
         return Array.of(stacked(list(value) if isinstance(value, range) else value))
-    return wrap(operand(value))
+    found = wrap(operand(value))
+    if type(value) is np.ndarray and tracing.current() is not None and isinstance(found, Array):
+        # It may be what a view shows.
+        found.root.doubt = not_own
+    return found
+
+
+def not_own() -> NxError:
+    """The error for an assignment into an array of NumPy's: other names of it would not see that."""
+    return NxTypeError(
+        message(
+            "an array that NumPy computed while the program was made is assigned into: others who have it would not see "
+            "that.",
+            "Begin with an array of the program's own, x = np.array(x): it is computed of what a class has, or of what a "
+            "function beside the definition gives.",
+        )
+    )
 
 
 def stacked(value: Any) -> Operand:
@@ -518,7 +535,7 @@ def put(array: Array, key: Any, value: Any) -> None:
         shape = picking.shape(whole.shape, parsed.picks, parsed.front)
         view.assign(picking.put(whole, parsed.picks, parsed.front, fitted(value, shape, view.type)))
         return
-    if isinstance(value, Array) and value.shows_same(view):
+    if view.shows_same(value):
         return
     view.assign(value)
 

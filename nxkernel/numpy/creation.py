@@ -39,6 +39,7 @@ def array(
     like: Any = None,
 ) -> Any:  # fmt: skip
     """A new array of numbers, nested lists or another array, as :func:`numpy.array`."""
+    object = as_value(object) if type(object) is np.ndarray and not copy else object
     if not copy and isinstance(object, Value) and not isinstance(object, Scalar):
         made = asarray(object, dtype, order)
         return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
@@ -65,6 +66,7 @@ def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Any:
     """An array as it is, or one made of something else, as :func:`numpy.asarray`."""
+    a = as_value(a) if type(a) is np.ndarray and not copy else a
     if isinstance(a, Value) and not copy and not isinstance(a, Scalar):
         found = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
         return found.contiguous(order) if order in ("C", "F") and isinstance(found, Array) else found
@@ -375,9 +377,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         value[tuple(slice(None) if k == axis else None for k in range(rank))]
         for value, axis in zip(values, order, strict=True)
     ]
-    if sparse:
-        return tuple(grids)
-    return tuple(grid.copy() for grid in broadcast_arrays(*grids))
+    found = grids if sparse else broadcast_arrays(*grids)
+    return tuple([grid.copy() for grid in found] if copy else found)
 
 
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:

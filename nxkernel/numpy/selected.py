@@ -59,6 +59,10 @@ class Selected(Value):
         rest = self.base.shape
         return (*rest[: self.axis], self.count, *rest[self.axis + len(self.mask.shape) :])
 
+    def shows_same(self, other: Any) -> bool:
+        """Whether another one is this one."""
+        return self is other
+
     @property
     def ndim(self) -> int:
         """The number of axes."""

@@ -196,6 +196,12 @@ class Spaced(Selected):
             return self.axis == other.axis and self.base.ndim == other.base.ndim and self.spread.same(other.spread)
         return super()._alike(other)
 
+    def shows_same(self, other: Any) -> bool:
+        """Whether another view shows the same elements."""
+        if not (isinstance(other, Spaced) and self.is_view and other.is_view and self._alike(other)):
+            return False
+        return self.base.shows_same(other.base)
+
     def compact(self) -> parts.Part:
         """The elements one after the other, in the order of the slice."""
         row = self.base.through(InOrder(self.base.shape, self.axis, self.spread))
@@ -222,7 +228,7 @@ class Spaced(Selected):
 
     def assign(self, value: Any) -> None:
         """Put other elements into a view, one after the other."""
-        if isinstance(value, Spaced) and value.is_view and self._alike(value) and value.base.shows_same(self.base):
+        if self.shows_same(value):
             return
         source, before = self._source(value), self.base.root.read()
         target = Read(self.base, self.axis, self.spread, before)

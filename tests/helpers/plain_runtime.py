@@ -104,6 +104,9 @@ class PlainRuntime:
     def in_place(self, sign, value, other):
         return SIGNS[sign](value, other)
 
+    def own(self, value):
+        return value
+
     def fn(self, function):
         return function
 

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_face import check
+from source_text import assert_same
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
 
@@ -31,3 +33,22 @@ ROWS = {
 @pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
 def test_values_and_types(function, kind):
     check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)
+
+
+def sparse_grids(x):
+    one, other = np.meshgrid(x, x[:2], sparse=True)
+    one[0, 0] = 9.0
+    return x, one, other
+
+
+def viewing_grids(x):
+    one, other = np.meshgrid(x, x[:2], sparse=True, copy=False)
+    one[0, 0] = 9.0
+    x[1] = 7.0
+    return x, one, other
+
+
+@pytest.mark.parametrize("function", [sparse_grids, viewing_grids])
+def test_grids_are_copies_unless_they_are_asked_to_be_views(function):
+    x = np.arange(3.0)
+    assert_same(nx.defn(function)(x.copy()), function(x.copy()))

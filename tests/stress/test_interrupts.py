@@ -73,7 +73,8 @@ import stressing
 
 random.seed(int(sys.argv[2]))
 failed = []
-for number in range(int(sys.argv[1])):
+for _ in range(int(sys.argv[1])):
+    number = stressing.steady(random)
     pause = random.uniform(0, 0.7)
     child = os.fork()
     if not child:

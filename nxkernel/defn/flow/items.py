@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import operator
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
@@ -19,7 +20,7 @@ from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.variables import is_traced, is_value
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.array import Array, Scalar
+from nxkernel.numpy.array import Array, Scalar, not_own, wrap
 from nxkernel.numpy.joining import join_new
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import comparison, gathering, indexing, shaping
@@ -279,6 +280,8 @@ def set_item(value: Any, key: Any, new: Any) -> Any:
         return value
     if isinstance(value, np.ndarray) and tracing.current() is not None:
         refuse_kept(value)
+        if types.follows_numpy():
+            raise not_own()
         value = operand(value)
     if not isinstance(value, Operand):
         value[hashed(key, "a dict is given a key") if isinstance(value, dict) else key] = new
@@ -316,4 +319,26 @@ def in_place(symbol: str, value: Any, other: Any) -> Any:
         return plain(value, other)
     if isinstance(value, np.ndarray) and tracing.current() is not None:
         refuse_kept(value)
+        if types.follows_numpy():
+            raise not_own()
     return changing(value, other)
+
+
+def own(value: Any) -> Any:
+    """An array of NumPy's that was computed while the program is made, as one of the program's that can be assigned into.
+
+    It is so only where it has all of its memory for itself and nobody else knows it: other names would still be NumPy's.
+    """
+    if type(value) is not np.ndarray or tracing.current() is None or not types.follows_numpy():
+        return value
+    if value.base is not None or sys.getrefcount(value) > _NEW or value.dtype.kind not in "biufc":
+        return value
+    return wrap(operand(value))
+
+
+def _count(value: Any) -> int:
+    return sys.getrefcount(value)
+
+
+#: How many references there are to what a call is given, and nobody else has.
+_NEW = _count(object())

@@ -305,7 +305,7 @@ def arrays_kept(structure: tuple, outside: tracing.Trace) -> tuple:
 
 
 def _shows_same(one: Any, other: Any) -> bool:
-    return one is other or (isinstance(one, Array) and isinstance(other, Array) and one.shows_same(other))
+    return one is other or (isinstance(one, Array) and one.shows_same(other))
 
 
 def paths(structure: tuple, path: str) -> list[str]:

@@ -31,10 +31,12 @@ class Assignments:
     expressions : Expressions
     variables : set of str
         Those of the function.
+    changed : set of str
+        Those of which parts are assigned, or that change in place.
     """
 
-    def __init__(self, expressions: Expressions, variables: set[str]) -> None:
-        self.expressions, self.variables = expressions, variables
+    def __init__(self, expressions: Expressions, variables: set[str], changed: set[str]) -> None:
+        self.expressions, self.variables, self.changed = expressions, variables, changed
 
     def statement(self, statement: ast.stmt) -> list[ast.stmt]:
         """Rewrite a statement without blocks."""
@@ -47,6 +49,7 @@ class Assignments:
     def assign(self, targets: list[ast.expr], value: ast.expr) -> list[ast.stmt]:
         """Assign a value, which is rewritten already, to targets from left to right."""
         if not any(_has_parts(target) for target in targets):
+            value = self.made(targets, value)
             return [ast.Assign(list(map(self.expressions.visit, targets)), value)]
         made: list[ast.stmt] = []
         if len(targets) > 1 or (isinstance(targets[0], ast.Subscript) and not _is_still(value, targets[0])):
@@ -63,6 +66,17 @@ class Assignments:
                 for place, name in places:
                     made += self.assign([place], load(name))
         return made
+
+    def made(self, targets: list[ast.expr], value: ast.expr) -> ast.expr:
+        """A value for some names: an array that nobody has yet is the program's own, where one of them is changed."""
+        if isinstance(value, ast.Tuple) and len(targets) == 1 and isinstance(targets[0], ast.Tuple):
+            if len(value.elts) == len(targets[0].elts) and not any(isinstance(e, ast.Starred) for e in targets[0].elts):
+                value.elts = [self.made([one], each) for one, each in zip(targets[0].elts, value.elts, strict=True)]
+            return value
+        names = {target.id for target in targets if isinstance(target, ast.Name)}
+        if isinstance(value, ast.Name | ast.Constant | ast.List | ast.Dict | ast.Tuple) or not names & self.changed:
+            return value
+        return runtime("own", value)
 
     def unpacked(self, target: ast.expr, places: list[tuple[ast.expr, str]]) -> ast.expr:
         """A target of new names, and where each of them goes."""

@@ -153,6 +153,27 @@ def updates(nodes: list[ast.AST]) -> dict[str, None]:
     return found
 
 
+def changed(nodes: list[ast.AST]) -> set[str]:
+    """The names that ``a[k] = v`` and ``a += v`` change, and those that may show the same, as by ``b = a`` or ``b = a.T``."""
+    found, same, bound = set(updates(nodes)), [], stores(nodes)
+    for node in own(nodes):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+        if isinstance(node, ast.Assign):
+            names = {target.id for target in node.targets if isinstance(target, ast.Name)}
+            same.append(names | (_begun_with(node.value) & bound.keys()))
+    while any(found & names and not found >= names for names in same):
+        found.update(*[names for names in same if found & names])
+    return found
+
+
+def _begun_with(value: ast.expr) -> set[str]:
+    """The name that an expression such as ``a.reshape(3, 1)[0].T`` begins with."""
+    while isinstance(value, ast.Attribute | ast.Subscript | ast.Call):
+        value = value.func if isinstance(value, ast.Call) else value.value
+    return {value.id} if isinstance(value, ast.Name) else set()
+
+
 def maybe_stores(node: ast.AST) -> dict[str, None]:
     """The names that ``:=`` binds in a node."""
     return _changes(node)[2]

@@ -86,7 +86,7 @@ class _Function:
         self.body = straighten(tree.body, fresh)
         self.locals = {*self.parameters, *naming.stores(self.body)}
         self.shared = self.locals & {name for inner in naming.functions_in(self.body) for name in naming.free(inner)}
-        self.assignments = Assignments(self.expressions, self.locals)
+        self.assignments = Assignments(self.expressions, self.locals, naming.changed(self.body))
         self.declared: dict[str, None] = {}
 
     def rewritten(self) -> list[ast.stmt]:
