@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel import primitives, types
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy import casting, keys, layouts, picking
@@ -442,10 +442,10 @@ def not_own() -> NxError:
     """The error for an assignment into an array of NumPy's: other names of it would not see that."""
     return NxTypeError(
         message(
-            "an array that NumPy computed while the program was made is assigned into: others who have it would not see "
-            "that.",
-            "Begin with an array of the program's own, x = np.array(x): it is computed of what a class has, or of what a "
-            "function beside the definition gives.",
+            "an array that NumPy computed while the program was made is assigned into: others who have it would not "
+            "see that.",
+            "Begin with an array of the program's own, x = np.array(x): it is computed of what a class has, or of "
+            "what a function beside the definition gives.",
         )
     )
 

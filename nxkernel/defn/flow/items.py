@@ -325,9 +325,9 @@ def in_place(symbol: str, value: Any, other: Any) -> Any:
 
 
 def own(value: Any) -> Any:
-    """An array of NumPy's that was computed while the program is made, as one of the program's that can be assigned into.
+    """An array that NumPy computed while the program is made, as one of the program's, which can be assigned into.
 
-    It is so only where it has all of its memory for itself and nobody else knows it: other names would still be NumPy's.
+    It is so only where it has its memory for itself and nobody else knows it: other names would still be NumPy's.
     """
     if type(value) is not np.ndarray or tracing.current() is None or not types.follows_numpy():
         return value

@@ -154,7 +154,7 @@ def updates(nodes: list[ast.AST]) -> dict[str, None]:
 
 
 def changed(nodes: list[ast.AST]) -> set[str]:
-    """The names that ``a[k] = v`` and ``a += v`` change, and those that may show the same, as by ``b = a`` or ``b = a.T``."""
+    """The names that ``a[k] = v`` and ``a += v`` change, and those that may show the same, as by ``b = a.T``."""
     found, same, bound = set(updates(nodes)), [], stores(nodes)
     for node in own(nodes):
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
