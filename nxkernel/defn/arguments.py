@@ -243,14 +243,29 @@ class Arguments:
         """Whether an argument or something captured is on a device."""
         return any(type(value) is DeviceTensor for value in [*self.values, *(value for _, _, value in self.arrays)])
 
-    def own(self, function: str, given: list[np.ndarray], program: Any) -> None:
-        """Make sure that a program may write into the arrays that it assigns into; tensors are copied for it.
+    def own(self, given: list[np.ndarray], program: Any) -> None:
+        """Copy the tensors that a program assigns into."""
+        for place in program.changes:
+            if not isinstance(self.values[place], np.ndarray):
+                given[place] = devices.duplicate(given[place])
+
+    def refuse_changes(self, function: str, program: Any) -> None:
+        """Refuse a call whose program may not write into the arrays that it assigns into.
+
+        Parameters
+        ----------
+        function : str
+        program : Program or Traced
 
         Raises
         ------
         NxTypeError
             For an array that is read-only, and one whose memory is also that of another argument or captured array.
         """
+        if program.changes_containers and not self.identifies:
+            self.refuse_again(function)
+        if not (program.changes or program.copied or program.reshaped):
+            return
         captured = [self.arrays[number] for number in program.captured]
         beside = self.beside
         names = [*self.paths, *(name for name, _, _ in captured), *(name for name, _ in beside)]
@@ -273,19 +288,19 @@ class Arguments:
                 )
         for place, source in zip(program.changes, program.assigned_at, strict=True):
             path, value = self.paths[place], self.values[place]
-            line = places.line_of(source)
-            if not isinstance(value, np.ndarray):
-                given[place] = devices.duplicate(given[place])
-            elif not value.flags.writeable:
+            if isinstance(value, np.ndarray) and not value.flags.writeable:
+                line = places.line_of(source)
                 raise NxTypeError(
                     message(f"{function} assigns into {path}, which is read-only.", *line, f"Pass {path}.copy().")
                 )
+        for place, source in [*zip(program.changes, program.assigned_at, strict=True), *program.copied]:
+            path, value = self.paths[place], self.values[place]
             for other, array in enumerate(passed):
-                if other != place and _overlap(value, array):
+                if isinstance(value, np.ndarray) and other != place and _overlap(value, array):
                     raise NxTypeError(
                         message(
                             f"{function} assigns into {path}, whose memory {names[other]} shares.",
-                            *line,
+                            *places.line_of(source),
                             f"Pass a copy: {path}.copy().",
                         )
                     )

@@ -52,6 +52,8 @@ class Program:
         Those of them whose last value the function returns.
     assigned_at : tuple of (Source or None)
         For each of them the line that assigned into it last.
+    copied : tuple of (int, Source or None)
+        The leaves whose copies a function of functions assigned into, and where.
     reshaped : frozenset of int
         The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
     changes_containers : bool
@@ -79,6 +81,7 @@ class Program:
     changes: tuple[int, ...]
     returned: frozenset[int]
     assigned_at: tuple[Source | None, ...]
+    copied: tuple[tuple[int, Source | None], ...]
     reshaped: frozenset[int]
     changes_containers: bool
     reason: tuple[str, ...]

@@ -260,11 +260,9 @@ class Definition(Compiled):
             if left is not None:
                 shortcuts[key] = quick.Shortcut(self._family, arguments, program, left, self.hooks)
         try:
-            if program.changes_containers and not arguments.identifies:
-                arguments.refuse_again(self.__name__)
+            arguments.refuse_changes(self.__name__, program)
             given = arguments.inputs(program.captured, program.fixed)
-            if program.changes or program.reshaped:
-                arguments.own(self.__name__, given, program)
+            arguments.own(given, program)
             made = nans.run(self.__name__, program, given) if watching else program.run(given)
             if program.changes:
                 arguments.give_back(self.__name__, given, made, program)
@@ -454,6 +452,7 @@ class Definition(Compiled):
                     changes=traced.changes,
                     returned=traced.returned,
                     assigned_at=traced.assigned_at,
+                    copied=traced.copied,
                     reshaped=traced.reshaped,
                     changes_containers=traced.changes_containers,
                     reason=case.reason,
@@ -535,7 +534,7 @@ class Definition(Compiled):
     def why(self, *args: Any, **opts: Any) -> explain.Explanation:
         """What a call with these arguments would do: hit the cache, or compile, and then why.
 
-        Nothing is compiled or run; templates stand for tensors.
+        Nothing is compiled or run; templates stand for tensors. A call that would be refused is refused here, too.
 
         Examples
         --------
@@ -548,6 +547,7 @@ class Definition(Compiled):
         arguments = self._bind(args, opts, templates=True)
         program = self._find(arguments, self._family.known)
         if program is not None:
+            arguments.refuse_changes(self.__name__, program)
             return explain.hit(self.__name__, program)
         case = explain.case(self._family, arguments, advice.Declared(self._root, self._static_by))
         if arguments.anew:
@@ -560,6 +560,7 @@ class Definition(Compiled):
         finally:
             # What the function stores elsewhere is stored by calls alone.
             outside.undo()
+        arguments.refuse_changes(self.__name__, traced)
         return explain.miss(self.__name__, case, traced.graph, arguments.compiler, traced.notes)
 
     def measure(self, *args: Any, **opts: Any) -> CompilationView:

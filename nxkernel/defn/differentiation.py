@@ -183,12 +183,12 @@ def _gradient(function: Callable[..., Any], argnums: Places, has_aux: bool, with
     def differentiated(*args: Any, **options: Any) -> Any:
         args, options = variables.by_place(function, args, options)
         picked, given = variables.selected(f"grad of {name}", args, places), variables.apart(args)
-        variables.refuse_shared(function, f"grad of {name}", args, options)
+        call = variables.sharing(function, f"grad of {name}", args, options)
 
         def of(*values: Any) -> Any:
             for place, value in zip(picked, values, strict=True):
                 given[place] = value
-            return function(*given, **options)
+            return call(*given, **options)
 
         value, aux, found = differentiate(of, [args[place] for place in picked], has_aux, f"grad of {name}")
         slope = tuple(found) if several else found[0]
@@ -228,13 +228,14 @@ def _of_variables(given: Any, function: Callable[..., Any], transform: Callable[
         return variables.of(function, of_variables)(given)
     _check_takes_one(function)
     kept: list[Any] = []
+    name = f"grad of {subjects.name(function)}"
+    call = variables.sharing(function, name, [given])
 
     def of(values: Any) -> Any:
-        kept[:] = [function(values)]
+        kept[:] = [call(values)]
         return (transform(kept[0]) if transform is not None else kept[0]), kept[0]
 
-    name = subjects.name(function)
-    value, result, (slope,) = differentiate(of, [given], True, f"grad of {name}")
+    value, result, (slope,) = differentiate(of, [given], True, name)
     return (value if transform is None else result), slope
 
 

@@ -17,13 +17,13 @@ import numpy as np
 
 from nxkernel import numpy as nnp
 from nxkernel import types
-from nxkernel.defn import containers, places, reads
+from nxkernel.defn import containers, identity, places, reads
 from nxkernel.defn.flow import given
 from nxkernel.defn.flow.given import Given
 from nxkernel.defn.leaf import Leaf
 from nxkernel.defn.states import CONTAINERS, definition_of, installed
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, TracedValue, VectorizedExpr
+from nxkernel.graph.expr import Expr, Source, TracedValue, VectorizedExpr
 from nxkernel.graph.tracing import Trace
 from nxkernel.numpy.array import BY_LAYOUT, Array, Scalar, Value
 from nxkernel.ops import dispatch
@@ -71,6 +71,11 @@ class Face:
         """The arguments that it assigned into, and what is in them at the end."""
         found = [(place, before, made.root.content()) for place, before, made in self._given]
         return [(place, after) for place, before, after in found if after is not before]
+
+    def copied(self) -> tuple[tuple[int, Source | None], ...]:
+        """The arguments whose copies a function of functions assigned into, and where."""
+        found = identity.written(self.run)
+        return tuple([(place, found[made.root]) for place, _, made in self._given if made.root in found])
 
     def reshaped(self) -> frozenset[int]:
         """The arguments of which it matters that their elements lie in order.

@@ -139,7 +139,7 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
     @functools.wraps(fun, updated=())
     def checkpointed(*args: Any, **options: Any) -> Any:
         args, options = variables.by_place(fun, args, options)
-        variables.refuse_shared(fun, name, args, options)
+        call = variables.sharing(fun, name, args, options)
         parts = [_taken_apart(value) for value in args]
         leaves = [leaf for _, own in parts for leaf in own]
 
@@ -149,7 +149,7 @@ def checkpoint(fun: Callable[..., Any]) -> Definition:
                 value if structure is None else containers.rebuild(structure, supply)
                 for value, (structure, _) in zip(args, parts, strict=True)
             ]
-            return fun(*seen, **options)
+            return call(*seen, **options)
 
         values = [operand(leaf) for leaf in leaves]
         specs = [(f"x{place}", entry_spec(value.spec)) for place, value in enumerate(values)]

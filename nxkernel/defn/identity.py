@@ -11,13 +11,16 @@ import enum
 import operator
 import pickle
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, KeysView, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nxkernel.defn.reads import Path
 from nxkernel.defn.states import MISSING, attributes_of, constant
+from nxkernel.graph.expr import Source
+from nxkernel.graph.tracing import Trace
+from nxkernel.numpy.roots import Root
 
 #: What asks for memory, and what tells by identity, with the modules that it is in, whatever name code has for it.
 _OF_MEMORY = frozenset(map(id, (np.shares_memory, np.may_share_memory)))
@@ -65,6 +68,36 @@ def may_be_data(path: Path, value: Any) -> bool:
     if type(value) is object or isinstance(value, type | types.ModuleType | types.BuiltinFunctionType | enum.Enum):
         return False
     return constant(value) is None or is_told(constant(value), value)
+
+
+#: Under which key a trace remembers what stands for captured arrays, by its identity.
+_CAPTURED = "what stands for captured arrays"
+
+
+def remember_captured(run: Trace, value: Any) -> None:
+    """Remember what a function under trace finds in the place of a captured array."""
+    run.memory.setdefault(_CAPTURED, {})[id(value)] = value
+
+
+def captured(run: Trace) -> KeysView[int]:
+    """The identities of what a function under trace finds in the places of captured arrays."""
+    return run.memory.get(_CAPTURED, {}).keys()
+
+
+#: Under which key, places in memory of which copies are assigned into, as a function of functions gives them.
+_WRITTEN = "copies are assigned into"
+
+
+def remember_written(run: Trace, pairs: Iterable[tuple[Any, Any]]) -> None:
+    """Remember arrays whose copies are assigned into: of who else has their memory Python would say that he sees it."""
+    found = run.memory.setdefault(_WRITTEN, {})
+    for value, copy_ in pairs:
+        found.setdefault(value.root, copy_.root.content().source)
+
+
+def written(run: Trace) -> dict[Root, Source | None]:
+    """The places in memory whose copies are assigned into, and where."""
+    return run.memory.get(_WRITTEN, {})
 
 
 class Again(NamedTuple):

@@ -42,7 +42,7 @@ class _Pullback:
     """
 
     def __init__(self, function: Callable[..., Any], arguments: Sequence[Any], name: str) -> None:
-        variables.refuse_shared(function, name, arguments)
+        function = variables.sharing(function, name, arguments)
         self.structures, self.inputs, given = variables.begun(arguments, name)
         outputs: list[tuple[str, Any]] = []
         value = function(*given)
@@ -287,12 +287,12 @@ def _jacobian(fun: Callable[..., Any], argnums: int | Sequence[int], name: str) 
         given, options = variables.by_place(fun, args, options)
         picked = variables.selected(name, given, places)
         chosen = [given[place] for place in picked]
-        variables.refuse_shared(fun, name, given, options)
+        call = variables.sharing(fun, name, given, options)
 
         def of(*values: Any) -> Any:
             for place, value in zip(picked, values, strict=True):
                 given[place] = value
-            return fun(*variables.apart(given), **options)
+            return call(*variables.apart(given), **options)
 
         return _matrices(of, chosen, several, name)
 

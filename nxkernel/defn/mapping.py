@@ -62,10 +62,10 @@ def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) ->
     def mapped(*args: Any, **options: Any) -> Any:
         args, options = variables.by_place(function, args, options)
         found = _Arguments(subjects.signature(function), args, in_axes, name)
-        variables.refuse_shared(function, name, args, options)
+        call = variables.sharing(function, name, args, options)
 
         def one(*nodes: Expr) -> Any:
-            return function(*variables.apart(found.of_one(nodes)), **options)
+            return call(*variables.apart(found.of_one(nodes)), **options)
 
         graph, outside, structure = entries.traced(name, one, found.specs, variables.no_value(name))
         places = _spread(out_axes, structure, f"{name}: out_axes")

@@ -242,8 +242,8 @@ class Shortcut:
             return False
         if any(type(arguments.values[place]) is not np.ndarray for place in program.changes):
             return False
-        if not program.reshaped.issubset(program.changes):
-            # The long way looks at the order of elements that do not change.
+        if program.copied or not program.reshaped.issubset(program.changes):
+            # The long way looks at memory, or at the order of elements, of what does not change.
             return False
         if arguments.has_device_tensors and (program.placed is None or program.changes):
             # The long way brings them to the host, and sees which arrays share their memory.

@@ -175,11 +175,12 @@ class _Scan:
                     self.counted.add(argument)
                 names.append(argument)
             elif operation == "IS_OP":
-                if root:
+                before = instructions[place - 1]
+                if root and before.argval != "__class__":
                     self.compared[Path(root, tuple(names))] = None
-                else:
+                elif before.argval != "__class__":
                     # Most code asks for None, which no array is.
-                    self.identifies = self.identifies or instructions[place - 1].opname != "LOAD_CONST"
+                    self.identifies = self.identifies or before.opname != "LOAD_CONST"
                 close()
             elif operation == "STORE_ATTR" and root:
                 root = ""

@@ -17,7 +17,7 @@ from nxkernel.defn.flow import given
 from nxkernel.defn.flow.unrolling import notes
 from nxkernel.defn.flow.variables import has_traced_length
 from nxkernel.defn.flow.watching import Watch
-from nxkernel.defn.identity import Rebuilt
+from nxkernel.defn.identity import Rebuilt, remember_captured
 from nxkernel.defn.leaf import Leaf, spec_of
 from nxkernel.defn.stand_ins import StandIns
 from nxkernel.errors import NxError, TracedValueError, message
@@ -83,6 +83,8 @@ class Traced:
         Those of them whose last value the function returns.
     assigned_at : tuple of (Source or None)
         For each of them the line that assigned into it last.
+    copied : tuple of (int, Source)
+        The arguments whose copies a function of functions assigned into, and where.
     reshaped : frozenset of int
         The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
     changes_containers : bool
@@ -99,6 +101,7 @@ class Traced:
     changes: tuple[int, ...] = ()
     returned: frozenset[int] = frozenset()
     assigned_at: tuple[Source | None, ...] = ()
+    copied: tuple[tuple[int, Source | None], ...] = ()
     reshaped: frozenset[int] = frozenset()
     changes_containers: bool = False
 
@@ -127,7 +130,9 @@ class _Capturing:
         number = self._known.get(id(value))
         if number is None:
             return None
-        return looks.captured(self._arrays[number][0], node_with(self(value), spec_of(value)))
+        made = looks.captured(self._arrays[number][0], node_with(self(value), spec_of(value)))
+        remember_captured(looks.run, made)
+        return made
 
     def __call__(self, value: Any) -> Expr:
         node = self._nodes.get(id(value))
@@ -329,6 +334,7 @@ def trace(
         tuple(place for place, _ in changes),
         frozenset(place for place, node in changes if any(node is output for output in outputs[:first])),
         tuple([node.source for _, node in changes]),
+        looks.copied(),
         looks.reshaped(),
         changes_containers,
     )

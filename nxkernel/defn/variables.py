@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import functools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -11,13 +14,17 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.defn import captures, containers, subjects
+from nxkernel.defn.contents import contents_of
 from nxkernel.defn.definition import Definition
-from nxkernel.defn.identity import UNTOLD
+from nxkernel.defn.flow.given import Given
+from nxkernel.defn.identity import UNTOLD, captured, remember_written
 from nxkernel.defn.leaf import is_leaf
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.defn.states import definition_of
+from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.expr import Expr, VectorizedExpr, node_with
-from nxkernel.numpy.array import Value, wrap
+from nxkernel.graph.expr import Expr, TracedValue, VectorizedExpr, node_with
+from nxkernel.numpy.array import Array, Value, wrap
+from nxkernel.operand import Proxy
 from nxkernel.ops.dispatch import apply, operand
 from nxkernel.shapes import describe
 from nxkernel.wording import a, counted
@@ -32,8 +39,10 @@ def begun(arguments: Sequence[Any], name: str) -> tuple[list[Any], list[Any], li
     return structures, values, apart([containers.rebuild(structure, supply) for structure in structures])
 
 
-def refuse_shared(function: Any, name: str, own: Sequence[Any], options: Mapping[str, Any] | None = None) -> None:
-    """Refuse arguments that are there twice, for a function that tells: each is to be a value of its own.
+def sharing(
+    function: Any, name: str, own: Sequence[Any], options: Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
+    """A function to be called with values of their own for its arguments; what is there twice is not assigned into.
 
     Parameters
     ----------
@@ -41,27 +50,89 @@ def refuse_shared(function: Any, name: str, own: Sequence[Any], options: Mapping
     name : str
         What is done with it, for the message.
     own : sequence
-        The arguments that are values of their own in the function.
+        The arguments, in whose places it gets values of their own.
     options : mapping, optional
         What it gets by name, as it is.
 
     Raises
     ------
     NxValueError
-        Where one is another argument as well.
+        Where one is another argument as well, or an array that the function captures, and the function tells.
     """
-    leaves = [one for one in own if is_leaf(one) and type(one) not in UNTOLD]
-    objects = set(map(id, leaves))
-    twice = len(objects) < len(leaves) or not objects.isdisjoint(map(id, (options or {}).values()))
-    if twice and captures.survey(function)[0].identifies:
+    parts = list(map(_leaves_in, own))
+    seen = Counter(id(leaf) for leaves in parts for leaf in leaves)
+    beside = {*map(id, [*_leaves_in(dict(options or {})), *_held_by(function)]), *captured(tracing.current().outermost)}
+    twice = {key for key, count in seen.items() if count > 1 or key in beside}
+    if twice and _tells(function):
         raise NxValueError(
             message(
-                f"{name}: one array is in two places of the arguments, and the function asks which arrays are the same "
-                "one, as `a is b` and id(a) do.",
-                "For what changes in both places, write a function of one argument that hands it on:",
-                "lambda x: f(x, x). For values apart, give a copy in one of the places: x + 0.",
+                f"{name}: an argument is another argument, too, or an array that the function captures, and the "
+                "function asks which arrays are the same one, as `a is b` and id(a) do.",
+                *_ELSE,
             )
         )
+
+    def called(*given: Any, **options: Any) -> Any:
+        pairs = [
+            pair
+            for leaves, made in zip(parts, given, strict=False)
+            # A default takes the place of an argument that was left out.
+            for pair in zip(leaves, _leaves_in(made), strict=False)
+            if all(isinstance(leaf, Array | Given) for leaf in pair)
+        ]
+        roots = {one.root: one.root.doubt for pair in pairs if id(pair[0]) in twice for one in pair}
+        for root in roots:
+            root.doubt = functools.partial(_in_two_places, name)
+        try:
+            return function(*given, **options)
+        finally:
+            for root, doubt in roots.items():
+                root.doubt = doubt
+            remember_written(tracing.current().outermost, [pair for pair in pairs if pair[1].root.writes])
+
+    return called
+
+
+def _tells(function: Any) -> bool:
+    survey = captures.survey(function)[0]
+    return survey.identifies or survey.compares_memory
+
+
+_ELSE = (
+    "For what changes in both places, write a function of one argument that hands it on:",
+    "lambda x: f(x, x). For values apart, give a copy in one of the places: x + 0.",
+)
+
+
+def _in_two_places(name: str) -> NxError:
+    what = f"{name}: an array is assigned into that is another argument, too, or one that the function captures."
+    return NxTypeError(message(what, *_ELSE))
+
+
+def _leaves_in(value: Any) -> list[Any]:
+    """The tensors in containers, and numbers of which it matters which object they are."""
+    opened = containers.inside(value)
+    if opened is not None:
+        return [leaf for _, part in opened[2] for leaf in _leaves_in(part)]
+    return [value] if is_leaf(value) and type(value) not in UNTOLD else []
+
+
+def _held_by(function: Any) -> list[Any]:
+    """The traced values that a function captures, and those that functions do which it captures."""
+    found, waiting, met = [], [function], set()
+    while waiting:
+        function = waiting.pop()
+        function = subjects.plain(definition_of(function) or function)
+        if id(function) in met:
+            continue
+        met.add(id(function))
+        for cell in getattr(function, "__closure__", None) or ():
+            value = contents_of(cell)
+            if isinstance(value, TracedValue | Proxy):
+                found.append(value)
+            elif isinstance(value, FunctionType | Definition):
+                waiting.append(value)
+    return found
 
 
 def started(leaf: Any) -> Any:

@@ -28,6 +28,7 @@ def program(ident, parts=None, kernels=(), made=0.0):
         changes=(),
         returned=frozenset(),
         assigned_at=(),
+        copied=(),
         reshaped=frozenset(),
         changes_containers=False,
         reason=(),

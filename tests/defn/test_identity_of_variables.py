@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxTypeError, NxValueError
+from source_text import forget, module_of
 
 
 def told(a, b):
@@ -35,8 +36,8 @@ def test_one_array_in_two_places_is_refused_where_the_function_tells(way):
     with pytest.raises(NxValueError) as error:
         WAYS[way](told, x)
     assert (
-        f"{way.partition(',')[0]}: one array is in two places of the arguments, and the function asks which arrays are "
-        "the same one, as `a is b` and id(a) do.\n"
+        f"{way.partition(',')[0]}: an argument is another argument, too, or an array that the function captures, and "
+        "the function asks which arrays are the same one, as `a is b` and id(a) do.\n"
         "  For what changes in both places, write a function of one argument that hands it on:\n"
         "  lambda x: f(x, x). For values apart, give a copy in one of the places: x + 0."
     ) in str(error.value)
@@ -45,8 +46,118 @@ def test_one_array_in_two_places_is_refused_where_the_function_tells(way):
 
 def test_arguments_beside_the_differentiated_one_are_told_apart_too():
     x = np.arange(3.0)
-    with pytest.raises(NxValueError, match="one array is in two places of the arguments"):
+    with pytest.raises(NxValueError, match="an argument is another argument, too"):
         nx.grad(lambda w, a, b: w * told(a, b))(2.0, x, x)
+
+
+#: Ways in which an array is another one besides: in a container, captured, by name, in a definition around.
+BESIDES = {
+    "a container": lambda f, x: nx.value_and_grad(lambda v: f(*v))((x, x))[0],
+    "a container of variables": lambda f, x: nx.value_and_grad((x, x), lambda v: f(*v))[0],
+    "a dict": lambda f, x: nx.value_and_grad(lambda v: f(v["a"], v["b"]))({"a": x, "b": x})[0],
+    "captured": lambda f, x: nx.value_and_grad(lambda a: f(a, x))(x)[0],
+    "by name": lambda f, x: nx.value_and_grad(lambda a, b=None: f(a, b))(x, b=x)[0],
+    "a definition": lambda f, x: nx.defn(lambda a: nx.value_and_grad(lambda b: f(a, b))(a)[0])(x),
+    "vjp": lambda f, x: nx.vjp(lambda v: f(*v), (x, x))[0],
+    "vjp, captured": lambda f, x: nx.vjp(lambda a: f(a, x), x)[0],
+    "checkpoint": lambda f, x: nx.checkpoint(lambda v: f(*v))((x, x)),
+}
+
+
+@pytest.mark.parametrize("way", BESIDES)
+def test_an_array_that_is_another_one_besides_is_refused_where_the_function_tells(way):
+    x = np.arange(3.0)
+    with pytest.raises(NxValueError, match=r"an argument is another argument, too, or an array that the function cap"):
+        BESIDES[way](told, x)
+    assert float(BESIDES[way](untold, x)) == untold(x, x)
+
+
+WRITING = """
+def first(a, b):
+    a[0] = 5.0
+    return (a * b).sum()
+
+
+def second(a, b):
+    b[0] = 5.0
+    return (a * b).sum()
+
+
+def neither(a, b):
+    a = a * 2
+    a[0] = 5.0
+    return (a * b).sum()
+
+
+def pair(v):
+    return first(*v)
+
+
+KEPT = np.arange(3.0)
+
+
+def captured(a):
+    a[0] = 5.0
+    return (a * KEPT).sum()
+"""
+#: How they are called with one array twice, and what the error says then.
+SHARED = {
+    "grad, the first": (lambda m, x: nx.value_and_grad(m["first"])(x, x), "grad(first) assigns into a, whose memory b"),
+    "grad, the second": (lambda m, x: nx.value_and_grad(m["second"])(x, x), "assigns into b, whose memory a shares."),
+    "grad, a view": (lambda m, x: nx.value_and_grad(m["first"])(x, x[::-1]), "assigns into a, whose memory b shares."),
+    "grad, a pair": (lambda m, x: nx.value_and_grad(m["pair"])((x, x)), "assigns into v[0], whose memory v[1] shares."),
+    "grad, captured": (lambda m, x: nx.grad(m["captured"])(m["KEPT"]), "assigns into a, whose memory KEPT shares."),
+    "vjp": (lambda m, x: nx.vjp(m["pair"], (x, x)), "assigns into values[0][0], whose memory values[0][1] shares."),
+    "jacobian": (lambda m, x: nx.jacobian(m["first"])(x, x), "assigns into a, whose memory b shares."),
+    "checkpoint": (lambda m, x: nx.checkpoint(m["pair"])((x, x)), "assigns into v[0], whose memory v[1] shares."),
+}
+
+
+@pytest.fixture
+def writing():
+    names = module_of(WRITING)
+    yield names | {name: nx.defn(names[name]) for name in ("first", "second", "neither", "pair", "captured")}
+    forget(names)
+
+
+@pytest.mark.parametrize("way", SHARED)
+def test_what_is_assigned_into_one_of_two_places_is_refused(writing, way):
+    call, text = SHARED[way]
+    for _ in range(2):
+        with pytest.raises(NxTypeError) as error:
+            call(writing, np.arange(3.0))
+        assert text in str(error.value)
+    assert writing["KEPT"].tolist() == [0.0, 1.0, 2.0]
+
+
+def test_what_is_assigned_where_nobody_else_sees_it_is_not_refused(writing):
+    x = np.arange(3.0)
+    value, slope = nx.value_and_grad(writing["neither"])(x, x)
+    assert float(value) == 10.0
+    assert slope.to_list() == [0.0, 2.0, 4.0]
+    value, slope = nx.value_and_grad(writing["first"], argnums=(0, 1))(x, x.copy())
+    assert float(value) == 5.0
+    assert [one.to_list() for one in slope] == [[0.0, 1.0, 2.0], [5.0, 1.0, 2.0]]
+    assert x.tolist() == [0.0, 1.0, 2.0]
+
+
+INSIDE = """
+def around(x):
+    def inner(v):
+        v[0] = 5.0
+        return (v * x).sum()
+    return grad(inner)(x)
+"""
+
+
+def test_an_array_of_the_function_around_is_not_assigned_into_in_its_copy():
+    names = module_of(INSIDE)
+    names["grad"] = lambda function: nx.value_and_grad(nx.defn(function, promotion="numpy"))
+    with pytest.raises(NxTypeError) as error:
+        nx.defn(names["around"], promotion="numpy")(np.arange(3.0))
+    text = "grad of inner: an array is assigned into that is another argument, too, or one that the function captures."
+    assert str(error.value).startswith(text)
+    forget(names)
 
 
 def test_what_the_error_says_to_write_gives_what_python_gives():

@@ -20,6 +20,17 @@ REFUSED = [
         ),
     ),
     (
+        "def f(x):\n    n = 0\n    if nx.sum(x) > 0:\n        n = 7 % n\n    return x + n",
+        (
+            "one side of this `if` fails with ZeroDivisionError: integer modulo by zero. Both sides are looked at, as "
+            "only the running program knows its condition.\n"
+            "  cell.py, line 4, in f:\n"
+            "    if nx.sum(x) > 0:\n"
+            "       ^^^^^^^^^^^^^\n"
+            "  Write that side so that it can be computed, such as n / max(k, 1), or decide with what is known before."
+        ),
+    ),
+    (
         "def f(x):\n    for i in range(3):\n        if x[i] > 1:\n            raise ValueError\n    return nx.abs(x)",
         (
             "this `if` raises ValueError on one side, and only the running program knows its condition.\n"

@@ -9,7 +9,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.defn import untouched
-from nxkernel.errors import NxError
+from nxkernel.errors import NxError, NxTypeError
 from what_reading_changes import CHANGING
 
 X = np.ones(3)
@@ -75,3 +75,21 @@ def test_what_is_put_back():
     assert values[5].bit_generator.state == state
     assert (held.left, hasattr(held, "filled"), vars(named)) == (1, False, {})
     assert (Named.kept, hasattr(Named, "more"), vars(function)) == (1, False, {})
+
+
+def first_changed(a, b):
+    a[0] = 5.0
+    return (a * b).sum()
+
+
+def test_asking_why_a_call_is_refused_raises_its_error():
+    definition = nx.defn(first_changed)
+    x = np.ones(2)
+    texts = []
+    for ask in (definition.why, definition, definition.why):
+        with pytest.raises(NxTypeError) as error:
+            ask(x, x)
+        texts.append(str(error.value).splitlines()[0])
+    assert texts == ["first_changed assigns into a, whose memory b shares."] * 3
+    assert definition.why(x, np.ones(2)).hit
+    assert x.tolist() == [1.0, 1.0]

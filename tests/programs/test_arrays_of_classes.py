@@ -1,4 +1,4 @@
-"""Arrays that NumPy computes while a program is made, of what a class has: assignments are seen under all names, or refused."""
+"""Arrays that NumPy computes while a program is made: all their names see what is assigned, or it is refused."""
 
 import numpy as np
 import pytest
@@ -76,8 +76,8 @@ class Model:
 """
 _LINES = [
     "an array that NumPy computed while the program was made is assigned into: others who have it would not see that.",
-    "Begin with an array of the program's own, x = np.array(x): it is computed of what a class has, or of what a function "
-    "beside the definition gives.",
+    "Begin with an array of the program's own, x = np.array(x): it is computed of what a class has, or of what a "
+    "function beside the definition gives.",
 ]
 
 
@@ -124,8 +124,7 @@ def test_an_array_that_somebody_else_has_is_known_by_its_references():
 
 
 def test_only_names_that_change_are_asked_for(made):
-    # What is computed of a class's arrays and never assigned into stays NumPy's, also where the program needs to know it.
-    model = made(
-        "w = self.t.copy()\nsizes = self.t.astype(int)\nu = np.zeros(tuple(sizes))\nw[0] = x\nu[0] = w\nreturn u.sum()"
-    )
+    # What is computed of what a class has and never assigned into stays NumPy's: the program may need to know it.
+    body = "w = self.t.copy(); n = self.t.astype(int); u = np.zeros(tuple(n)); w[0] = x; u[0] = w; return u.sum()"
+    model = made(body)
     assert float(nx.defn(model().run)(2.0)) == model().run(2.0) == 14.0

@@ -186,9 +186,13 @@ class _Choice:
             watch.undo()
             if isinstance(error, MustUnrollError):
                 raise self._refuse_steps(error) from None
-            if isinstance(error, NxError) or not isinstance(error, Exception) or not sites.is_raised(error):
+            if isinstance(error, NxError) or not isinstance(error, Exception):
                 raise
-            raise self._refuse_raise(error) from None
+            if sites.is_raised(error):
+                raise self._refuse_raise(error) from None
+            if isinstance(error, ArithmeticError | LookupError):
+                raise self._refuse_side(error) from None
+            raise
         leaves: list[Any] = []
         structures = [variables.take_apart(value, leaves) for value in results]
         for place, value in enumerate(given):
@@ -205,6 +209,15 @@ class _Choice:
             f"{self._words.unknown}.",
             *sites.shown(self._site),
             "A compiled program raises nothing: return the condition, and raise where the definition is called.",
+        )
+
+    def _refuse_side(self, error: Exception) -> NxError:
+        return sites.error(
+            NxTypeError,
+            f"one side of {self._words.subject} fails with {type(error).__name__}: {error}. Both sides are looked at, "
+            f"as only the running program knows {self._words.unknown}.",
+            *sites.shown(self._site),
+            "Write that side so that it can be computed, such as n / max(k, 1), or decide with what is known before.",
         )
 
     def _refuse_steps(self, error: MustUnrollError) -> NxError:

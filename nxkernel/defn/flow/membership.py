@@ -92,7 +92,9 @@ def _in_members(member: Any, members: list[Any]) -> Any:
 
 
 def _same(one: Any, other: Any) -> Any:
-    """``one == other`` as ``in`` asks for it: of tuples and lists member by member."""
+    """Whether two are one object or equal, as ``in`` asks; of tuples and lists member by member."""
+    if one is other:
+        return True
     for kind in (tuple, list):
         if isinstance(one, kind) and isinstance(other, kind):
             if len(one) != len(other):

@@ -247,3 +247,18 @@ def test_arrays_are_members_of_nothing():
 
 def number_displayed_in(x):
     return x in [1, 2]
+
+
+@pytest.mark.parametrize("promotion", ["nx", "numpy"])
+def test_what_is_the_member_is_not_compared(promotion):
+    def seen(x):
+        return int(x in [1.0, x]) + 2 * int(x in [1.0, 2.0]) + 4 * int((x, 1) in [(x, 1)])
+
+    definition = nx.defn(seen, promotion=promotion)
+    for x in (float("nan"), 1.0, 3.0):
+        assert int(definition(x)) == seen(x)
+
+    def in_itself(x):
+        return x if x in [x] else -x
+
+    assert nx.defn(in_itself, promotion=promotion)(np.ones(2)).to_list() == in_itself(np.ones(2)).tolist()

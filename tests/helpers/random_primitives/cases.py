@@ -80,6 +80,10 @@ def compare(found, expected, case):
         return
     # Both sides are rounded to the type at last.
     rtol = 2 * EPSILON[types.normalize(found.dtype)]
+    if case.error > np.finfo(found.dtype).max / 100:
+        # What overflows on the way depends on the order, and is an infinity, or none of one.
+        both = np.isfinite(found) & np.isfinite(expected)
+        found, expected = found[both], expected[both]
     np.testing.assert_allclose(found.astype(np.float64), expected.astype(np.float64), rtol=rtol, atol=case.error)
 
 
