@@ -301,9 +301,31 @@ def core(compiled: Any) -> Any:
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     machine = llvm.Target.from_default_triple().create_target_machine()
-    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    run_passes(passes, module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
     module.get_function(name).linkage = "linkonce_odr"
     return module
+
+
+def run_passes(passes: Any, module: Any, builder: Any) -> None:
+    """Run LLVM's passes on a module, and give back what they took.
+
+    Parameters
+    ----------
+    passes : llvmlite.binding.ModulePassManager
+        Of no use afterwards.
+    module : llvmlite.binding.ModuleRef
+    builder : llvmlite.binding.PassBuilder
+    """
+    from llvmlite.binding import ffi
+
+    try:
+        passes.run(module, builder)
+    finally:
+        # In llvmlite 0.45 to 0.50 two base classes have a method of the name that is to do this, and the empty one is
+        # called: every manager stays in memory, with 200 KB of what its passes knew of a loop.
+        if not passes.closed:
+            ffi.lib.LLVMPY_DisposeNewModulePassManger(passes)
+            passes.detach()
 
 
 # Functions of arrays ---------------------------------------------------------------------------------------------

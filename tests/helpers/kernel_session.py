@@ -62,7 +62,8 @@ class Kernel:
     def interrupt(self, ident):
         """Interrupt what runs; what the cell printed, its error, and seconds until all was said.
 
-        An interrupt may be in vain: see :data:`stressing.AGAIN`.
+        An interrupt may be in vain, see :data:`stressing.AGAIN`, or strike in the kernel's own code around the cell, of
+        which nothing more is heard then.
         """
         while True:
             sent = time.perf_counter()
@@ -70,7 +71,16 @@ class Kernel:
             try:
                 return *self.end(ident, stressing.AGAIN), time.perf_counter() - sent
             except queue.Empty:
-                continue
+                if self._answers():
+                    return "", "KeyboardInterrupt", time.perf_counter() - sent
+
+    def _answers(self):
+        """Whether the kernel waits for a cell: while one runs, questions wait."""
+        try:
+            self.client.kernel_info(reply=True, timeout=10)
+        except TimeoutError:
+            return False
+        return True
 
     def close(self):
         """End the kernel."""

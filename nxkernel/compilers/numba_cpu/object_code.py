@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import binding as llvm
 
 from nxkernel.compilers.numba_cpu import functions, processors
-from nxkernel.numba_functions import ScalarFunction, core
+from nxkernel.numba_functions import ScalarFunction, core, run_passes
 
 
 @functools.cache
@@ -35,12 +35,12 @@ def _module(text: str) -> llvm.ModuleRef:
 def _inline(module: llvm.ModuleRef) -> None:
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
-    passes.run(module, _builder(level=1))
+    run_passes(passes, module, _builder(level=1))
 
 
 def _optimize_loops(module: llvm.ModuleRef, *, unrolling: bool = True) -> None:
     builder = _builder(level=3, unrolling=unrolling)
-    builder.getModulePassManager().run(module, builder)
+    run_passes(builder.getModulePassManager(), module, builder)
 
 
 @functools.cache

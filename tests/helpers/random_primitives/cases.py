@@ -4,6 +4,7 @@ import dataclasses
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from nxkernel import types
@@ -80,7 +81,7 @@ def compare(found, expected, case):
         return
     # Both sides are rounded to the type at last.
     rtol = 2 * EPSILON[types.normalize(found.dtype)]
-    if case.error > np.finfo(found.dtype).max / 100:
+    if case.error > float(ml_dtypes.finfo(found.dtype).max) / 100:
         # What overflows on the way depends on the order, and is an infinity, or none of one.
         both = np.isfinite(found) & np.isfinite(expected)
         found, expected = found[both], expected[both]
