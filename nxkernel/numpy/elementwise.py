@@ -114,6 +114,20 @@ def _rest(left: Operand, right: Operand) -> Operand:
     return apply(p.select, apply(p.equal, rest, zero), nothing, found)
 
 
+def _rounded_once(compute: Callable[..., Operand]) -> Callable[..., Operand]:
+    """A function of several operations for which f16 and bf16 are f32, as in NumPy: each would round on the way."""
+
+    def computed(*values: Operand) -> Operand:
+        type_ = values[0].type
+        wide = types.compute_type(type_)
+        if wide is type_:
+            return compute(*values)
+        return convert(compute(*[convert(value, wide) for value in values]), type_)
+
+    return computed
+
+
+@_rounded_once
 def _floored(left: Operand, right: Operand) -> Operand:
     if left.type.kind == "u":
         return apply(p.quotient, left, right)
@@ -191,6 +205,7 @@ def _copysign(left: Operand, right: Operand) -> Operand:
     return apply(p.select, _signbit(right), apply(p.negate, size), size)
 
 
+@_rounded_once
 def _hypot(left: Operand, right: Operand) -> Operand:
     left, right = apply(p.absolute, left), apply(p.absolute, right)
     high, low = apply(p.maximum, left, right), apply(p.minimum, left, right)
@@ -209,7 +224,7 @@ def _log_add(log1p: Callable[[Operand], Operand], exp: Callable[[Operand], Opera
         alike = apply(p.logical_and, apply(p.equal, left, right), _is_infinite(left))
         return apply(p.add, high, log1p(exp(apply(p.select, alike, _number(0, gap), gap))))
 
-    return compute
+    return _rounded_once(compute)
 
 
 def _order(primitive: Primitive, strict: Primitive) -> Callable[..., Operand]:

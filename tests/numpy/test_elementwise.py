@@ -6,6 +6,7 @@ import pytest
 import nxkernel as nx
 from numpy_face import check, traced
 from nxkernel.errors import NxTypeError
+from source_text import forget, module_of
 
 REAL = np.array([-2.5, -0.0, 0.5, 1.0, 3.25])
 ANY = [
@@ -137,3 +138,34 @@ def test_sums_of_powers_have_slopes_and_curvatures_where_both_sides_are_equal():
         np.testing.assert_allclose(side, [1.0], rtol=1e-12)
     infinite = np.array([np.inf, -np.inf])
     np.testing.assert_array_equal(nx.defn(lambda a, b: np.logaddexp(a, b))(infinite, infinite), infinite)
+
+
+HALVES = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+HALVES = HALVES[np.isfinite(HALVES)]
+OF_ONE = (
+    "sin cos tan arcsin arccos arctan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt square reciprocal"
+)
+OF_TWO = "power hypot arctan2 logaddexp logaddexp2 floor_divide remainder fmod copysign"
+
+
+def places(values):
+    """Numbers of f16 values in their order, so that neighbours are one apart."""
+    bits = values.view(np.int16).astype(np.int32)
+    return np.where(bits < 0, -(bits & 0x7FFF), bits)
+
+
+@pytest.mark.parametrize("name", [*OF_ONE.split(), *OF_TWO.split()])
+def test_every_half_is_within_a_unit_of_numpys(name):
+    random = np.random.default_rng(7)
+    others = random.permutation(HALVES)
+    near = random.normal(size=(2, 20_000)).astype(np.float16) * np.float16(5)
+    given = [HALVES] if name in OF_ONE.split() else [np.append(HALVES, near[0]), np.append(others, near[1])]
+    names = module_of(f"def f(*x):\n    return np.{name}(*x)\n")
+    with np.errstate(all="ignore"):
+        wanted = names["f"](*given)
+    found = np.asarray(nx.defn(names["f"])(*given))
+    forget(names)
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
+    numbers = ~np.isnan(wanted)
+    assert np.abs(places(found[numbers]) - places(wanted[numbers])).max() <= 1
