@@ -106,7 +106,13 @@ def load(name: str) -> None:
     >>> load("colorsys")
     >>> import colorsys
     """
-    if name not in sys.modules:
+    module = sys.modules.get(name)
+    if module is not None and not getattr(module.__spec__, "_initializing", False):
+        return
+    if forks.imports():
+        # The other thread would wait for what this one has begun to import, and this one for that thread.
+        importlib.import_module(name)
+    else:
         do(lambda: importlib.import_module(name))
 
 

@@ -201,14 +201,29 @@ class cached_property(Generic[Made]):  # noqa: N801
         return instance.__dict__.setdefault(self._name, self._function(instance))
 
 
+def imports() -> bool:
+    """Whether this thread may be importing something for which another one that imports would wait.
+
+    A signal handler may be called then, or who looks for modules may call what imports others.
+
+    Examples
+    --------
+    >>> imports()
+    False
+    """
+    return importlib._bootstrap._imp.lock_held() or threading.get_ident() in dict(_importers()).values()
+
+
 def _importing() -> list[str]:
     """The modules that other threads are importing, of those that may be needed."""
-    own, found = threading.get_ident(), []
-    for name, reference in list(_module_locks().items()):
-        made = reference()
-        if made is not None and made.owner not in (None, own) and name.partition(".")[0] in _LATE:
-            found.append(name)
-    return found
+    own = threading.get_ident()
+    return [name for name, thread in _importers() if thread != own]
+
+
+def _importers() -> list[tuple[str, int]]:
+    """The modules that are being imported, of those that may be needed, and the thread that does it."""
+    made = [(name, reference()) for name, reference in list(_module_locks().items()) if name.partition(".")[0] in _LATE]
+    return [(name, each.owner) for name, each in made if each is not None and each.owner is not None]
 
 
 def _module_locks() -> dict[str, Callable[[], Any]]:

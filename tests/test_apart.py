@@ -59,18 +59,29 @@ def test_what_was_compiled_while_somebody_interrupted_is_found(monkeypatch):
 
 
 def test_an_import_goes_on_to_its_end_in_another_thread(monkeypatch, tmp_path):
-    (tmp_path / "nxk_slow.py").write_text(
-        "import threading, time\nthread = threading.get_ident()\ntime.sleep(0.3)\nend = True\n"
-    )
+    (tmp_path / "nxk_slow.py").write_text(_SLOW)
     monkeypatch.syspath_prepend(tmp_path)
-    interrupt_soon(0.1)
     with pytest.raises(KeyboardInterrupt):
         apart.load("nxk_slow")
+    assert not hasattr(sys.modules["nxk_slow"], "end")
+    # The next one waits until it is there, and not in Python's import machinery.
+    apart.load("nxk_slow")
+    assert sys.modules["nxk_slow"].end
     import nxk_slow
 
     assert nxk_slow.end
     assert nxk_slow.thread != threading.get_ident()
     del sys.modules["nxk_slow"]
+
+
+#: A module that interrupts who waits for it, and then takes its time.
+_SLOW = """
+import signal, threading, time
+thread = threading.get_ident()
+signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+time.sleep(0.5)
+end = True
+"""
 
 
 def test_a_first_call_imports_where_no_interrupt_reaches(tmp_path):
@@ -81,12 +92,14 @@ def test_a_first_call_imports_where_no_interrupt_reaches(tmp_path):
     imported = json.loads(printed)
     lowerings = ("lower", "listed", "radix", "network", "scans", "small")
     assert imported.keys() >= {"scipy.fft", *[f"nxkernel.compilers.numba_cpu.{name}" for name in lowerings]}
+    assert imported.keys() >= {f"nxkernel.{name}" for name in ("compilers.evaluator", "numpy.placing")}
     assert [name for name in imported if name.startswith(("nxkernel", "scipy", "llvmlite")) and imported[name]] == []
 
 
 #: Prints of each module that calls import whether the main thread does.
 _IMPORTERS = """
 import json, sys, threading
+import numpy as np
 import nxkernel as nx
 
 imported = {}
@@ -112,7 +125,45 @@ f(nx.iota((4000,)) / 7)
 nx.jit(nx.cumulative_sum)(nx.iota((4000,)) / 7)
 nx.fft(nx.eye(200))
 nx.linalg.solve(nx.eye(3), nx.eye(3))
+nx.jit(nx.sin, compiler="evaluator")(nx.iota((4,)))
+
+@nx.defn(promotion="numpy")
+def g(x):
+    y = np.zeros(3)
+    np.add.at(y, [0, 0], x)
+    return y
+
+g(2.0)
+g.measure(2.0)
 print(json.dumps(imported))
+"""
+
+
+def test_who_imports_what_is_needed_imports_the_rest_too(tmp_path):
+    # A signal handler, while the main thread imports a package whose modules another one would wait for.
+    (tmp_path / "within.py").write_text(_WITHIN)
+    printed, said = stressing.run(f"import runpy; runpy.run_path({str(tmp_path / 'within.py')!r})")
+    assert (printed, said) == ("(60, 60)\nimported\n", "")
+
+
+_WITHIN = """
+import faulthandler, signal, sys
+import numpy as np
+import nxkernel as nx
+
+faulthandler.dump_traceback_later(60, exit=True)
+x = nx.tensor(np.eye(60))
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "scipy.linalg._misc":
+            sys.meta_path.remove(self)
+            signal.raise_signal(signal.SIGALRM)
+
+sys.meta_path.insert(0, Finder())
+signal.signal(signal.SIGALRM, lambda *_: print(nx.linalg.solve(x, x).shape))
+import scipy.linalg
+print("imported")
 """
 
 

@@ -146,6 +146,7 @@ def _unknown(name: object) -> NxValueError:
 
 
 def _evaluator() -> Compiler:
+    apart.load("nxkernel.compilers.evaluator")
     from nxkernel.compilers.evaluator import Evaluator
 
     return Evaluator()

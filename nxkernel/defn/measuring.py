@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel import apart
 from nxkernel.compilers.memory import bytes_of
 from nxkernel.defn import devices, places
 from nxkernel.defn.report import KernelTime, Measurement
@@ -61,6 +62,7 @@ def measured(executable: Any, given: Sequence[Any] | None = None) -> Measurement
         inputs = clock.placed(inputs)
         reached, note = functools.partial(timing.machine, executable.device), timing.clock_of(executable)
     else:
+        apart.load("nxkernel.compilers.numba_cpu.timing")
         from nxkernel.compilers.numba_cpu.timing import Clock
 
         clock = Clock(executable)
@@ -87,6 +89,7 @@ def measured(executable: Any, given: Sequence[Any] | None = None) -> Measurement
 
 def _made_up(executable: Any) -> list[np.ndarray]:
     """Inputs for a program, where numbers that are made up say what others would."""
+    apart.load("nxkernel.compilers.numba_cpu.timing")
     from nxkernel.compilers.numba_cpu.timing import waits_for_values
 
     loop = waits_for_values(executable.plan)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel import apart, types
 from nxkernel import primitives as p
-from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
@@ -163,6 +163,7 @@ class Ufunc:
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Apply it in place at indices, once for each time that an index is there."""
+        apart.load("nxkernel.numpy.placing")
         from nxkernel.numpy import placing
 
         if not isinstance(a, Array):

@@ -223,6 +223,7 @@ def _lowered(nest: Nest, nodes: Sequence[Expr] = ()) -> str:
 
 
 def _source(nest: Nest) -> str:
+    apart.load("nxkernel.compilers.render")
     from nxkernel.compilers.render import render
 
     return render(nest)
