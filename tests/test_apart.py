@@ -74,10 +74,11 @@ def test_an_import_goes_on_to_its_end_in_another_thread(monkeypatch, tmp_path):
     del sys.modules["nxk_slow"]
 
 
-#: A module that interrupts who waits for it, and then takes its time.
+#: A module that interrupts who waits for it, once he does, and then takes its time.
 _SLOW = """
 import signal, threading, time
 thread = threading.get_ident()
+time.sleep(0.1)
 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 time.sleep(0.5)
 end = True
