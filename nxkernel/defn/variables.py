@@ -17,7 +17,7 @@ from nxkernel.defn import captures, containers, subjects
 from nxkernel.defn.contents import contents_of
 from nxkernel.defn.definition import Definition
 from nxkernel.defn.flow.given import Given
-from nxkernel.defn.identity import UNTOLD, captured, remember_written
+from nxkernel.defn.identity import UNTOLD, captured, remember_written, written
 from nxkernel.defn.leaf import is_leaf
 from nxkernel.defn.states import definition_of
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
@@ -60,10 +60,8 @@ def sharing(
         Where one is another argument as well, or an array that the function captures, and the function tells.
     """
     parts = list(map(_leaves_in, own))
-    seen = Counter(id(leaf) for leaves in parts for leaf in leaves)
-    beside = {*map(id, [*_leaves_in(dict(options or {})), *_held_by(function)]), *captured(tracing.current().outermost)}
-    twice = {key for key, count in seen.items() if count > 1 or key in beside}
-    if twice and _tells(function):
+    beside = [*_leaves_in(dict(options or {})), *_held_by(function), *captured(tracing.current().outermost)]
+    if _twice(id, parts, beside) and _tells(function):
         raise NxValueError(
             message(
                 f"{name}: an argument is another argument, too, or an array that the function captures, and the "
@@ -71,6 +69,8 @@ def sharing(
                 *_ELSE,
             )
         )
+
+    shared = _twice(_memory_of, parts, beside)
 
     def called(*given: Any, **options: Any) -> Any:
         pairs = [
@@ -80,17 +80,32 @@ def sharing(
             for pair in zip(leaves, _leaves_in(made), strict=False)
             if all(isinstance(leaf, Array | Given) for leaf in pair)
         ]
-        roots = {one.root: one.root.doubt for pair in pairs if id(pair[0]) in twice for one in pair}
+        roots = {one.root: one.root.doubt for pair in pairs if _memory_of(pair[0]) in shared for one in pair}
         for root in roots:
             root.doubt = functools.partial(_in_two_places, name)
+        for value, made in pairs:
+            # It is a copy of what a function around has in two places.
+            if made.root not in roots and value.root.doubt is not None:
+                roots[made.root], made.root.doubt = made.root.doubt, value.root.doubt
         try:
             return function(*given, **options)
         finally:
             for root, doubt in roots.items():
                 root.doubt = doubt
-            remember_written(tracing.current().outermost, [pair for pair in pairs if pair[1].root.writes])
+            run = tracing.current().outermost
+            remember_written(run, [(a, b) for a, b in pairs if b.root.writes or b.root in written(run)])
 
     return called
+
+
+def _twice(key: Callable[[Any], Any], parts: list[list[Any]], beside: list[Any]) -> set[Any]:
+    """What several arguments have in common, or one with what is there beside them."""
+    seen, others = Counter(key(leaf) for leaves in parts for leaf in leaves), set(map(key, beside))
+    return {each for each, count in seen.items() if count > 1 or each in others}
+
+
+def _memory_of(leaf: Any) -> Any:
+    return leaf.root if isinstance(leaf, Array | Given) else id(leaf)
 
 
 def _tells(function: Any) -> bool:
@@ -105,7 +120,7 @@ _ELSE = (
 
 
 def _in_two_places(name: str) -> NxError:
-    what = f"{name}: an array is assigned into that is another argument, too, or one that the function captures."
+    what = f"{name}: an array is assigned into whose memory is also that of another argument or captured array."
     return NxTypeError(message(what, *_ELSE))
 
 
@@ -118,20 +133,23 @@ def _leaves_in(value: Any) -> list[Any]:
 
 
 def _held_by(function: Any) -> list[Any]:
-    """The traced values that a function captures, and those that functions do which it captures."""
-    found, waiting, met = [], [function], set()
+    """The traced values that a function captures, in containers too, and those that functions do which it captures."""
+    found, waiting, met = [], [function], {}
     while waiting:
-        function = waiting.pop()
-        function = subjects.plain(definition_of(function) or function)
-        if id(function) in met:
+        value = waiting.pop()
+        if id(value) in met:
             continue
-        met.add(id(function))
-        for cell in getattr(function, "__closure__", None) or ():
-            value = contents_of(cell)
-            if isinstance(value, TracedValue | Proxy):
-                found.append(value)
-            elif isinstance(value, FunctionType | Definition):
-                waiting.append(value)
+        met[id(value)] = value
+        opened = containers.inside(value)
+        if isinstance(value, TracedValue | Proxy):
+            found.append(value)
+        elif opened is not None:
+            waiting += [part for _, part in opened[2]]
+        elif isinstance(value, functools.partial):
+            waiting += [value.func, *value.args, *value.keywords.values()]
+        elif value is function or isinstance(value, FunctionType | Definition):
+            plain = subjects.plain(definition_of(value) or value)
+            waiting += map(contents_of, getattr(plain, "__closure__", None) or ())
     return found
 
 

@@ -155,9 +155,50 @@ def test_an_array_of_the_function_around_is_not_assigned_into_in_its_copy():
     names["grad"] = lambda function: nx.value_and_grad(nx.defn(function, promotion="numpy"))
     with pytest.raises(NxTypeError) as error:
         nx.defn(names["around"], promotion="numpy")(np.arange(3.0))
-    text = "grad of inner: an array is assigned into that is another argument, too, or one that the function captures."
-    assert str(error.value).startswith(text)
+    assert str(error.value).startswith(f"grad of inner: {_SHARED}")
     forget(names)
+
+
+#: Functions that differentiate by an array that has its memory in another place, too, and what NumPy gives of 1, 2, 3:
+VIEWS = {
+    "a view": ("def around(x):\n    return grad(first)(x, x[::-1])", 34),
+    "the second": ("def around(x):\n    return grad(second)(x, x[::-1])", 14),
+    "a captured view": ("def around(x):\n    y = x[::-1]\n    return grad(lambda v: first(v, y))(x)", 34),
+    "in a list": ("def around(x):\n    kept = [x]\n    return grad(lambda v: first(v, kept[0]))(x)", 38),
+    "in another function": ("def around(x):\n    return grad(lambda a, b: grad(first)(a, b))(x, x)", 38),
+    "mapped": ("def around(x):\n    return vmap(first)(x[None], x[None, ::-1])[0]", 34),
+}
+
+
+@pytest.mark.parametrize("way", VIEWS)
+def test_views_of_one_array_and_copies_of_copies_are_told_of(way):
+    text, python = VIEWS[way]
+    names = module_of(WRITING + text)
+    names |= {"grad": lambda function: function, "vmap": lambda function: lambda a, b: [function(a[0], b[0])]}
+    x = np.arange(1.0, 4.0)
+    assert names["around"](x.copy()) == python
+    names["grad"] = lambda function: lambda *a: nx.value_and_grad(nx.defn(function, promotion="numpy"))(*a)[0]
+    names["vmap"] = lambda function: nx.vmap(nx.defn(function, promotion="numpy"))
+    with pytest.raises(NxTypeError) as error:
+        nx.defn(names["around"], promotion="numpy")(x)
+    assert _SHARED in str(error.value)
+    assert x.tolist() == [1.0, 2.0, 3.0]
+    forget(names)
+
+
+_SHARED = "an array is assigned into whose memory is also that of another argument or captured array."
+
+
+def test_a_copy_of_an_argument_of_a_copy_is_told_of():
+    @nx.defn(promotion="numpy")
+    def first(a, b):
+        a[0] = 5.0
+        return (a * b).sum()
+
+    x = np.ones((2, 3))
+    with pytest.raises(NxTypeError, match=r"vmap of grad\(first\) assigns into a, whose memory b shares."):
+        nx.vmap(nx.grad(first))(x, x)
+    assert nx.vmap(nx.value_and_grad(first))(x, x.copy())[0].to_list() == [7.0, 7.0]
 
 
 def test_what_the_error_says_to_write_gives_what_python_gives():
