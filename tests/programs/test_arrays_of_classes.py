@@ -34,6 +34,10 @@ SEEN = [
     "u = np.add(self.t, 1); w = u; u[0] = x; return w.sum()",
     "u = np.abs(self.t); w = u; u[0] = x; return w.sum()",
     "u = np.zeros_like(self.t); w = u; u[0] = x; return w.sum()",
+    "u = self.f * 2; v = u.reshape(-1); v[0] = x; return u.sum() + v[1]",
+    "u = self.f * 2; v = u.ravel(order='K'); v[1] = x; return u[0, 1] + u[1, 0]",
+    "u = self.f * 2; v = u.T.reshape(-1); v[1] = x; return u[0, 1] + u[1, 0]",
+    "u = self.z.copy(); w = u; u += x; u[...] = u * 2; return w",
     "u = self.t * 2\nfor k in range(3):\n    v = u\n    u[k] = x * k + v[0]\nreturn v.sum()",
     "u = self.t * 2\nv = u\nif x > 3:\n    u[0] = x\nreturn v.sum()",
     "u = self.t * 2\nv = u\nk = 0\nwhile k < x:\n    u[0] = k\n    k += 1\nreturn v.sum()",
@@ -50,6 +54,7 @@ REFUSED = [
     "w = self.t * 2; u = np.array(w, copy=False); u[0] = x; return w.sum()",
     "w = [self.t * 2]; u = w[0][1:]; u += x; return w[0].sum()",
     "u = self.t * 2; self.change(u, x); return u.sum()",
+    "u = self.fixed(); u[0] = x; return u.sum()",
     "return self.changed(self.t * 2, x)",
 ]
 _CLASS = """
@@ -60,6 +65,13 @@ def given(value):
 
 class Model:
     t = np.array([1.0, 2.0, 3.0])
+    f = np.asfortranarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    z = np.array(7.0)
+
+    def fixed(self):
+        u = self.t * 2
+        u.setflags(write=False)
+        return u
 
     def doubled(self):
         return self.t * 2

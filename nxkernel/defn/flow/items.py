@@ -20,7 +20,7 @@ from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.variables import is_traced, is_value
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.array import Array, Scalar, not_own, wrap
+from nxkernel.numpy.array import Array, Scalar, not_own
 from nxkernel.numpy.joining import join_new
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import comparison, gathering, indexing, shaping
@@ -331,9 +331,12 @@ def own(value: Any) -> Any:
     """
     if type(value) is not np.ndarray or tracing.current() is None or not types.follows_numpy():
         return value
-    if value.base is not None or sys.getrefcount(value) > _NEW or value.dtype.kind not in "biufc":
+    if value.base is not None or sys.getrefcount(value) > _NEW or not value.flags.writeable:
         return value
-    return wrap(operand(value))
+    if value.dtype.kind not in "biufc":
+        return value
+    strides = None if value.flags.c_contiguous else tuple(step // value.itemsize for step in value.strides)
+    return Array.of(operand(value), strides=strides)
 
 
 def _count(value: Any) -> int:
