@@ -485,8 +485,35 @@ def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
     return spread(casting.cast(value, type_), shape)
 
 
+def _settled(array: Array, key: Any) -> Any:
+    """A key in which masks of traced length are those of whole axes."""
+    key = key.compact() if hasattr(type(key), "compact") and key.type is types.bool_ else key
+    if hasattr(type(key), "stretched") and key.type is types.bool_:
+        from nxkernel.numpy import compact
+
+        return compact.whole_mask(key, array.shape[: key.ndim])
+    if isinstance(key, tuple) and any(hasattr(type(one), "stretched") and one.type is types.bool_ for one in key):
+        raise NxTypeError(
+            message(
+                "a mask of traced length stands beside other entries of a key.",
+                "Alone it picks along the first axes: x[mask], or x.T[mask] for the last ones.",
+            )
+        )
+    return key
+
+
 def get(array: Array, key: Any) -> Any:
     """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
+    key = _settled(array, key)
+    found = _shown(array, key)
+    entries = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(entry, Array | np.ndarray) and not entry.ndim for entry in entries):
+        # Also for an array of indices without axes, where a number would give a view.
+        return found if isinstance(found, Scalar) else found.copy()
+    return found
+
+
+def _shown(array: Array, key: Any) -> Any:
     parsed = keys.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
     if parsed.stretches or parsed.spreads or parsed.mask is not None:
@@ -518,6 +545,7 @@ def picked(view: Array, parsed: keys.Parsed) -> Value:
 
 def put(array: Array, key: Any, value: Any) -> None:
     """``array[key] = value``."""
+    key = _settled(array, key)
     parsed = keys.parse(key, array.shape)
     view = array if parsed.basic is None else array.through(parsed.basic)
     if parsed.stretches or parsed.spreads or parsed.mask is not None:

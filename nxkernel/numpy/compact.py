@@ -134,6 +134,25 @@ def masked(part: Part, mask: Any) -> Selected:
     return Selected(part.base, apply(p.logical_and, here, parts.mask(own, shape)), 0)
 
 
+def whole_mask(mask: Part, shape: Shape) -> Array:
+    """A mask of traced length as one of an array, of whose first axes it has the lengths wherever NumPy takes it.
+
+    Parameters
+    ----------
+    mask : Part
+    shape : tuple of int
+        Of the first axes of the array.
+    """
+    mask = settled(mask)
+    held = apply(p.logical_and, operand(mask.base), parts.mask(mask.stretches, mask.base.shape))
+    found = Array.of(held)[tuple([slice(0, size) for size in shape])]
+    if found.shape != shape:
+        wide = Array.of(filled(False, types.bool_, shape))
+        wide[tuple([slice(0, size) for size in found.shape])] = found
+        return wide
+    return found
+
+
 def is_mask(key: Any) -> bool:
     """Whether a key is an array of truth values."""
     return isinstance(key, Value) and key.type is types.bool_ and key.ndim > 0

@@ -163,7 +163,7 @@ class Spaced(Selected):
 
     def __getitem__(self, key: Any) -> Any:
         if self.is_view and _is_index(key):
-            return self.base[self._key(key)]
+            return self._row(key) if self.axis else self.base[self._place(key)]
         low = bounds.interval(self.spread.step)[0]
         if isinstance(key, Spaced) and key.type is bool_ and (low is None or low < 0):
             # What a mask picks is in the order of the slice.
@@ -171,8 +171,10 @@ class Spaced(Selected):
         return super().__getitem__(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if self.is_view and _is_index(key):
-            self.base[self._key(key)] = value
+        if self.is_view and _is_index(key) and self.axis:
+            self._row(key).assign(value)
+        elif self.is_view and _is_index(key):
+            self.base[self._place(key)] = value
         elif not (key is Ellipsis or (isinstance(key, slice) and key == slice(None))):
             self._refuse("assigning to a part of it")
         elif self.is_view:
@@ -180,10 +182,12 @@ class Spaced(Selected):
         else:
             self.base, self._elements = self._with(value), self._source(value)
 
-    def _key(self, key: Any) -> tuple[Any, ...]:
-        """An index along the first axis as a key of the whole array."""
-        if self.axis:
-            return (key,)
+    def _row(self, key: Any) -> Spaced:
+        """What an index along the first axis shows, where that is another one than the axis of the slice."""
+        return Spaced(self.base[(key,)], self.axis - 1, self.spread)
+
+    def _place(self, key: Any) -> tuple[Any, ...]:
+        """An index along the axis of the slice, the first one, as a key of the whole array."""
         count = as_number(key if isinstance(key, int) else operand(key))
         low = bounds.interval(count)[0]
         if low is None or low < 0:
@@ -249,10 +253,10 @@ class Spaced(Selected):
 
     def _gathered(self, source: Elements) -> Operand:
         """The elements one after the other, in memory of their own: before any is put, all are computed."""
-        shape = list(self.base.shape)
-        shape[self.axis] = self.spread.most(shape[self.axis])
+        shape, size = list(self.base.shape), self.base.shape[self.axis]
+        shape[self.axis] = self.spread.most(size)
         room = Array.of(filled(0, self.type, tuple(shape)))
-        _each(self.spread, shape[self.axis], lambda count: _one(room, self.axis, count).assign(source.at(count, ())))
+        _each(self.spread, size, lambda count: _one(room, self.axis, count).assign(source.at(count, ())))
         return operand(room)
 
     def _source(self, value: Any) -> Elements:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -233,3 +233,18 @@ def ndarray(
             )
         )
     return zeros(shape, dtype, order or "C")
+
+
+def nditer(*args: Any, **options: Any) -> NoReturn:
+    """:class:`numpy.nditer`, which takes elements of arrays of NumPy's own.
+
+    Raises
+    ------
+    NxTypeError
+    """
+    raise NxTypeError(
+        message(
+            "np.nditer() goes through elements in Python, and shows each where NumPy has it in memory.",
+            "`for x in a.flat` goes through values, and `for k in np.ndindex(a.shape)` through indices, for a[k] = ...",
+        )
+    )

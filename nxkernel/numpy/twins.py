@@ -33,7 +33,8 @@ def _table() -> dict[Any, Any]:
         if callable(found) and not name.startswith("_") and not isinstance(found, type):
             table[found] = random.refused(name)
     table |= {
-        np.ndarray: tricks.ndarray, np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
+        np.ndarray: tricks.ndarray, np.nditer: tricks.nditer,
+        np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
         np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view,
     }  # fmt: skip
     for cls, name in constants.SCALARS.items():

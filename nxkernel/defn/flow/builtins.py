@@ -13,7 +13,7 @@ import numpy as np
 from nxkernel import primitives, types
 from nxkernel.defn.flow import rounding
 from nxkernel.defn.flow.choices import and_, or_
-from nxkernel.defn.flow.sequences import Counted, enumerated, range_, zipped
+from nxkernel.defn.flow.sequences import Counted, enumerated, range_, rows, zipped
 from nxkernel.defn.flow.variables import has_values, is_traced, known, plain, take_apart
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
@@ -330,6 +330,9 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
 
 def reversed(sequence: Any, /) -> Any:
     """``reversed``."""
+    if isinstance(sequence, Value):
+        # Its rows show it.
+        return reversed(rows(sequence))
     if isinstance(sequence, Counted):
         return Counted(sequence.length, lambda place: sequence.item(sequence.length - 1 - place))
     if _is_array(sequence):

@@ -12,6 +12,8 @@ from nxkernel.defn.flow.variables import has_traced_length, is_traced, is_value,
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.compact import settled
+from nxkernel.numpy.parts import Part
+from nxkernel.numpy.spaced import Spaced
 from nxkernel.operand import Proxy
 from nxkernel.ops import comparison, elementwise
 from nxkernel.ops.dispatch import convert, operand
@@ -133,7 +135,8 @@ def _whole(bound: Any) -> Any:
 def rows(value: Any) -> Counted:
     """The rows of a tensor, an array or a part of one."""
     if has_traced_length(value):
-        value = settled(value)
+        # A row of what shows an array shows it, too.
+        value = value if isinstance(value, Part) or (isinstance(value, Spaced) and value.is_view) else settled(value)
         return Counted(value.shape[0], lambda place: value[place])
     found = operand(value)
     if not found.shape:
