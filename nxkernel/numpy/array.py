@@ -431,11 +431,19 @@ def as_value(value: Any) -> Value:
         return value
     if isinstance(value, list | tuple | range):
         return Array.of(stacked(list(value) if isinstance(value, range) else value))
-    found = wrap(operand(value))
-    if type(value) is np.ndarray and tracing.current() is not None and isinstance(found, Array):
-        # It may be what a view shows.
-        found.root.doubt = not_own
+    if type(value) is not np.ndarray or not value.shape or tracing.current() is None:
+        return wrap(operand(value))
+    found = of_numpy(value)
+    # It may be what a view shows.
+    found.root.doubt = not_own
     return found
+
+
+def of_numpy(value: np.ndarray) -> Array:
+    """An array of NumPy's as one of the program's, whose elements lie in the same order."""
+    if value.flags.c_contiguous or any(not step or step % value.itemsize for step in value.strides):
+        return Array.of(operand(value))
+    return Array.of(operand(value), strides=tuple([step // value.itemsize for step in value.strides]))
 
 
 def not_own() -> NxError:

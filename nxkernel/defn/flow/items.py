@@ -20,7 +20,7 @@ from nxkernel.defn.flow.unassigned import is_unassigned
 from nxkernel.defn.flow.variables import is_traced, is_value
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.array import Array, Scalar, not_own
+from nxkernel.numpy.array import Array, Scalar, not_own, of_numpy
 from nxkernel.numpy.joining import join_new
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops import comparison, gathering, indexing, shaping
@@ -335,8 +335,7 @@ def own(value: Any) -> Any:
         return value
     if value.dtype.kind not in "biufc":
         return value
-    strides = None if value.flags.c_contiguous else tuple(step // value.itemsize for step in value.strides)
-    return Array.of(operand(value), strides=strides)
+    return of_numpy(value)
 
 
 def _count(value: Any) -> int:
