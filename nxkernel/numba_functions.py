@@ -323,8 +323,9 @@ def run_passes(passes: Any, module: Any, builder: Any) -> None:
     finally:
         # In llvmlite 0.45 to 0.50 two base classes have a method of the name that is to do this, and the empty one is
         # called: every manager stays in memory, with 200 KB of what its passes knew of a loop.
-        if not passes.closed:
-            ffi.lib.LLVMPY_DisposeNewModulePassManger(passes)
+        dispose = getattr(ffi.lib, "LLVMPY_DisposeNewModulePassManger", None)
+        if dispose is not None and not passes.closed:
+            dispose(passes)
             passes.detach()
 
 

@@ -255,7 +255,7 @@ def is_of_numbers(type_: Type) -> bool:
 def _numpy_infer(number: Any) -> Type:
     found = _numpy_kind(number)
     if found is s64:
-        _refuse_outside(s64, number, "A definition's integers have 64 bits: write a float, or np.uint64(n).")
+        refuse_outside(s64, number, "A definition's integers have 64 bits: write a float, or np.uint64(n).")
     return found
 
 
@@ -283,13 +283,19 @@ def _numpy_merge_kind(type_: Type, weak: Type) -> Type:
 def _numpy_merge_number(type_: Type, number: Any) -> Type:
     found = _numpy_merge_kind(type_, _numpy_kind(number))
     if found.is_integer and found is not bool_:
-        _refuse_outside(
+        refuse_outside(
             found, number, "By NumPy's rules a Python number takes the array's type; convert the array first."
         )
     return found
 
 
-def _refuse_outside(type_: Type, number: int, hint: str) -> None:
+def refuse_outside(type_: Type, number: int, hint: str) -> None:
+    """Refuse a Python integer that a type of integers does not hold.
+
+    Raises
+    ------
+    NxTypeError
+    """
     low, high = limits(type_)
     if not low <= number <= high:
         raise NxTypeError(

@@ -38,7 +38,8 @@ def value_and_grad(
     and a function of them can be given instead, as in Nx: ``value_and_grad(vars, fun)``.
 
     A plain function is traced as it stands, so each turn of its Python loops is a part of the program, which takes long
-    to compile for hundreds of turns. In a function with ``@nx.defn`` they are loops of the program.
+    to compile for hundreds of turns. In a function with ``@nx.defn`` they are loops of the program. What the function
+    assigns into its arguments stays in it: the arrays that are passed do not change.
 
     Parameters
     ----------

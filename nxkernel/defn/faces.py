@@ -155,8 +155,14 @@ def inside(face: str, function: Callable[..., Any], args: Sequence[Any], options
     if face == around:
         return function(*args, **options)
     enter, leave = (_as_array, _as_traced) if face == NUMPY else (_as_traced, _as_array)
+    entered: dict[int, Any] = {}
+
+    def once(value: Any) -> Any:
+        # One array in two places is one for the function, too.
+        return entered[id(value)] if id(value) in entered else entered.setdefault(id(value), enter(value))
+
     with types.promotion(face):
-        result = function(*[_each(enter, value) for value in args], **options)
+        result = function(*[_each(once, value) for value in args], **options)
     return _each(leave, result)
 
 

@@ -22,7 +22,7 @@ from nxkernel.numpy.views import Broadcast, ComplexPart, Diagonal, Index, Reshap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.dispatch import apply, filled, is_number, operand, spread
 from nxkernel.shapes import broadcast_shapes, spreads, text
-from nxkernel.types import Type
+from nxkernel.types import Type, bool_
 
 Shape = tuple[int, ...]
 
@@ -479,6 +479,8 @@ def holds_traced(value: Any) -> bool:
 def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
     """A value as it is put into a place of a shape and type."""
     if is_number(value):
+        if type(value) is int and type_.is_integer and type_ is not bool_:
+            types.refuse_outside(type_, value, "NumPy refuses it, too: convert the array first, x = x.astype(int).")
         return casting.filled_as(value, type_, shape)
     value = operand(as_value(value))
     while len(value.shape) > len(shape) and value.shape[0] == 1:

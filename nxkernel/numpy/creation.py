@@ -12,7 +12,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.numpy import elementwise as e
 from nxkernel.numpy import keys, layouts
-from nxkernel.numpy.array import Array, Scalar, Value, as_value, stacked, type_of, wrap
+from nxkernel.numpy.array import Array, Scalar, Value, as_value, of_numpy, stacked, type_of, wrap
 from nxkernel.numpy.selected import lifted
 from nxkernel.numpy.shaping import astype, moveaxis, sizes
 from nxkernel.numpy.shaping import copy as copied
@@ -47,6 +47,8 @@ def array(
         made: Any = _made(operand(object))
     elif isinstance(object, Value):
         made = copied(object, order)
+    elif type(object) is np.ndarray:
+        made = copied(of_numpy(object), order)
     elif isinstance(object, list | tuple):
         made = _made(stacked(object))
     elif is_number(object):

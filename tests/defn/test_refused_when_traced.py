@@ -22,12 +22,34 @@ REFUSED = [
     (
         "def f(x):\n    n = 0\n    if nx.sum(x) > 0:\n        n = 7 % n\n    return x + n",
         (
-            "one side of this `if` fails with ZeroDivisionError: integer modulo by zero. Both sides are looked at, as "
-            "only the running program knows its condition.\n"
+            "one side of this `if` fails with ZeroDivisionError: integer modulo by zero. It is looked at in any case, "
+            "as only the running program knows its condition.\n"
             "  cell.py, line 4, in f:\n"
             "    if nx.sum(x) > 0:\n"
             "       ^^^^^^^^^^^^^\n"
-            "  Write that side so that it can be computed, such as n / max(k, 1), or decide with what is known before."
+            "  Write it so that it can be computed in any case, such as n / max(k, 1)."
+        ),
+    ),
+    (
+        "def f(x):\n    return nx.sum(x) > 100 and {}['a']",
+        (
+            "what stands behind `and` fails with KeyError: 'a'. It is looked at in any case, as only the running "
+            "program knows what stands before it.\n"
+            "  cell.py, line 3, in f:\n"
+            "    return nx.sum(x) > 100 and {}['a']\n"
+            "           ^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+            "  Ask for what is there in any case, such as d.get(key, 0), or decide with what is known before."
+        ),
+    ),
+    (
+        "def f(x):\n    k = 0\n    while k < nx.sum(x) - 50:\n        k = k + [1][3]\n    return k",
+        (
+            "a turn of this `while` fails with IndexError: list index out of range. It is looked at in any case, as "
+            "only the running program knows its condition.\n"
+            "  cell.py, line 4, in f:\n"
+            "    while k < nx.sum(x) - 50:\n"
+            "          ^^^^^^^^^^^^^^^^^^\n"
+            "  Ask for what is there in any case, such as d.get(key, 0), or decide with what is known before."
         ),
     ),
     (

@@ -7,8 +7,10 @@ import pytest
 
 import nxkernel as nx
 from numpy_face import check
+from nxkernel.errors import NxTypeError
 from nxkernel.numpy.casting import filled_as
 from nxkernel.types import normalize
+from source_text import forget, module_of
 
 NUMBERS = np.array([-1.5, 300.7, 255.0, -128.9, 0.2, 70000.5, -40000.0, 3e9])
 
@@ -75,3 +77,15 @@ def test_known_numbers_are_cut_alike():
         for number in (np.nan, np.inf, 1e19, -1e19, 300.5, -2.5):
             with np.errstate(all="ignore"):
                 assert filled_as(number, normalize(type_), ()).to_number() == int(np.float64(number).astype(dtype))
+
+
+@pytest.mark.parametrize("statement", ["x[0] = 200", "x[:] = -129", "x[x > 0] = 200", "x += 200", "x.fill(200)"])
+def test_a_python_integer_that_does_not_fit_is_not_assigned(statement):
+    names = module_of(f"def f(x):\n    {statement}\n    return x\n")
+    x = np.arange(3, dtype=np.int8)
+    with pytest.raises(OverflowError):
+        names["f"](x.copy())
+    with pytest.raises(NxTypeError, match=r"the Python integer -?\d+ is outside of s8, which goes from -128 to 127"):
+        nx.defn(names["f"])(x)
+    assert x.tolist() == [0, 1, 2]
+    forget(names)

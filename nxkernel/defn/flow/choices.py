@@ -96,7 +96,7 @@ def and_(left: Side, right: Side, site: Any = None) -> Any:
     first = left()
     if not is_traced(first):
         return right() if known(first) else first
-    second = right()
+    second = _second(right, "and", site)
     if _is_truth(second) and not is_traced(second):
         return first if known(second) else False
     if _is_truth(first) and _is_truth(second):
@@ -109,12 +109,46 @@ def or_(left: Side, right: Side, site: Any = None) -> Any:
     first = left()
     if not is_traced(first):
         return first if known(first) else right()
-    second = right()
+    second = _second(right, "or", site)
     if _is_truth(second) and not is_traced(second):
         return True if known(second) else first
     if _is_truth(first) and _is_truth(second):
         return comparison.logical_or(_scalar(first, "or", site), _scalar(second, "or", site))
     return if_exp(first, lambda: first, lambda: second, site)
+
+
+def _second(side: Side, word: str, site: Any) -> Any:
+    try:
+        return side()
+    except NxError:
+        raise
+    except (ArithmeticError, LookupError) as error:
+        raise failed(f"what stands behind `{word}`", error, "what stands before it", site) from error
+
+
+def failed(what: str, error: Exception, unknown: str, site: Any) -> NxError:
+    """The error for code that fails while it is traced, and that the running program may not come to.
+
+    Parameters
+    ----------
+    what : str
+        Which code.
+    error : Exception
+    unknown : str
+        What decides whether it runs.
+    site : Site
+    """
+    if isinstance(error, ArithmeticError):
+        advice = "Write it so that it can be computed in any case, such as n / max(k, 1)."
+    else:
+        advice = "Ask for what is there in any case, such as d.get(key, 0), or decide with what is known before."
+    return sites.error(
+        NxTypeError,
+        f"{what} fails with {type(error).__name__}: {error}. It is looked at in any case, as only the running program "
+        f"knows {unknown}.",
+        *sites.shown(site),
+        advice,
+    )
 
 
 def not_(value: Any, site: Any = None) -> Any:
@@ -157,7 +191,8 @@ class _Choice:
     def __init__(
         self, site: Any, names: Sequence[str], values: Sequence[Any], sides: tuple[Side, Side], words: Words = _IF
     ) -> None:
-        self._site, self._names, self._values, self._sides, self._words = site, names, values, sides, words
+        self._site, self._names, self._sides, self._words = site, names, sides, words
+        self._values = variables.entered(values)
         self._runs: list[_Run] = []
         self._common: list[tuple] = []
         self._paths: list[str] = []
@@ -180,7 +215,7 @@ class _Choice:
         given = [variables.duplicate(value) if variables.is_mutable(value) else value for value in self._values]
         watch = Watch(self._sides)
         try:
-            results = list(side(*given))
+            results = variables.entered(side(*given))
             self._refuse_changes(watch)
         except BaseException as error:
             watch.undo()
@@ -191,7 +226,8 @@ class _Choice:
             if sites.is_raised(error):
                 raise self._refuse_raise(error) from None
             if isinstance(error, ArithmeticError | LookupError):
-                raise self._refuse_side(error) from None
+                what = f"one side of {self._words.subject}"
+                raise failed(what, error, self._words.unknown, self._site) from error
             raise
         leaves: list[Any] = []
         structures = [variables.take_apart(value, leaves) for value in results]
@@ -209,15 +245,6 @@ class _Choice:
             f"{self._words.unknown}.",
             *sites.shown(self._site),
             "A compiled program raises nothing: return the condition, and raise where the definition is called.",
-        )
-
-    def _refuse_side(self, error: Exception) -> NxError:
-        return sites.error(
-            NxTypeError,
-            f"one side of {self._words.subject} fails with {type(error).__name__}: {error}. Both sides are looked at, "
-            f"as only the running program knows {self._words.unknown}.",
-            *sites.shown(self._site),
-            "Write that side so that it can be computed, such as n / max(k, 1), or decide with what is known before.",
         )
 
     def _refuse_steps(self, error: MustUnrollError) -> NxError:
@@ -298,6 +325,8 @@ class _Choice:
         arrays = variables.arrays_made(self._common[place], made)
         for array, sides in zip(arrays, self._arrays[place], strict=True):
             if array is not None:
+                doubts = [side.root.doubt for side in sides if side is not None and side.root.doubt is not None]
+                array.root.doubt = doubts[0] if doubts else None
                 sources = aliases.reached([side.root for side in sides if side is not None])
                 aliases.tie(array.root, sources, name, site, lambda: _whose(name, site), self._group())
 

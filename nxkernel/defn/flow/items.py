@@ -319,7 +319,7 @@ def in_place(symbol: str, value: Any, other: Any) -> Any:
         return plain(value, other)
     if isinstance(value, np.ndarray) and tracing.current() is not None:
         refuse_kept(value)
-        if types.follows_numpy():
+        if types.follows_numpy() and is_traced(other):
             raise not_own()
     return changing(value, other)
 

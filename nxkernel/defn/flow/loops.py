@@ -7,7 +7,7 @@ from typing import Any
 
 from nxkernel import types
 from nxkernel.defn.flow import sites, unrolling
-from nxkernel.defn.flow.choices import TURN, if_, not_, predicate
+from nxkernel.defn.flow.choices import TURN, failed, if_, not_, predicate
 from nxkernel.defn.flow.gathering import Gathering, LearntError, List, without
 from nxkernel.defn.flow.sequences import Counted, Range, counted
 from nxkernel.defn.flow.state import Plan, State, plan
@@ -60,6 +60,8 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
         except Exception as error:
             if is_traced(begin) and sites.is_raised(error):
                 raise _raises(error, site) from None
+            if is_traced(begin) and isinstance(error, ArithmeticError | LookupError):
+                raise failed("a turn of this `while`", error, "its condition", site) from error
             raise
     else:
         reason = None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nxkernel import shapes, types
-from nxkernel.defn.flow.variables import has_traced_length, is_traced, is_value, known, plain
+from nxkernel.defn.flow.variables import entered, has_traced_length, is_traced, is_value, known, plain
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.compact import settled
@@ -210,5 +210,5 @@ def counted(value: Any) -> Any:
     if isinstance(value, range | Counted):
         return value
     if isinstance(value, TracedValue | Proxy) or (is_value(value) and operand(value).shape):
-        return rows(value)
+        return rows(*entered([value]))
     return None

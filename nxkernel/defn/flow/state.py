@@ -222,7 +222,8 @@ class State:
         functions: Iterable[Callable[..., Any]],
         target: bool = False,
     ) -> None:
-        self.site, self._names, self._values, self._plan = site, names, values, found
+        self.site, self._names, self._plan = site, names, found
+        self._values = variables.entered(values)
         self._functions, self._target = tuple(functions), target
         self._arrays = Turns(site)
 
@@ -281,6 +282,7 @@ class State:
             watch = Watch(self._functions, [(v.name, v.value) for v in held if v.held])
             try:
                 after, results = turn(nodes[:extra], values_of(nodes))
+                results = variables.entered(results)
                 if self._plan.keeps_target is not keeps:
                     raise _AgainError
                 self._look_for_changes(watch, held)

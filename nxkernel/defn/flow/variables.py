@@ -19,7 +19,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
 from nxkernel.graph.tracing import VectorizedValueError
 from nxkernel.numpy import bounds
-from nxkernel.numpy.array import Array
+from nxkernel.numpy.array import Array, as_value
 from nxkernel.numpy.compact import settled
 from nxkernel.numpy.keys import Stretch, as_number
 from nxkernel.numpy.parts import Part
@@ -87,6 +87,13 @@ def _children(value: Any) -> list[Any] | None:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return [getattr(value, field.name) for field in dataclasses.fields(value)]
     return None
+
+
+def entered(values: Sequence[Any]) -> list[Any]:
+    """Variables of a choice or a loop as it takes them: arrays of NumPy's are the program's, and only read."""
+    if not types.follows_numpy():
+        return list(values)
+    return [as_value(value) if type(value) is np.ndarray else value for value in values]
 
 
 def take_apart(value: Any, leaves: list[Any]) -> tuple:
@@ -187,7 +194,10 @@ def rebuild(structure: tuple, leaves: Iterator[Any]) -> Any:
         leaf = next(leaves)
         if detail is None or leaf is detail:
             return leaf
-        return detail.anew(leaf) if type(detail) is Given else detail.__nx_like__(leaf)
+        made = detail.anew(leaf) if type(detail) is Given else detail.__nx_like__(leaf)
+        if isinstance(detail, Array) and isinstance(made, Array):
+            made.root.doubt = detail.root.doubt
+        return made
     if kind in (HELD, NONE):
         return detail
     members = [rebuild(child, leaves) for child in children]

@@ -8,6 +8,8 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from nxkernel.defn import reads
 from nxkernel.defn.flow.unassigned import Unassigned
 from nxkernel.defn.lookups import unwrapped
@@ -20,7 +22,7 @@ _SKIPPED = (str, bytes, int, float, complex, type(None), type, types.ModuleType,
 
 
 class Watch:
-    """The lists, dicts, sets and objects that functions reach, as they are now.
+    """The lists, dicts, sets and objects that functions reach, and NumPy's arrays among variables, as they are now.
 
     Parameters
     ----------
@@ -35,6 +37,8 @@ class Watch:
         self._kept: dict[int, tuple[str, Any, Any]] = {}
         self._seen: set[int] = set()
         self._room = _MOST
+        #: Whether arrays are looked at: those that a function has made, and none of globals, which may be large.
+        self._with_arrays = True
         #: How many functions are being looked into, one by way of the other, and those that are left for later.
         self._deep = 0
         self._later: collections.deque[types.FunctionType] = collections.deque()
@@ -82,9 +86,11 @@ class Watch:
         defaults = function.__defaults__ or ()
         for name, value in zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults, strict=False):
             self._add(name, value, 0)
+        before, self._with_arrays = self._with_arrays, False
         for name in {path.names[0]: None for path in reads.of_code(code).paths if path.root == "global"}:
             if name in function.__globals__:
                 self._add(name, function.__globals__[name], 0)
+        self._with_arrays = before
 
     def _add_methods(self, kind: type) -> None:
         """What the methods and properties of a class of the user's reach, which code calls by way of its objects."""
@@ -113,6 +119,10 @@ class Watch:
         self._seen.add(id(value))
         self._room -= 1
         self._add_methods(type(value))
+        if isinstance(value, np.ndarray):
+            if self._with_arrays:
+                self._kept[id(value)] = (name, value, value.copy())
+            return
         if isinstance(value, list):
             self._kept[id(value)] = (name, value, list(value))
             members = value
@@ -139,6 +149,8 @@ def _as_before(held: Any, copy: Any) -> bool:
         return len(held) == len(copy) and all(now is then for now, then in zip(held, copy, strict=True))
     if isinstance(held, set):
         return held == copy
+    if isinstance(held, np.ndarray):
+        return held.shape == copy.shape and held.tobytes() == copy.tobytes()
     now = held if isinstance(held, dict) else attributes_of(held)
     return list(now) == list(copy) and all(now[key] is value for key, value in copy.items())
 
@@ -146,6 +158,9 @@ def _as_before(held: Any, copy: Any) -> bool:
 def _restore(held: Any, copy: Any) -> None:
     if isinstance(held, list):
         held[:] = copy
+        return
+    if isinstance(held, np.ndarray):
+        held[...] = copy
         return
     contents = held if isinstance(held, dict | set) else attributes_of(held)
     contents.clear()

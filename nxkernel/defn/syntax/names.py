@@ -154,11 +154,9 @@ def updates(nodes: list[ast.AST]) -> dict[str, None]:
 
 
 def changed(nodes: list[ast.AST]) -> set[str]:
-    """The names that ``a[k] = v`` and ``a += v`` change, and those that may show the same, as by ``b = a.T``."""
+    """The names that ``a[k] = v`` changes, and those that may show the same, as by ``b = a.T``."""
     found, same, bound = set(updates(nodes)), [], stores(nodes)
     for node in own(nodes):
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            found.add(node.target.id)
         if isinstance(node, ast.Assign):
             names = {target.id for target in node.targets if isinstance(target, ast.Name)}
             same.append(names | (_begun_with(node.value) & bound.keys()))
