@@ -175,12 +175,12 @@ class _Scan:
                     self.counted.add(argument)
                 names.append(argument)
             elif operation == "IS_OP":
-                before = instructions[place - 1]
-                if root and before.argval != "__class__":
-                    self.compared[Path(root, tuple(names))] = None
-                elif before.argval != "__class__":
-                    # Most code asks for None, which no array is.
-                    self.identifies = self.identifies or before.opname != "LOAD_CONST"
+                if not _is_class(instructions, place - 1):
+                    if root:
+                        self.compared[Path(root, tuple(names))] = None
+                    else:
+                        # Most code asks for None, which no array is.
+                        self.identifies = self.identifies or instructions[place - 1].opname != "LOAD_CONST"
                 close()
             elif operation == "STORE_ATTR" and root:
                 root = ""
@@ -198,6 +198,16 @@ class _Scan:
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):
                 self.run(constant, first if first in constant.co_freevars else "")
+
+
+def _is_class(instructions: list[dis.Instruction], place: int) -> bool:
+    """Whether an instruction gives a class, ``x.__class__`` or ``type(x)``, which no data is."""
+    if instructions[place].opname == "CALL" and instructions[place].arg == 1:
+        place -= 1
+        while place and instructions[place].opname.startswith(("LOAD_FAST", "LOAD_ATTR", "LOAD_DEREF", "PRECALL")):
+            place -= 1
+        return instructions[place].opname == "LOAD_GLOBAL" and instructions[place].argval == "type"
+    return instructions[place].argval == "__class__"
 
 
 def _counts_up(instructions: list[dis.Instruction], place: int) -> bool:

@@ -159,3 +159,5 @@ def test_questions_after_identity():
 
     assert all(map(identifies, ["a is b", "a is not b", "[c is b for c in a]", "id(a)", "copy.deepcopy(a)"]))
     assert not any(map(identifies, ["a is None", "a is not None", "1 if a is None else 2", "a == b", "a in b"]))
+    assert not any(map(identifies, ["type(a) is type(b)", "a.__class__ is b.__class__", "type(a) is not type(b.c)"]))
+    assert identifies("f(a) is b")

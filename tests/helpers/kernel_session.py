@@ -7,6 +7,9 @@ from jupyter_client import KernelManager
 
 import stressing
 
+#: Stands for the error of a cell of which nothing more is heard.
+LOST = "lost"
+
 
 class Kernel:
     """A kernel in a process of its own.
@@ -72,7 +75,7 @@ class Kernel:
                 return *self.end(ident, stressing.AGAIN), time.perf_counter() - sent
             except queue.Empty:
                 if self._answers():
-                    return "", "KeyboardInterrupt", time.perf_counter() - sent
+                    return "", LOST, time.perf_counter() - sent
 
     def _answers(self):
         """Whether the kernel waits for a cell: while one runs, questions wait."""

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import sys
 
 import numpy as np
 import pytest
@@ -18,6 +19,9 @@ class _Allocated(ctypes.Structure):
         (name, ctypes.c_size_t)
         for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "used", "free", "keepcost")
     ]
+
+
+_TELLS = sys.platform.startswith("linux") and hasattr(ctypes.CDLL(None), "mallinfo2")
 
 
 def used():
@@ -55,7 +59,7 @@ def texts(monkeypatch):
     return found
 
 
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="this system does not tell what C code takes")
+@pytest.mark.skipif(not _TELLS, reason="this system does not tell what C code takes")
 def test_compiling_takes_no_memory_for_good(texts):
     def compiled(times):
         for _ in range(times):
