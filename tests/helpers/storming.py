@@ -161,8 +161,9 @@ class Storm:
 
     def _execute(self, text):
         """Run text as a cell, whose lines can be found."""
-        file = f"storm-{id(self)}-{len(self._files)}.py"
         with self._lock:
+            # Two threads that took one name would each have the other's text.
+            file = f"storm-{id(self)}-{len(self._files)}.py"
             self._files.append(file)
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
         exec(compile(text, file, "exec"), self.space)
