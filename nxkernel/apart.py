@@ -52,6 +52,10 @@ _awaited: list[_Job] = []
 _started = _over = False
 
 
+#: Seconds after which who waits looks up: a signal that came right before the wait does not end it.
+_LISTENS = 0.25
+
+
 def do(work: Callable[[], Made]) -> Made:
     """Do something that an interrupt does not reach; who waits for it can still be interrupted.
 
@@ -83,7 +87,8 @@ def do(work: Callable[[], Made]) -> Made:
     _awaited.append(job)
     try:
         _jobs.put(job)
-        job.done.acquire()
+        while not job.done.acquire(timeout=_LISTENS):
+            pass
     finally:
         _awaited.remove(job)
     if job.lost:

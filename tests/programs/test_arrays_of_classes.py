@@ -63,6 +63,7 @@ REFUSED = [
     "w = self.t * 2; u = np.array(w, copy=False); u[0] = x; return w.sum()",
     "w = [self.t * 2]; u = w[0][1:]; u += x; return w[0].sum()",
     "u = self.t * 2; self.change(u, x); return u.sum()",
+    "u = self.t * 2; u.flat[0] = x; return u.sum()",
     "u = self.fixed(); u[0] = x; return u.sum()",
     "return self.changed(self.t * 2, x)",
 ]

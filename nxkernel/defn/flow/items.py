@@ -278,9 +278,9 @@ def set_item(value: Any, key: Any, new: Any) -> Any:
     if type(value) is Given:
         value.write(_put(value.__nx_operand__(), key, new))
         return value
-    if isinstance(value, np.ndarray) and tracing.current() is not None:
-        refuse_kept(value)
-        if types.follows_numpy():
+    if isinstance(value, np.ndarray | np.flatiter) and tracing.current() is not None:
+        refuse_kept(value.base if isinstance(value, np.flatiter) else value)
+        if types.follows_numpy() or isinstance(value, np.flatiter):
             raise not_own()
         value = operand(value)
     if not isinstance(value, Operand):
