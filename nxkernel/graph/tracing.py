@@ -161,9 +161,23 @@ class Trace:
 
     def _weaken(self, node: Expr) -> None:
         """What is computed of Python numbers alone stands for one too."""
-        weak = [operand in self.weak for operand in node.operands if not _is_of_constants(operand)]
+        strong = self.outermost.memory.get(_STRONG, ())
+        given = [operand for operand in node.operands if operand in strong or not _is_of_constants(operand)]
+        weak = [operand in self.weak for operand in given]
         if weak and all(weak) and is_of_numbers(node.spec.type):
             self.weak.add(node)
+
+
+#: Under which key a trace remembers constants that are NumPy's numbers, which stand for none of Python's.
+_STRONG = "constants of NumPy's"
+
+
+def strengthen(node: Any) -> Any:
+    """Remember a constant as a number of NumPy's, as ``np.sqrt(2.0)`` gives, and give it back."""
+    trace = current()
+    if trace is not None:
+        trace.outermost.memory.setdefault(_STRONG, set()).add(node)
+    return node
 
 
 def _too_many() -> NxTypeError:

@@ -292,8 +292,8 @@ def known_result(function: Callable[..., Any], given: Sequence[Any]) -> Any:
     with tracing.suspended():
         found = function(*known)
     if isinstance(found, tuple):
-        return tuple([filled(one.to_number(), one.type, ()) for one in found])
-    return filled(found.to_number(), found.type, ())
+        return tuple([tracing.strengthen(filled(one.to_number(), one.type, ())) for one in found])
+    return tracing.strengthen(filled(found.to_number(), found.type, ()))
 
 
 def constant_of(value: Operand) -> Operand | None:

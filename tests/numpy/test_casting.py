@@ -89,3 +89,23 @@ def test_a_python_integer_that_does_not_fit_is_not_assigned(statement):
         nx.defn(names["f"])(x)
     assert x.tolist() == [0, 1, 2]
     forget(names)
+
+
+COUNTED = """
+def f(x, k):
+    n = 0
+    while n < k:
+        n += 1
+    return x * ({number}), x * (n {sign} {number}), x * ({number} {sign} n), x * ({number} {sign} k)
+"""
+
+
+@pytest.mark.parametrize("sign", ["+", "*", "/", "-"])
+@pytest.mark.parametrize("number", ["np.cbrt(2.0)", "np.sqrt(2)", "np.float64(1.5)", "np.float32(1.5)", "1.5", "np.pi"])
+def test_numbers_that_numpys_functions_give_count_beside_pythons(number, sign):
+    names = module_of(COUNTED.format(number=number, sign=sign))
+    x = np.ones(3, np.float32)
+    for one, other in zip(nx.defn(names["f"])(x, 2), names["f"](x, 2), strict=True):
+        assert np.asarray(one).dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+    forget(names)
