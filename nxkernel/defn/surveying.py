@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.defn import contents, fingerprint, identity, reads, subjects
+from nxkernel.defn import contents, fingerprint, identity, places, reads, subjects
 from nxkernel.defn.collected import Collected
 from nxkernel.defn.leaf import is_array
 from nxkernel.defn.lookups import (
@@ -281,8 +281,12 @@ class Walk(Collected):
             return contents.contents_of(cells[path.names[0]]) if path.root == "free" else subject
 
         self.identifies = self.identifies or any(identity.may_be_data(path, first(path)) for path in read.compared)
+        # What nxkernel makes of a function is known by what it captures: its own modules do not change.
+        is_ours = places.is_own(code.co_filename)
         for path in read.paths:
             root = path.names[0]
+            if path.root == "global" and is_ours:
+                continue
             if path.root == "global":
                 self._path(path, read_name(function.__globals__, root), function.__globals__)
             elif path.root == "free":
