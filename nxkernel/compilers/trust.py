@@ -299,13 +299,15 @@ def _step(number: int, name: str, path: str) -> int:
     try:
         return os.open(name, _ON_THE_WAY, dir_fd=number)
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.EMLINK) or (error.errno == errno.ENOTDIR and _is_link(number, name)):
+        if error.errno in (errno.ELOOP, errno.EMLINK) or (error.errno == errno.ENOTDIR and _was_link(number, name)):
             raise UntrustedError(f"{path} is a link", f"Remove {_quoted(path)}") from None
         raise
 
 
-def _is_link(number: int, name: str) -> bool:
-    return stat.S_ISLNK(os.stat(name, dir_fd=number, follow_symlinks=False).st_mode)
+def _was_link(number: int, name: str) -> bool:
+    """Whether what was no folder is a link; a folder that stands there by now has taken the place of one."""
+    mode = os.stat(name, dir_fd=number, follow_symlinks=False).st_mode
+    return stat.S_ISLNK(mode) or stat.S_ISDIR(mode)
 
 
 def _own(path: str, number: int) -> Folder:
