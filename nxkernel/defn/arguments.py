@@ -243,8 +243,8 @@ class Arguments:
         """Whether an argument or something captured is on a device."""
         return any(type(value) is DeviceTensor for value in [*self.values, *(value for _, _, value in self.arrays)])
 
-    def own(self, given: list[np.ndarray], program: Any) -> None:
-        """Copy the tensors that a program assigns into."""
+    def copy_tensors(self, given: list[np.ndarray], program: Any) -> None:
+        """Put copies in the places of tensors that a program assigns into."""
         for place in program.changes:
             if not isinstance(self.values[place], np.ndarray):
                 given[place] = devices.duplicate(given[place])
@@ -260,7 +260,8 @@ class Arguments:
         Raises
         ------
         NxTypeError
-            For an array that is read-only, and one whose memory is also that of another argument or captured array.
+            For an array that is read-only, one whose memory is also that of another argument or captured array, and one
+            whose elements do not lie in the order that the program goes by.
         """
         if program.changes_containers and not self.identifies:
             self.refuse_again(function)
@@ -295,8 +296,8 @@ class Arguments:
                 )
         for place, source in [*zip(program.changes, program.assigned_at, strict=True), *program.copied]:
             path, value = self.paths[place], self.values[place]
-            for other, array in enumerate(passed):
-                if isinstance(value, np.ndarray) and other != place and _overlap(value, array):
+            for other, array in enumerate(passed if isinstance(value, np.ndarray) else ()):
+                if other != place and _overlap(value, array):
                     raise NxTypeError(
                         message(
                             f"{function} assigns into {path}, whose memory {names[other]} shares.",

@@ -262,7 +262,7 @@ class Definition(Compiled):
         try:
             arguments.refuse_changes(self.__name__, program)
             given = arguments.inputs(program.captured, program.fixed)
-            arguments.own(given, program)
+            arguments.copy_tensors(given, program)
             made = nans.run(self.__name__, program, given) if watching else program.run(given)
             if program.changes:
                 arguments.give_back(self.__name__, given, made, program)

@@ -70,18 +70,18 @@ def may_be_data(path: Path, value: Any) -> bool:
     return constant(value) is None or is_told(constant(value), value)
 
 
-#: Under which key a trace remembers what stands for captured arrays.
+#: Under which key a trace remembers what stands for captured arrays, by its identity.
 _CAPTURED = "what stands for captured arrays"
 
 
 def remember_captured(run: Trace, value: Any) -> None:
     """Remember what a function under trace finds in the place of a captured array."""
-    run.memory.setdefault(_CAPTURED, []).append(value)
+    run.memory.setdefault(_CAPTURED, {})[id(value)] = value
 
 
-def captured(run: Trace) -> list[Any]:
+def captured(run: Trace) -> Iterable[Any]:
     """What a function under trace finds in the places of captured arrays."""
-    return run.memory.get(_CAPTURED, [])
+    return run.memory.get(_CAPTURED, {}).values()
 
 
 #: Under which key, places in memory of which copies are assigned into, as a function of functions gives them.

@@ -32,7 +32,7 @@ class Assignments:
     variables : set of str
         Those of the function.
     changed : set of str
-        Those of which parts are assigned, or that change in place.
+        Those of which parts are assigned, and those that may show the same. What is missed here is refused later.
     """
 
     def __init__(self, expressions: Expressions, variables: set[str], changed: set[str]) -> None:
