@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections import Counter
 from dataclasses import dataclass, field
 
 #: Element types by the name that LLVM gives them, with their width in bits.
@@ -18,6 +19,8 @@ _INTEGER_TWIN = {"half": "i16", "bfloat": "i16", "float": "i32", "double": "i64"
 _SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "p0"}
 
 
+#: Places in a module up to which a kernel that it took in is inlined.
+_PLACES = 4
 #: The metadata of loops that LLVM is to leave as they are; its number is far from those that programs count up.
 _AS_IT_IS = "!1000000"
 _LEFT = f"""{_AS_IT_IS} = distinct !{{{_AS_IT_IS}, \
@@ -73,6 +76,7 @@ class Module:
     functions: list[str] = field(default_factory=list)
     declarations: dict[str, str] = field(default_factory=dict)
     defined: set[str] = field(default_factory=set)
+    taken: Counter[str] = field(default_factory=Counter)
 
     def declare(self, name: str, result: str, parameters: list[str], attributes: str = "") -> None:
         """Declare an external function or intrinsic once."""
@@ -83,9 +87,11 @@ class Module:
         """Make the functions of another module part of this one; the one of that name is inlined where it is called.
 
         What it reads of its table may then be written by its caller. Its loops stay as they are: their steps are
-        vectors already, and few. Gives the name that it has here.
+        vectors already, and few. Where it is called in many places, it is called there: LLVM's time would grow faster
+        than their number. Gives the name that it has here.
         """
         own = f"{symbol}_inline"
+        self.taken[own] += 1
         if own in self.defined:
             return own
         for function in other.functions:
@@ -95,7 +101,7 @@ class Module:
                 continue
             if name == symbol:
                 head = head.replace("define void", "define internal void").replace("ptr noalias %table", "ptr %table")
-                head = head.replace("nounwind", "nounwind alwaysinline").replace(f"@{name}(", f"@{own}(")
+                head = head.replace("nounwind", f"nounwind #{len(self.taken) - 1}").replace(f"@{name}(", f"@{own}(")
                 name = own
                 function = head + function[function.index("{") :].replace(", !invariant.load !0", "")
                 function = re.sub(r"(br label %head\.\d+)\n", rf"\1, !llvm.loop {_AS_IT_IS}\n", function)
@@ -108,6 +114,8 @@ class Module:
         metadata = ["!0 = !{}"]
         if any(_AS_IT_IS in function for function in self.functions):
             metadata.append(_LEFT)
+        for number, places in enumerate(self.taken.values()):
+            metadata.append(f"attributes #{number} = {{ {'alwaysinline' if places <= _PLACES else 'noinline'} }}")
         return "\n".join([*self.functions, *self.declarations.values(), *metadata, ""])
 
 
