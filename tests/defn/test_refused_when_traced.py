@@ -12,7 +12,7 @@ REFUSED = [
     (
         "def f(x):\n    if nx.sum(x) > 0:\n        raise ValueError('bad')\n    return x",
         (
-            "this `if` raises ValueError on one side, and only the running program knows its condition.\n"
+            "one side of this `if` raises ValueError, and only the running program knows its condition.\n"
             "  cell.py, line 3, in f:\n"
             "    if nx.sum(x) > 0:\n"
             "       ^^^^^^^^^^^^^\n"
@@ -28,6 +28,28 @@ REFUSED = [
             "    if nx.sum(x) > 0:\n"
             "       ^^^^^^^^^^^^^\n"
             "  Write it so that it can be computed in any case, such as n / max(k, 1)."
+        ),
+    ),
+    (
+        "def f(x):\n    n = 1\n    if nx.sum(x) > 100:\n        n = int('one')\n    return x + n",
+        (
+            "one side of this `if` fails with ValueError: invalid literal for int() with base 10: 'one'. It is looked "
+            "at in any case, as only the running program knows its condition.\n"
+            "  cell.py, line 4, in f:\n"
+            "    if nx.sum(x) > 100:\n"
+            "       ^^^^^^^^^^^^^^^\n"
+            "  Write it so that it works in any case, or decide with what is known before the program runs."
+        ),
+    ),
+    (
+        "def f(x):\n    return nx.sum(x) < 100 or float('one')",
+        (
+            "what stands behind `or` fails with ValueError: could not convert string to float: 'one'. It is "
+            "looked at in any case, as only the running program knows what stands before it.\n"
+            "  cell.py, line 3, in f:\n"
+            "    return nx.sum(x) < 100 or float('one')\n"
+            "           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+            "  Write it so that it works in any case, or decide with what is known before the program runs."
         ),
     ),
     (
@@ -55,7 +77,7 @@ REFUSED = [
     (
         "def f(x):\n    for i in range(3):\n        if x[i] > 1:\n            raise ValueError\n    return nx.abs(x)",
         (
-            "this `if` raises ValueError on one side, and only the running program knows its condition.\n"
+            "one side of this `if` raises ValueError, and only the running program knows its condition.\n"
             "  cell.py, line 4, in f:\n"
             "    if x[i] > 1:\n"
             "       ^^^^^^^^\n"
@@ -65,7 +87,7 @@ REFUSED = [
     (
         "def f(x):\n    while nx.sum(x) > 1:\n        raise ValueError('bad')\n    return nx.abs(x)",
         (
-            "this `while` raises ValueError in a turn, and only the running program knows its condition.\n"
+            "a turn of this `while` raises ValueError, and only the running program knows its condition.\n"
             "  cell.py, line 3, in f:\n"
             "    while nx.sum(x) > 1:\n"
             "          ^^^^^^^^^^^^^\n"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from nxkernel import types
 from nxkernel.defn.flow import aliases, given, sites, unrolling, variables
 from nxkernel.defn.flow.unassigned import Unassigned
+from nxkernel.defn.flow.unreached import unreached
 from nxkernel.defn.flow.unrolling import MustUnrollError
 from nxkernel.defn.flow.variables import MismatchError, is_traced, known
 from nxkernel.defn.flow.watching import Watch
@@ -118,37 +119,8 @@ def or_(left: Side, right: Side, site: Any = None) -> Any:
 
 
 def _second(side: Side, word: str, site: Any) -> Any:
-    try:
+    with unreached(f"what stands behind `{word}`", "what stands before it", site):
         return side()
-    except NxError:
-        raise
-    except (ArithmeticError, LookupError) as error:
-        raise failed(f"what stands behind `{word}`", error, "what stands before it", site) from error
-
-
-def failed(what: str, error: Exception, unknown: str, site: Any) -> NxError:
-    """The error for code that fails while it is traced, and that the running program may not come to.
-
-    Parameters
-    ----------
-    what : str
-        Which code.
-    error : Exception
-    unknown : str
-        What decides whether it runs.
-    site : Site
-    """
-    if isinstance(error, ArithmeticError):
-        advice = "Write it so that it can be computed in any case, such as n / max(k, 1)."
-    else:
-        advice = "Ask for what is there in any case, such as d.get(key, 0), or decide with what is known before."
-    return sites.error(
-        NxTypeError,
-        f"{what} fails with {type(error).__name__}: {error}. It is looked at in any case, as only the running program "
-        f"knows {unknown}.",
-        *sites.shown(site),
-        advice,
-    )
 
 
 def not_(value: Any, site: Any = None) -> Any:
@@ -215,19 +187,13 @@ class _Choice:
         given = [variables.duplicate(value) if variables.is_mutable(value) else value for value in self._values]
         watch = Watch(self._sides)
         try:
-            results = variables.entered(side(*given))
-            self._refuse_changes(watch)
+            with unreached(f"one side of {self._words.subject}", self._words.unknown, self._site):
+                results = variables.entered(side(*given))
+                self._refuse_changes(watch)
         except BaseException as error:
             watch.undo()
             if isinstance(error, MustUnrollError):
                 raise self._refuse_steps(error) from None
-            if isinstance(error, NxError) or not isinstance(error, Exception):
-                raise
-            if sites.is_raised(error):
-                raise self._refuse_raise(error) from None
-            if isinstance(error, ArithmeticError | LookupError):
-                what = f"one side of {self._words.subject}"
-                raise failed(what, error, self._words.unknown, self._site) from error
             raise
         leaves: list[Any] = []
         structures = [variables.take_apart(value, leaves) for value in results]
@@ -237,15 +203,6 @@ class _Choice:
                 results[place] = self._values[place]
         weak = [not is_number(leaf) and variables.is_weak(leaf) for leaf in leaves]
         self._runs.append(_Run(tuple(results), structures, leaves, weak))
-
-    def _refuse_raise(self, error: Exception) -> NxError:
-        return sites.error(
-            NxTypeError,
-            f"{self._words.subject} raises {type(error).__name__} on one side, and only the running program knows "
-            f"{self._words.unknown}.",
-            *sites.shown(self._site),
-            "A compiled program raises nothing: return the condition, and raise where the definition is called.",
-        )
 
     def _refuse_steps(self, error: MustUnrollError) -> NxError:
         return sites.error(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from nxkernel import types
 from nxkernel.defn.flow import sites, unrolling
-from nxkernel.defn.flow.choices import TURN, failed, if_, not_, predicate
+from nxkernel.defn.flow.choices import TURN, if_, not_, predicate
 from nxkernel.defn.flow.gathering import Gathering, LearntError, List, without
 from nxkernel.defn.flow.sequences import Counted, Range, counted
 from nxkernel.defn.flow.state import Plan, State, plan
 from nxkernel.defn.flow.unassigned import is_unassigned
+from nxkernel.defn.flow.unreached import unreached
 from nxkernel.defn.flow.unrolling import ChangesError, MustUnrollError
 from nxkernel.defn.flow.variables import is_traced, is_value, known
 from nxkernel.errors import NxError, NxTypeError, TracedValueError
@@ -50,34 +52,21 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
         return values
     found, begun = plan(site, names), unrolling.mark()
     if not found.unroll or is_traced(begin):
+        doubtful = unreached("a turn of this `while`", "its condition", site) if is_traced(begin) else nullcontext()
         try:
-            return _native_while(test, body, values, names, site, found)
+            with doubtful:
+                return _native_while(test, body, values, names, site, found)
         except (NxError, MustUnrollError) as error:
             if is_traced(begin) or not _mends(error):
                 raise unrolling.told(error, site) from None
             reason = error
             unrolling.undo(begun)
-        except Exception as error:
-            if is_traced(begin) and sites.is_raised(error):
-                raise _raises(error, site) from None
-            if is_traced(begin) and isinstance(error, ArithmeticError | LookupError):
-                raise failed("a turn of this `while`", error, "its condition", site) from error
-            raise
     else:
         reason = None
     after = _unrolled_while(test, body, values, site, reason)
     if not found.unroll:
         unrolling.keep(found)
     return after
-
-
-def _raises(error: Exception, site: Any) -> NxError:
-    return sites.error(
-        NxTypeError,
-        f"this `while` raises {type(error).__name__} in a turn, and only the running program knows its condition.",
-        *sites.shown(site),
-        "A compiled program raises nothing: return the condition, and raise where the definition is called.",
-    )
 
 
 def _native_while(

@@ -312,7 +312,7 @@ def test_a_side_that_raises():
         return x
 
     text = message(root, 4.0)
-    assert text.startswith("this `if` raises ValueError on one side, and only the running program knows its condition.")
+    assert text.startswith("one side of this `if` raises ValueError, and only the running program knows its condition.")
     assert "    if x < 0:\n       ^^^^^\n" in text
     assert text.endswith("return the condition, and raise where the definition is called.")
 
