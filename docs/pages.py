@@ -25,21 +25,27 @@ from nxkernel.ops import __all__ as vocabulary
 
 #: Modules of ``nxkernel.ops`` in the order in which people meet them.
 _FAMILIES = (
-    "creation", "literals", "elementwise", "elementary", "comparison", "typing", "shaping", "indexing", "gathering",
-    "diagonals", "borders", "reduction", "statistics", "cumulative", "folding", "window", "sorting", "contraction",
-    "convolution", "fourier", "vectorization", "batches", "inspection", "conversion", "njit",
+    "tensors.creation", "tensors.literals", "arithmetic.elementwise", "arithmetic.elementary", "arithmetic.comparison",
+    "arithmetic.typing", "shapes.shaping", "shapes.indexing", "shapes.gathering", "shapes.diagonals", "shapes.borders",
+    "reductions.reduction", "reductions.statistics", "reductions.cumulative", "reductions.folding",
+    "reductions.windows", "shapes.sorting", "reductions.contraction", "reductions.convolution", "reductions.fourier",
+    "tensors.vectorized_axes", "shapes.batches", "tensors.inspection", "tensors.conversion",
+    "programs.numba_functions",
 )  # fmt: skip
-#: Modules of ``nxkernel.defn`` and what their sections are called.
+#: Modules of ``nxkernel.definitions`` and what their sections are called.
 _DEFINING = {
-    "jit": "Compiled functions", "definition": "What a definition answers", "options": "Options",
-    "walking": "Containers", "transfer": "Where tensors are",
-    "flow.public": "Loops and choices", "differentiation": "Gradients", "linear": "Matrices of derivatives",
-    "gradients": "Gradients of one's own", "mapping": "Functions of one entry", "hooks": "Hooks", "stream": "Streams",
-    "events": "What happened", "guards": "No surprises", "nans": "Where NaNs come from", "defaults": "Default options",
+    "calls.decorators": "Compiled functions", "calls.definition": "What a definition answers",
+    "keys.options": "Options", "keys.tree_functions": "Containers", "devices.transfer": "Where tensors are",
+    "flow.control.control_functions": "Loops and branches", "autodiff.grad": "Gradients",
+    "autodiff.jvp_vjp": "Matrices of derivatives", "autodiff.custom_gradients": "Gradients of one's own",
+    "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks", "streams.stream": "Streams",
+    "observe.events": "What happened", "calls.compilation_guards": "No surprises",
+    "calls.nan_checks": "Where NaNs come from", "keys.default_options": "Default options",
 }  # fmt: skip
 _NUMPY_FAMILIES = (
-    "creation", "constants", "elementwise", "inspection", "shaping", "joining", "choosing", "reductions", "cumulative",
-    "statistics", "products", "sorting", "signals", "tricks",
+    "functions.creation", "constants", "functions.elementwise", "functions.inspection", "functions.shaping",
+    "functions.joining", "functions.choosing", "functions.reductions", "functions.cumulative", "functions.statistics",
+    "functions.products", "functions.sorting", "functions.signals", "functions.index_tricks",
 )  # fmt: skip
 _NUMPY_ROOMS = ("linalg", "fft")
 
@@ -78,7 +84,12 @@ def _family(room: str, name: str, public: Iterable[str], title: str = "") -> Sec
     owned = getattr(module, "__all__", None)
     if owned is None:
         owned = [each for each in public if _home(getattr(nxkernel, each)) == module.__name__]
-    return _section(title or name.capitalize(), module, "nxkernel", sorted(each for each in owned if each in public))
+    return _section(
+        title or name.rpartition(".")[2].replace("_", " ").capitalize(),
+        module,
+        "nxkernel",
+        sorted(each for each in owned if each in public),
+    )
 
 
 def _home(value: Any) -> str | None:
@@ -113,7 +124,7 @@ def all_pages() -> list[Page]:
             "Definitions",
             "What becomes a compiled program, and what is told about it.",
             [
-                *[_family("defn", name, public, title) for name, title in _DEFINING.items()],
+                *[_family("definitions", name, public, title) for name, title in _DEFINING.items()],
                 Section(
                     "Threads", "How many threads kernels run on.", ["nxkernel.get_threads", "nxkernel.set_threads"]
                 ),
@@ -216,7 +227,9 @@ def numpy_names() -> dict[str, list[str]]:
     found = {}
     for family in _NUMPY_FAMILIES:
         module = importlib.import_module(f"nxkernel.numpy.{family}")
-        found[f"numpy: {family}"] = sorted(set(module.__all__) & set(nxkernel.numpy.__all__) & set(dir(numpy)))
+        found[f"numpy: {family.rpartition('.')[2].replace('_', ' ')}"] = sorted(
+            set(module.__all__) & set(nxkernel.numpy.__all__) & set(dir(numpy))
+        )
     for room in _NUMPY_ROOMS:
         ours = getattr(nxkernel.numpy, room)
         found[f"numpy.{room}"] = [name for name in getattr(numpy, room).__all__ if hasattr(ours, name)]

@@ -6,11 +6,12 @@ import importlib
 from typing import Any
 
 # Types keep their own namespace: `nx.types.f32` is a type, `nx.f32(…)` makes a tensor of it.
-from nxkernel import constants, hints, linalg, random, types
-from nxkernel.defn import *  # noqa: F403
-from nxkernel.defn import __all__ as _definitions
+from nxkernel import constants, linalg, random, types
+from nxkernel.definitions import *  # noqa: F403
+from nxkernel.definitions import __all__ as _definitions
 from nxkernel.formats import *  # noqa: F403
 from nxkernel.formats import __all__ as _formats
+from nxkernel.messages import other_libraries
 from nxkernel.ops import *  # noqa: F403
 from nxkernel.ops import __all__ as _vocabulary
 from nxkernel.tensor import Template, Tensor
@@ -30,7 +31,7 @@ _LAZY = ("nn", "optim", "training")
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return importlib.import_module(f"nxkernel.{name}")
-    raise hints.missing("nxkernel", name, hints.FUNCTIONS, __all__)
+    raise other_libraries.missing("nxkernel", name, other_libraries.FUNCTIONS, __all__)
 
 
 def __dir__() -> list[str]:
@@ -39,16 +40,16 @@ def __dir__() -> list[str]:
 
 def get_threads() -> int:
     """How many threads a kernel runs on at most."""
-    from nxkernel.compilers.numba_cpu import threads
+    from nxkernel.compilers.numba_cpu.runtime import thread_count
 
-    return threads.get_threads()
+    return thread_count.get_threads()
 
 
 def set_threads(count: int) -> None:
     """Run kernels on at most `count` threads from now on; results are the same bits for any number."""
-    from nxkernel.compilers.numba_cpu import threads
+    from nxkernel.compilers.numba_cpu.runtime import thread_count
 
-    threads.set_threads(count)
+    thread_count.set_threads(count)
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -63,7 +64,9 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def _import_compiler() -> None:
-    from nxkernel.compilers.numba_cpu import compiler, object_code, planning  # noqa: F401
+    from nxkernel.compilers.numba_cpu import compiler  # noqa: F401
+    from nxkernel.compilers.numba_cpu.codegen import object_code  # noqa: F401
+    from nxkernel.compilers.numba_cpu.program import graph_compilation  # noqa: F401
 
 
 def unload_ipython_extension(shell: Any) -> None:

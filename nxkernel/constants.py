@@ -16,7 +16,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.ops.dispatch import filled
+from nxkernel.ops.machinery.dispatch import filled
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 

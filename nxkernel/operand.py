@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.hints import ATTRIBUTES
+from nxkernel.messages.other_libraries import ATTRIBUTES
 from nxkernel.primitives import Spec
 from nxkernel.shapes import Names, Shape
 from nxkernel.types import Type

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.errors import NxTypeError, message
-from nxkernel.kinds import (
+from nxkernel.element_kinds import (
     BY_DTYPE,
     TYPES,
     Type,
@@ -39,7 +38,8 @@ from nxkernel.kinds import (
     u32,
     u64,
 )  # fmt: skip
-from nxkernel.meanwhile import Meanwhile, kept
+from nxkernel.errors import NxTypeError, message
+from nxkernel.thread_settings import Meanwhile, kept
 
 __all__ = [
     "TYPES", "Type", "bf16", "bool_", "c64", "c128", "cast_number", "complex", "compute_type", "f16", "f32", "f64",

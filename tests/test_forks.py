@@ -41,18 +41,27 @@ ELSEWHERE = {
     ("nxkernel/forks.py", "threading.RLock"): "is what makes them",
     ("nxkernel/forks.py", "os.register_at_fork"): "the one handler",
     ("nxkernel/forks.py", "functools.cached_property"): "other people's are looked for",
-    ("nxkernel/defn/stream.py", "threading.Thread"): "Channel._lose_thread",
-    ("nxkernel/defn/channel.py", "threading.Condition"): "over a lock of `forks`, and Channel._lose_thread",
-    ("nxkernel/apart.py", "_thread.start_new_thread"): "_lose_thread",
-    ("nxkernel/apart.py", "queue.SimpleQueue"): "_lose_thread",
-    ("nxkernel/apart.py", "threading.Lock"): "_lose_thread, and those of single jobs",
-    ("nxkernel/compilers/numba_cpu/pool.py", "threading.Thread"): "threads._leave_pool",
-    ("nxkernel/compilers/numba_cpu/store.py", "threading.Event"): "_abandon",
-    ("nxkernel/compilers/numba_cuda/object_code.py", "concurrent.futures.ThreadPoolExecutor"): "ends with its call",
-    ("nxkernel/compilers/numba_cuda/worker.py", "threading.Timer"): "a process of its own, which never forks",
-    ("nxkernel/compilers/numba_cuda/workers.py", "subprocess.Popen"): "_leave_workers",
-    ("nxkernel/compilers/numba_cuda/workers.py", "threading.Thread"): "ends with its call",
-    ("nxkernel/defn/lookups.py", "functools.cached_property"): "other people's are asked for",
+    ("nxkernel/definitions/streams/stream.py", "threading.Thread"): "Channel._lose_thread",
+    (
+        "nxkernel/definitions/streams/channel.py",
+        "threading.Condition",
+    ): "over a lock of `forks`, and Channel._lose_thread",
+    ("nxkernel/compile_thread.py", "_thread.start_new_thread"): "_lose_thread",
+    ("nxkernel/compile_thread.py", "queue.SimpleQueue"): "_lose_thread",
+    ("nxkernel/compile_thread.py", "threading.Lock"): "_lose_thread, and those of single jobs",
+    ("nxkernel/compilers/numba_cpu/runtime/thread_pool.py", "threading.Thread"): "threads._leave_pool",
+    ("nxkernel/compilers/numba_cpu/runtime/code_store.py", "threading.Event"): "_abandon",
+    (
+        "nxkernel/compilers/numba_cuda/toolchain/object_code.py",
+        "concurrent.futures.ThreadPoolExecutor",
+    ): "ends with its call",
+    (
+        "nxkernel/compilers/numba_cuda/toolchain/compile_worker.py",
+        "threading.Timer",
+    ): "a process of its own, which never forks",
+    ("nxkernel/compilers/numba_cuda/toolchain/worker_pool.py", "subprocess.Popen"): "_leave_workers",
+    ("nxkernel/compilers/numba_cuda/toolchain/worker_pool.py", "threading.Thread"): "ends with its call",
+    ("nxkernel/definitions/captures/name_lookup.py", "functools.cached_property"): "other people's are asked for",
 }
 
 
@@ -233,7 +242,7 @@ def test_a_fork_waits_for_imports_of_what_may_be_needed(tmp_path, monkeypatch):
 @LOUD
 def test_who_waits_for_work_and_forks_meanwhile_has_it_done_in_the_child():
     """In a signal handler: the child goes on where the parent waits."""
-    from nxkernel import apart
+    from nxkernel import compile_thread
 
     parent, children = os.getpid(), []
 
@@ -246,7 +255,7 @@ def test_who_waits_for_work_and_forks_meanwhile_has_it_done_in_the_child():
     try:
         main = threading.main_thread().ident
         threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGUSR1)).start()
-        done = apart.do(lambda: (time.sleep(0.5), os.getpid())[1])
+        done = compile_thread.do(lambda: (time.sleep(0.5), os.getpid())[1])
         if os.getpid() != parent:
             os._exit(done == os.getpid())
         assert done == parent

@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from nxkernel.compilers import disk_cache
-from nxkernel.compilers.numba_cpu import store, threads
-from nxkernel.compilers.numba_cuda import object_code
-from nxkernel.defn import cache
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.numba_cpu.runtime import code_store, thread_count
+from nxkernel.compilers.numba_cuda.toolchain import object_code
+from nxkernel.definitions.calls import graph_cache
 from nxkernel_lab.following import Pace
 
 #: A look at the disk takes this many seconds at the most, twice as many after one that did not see all files; the next
@@ -67,12 +67,12 @@ def contents() -> dict[str, Any]:
           are more; ``oldest`` and ``latest``: when a file was used.
         * ``processors``: how many this process may use.
     """
-    return {"functions": functions(), "memory": memory(), "disk": disk(), "processors": threads.available()}
+    return {"functions": functions(), "memory": memory(), "disk": disk(), "processors": thread_count.available()}
 
 
 def functions() -> list[dict[str, Any]]:
     """The programs of each function; see :func:`contents`."""
-    rows, known = [], cache.families()
+    rows, known = [], graph_cache.families()
     names = Counter(family.name for family in known if not family.replaced)
     for family in known:
         programs = family.programs()
@@ -84,7 +84,7 @@ def functions() -> list[dict[str, Any]]:
                 "name": family.name,
                 "label": _label(family, programs, names[family.name] > 1),
                 "programs": len(programs),
-                "limit": cache.PROGRAMS,
+                "limit": graph_cache.PROGRAMS,
                 "hits": family.hits,
                 "bytes": sum(array.nbytes for program in programs for array in program.fixed),
                 "oldest": min(made),
@@ -95,7 +95,7 @@ def functions() -> list[dict[str, Any]]:
     return rows
 
 
-def _label(family: cache.Family, programs: list[cache.Program], has_others: bool) -> str:
+def _label(family: graph_cache.Family, programs: list[graph_cache.Program], has_others: bool) -> str:
     """The name of a function, and which one it is where others have that name."""
     if family.replaced:
         return f"{family.name} (before its code changed)"
@@ -104,7 +104,7 @@ def _label(family: cache.Family, programs: list[cache.Program], has_others: bool
 
 def memory() -> dict[str, Any]:
     """Native code that is loaded; see :func:`contents`."""
-    own, on_device = store.loaded(), object_code.in_memory()
+    own, on_device = code_store.loaded(), object_code.in_memory()
     found = [*own.values(), *on_device.values()]
     times = [when for _, when in found]
     programs = sum(disk_cache.is_program(name) for name in own)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from nxkernel.compilers import disk_cache
-from nxkernel.compilers.numba_cpu import store
-from nxkernel.compilers.numba_cuda import object_code
-from nxkernel.defn import known
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.numba_cpu.runtime import code_store
+from nxkernel.compilers.numba_cuda.toolchain import object_code
+from nxkernel.definitions.calls import content_identity
 from nxkernel_lab import caches
 from nxkernel_lab.wording import count
 
@@ -83,13 +83,13 @@ class Clearing:
         caches.look_again()
         match request:
             case Forget("programs", function):
-                number, undo = known.forget(function)
+                number, undo = content_identity.forget(function)
                 if not number:
                     return {"text": "There are no programs to forget.", "undo": 0}
                 text = f"Forgot {count(number, 'program')} of {function or 'all functions'}."
                 return {"text": text, "undo": self._keep(undo)}
             case Forget("memory"):
-                forgotten = store.forget() + object_code.forget()
+                forgotten = code_store.forget() + object_code.forget()
                 return {"text": f"Forgot {forgotten} kernels and programs in memory.", "undo": 0}
             case Forget("disk"):
                 return {"text": f"Removed {count(disk_cache.clear(), 'file')} from disk.", "undo": 0}

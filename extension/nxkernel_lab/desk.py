@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nxkernel.defn.events import NO_CELL, stream
+from nxkernel.definitions.observe.events import NO_CELL, stream
 from nxkernel_lab.following import Follower, Pace
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from nxkernel.defn.events import Event, is_of, stream
-from nxkernel.defn.report import CacheInfo
+from nxkernel.definitions.observe.compilation_report import CacheInfo
+from nxkernel.definitions.observe.events import Event, is_of, stream
 from nxkernel_lab.following import Follower
 from nxkernel_lab.wording import count, duration
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakMethod
 
 from nxkernel import forks
-from nxkernel.defn.events import NO_CELL, Event, stream
+from nxkernel.definitions.observe.events import NO_CELL, Event, stream
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

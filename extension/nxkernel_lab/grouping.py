@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nxkernel.defn.report import CompilationView, NodeView
+from nxkernel.definitions.observe.compilation_report import CompilationView, NodeView
 from nxkernel_lab.subject import constants_of
 from nxkernel_lab.wording import count
 

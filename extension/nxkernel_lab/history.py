@@ -7,9 +7,10 @@ import time
 from typing import Any
 
 import nxkernel
-from nxkernel.defn import cache, devices
-from nxkernel.defn.events import KEPT, NO_CELL, Event, stream
-from nxkernel.defn.history import Sums, history
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.devices import device_programs
+from nxkernel.definitions.observe.events import KEPT, NO_CELL, Event, stream
+from nxkernel.definitions.observe.history import Sums, history
 from nxkernel_lab import caches
 from nxkernel_lab.wording import count
 
@@ -68,7 +69,7 @@ def snapshot(since: int = 0, limit: int = EVENTS) -> dict[str, Any]:
     history.start()
     if stream.cell == NO_CELL:
         # During a cell this waits for its end, so that its hits make one line.
-        cache.tell_hits()
+        graph_cache.tell_hits()
     last = stream.kept
     new = [(number, event) for number, event in stream.since(since) if event.kind != "kernel"]
     left_out = max(len(new) - limit, 0)
@@ -184,15 +185,15 @@ def _cells() -> list[dict[str, Any]]:
 
 
 def _device(compiler: str) -> str:
-    return f"cuda:{compiler.partition(':')[2] or 0}" if devices.is_for_devices(compiler) else "CPU"
+    return f"cuda:{compiler.partition(':')[2] or 0}" if device_programs.is_for_devices(compiler) else "CPU"
 
 
 def _status(functions: dict[str, Sums], held: dict[str, Any]) -> dict[str, Any]:
     names = ("compiled", "loaded", "traced", "again", "hits", "errors")
     found = {name: sum(getattr(sums, name) for sums in functions.values()) for name in names}
-    compiler, threads = devices.compiler_of(None, ()), nxkernel.get_threads()
+    compiler, threads = device_programs.compiler_of(None, ()), nxkernel.get_threads()
     kept = sum(row["programs"] for row in held["functions"])
-    named = [compiler, *(program.compiler for family in cache.families() for program in family.programs())]
+    named = [compiler, *(program.compiler for family in graph_cache.families() for program in family.programs())]
     device = ", ".join(dict.fromkeys(map(_device, named)))
     words = [f"{found['compiled']} compiled", f"{found['loaded']} from disk", count(found["hits"], "hit")]
     words += [count(threads, "thread"), device]

@@ -12,8 +12,8 @@ import anywidget
 import traitlets
 from IPython.core.getipython import get_ipython
 
-from nxkernel.defn.explain import compared
-from nxkernel.defn.report import CompilationView, Measurement
+from nxkernel.definitions.calls.explanations import compared
+from nxkernel.definitions.observe.compilation_report import CompilationView, Measurement
 from nxkernel_lab.comm import hear
 from nxkernel_lab.dot import to_dot
 from nxkernel_lab.feed import Feed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from nxkernel.defn.report import CompilationView, Measurement, NodeView
+from nxkernel.definitions.observe.compilation_report import CompilationView, Measurement, NodeView
 from nxkernel_lab.scene import scene_of
 from nxkernel_lab.speed import pace, share
 from nxkernel_lab.subject import all_nodes, constants_of, name_of

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nxkernel.defn.report import CompilationView, NodeView
+from nxkernel.definitions.observe.compilation_report import CompilationView, NodeView
 from nxkernel_lab.frames import Area, Box, Line, arrange
 from nxkernel_lab.grouping import Group, Grouping, Member, grouped
 from nxkernel_lab.subject import all_nodes, name_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nxkernel.defn.report import CompilationView
+from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel_lab.grouping import WAYS
 from nxkernel_lab.payload import geometry
 from nxkernel_lab.scene import readable_folded

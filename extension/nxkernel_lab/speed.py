@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nxkernel.defn.report import KernelView, Measurement
+from nxkernel.definitions.observe.compilation_report import KernelView, Measurement
 from nxkernel_lab.wording import amount, duration
 
 #: From this part of what the machine reaches on, that is what a kernel waits for.

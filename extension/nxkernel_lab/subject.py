@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nxkernel.defn.report import CompilationView, NodeView
+from nxkernel.definitions.observe.compilation_report import CompilationView, NodeView
 
 
 def view_of(subject: Any) -> CompilationView:

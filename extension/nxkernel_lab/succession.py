@@ -10,7 +10,7 @@ from typing import Any
 
 from ipywidgets import DOMWidget
 
-from nxkernel.defn.events import NO_CELL, Cell, stream
+from nxkernel.definitions.observe.events import NO_CELL, Cell, stream
 from nxkernel_lab.comm import hear
 
 #: By the id of a cell, the widgets that it made and that were not closed yet.

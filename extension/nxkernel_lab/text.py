@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nxkernel.defn.report import CompilationView, KernelView, Measurement, NodeView
+from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView, Measurement, NodeView
 from nxkernel.graph.printing import column
 from nxkernel_lab.speed import pace, whole
 from nxkernel_lab.subject import constants_of, short, view_of

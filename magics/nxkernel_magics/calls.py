@@ -18,7 +18,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from nxkernel.defn.events import Event, stream
+from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_lab.wording import count, duration
 
 #: How wide lines of advice are.

@@ -14,8 +14,8 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from nxkernel.defn import places
-from nxkernel.defn.cell import Cell
+from nxkernel.definitions.calls.compiled_cell import Cell
+from nxkernel.definitions.keys import source_locations
 from nxkernel_magics import first_lines
 from nxkernel_magics.arguments import parse
 from nxkernel_magics.calls import Call, cell_line, witnessed
@@ -103,7 +103,7 @@ def run(shell: InteractiveShell, line: str) -> Any:
     with witnessed() as witness:
         result = Call(cell.definition, cell.args, cell.options, file, number).make()
     print(witness.line())
-    compiled_cells(shell).remember(places.name_of(file), cell.definition)
+    compiled_cells(shell).remember(source_locations.name_of(file), cell.definition)
     return cell.finish(result)
 
 

@@ -9,8 +9,8 @@ from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMa
 from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.compilers import interface
-from nxkernel.defn.defaults import AUTO, current
-from nxkernel.defn.faces import FACES
+from nxkernel.definitions.keys.default_options import AUTO, current
+from nxkernel.definitions.tracing.dialects import FACES
 from nxkernel_magics.names import compiled, definitions, namespace
 from nxkernel_magics.subcommands import COMMANDS, FORMS
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from nxkernel.defn.faces import FACES
+from nxkernel.definitions.tracing.dialects import FACES
 
 #: Gives the lines of a cell as IPython is to see them.
 Rewrite = Callable[[list[str]], list[str]]

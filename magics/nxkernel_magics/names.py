@@ -12,7 +12,8 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 
-from nxkernel.defn import known, places
+from nxkernel.definitions.calls import content_identity
+from nxkernel.definitions.keys import source_locations
 
 #: The programs of cells that are kept.
 _MOST = 64
@@ -72,7 +73,7 @@ def find(namespace: Mapping[str, Any], name: str) -> Any:
         Where there is none of that name, naming those that there are.
     """
     first, *rest = name.split(".")
-    unnamed = known.named(name)
+    unnamed = content_identity.named(name)
     try:
         value = namespace[first]
         for attribute in rest:
@@ -104,7 +105,7 @@ def compiled(namespace: Mapping[str, Any]) -> dict[str, Any]:
         Name to definition.
     """
     found = definitions(namespace)
-    others = [each for each in known.functions() if not any(map(each.is_of, found.values()))]
+    others = [each for each in content_identity.functions() if not any(map(each.is_of, found.values()))]
     return found | {each.__name__: each for each in others if each.__name__ not in found}
 
 
@@ -172,4 +173,4 @@ def name_cells(shell: InteractiveShell) -> Callable[[], None]:
         number = re.fullmatch(r"In\[(\d+)\]", label[1]) if label else None
         return f"cell {number[1]}" if number else None
 
-    return places.add_namer(namer)
+    return source_locations.add_namer(namer)

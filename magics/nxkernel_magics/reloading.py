@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from nxkernel.defn import Definition
+from nxkernel.definitions import Definition
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

@@ -7,9 +7,9 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from nxkernel.defn import cache
-from nxkernel.defn.events import NO_CELL, Cell, stream
-from nxkernel.defn.history import history
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.observe.events import NO_CELL, Cell, stream
+from nxkernel.definitions.observe.history import history
 
 
 class Marks:
@@ -30,7 +30,7 @@ class Marks:
         """A cell begins; one that another cell runs is part of that."""
         if not self._open:
             # What threads and widgets have called since the last cell is none of this one's.
-            cache.tell_hits()
+            graph_cache.tell_hits()
         identity = getattr(info, "cell_id", None)
         if self._open:
             self._open.append(self._open[0])
@@ -50,7 +50,7 @@ class Marks:
             return  # the one that has loaded nxkernel
         self._open.pop()
         if not self._open:
-            cache.tell_hits(stream.cell.name)
+            graph_cache.tell_hits(stream.cell.name)
             stream.cell = NO_CELL
 
 

@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import display
 
 import nxkernel
-from nxkernel.defn.report import CompilationView
+from nxkernel.definitions.observe.compilation_report import CompilationView
 from nxkernel_magics.storms import Watch
 
 #: For each shell, what its cells asked for.
@@ -57,7 +57,7 @@ def define(
 
     def decorate(function: Callable[..., Any]) -> Any:
         __tracebackhide__ = True  # a wrong compiler is told at the person's def, not here
-        definition = nxkernel.defn(function, compiler=compiler, promotion=promotion)
+        definition = nxkernel.definitions(function, compiler=compiler, promotion=promotion)
         desk = _desks.get(get_ipython())
         if desk is not None:
             name = definition.__name__

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from nxkernel.defn.changes import Change
-from nxkernel.defn.events import Event, stream
+from nxkernel.definitions.calls.key_changes import Change
+from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_magics.calls import WIDTH
 
 #: So many traces of one definition in one cell are a storm.

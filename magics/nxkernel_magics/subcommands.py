@@ -14,11 +14,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import argument, magic_arguments
 
 import nxkernel
-from nxkernel.defn.defaults import current
-from nxkernel.defn.events import stream
-from nxkernel.defn.report import CompilationView
+from nxkernel.definitions.keys.default_options import current
+from nxkernel.definitions.observe.compilation_report import CompilationView
+from nxkernel.definitions.observe.events import stream
 from nxkernel.errors import NxError
-from nxkernel.wording import a
+from nxkernel.messages.grammar import a
 from nxkernel_lab.wording import count
 from nxkernel_magics.arguments import parse
 from nxkernel_magics.calls import Call, read_call

@@ -16,8 +16,8 @@ from IPython.core.interactiveshell import InteractiveShell
 import nxkernel
 import nxkernel_lab
 import nxkernel_magics
-from nxkernel.defn import places
-from nxkernel.defn.syntax import BLOCK
+from nxkernel.definitions.keys import source_locations
+from nxkernel.definitions.syntax import BLOCK
 from nxkernel.errors import NxError
 
 _OWN = tuple(
@@ -52,7 +52,7 @@ def without_own(traceback: TracebackType | None) -> TracebackType | None:
     hidden = False
     while traceback is not None:
         frame, line = traceback.tb_frame, traceback.tb_lineno
-        hidden = _is_own(traceback) or (hidden and not places.is_users(frame.f_code.co_filename))
+        hidden = _is_own(traceback) or (hidden and not source_locations.is_users(frame.f_code.co_filename))
         # What a command evaluates for the cell stands where the cell does, whose frame is there.
         if not hidden and "__tracebackhide__" not in frame.f_locals:
             if BLOCK in frame.f_code.co_consts and kept and kept[-1][0].f_code.co_name == frame.f_code.co_name:
@@ -112,7 +112,7 @@ def _raised_in_definition(error: BaseException) -> bool:
         if _is_own(traceback):
             concerns_us, of_person = True, False
         else:
-            of_person = of_person or places.is_users(traceback.tb_frame.f_code.co_filename)
+            of_person = of_person or source_locations.is_users(traceback.tb_frame.f_code.co_filename)
         traceback = traceback.tb_next
     return concerns_us and of_person
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import apart
+from nxkernel import compile_thread
 from nxkernel import primitives as p
 from nxkernel.backends.numpy import Meaning, settled, widened
 from nxkernel.primitives import Primitive, Spec
@@ -33,7 +33,7 @@ def transform_into(result: np.ndarray, x: np.ndarray, *, axes: tuple[int, ...], 
         for axis in axes:
             x = transform(x, axis=axis, out=result)
         return
-    apart.load("scipy.fft")
+    compile_thread.load("scipy.fft")
     import scipy.fft
 
     transform = functools.partial(scipy.fft.ifftn if inverse else scipy.fft.fftn, axes=axes, workers=_workers(x))
@@ -94,7 +94,7 @@ _LARGE = 48
 
 def _driver(name: str, *arrays: np.ndarray) -> Callable[..., Any]:
     """SciPy's wrapper of a LAPACK routine for the type of some arrays."""
-    apart.load("scipy.linalg.lapack")
+    compile_thread.load("scipy.linalg.lapack")
     import scipy.linalg.lapack
 
     (found,) = scipy.linalg.lapack.get_lapack_funcs((name,), arrays)
@@ -137,7 +137,7 @@ def _triangular_solve(out: Spec, /, a: np.ndarray, b: np.ndarray, *, lower: bool
     a, b = widened(a), widened(b)
     if a.shape[-1] <= 32 and a.size >= 16 * a.shape[-1] ** 2:
         return settled(out, _substituted(a, b, lower, transform))
-    apart.load("scipy.linalg.blas")
+    compile_thread.load("scipy.linalg.blas")
     import scipy.linalg.blas
 
     # LAPACK's trtrs starts threads for the smallest of matrices (OpenBLAS 0.3), BLAS's trsm does not. Transposed views
@@ -185,7 +185,7 @@ def _lu(out: tuple[Spec, Spec], /, a: np.ndarray) -> tuple[np.ndarray, np.ndarra
     if wide.shape[-1] <= 8 and wide.size >= 64 * wide.shape[-1] ** 2:
         packed, order = _eliminated(wide)
         return settled(out[0], packed), order
-    apart.load("scipy.linalg.lapack")
+    compile_thread.load("scipy.linalg.lapack")
     import scipy.linalg.lapack
 
     (getrf,) = scipy.linalg.lapack.get_lapack_funcs(("getrf",), (wide,))

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import apart, types
+from nxkernel import compile_thread, types
 from nxkernel import primitives as p
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.types import Type
@@ -114,7 +114,7 @@ def _special(name: str) -> Callable[[np.ndarray], np.ndarray]:
     """A function of scipy.special, which takes long to import and is seldom needed."""
 
     def function(x: np.ndarray) -> np.ndarray:
-        apart.load("scipy.special")
+        compile_thread.load("scipy.special")
         import scipy.special
 
         return getattr(scipy.special, name)(x)
@@ -124,7 +124,7 @@ def _special(name: str) -> Callable[[np.ndarray], np.ndarray]:
 
 def _erfc(x: np.ndarray) -> np.ndarray:
     """To the right ``erfcx(x) e^-x²`` with the exact square: SciPy's own rounds it, and is 0 before the result is."""
-    apart.load("scipy.special")
+    compile_thread.load("scipy.special")
     import scipy.special
 
     # From 28 on the result is 0.

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from nxkernel import apart
+from nxkernel import compile_thread
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr, Graph
 
@@ -146,14 +146,14 @@ def _unknown(name: object) -> NxValueError:
 
 
 def _evaluator() -> Compiler:
-    apart.load("nxkernel.compilers.evaluator")
+    compile_thread.load("nxkernel.compilers.evaluator")
     from nxkernel.compilers.evaluator import Evaluator
 
     return Evaluator()
 
 
 def _numba_cpu() -> Compiler:
-    apart.load("nxkernel.compilers.numba_cpu.compiler")
+    compile_thread.load("nxkernel.compilers.numba_cpu.compiler")
     from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 
     return NumbaCpu()

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
-from nxkernel import hints, primitives
+from nxkernel import primitives
 from nxkernel.errors import NxTypeError, TracedValueError, message
+from nxkernel.messages import other_libraries
 from nxkernel.operand import Operand, VectorizedSpec
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import unnamed
@@ -103,12 +104,12 @@ class TracedValue(Operand):
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from nxkernel.numpy.twins import dispatched
+        from nxkernel.numpy.dispatch_table import dispatched
 
         return dispatched(ufunc, method, inputs, options)
 
     def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        from nxkernel.numpy.twins import dispatched
+        from nxkernel.numpy.dispatch_table import dispatched
 
         return dispatched(function, "", args, kwargs)
 
@@ -134,7 +135,9 @@ class TracedValue(Operand):
             self.__array__()
         if name in _NEEDS_DATA:
             self._no_data(f".{name}()", "Return the tensor from the definition and read its data there.")
-        raise hints.missing(f"a traced value of type {self.spec}", name, hints.ATTRIBUTES, dir(type(self)), self)
+        raise other_libraries.missing(
+            f"a traced value of type {self.spec}", name, other_libraries.ATTRIBUTES, dir(type(self)), self
+        )
 
 
 #: What functions of Python's module math are here, where names differ.

@@ -13,11 +13,11 @@ import numpy as np
 
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
-from nxkernel.meanwhile import Meanwhile, kept, settled
 from nxkernel.operand import entry_spec
 from nxkernel.primitives import PRODUCTS, Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
 from nxkernel.tensor.tensor import Tensor
+from nxkernel.thread_settings import Meanwhile, kept, settled
 from nxkernel.types import follows_numpy, is_of_numbers
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nxkernel import hints
-from nxkernel.calling import explain
 from nxkernel.linalg.factorizations import cholesky, eigh, lu, qr, svd
 from nxkernel.linalg.measures import determinant, matrix_rank, norm
 from nxkernel.linalg.products import adjoint, matrix_power
 from nxkernel.linalg.solving import invert, least_squares, pinv, solve, triangular_solve
+from nxkernel.messages import other_libraries
+from nxkernel.messages.call_errors import explain
 
 __all__ = [
     "adjoint", "cholesky", "determinant", "eigh", "invert", "least_squares", "lu", "matrix_power", "matrix_rank",
@@ -24,7 +24,7 @@ explain(globals(), __all__, "nx.linalg")
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise hints.missing("nx.linalg", name, hints.LINALG, __all__)
+    raise other_libraries.missing("nx.linalg", name, other_libraries.LINALG, __all__)
 
 
 def __dir__() -> list[str]:

@@ -8,9 +8,9 @@ from nxkernel import types
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops import contraction
-from nxkernel.ops.dispatch import convert, operand
-from nxkernel.ops.shaping import rename
+from nxkernel.ops.machinery.dispatch import convert, operand
+from nxkernel.ops.reductions import contraction
+from nxkernel.ops.shapes.shaping import rename
 from nxkernel.shapes import text
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type

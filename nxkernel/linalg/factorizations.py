@@ -14,15 +14,15 @@ from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.linalg._matrices import back, computed, matrices, unnamed
 from nxkernel.operand import Operand
-from nxkernel.ops import elementwise
-from nxkernel.ops.comparison import equal, logical_not, not_equal, select
-from nxkernel.ops.creation import eye, iota, tril, triu
-from nxkernel.ops.diagonals import take_diagonal
-from nxkernel.ops.dispatch import apply, convert, filled, spread
-from nxkernel.ops.gathering import take_along_axis
-from nxkernel.ops.reduction import any as any_
-from nxkernel.ops.shaping import new_axis
-from nxkernel.ops.sorting import argsort
+from nxkernel.ops.arithmetic import elementwise
+from nxkernel.ops.arithmetic.comparison import equal, logical_not, not_equal, select
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, spread
+from nxkernel.ops.reductions.reduction import any as any_
+from nxkernel.ops.shapes.diagonals import take_diagonal
+from nxkernel.ops.shapes.gathering import take_along_axis
+from nxkernel.ops.shapes.shaping import new_axis
+from nxkernel.ops.shapes.sorting import argsort
+from nxkernel.ops.tensors.creation import eye, iota, tril, triu
 from nxkernel.tensor.tensor import Tensor
 
 Value = Tensor | Expr

@@ -12,10 +12,11 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.linalg._matrices import back, computed, matrices, unnamed
 from nxkernel.operand import Operand
-from nxkernel.ops import elementary, elementwise, reduction
-from nxkernel.ops.comparison import greater, not_equal
-from nxkernel.ops.dispatch import apply, convert, operand
-from nxkernel.ops.shaping import reshape, squeeze, transpose
+from nxkernel.ops.arithmetic import elementary, elementwise
+from nxkernel.ops.arithmetic.comparison import greater, not_equal
+from nxkernel.ops.machinery.dispatch import apply, convert, operand
+from nxkernel.ops.reductions import reduction
+from nxkernel.ops.shapes.shaping import reshape, squeeze, transpose
 from nxkernel.shapes import describe, normalize_axes
 from nxkernel.tensor.tensor import Tensor
 

@@ -8,10 +8,10 @@ from nxkernel import types
 from nxkernel.graph.expr import Expr
 from nxkernel.linalg._matrices import matrices, multiply, unnamed
 from nxkernel.linalg.solving import invert
-from nxkernel.ops import elementwise
-from nxkernel.ops.creation import eye
-from nxkernel.ops.dispatch import arithmetic, convert, lasting
-from nxkernel.ops.shaping import transpose
+from nxkernel.ops.arithmetic import elementwise
+from nxkernel.ops.machinery.dispatch import arithmetic, convert, lasting
+from nxkernel.ops.shapes.shaping import transpose
+from nxkernel.ops.tensors.creation import eye
 from nxkernel.shapes import static_int
 from nxkernel.tensor.tensor import Tensor
 

@@ -12,12 +12,12 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.linalg._matrices import back, check_right_side, computed, matrices, multiply, unnamed
 from nxkernel.operand import Operand
-from nxkernel.ops import elementwise
-from nxkernel.ops.comparison import greater, less_equal, select
-from nxkernel.ops.dispatch import apply, convert, operand, spread
-from nxkernel.ops.reduction import reduce_max
-from nxkernel.ops.reduction import sum as sum_
-from nxkernel.ops.shaping import new_axis, squeeze, transpose
+from nxkernel.ops.arithmetic import elementwise
+from nxkernel.ops.arithmetic.comparison import greater, less_equal, select
+from nxkernel.ops.machinery.dispatch import apply, convert, operand, spread
+from nxkernel.ops.reductions.reduction import reduce_max
+from nxkernel.ops.reductions.reduction import sum as sum_
+from nxkernel.ops.shapes.shaping import new_axis, squeeze, transpose
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 

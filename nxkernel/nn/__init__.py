@@ -23,8 +23,8 @@ called by itself. ``training=True``, ``key=`` for dropout and ``state=`` for run
 
 from typing import NoReturn
 
-from nxkernel import hints
-from nxkernel.calling import explain
+from nxkernel.messages import other_libraries
+from nxkernel.messages.call_errors import explain
 from nxkernel.nn import (
     activations,
     attention,
@@ -57,7 +57,7 @@ __all__ = [
 explain(globals(), __all__, "nn")
 
 #: Names of Flax, Keras, Axon and PyTorch that are others here.
-_OTHERS: dict[str, hints.Entry] = {
+_OTHERS: dict[str, other_libraries.Entry] = {
     "AvgPool2d": "nn.avg_pool(2)", "AveragePooling2D": "nn.avg_pool(2)",
     "BatchNorm": "nn.batch_norm()", "BatchNorm1d": "nn.batch_norm()", "BatchNorm2d": "nn.batch_norm()",
     "BatchNormalization": "nn.batch_norm()", "Conv": "nn.conv(features, window)",
@@ -79,7 +79,7 @@ _OTHERS: dict[str, hints.Entry] = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise hints.missing("nxkernel.nn", name, _OTHERS, __all__)
+    raise other_libraries.missing("nxkernel.nn", name, _OTHERS, __all__)
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import nxkernel as nx
 from nxkernel import types
-from nxkernel.ops.dispatch import convert, operand
+from nxkernel.ops.machinery.dispatch import convert, operand
 
 __all__ = [
     "celu", "elu", "gelu", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu", "linear", "log_sigmoid",

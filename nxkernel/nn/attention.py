@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import nxkernel as nx
-from nxkernel import checks
 from nxkernel.errors import NxValueError
+from nxkernel.messages import number_checks
 from nxkernel.nn.activations import softmax
 from nxkernel.nn.initializers import Initializer
 from nxkernel.nn.layers import count, dense, floating
@@ -174,8 +174,8 @@ def multi_head_attention(
     for name, value in (("size", size), ("units", units)):
         if value is not None:
             count(value, "multi_head_attention", name)
-    checks.flag("nn.multi_head_attention", "causal", causal)
-    checks.flag("nn.multi_head_attention", "bias", bias)
+    number_checks.flag("nn.multi_head_attention", "causal", causal)
+    number_checks.flag("nn.multi_head_attention", "bias", bias)
     dropped = dropout_layer(dropout)
 
     def apply(x: Any, context: Any = None, mask: Any = None) -> Any:

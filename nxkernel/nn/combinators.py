@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel.errors import NxValueError, message
+from nxkernel.messages.grammar import counted
 from nxkernel.nn.modules import Module, as_module, module
-from nxkernel.ops.dispatch import operand
-from nxkernel.wording import counted
+from nxkernel.ops.machinery.dispatch import operand
 
 __all__ = ["parallel", "repeat", "residual", "serial"]
 

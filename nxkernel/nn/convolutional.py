@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import nxkernel as nx
-from nxkernel import checks
 from nxkernel.errors import NxValueError, message
+from nxkernel.messages import number_checks
 from nxkernel.nn import scopes
 from nxkernel.nn.initializers import Initializer, chosen
 from nxkernel.nn.layers import count, floating
 from nxkernel.nn.modules import module
-from nxkernel.ops._windowing import padding_of
+from nxkernel.ops.machinery.window_options import padding_of
 from nxkernel.shapes import describe
 
 __all__ = [
@@ -71,7 +71,7 @@ def conv(
     224 parameters, 896 bytes
     """
     features, groups = count(features, "conv", "features"), count(groups, "conv", "groups")
-    checks.flag("nn.conv", "bias", bias)
+    number_checks.flag("nn.conv", "bias", bias)
     of_kernel, of_bias = chosen(kernel_init, "kernel_init"), chosen(bias_init, "bias_init")
     last = is_last(channels)
 
@@ -122,7 +122,7 @@ def depthwise_conv(
     """
     of_kernel, of_bias = chosen(kernel_init, "kernel_init"), chosen(bias_init, "bias_init")
     multiplier = count(multiplier, "depthwise_conv", "multiplier")
-    checks.flag("nn.depthwise_conv", "bias", bias)
+    number_checks.flag("nn.depthwise_conv", "bias", bias)
     last = is_last(channels)
 
     def apply(x: Any) -> Any:
@@ -170,7 +170,7 @@ def conv_transpose(
     (1, 2, 8)
     """
     features = count(features, "conv_transpose", "features")
-    checks.flag("nn.conv_transpose", "bias", bias)
+    number_checks.flag("nn.conv_transpose", "bias", bias)
     of_kernel, of_bias = chosen(kernel_init, "kernel_init"), chosen(bias_init, "bias_init")
     last = is_last(channels)
 
@@ -294,7 +294,7 @@ def lp_pool(
     >>> nn.lp_pool(2)({}, nx.tensor([[[3.0, 4.0, 0.0, 0.0]]])).to_list()
     [[[5.0, 0.0]]]
     """
-    checks.above("nn.lp_pool", "norm", norm, 0)
+    number_checks.above("nn.lp_pool", "norm", norm, 0)
 
     def pooled(x: Any, *args: Any, **options: Any) -> Any:
         return _root(nx.window_sum(nx.abs(x) ** norm, *args, **options), norm)
@@ -388,7 +388,7 @@ def global_lp_pool(*, norm: float = 2, keep_axes: bool = False, channels: str = 
     >>> nn.global_lp_pool()({}, nx.tensor([[[3.0, 4.0]]])).to_list()
     [[5.0]]
     """
-    checks.above("nn.global_lp_pool", "norm", norm, 0)
+    number_checks.above("nn.global_lp_pool", "norm", norm, 0)
     return _globally(lambda x, **options: _root(nx.sum(nx.abs(x) ** norm, **options), norm), keep_axes, channels)
 
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nxkernel import linalg, random, types
-from nxkernel.calling import explain
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.ops.comparison import select
-from nxkernel.ops.creation import eye
-from nxkernel.ops.diagonals import take_diagonal
-from nxkernel.ops.dispatch import convert, filled
-from nxkernel.ops.elementary import erf_inv
-from nxkernel.ops.shaping import broadcast, reshape, transpose
+from nxkernel.messages.call_errors import explain
+from nxkernel.ops.arithmetic.comparison import select
+from nxkernel.ops.arithmetic.elementary import erf_inv
+from nxkernel.ops.machinery.dispatch import convert, filled
+from nxkernel.ops.shapes.diagonals import take_diagonal
+from nxkernel.ops.shapes.shaping import broadcast, reshape, transpose
+from nxkernel.ops.tensors.creation import eye
 from nxkernel.shapes import describe
 
 __all__ = [

@@ -6,17 +6,18 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nxkernel import checks, random, types
+from nxkernel import random, types
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.messages import number_checks
 from nxkernel.nn import scopes
 from nxkernel.nn.initializers import Initializer, chosen
 from nxkernel.nn.modules import module
-from nxkernel.ops.comparison import select
-from nxkernel.ops.contraction import dot
-from nxkernel.ops.dispatch import convert, operand
-from nxkernel.ops.gathering import take
-from nxkernel.ops.shaping import broadcast
-from nxkernel.ops.shaping import reshape as reshaped
+from nxkernel.ops.arithmetic.comparison import select
+from nxkernel.ops.machinery.dispatch import convert, operand
+from nxkernel.ops.reductions.contraction import dot
+from nxkernel.ops.shapes.gathering import take
+from nxkernel.ops.shapes.shaping import broadcast
+from nxkernel.ops.shapes.shaping import reshape as reshaped
 from nxkernel.shapes import describe
 
 __all__ = ["bias", "dense", "dropout", "embedding", "flatten", "reshape"]
@@ -56,7 +57,7 @@ def dense(
     [3.5, 6.5]
     """
     units = count(units, "dense", "units")
-    checks.flag("nn.dense", "bias", bias)
+    number_checks.flag("nn.dense", "bias", bias)
     of_kernel, of_bias = chosen(kernel_init, "kernel_init"), chosen(bias_init, "bias_init")
 
     def apply(x: Any) -> Any:
@@ -162,7 +163,7 @@ def dropout(rate: float = 0.5, *, axes: int | Sequence[int] | None = None) -> Ca
     """
     if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < 1:
         raise NxValueError(f"the rate of dropout is from 0 to below 1, got {describe(rate)}")
-    separate = None if axes is None else checks.axes("nn.dropout", "axes", axes)
+    separate = None if axes is None else number_checks.axes("nn.dropout", "axes", axes)
 
     def apply(x: Any) -> Any:
         if not scopes.training() or rate == 0:
@@ -195,7 +196,7 @@ def flatten(*, axes: int = 1) -> Callable[..., Any]:
     >>> nn.flatten()({}, nx.iota((5, 2, 3))).shape
     (5, 6)
     """
-    checks.count("nn.flatten", "axes", axes, 0)
+    number_checks.count("nn.flatten", "axes", axes, 0)
 
     def apply(x: Any) -> Any:
         x = operand(x)

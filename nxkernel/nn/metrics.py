@@ -6,9 +6,9 @@ from typing import Any
 
 import nxkernel as nx
 from nxkernel import types
-from nxkernel.calling import explain
 from nxkernel.errors import NxValueError, message
-from nxkernel.ops.dispatch import convert, operand
+from nxkernel.messages.call_errors import explain
+from nxkernel.ops.machinery.dispatch import convert, operand
 
 __all__ = [
     "accuracy", "confusion_matrix", "f1", "false_negatives", "false_positives", "mean_absolute_error",

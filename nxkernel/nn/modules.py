@@ -7,13 +7,15 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nxkernel import hints, random
-from nxkernel.calling import explained, exported
-from nxkernel.defn import faces
-from nxkernel.defn.definition import Definition
-from nxkernel.defn.flow.functions import fn
+from nxkernel import random
+from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.flow.operators.call_dispatch import fn
+from nxkernel.definitions.tracing import dialects
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
+from nxkernel.messages import other_libraries
+from nxkernel.messages.call_errors import explained, exported
+from nxkernel.messages.grammar import a
 from nxkernel.nn import scopes
 from nxkernel.nn.naming import name_of, names_of
 from nxkernel.nn.running import (
@@ -31,10 +33,9 @@ from nxkernel.nn.scopes import Entry, Frame, Place, Run
 from nxkernel.nn.summaries import Summary, shown_call
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
-from nxkernel.wording import a
 
 #: What modules of other libraries can do, in variables that people have.
-_METHODS: dict[str, hints.Entry] = {
+_METHODS: dict[str, other_libraries.Entry] = {
     "fit": "training.fit(net, loss, optimizer, params, data)", "compile": "training.make_step(net, loss, optimizer)",
     "evaluate": "training.evaluate(net, loss, params, data)",
     **dict.fromkeys(("apply", "forward", "predict"), "net(params, x)"),
@@ -55,7 +56,7 @@ class Module:
     """
 
     #: As for definitions: within other functions it is a part of their graphs.
-    on_conflict, compiler, face = "reuse", None, faces.NX
+    on_conflict, compiler, face = "reuse", None, dialects.NX
 
     def __init__(self, builder: Callable[..., Any], args: tuple, options: Mapping[str, Any], name: str = "") -> None:
         #: What it was made by and of: in a key it counts by this, and not by its identity.
@@ -76,7 +77,7 @@ class Module:
         # Copies are asked for attributes before they have any, and pages for ways to show them.
         if name.startswith("_"):
             raise AttributeError(f"a module has no {name!r}")
-        raise hints.missing("a module", name, _METHODS, dir(type(self)), self)
+        raise other_libraries.missing("a module", name, _METHODS, dir(type(self)), self)
 
     def __reduce__(self) -> tuple:
         builder, args, options = _call_of(self)

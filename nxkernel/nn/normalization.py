@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import nxkernel as nx
-from nxkernel import checks
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.messages import number_checks
 from nxkernel.nn import initializers, scopes
 from nxkernel.nn.convolutional import is_last
 from nxkernel.nn.layers import count, floating, places, with_axes
@@ -64,7 +64,7 @@ def batch_norm(
     ([[-1.0], [1.0]], 0.2)
     """
     last = is_last(channels)
-    checks.between("nn.batch_norm", "momentum", momentum, 0, 1)
+    number_checks.between("nn.batch_norm", "momentum", momentum, 0, 1)
     _check("nn.batch_norm", epsilon, scale, offset)
 
     def apply(x: Any) -> Any:
@@ -130,7 +130,7 @@ def layer_norm(
     >>> nx.round(net(net.init(nx.random.key(0), x), x)).to_list()
     [[-1.0, 1.0]]
     """
-    given = checks.axes("nn.layer_norm", "axes", axes)
+    given = number_checks.axes("nn.layer_norm", "axes", axes)
     _check("nn.layer_norm", epsilon, scale, offset)
 
     def apply(x: Any) -> Any:
@@ -173,7 +173,7 @@ def rms_norm(*, axis: int = -1, epsilon: float = 1e-6, scale: bool = True) -> Ca
     >>> nx.round(net(net.init(nx.random.key(0), x), x)).to_list()
     [[1.0, -1.0]]
     """
-    checks.axis("nn.rms_norm", "axis", axis)
+    number_checks.axis("nn.rms_norm", "axis", axis)
     _check("nn.rms_norm", epsilon, scale)
 
     def apply(x: Any) -> Any:
@@ -267,9 +267,9 @@ def instance_norm(
 
 def _check(where: str, epsilon: float, scale: bool, offset: bool = True) -> None:
     """The options that all of them have."""
-    checks.at_least(where, "epsilon", epsilon, 0)
-    checks.flag(where, "scale", scale)
-    checks.flag(where, "offset", offset)
+    number_checks.at_least(where, "epsilon", epsilon, 0)
+    number_checks.flag(where, "scale", scale)
+    number_checks.flag(where, "offset", offset)
 
 
 def _grouped(x: Any, groups: int, epsilon: float, scale: bool, offset: bool, last: bool) -> Any:

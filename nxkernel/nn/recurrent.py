@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import nxkernel as nx
-from nxkernel import checks
 from nxkernel.errors import NxValueError
+from nxkernel.messages import number_checks
 from nxkernel.nn import initializers, scopes
 from nxkernel.nn.initializers import Initializer, chosen
 from nxkernel.nn.layers import count, floating
@@ -63,8 +63,8 @@ def lstm(
     units = count(units, "lstm", "units")
     of_kernel, of_hidden = chosen(kernel_init, "kernel_init"), chosen(hidden_init, "hidden_init")
     _check_returns(returns)
-    checks.flag("nn.lstm", "reverse", reverse)
-    checks.number("nn.lstm", "forget_bias", forget_bias)
+    number_checks.flag("nn.lstm", "reverse", reverse)
+    number_checks.number("nn.lstm", "forget_bias", forget_bias)
 
     def of_bias(key: Any, shape: Any, type: Any) -> Any:
         parts = [nx.broadcast(nx.as_type(value, type), (units,)) for value in (0.0, forget_bias, 0.0, 0.0)]
@@ -127,7 +127,7 @@ def gru(
     units = count(units, "gru", "units")
     of_kernel, of_hidden = chosen(kernel_init, "kernel_init"), chosen(hidden_init, "hidden_init")
     _check_returns(returns)
-    checks.flag("nn.gru", "reverse", reverse)
+    number_checks.flag("nn.gru", "reverse", reverse)
 
     def apply(x: Any, carry: Any = None) -> Any:
         x = _sequence(x)
@@ -183,7 +183,7 @@ def rnn(
     units = count(units, "rnn", "units")
     of_kernel, of_hidden = chosen(kernel_init, "kernel_init"), chosen(hidden_init, "hidden_init")
     _check_returns(returns)
-    checks.flag("nn.rnn", "reverse", reverse)
+    number_checks.flag("nn.rnn", "reverse", reverse)
     squashed = activation if activation is not None else nx.tanh
 
     def apply(x: Any, carry: Any = None) -> Any:

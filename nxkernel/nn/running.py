@@ -7,9 +7,9 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nxkernel.defn import containers
-from nxkernel.defn.leaf import is_leaf, spec_of
-from nxkernel.defn.options import is_data
+from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys.leaves import is_leaf, spec_of
+from nxkernel.definitions.keys.options import is_data
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, VectorizedExpr, node_with, parameter
 from nxkernel.graph.traverse import post_order

@@ -11,12 +11,12 @@ from typing import Any
 from nxkernel import random, types
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.meanwhile import Meanwhile, kept
 from nxkernel.nn.initializers import Initializer, chosen
 from nxkernel.nn.summaries import spec_text
-from nxkernel.ops.dispatch import operand
+from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
+from nxkernel.thread_settings import Meanwhile, kept
 
 #: The keys that lead to a module's parameters.
 Path = tuple[str, ...]

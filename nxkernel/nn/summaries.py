@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from nxkernel.messages.grammar import counted
 from nxkernel.operand import Operand
 from nxkernel.primitives import Spec
-from nxkernel.wording import counted
 
 if TYPE_CHECKING:
     from nxkernel.nn.scopes import Entry

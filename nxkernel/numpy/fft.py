@@ -8,12 +8,12 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError
-from nxkernel.numpy import elementwise as e
-from nxkernel.numpy.array import Value, as_value, wrap
-from nxkernel.numpy.creation import array
-from nxkernel.numpy.shaping import element_slice, pad, roll
-from nxkernel.numpy.ufunc import finished
-from nxkernel.ops.dispatch import apply, convert, operand
+from nxkernel.numpy.arrays.array import Value, as_value, wrap
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions.creation import array
+from nxkernel.numpy.functions.shaping import element_slice, pad, roll
+from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.ops.machinery.dispatch import apply, convert, operand
 from nxkernel.shapes import normalize_axis
 
 __all__ = [
@@ -98,7 +98,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
 
 def _mirrored(value: Value, axis: int, length: int) -> Value:
     """The whole transform from its half: the rest are conjugates, backwards."""
-    from nxkernel.numpy.joining import concatenate
+    from nxkernel.numpy.functions.joining import concatenate
 
     value = _resized(value, axis, length // 2 + 1)
     before = (slice(None),) * axis

@@ -10,15 +10,15 @@ import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.numpy import elementwise as e
-from nxkernel.numpy import products, reductions, shaping
-from nxkernel.numpy.array import Value, as_value, wrap
-from nxkernel.numpy.choosing import where
-from nxkernel.numpy.creation import eye
-from nxkernel.numpy.products import cross, diagonal, matmul, tensordot, trace, vecdot
-from nxkernel.numpy.products import linalg_outer as outer
+from nxkernel.numpy.arrays.array import Value, as_value, wrap
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions import products, reductions, shaping
+from nxkernel.numpy.functions.choosing import where
+from nxkernel.numpy.functions.creation import eye
+from nxkernel.numpy.functions.products import cross, diagonal, matmul, tensordot, trace, vecdot
+from nxkernel.numpy.functions.products import linalg_outer as outer
 from nxkernel.operand import Operand
-from nxkernel.ops.dispatch import apply, convert, operand, spread
+from nxkernel.ops.machinery.dispatch import apply, convert, operand, spread
 
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul",
@@ -111,7 +111,7 @@ def slogdet(a: Any) -> SlogdetResult:
 
 
 def _above(size: int) -> Any:
-    from nxkernel.numpy.creation import tri
+    from nxkernel.numpy.functions.creation import tri
 
     return tri(size, dtype=bool).T
 

@@ -1,64 +1,51 @@
 """The vocabulary: what people call, one module a family."""
 
-from nxkernel.calling import explain
-from nxkernel.ops import (
-    batches,
-    borders,
-    comparison,
+from nxkernel.messages.call_errors import explain
+from nxkernel.ops import methods as methods  # installs operators and methods
+from nxkernel.ops.arithmetic import comparison, elementary, elementwise, typing
+from nxkernel.ops.arithmetic.comparison import *  # noqa: F403
+from nxkernel.ops.arithmetic.elementary import *  # noqa: F403
+from nxkernel.ops.arithmetic.elementwise import *  # noqa: F403
+from nxkernel.ops.arithmetic.typing import *  # noqa: F403
+from nxkernel.ops.programs import numba_functions
+from nxkernel.ops.programs.numba_functions import *  # noqa: F403
+from nxkernel.ops.reductions import (
     contraction,
-    conversion,
     convolution,
-    creation,
     cumulative,
-    diagonals,
-    elementary,
-    elementwise,
     folding,
     fourier,
-    gathering,
-    indexing,
-    inspection,
-    literals,
-    methods,  # noqa: F401 - installs operators and methods
-    njit,
     reduction,
-    shaping,
-    sorting,
     statistics,
-    typing,
-    vectorization,
-    window,
+    windows,
 )
-from nxkernel.ops.batches import *  # noqa: F403
-from nxkernel.ops.borders import *  # noqa: F403
-from nxkernel.ops.comparison import *  # noqa: F403
-from nxkernel.ops.contraction import *  # noqa: F403
-from nxkernel.ops.conversion import *  # noqa: F403
-from nxkernel.ops.convolution import *  # noqa: F403
-from nxkernel.ops.creation import *  # noqa: F403
-from nxkernel.ops.cumulative import *  # noqa: F403
-from nxkernel.ops.diagonals import *  # noqa: F403
-from nxkernel.ops.elementary import *  # noqa: F403
-from nxkernel.ops.elementwise import *  # noqa: F403
-from nxkernel.ops.folding import *  # noqa: F403
-from nxkernel.ops.fourier import *  # noqa: F403
-from nxkernel.ops.gathering import *  # noqa: F403
-from nxkernel.ops.indexing import *  # noqa: F403
-from nxkernel.ops.inspection import *  # noqa: F403
-from nxkernel.ops.literals import *  # noqa: F403
-from nxkernel.ops.njit import *  # noqa: F403
-from nxkernel.ops.reduction import *  # noqa: F403
-from nxkernel.ops.shaping import *  # noqa: F403
-from nxkernel.ops.sorting import *  # noqa: F403
-from nxkernel.ops.statistics import *  # noqa: F403
-from nxkernel.ops.typing import *  # noqa: F403
-from nxkernel.ops.vectorization import *  # noqa: F403
-from nxkernel.ops.window import *  # noqa: F403
+from nxkernel.ops.reductions.contraction import *  # noqa: F403
+from nxkernel.ops.reductions.convolution import *  # noqa: F403
+from nxkernel.ops.reductions.cumulative import *  # noqa: F403
+from nxkernel.ops.reductions.folding import *  # noqa: F403
+from nxkernel.ops.reductions.fourier import *  # noqa: F403
+from nxkernel.ops.reductions.reduction import *  # noqa: F403
+from nxkernel.ops.reductions.statistics import *  # noqa: F403
+from nxkernel.ops.reductions.windows import *  # noqa: F403
+from nxkernel.ops.shapes import batches, borders, diagonals, gathering, indexing, shaping, sorting
+from nxkernel.ops.shapes.batches import *  # noqa: F403
+from nxkernel.ops.shapes.borders import *  # noqa: F403
+from nxkernel.ops.shapes.diagonals import *  # noqa: F403
+from nxkernel.ops.shapes.gathering import *  # noqa: F403
+from nxkernel.ops.shapes.indexing import *  # noqa: F403
+from nxkernel.ops.shapes.shaping import *  # noqa: F403
+from nxkernel.ops.shapes.sorting import *  # noqa: F403
+from nxkernel.ops.tensors import conversion, creation, inspection, literals, vectorized_axes
+from nxkernel.ops.tensors.conversion import *  # noqa: F403
+from nxkernel.ops.tensors.creation import *  # noqa: F403
+from nxkernel.ops.tensors.inspection import *  # noqa: F403
+from nxkernel.ops.tensors.literals import *  # noqa: F403
+from nxkernel.ops.tensors.vectorized_axes import *  # noqa: F403
 
 _FAMILIES = (
     batches, borders, comparison, contraction, conversion, convolution, creation, cumulative, diagonals, elementary,
-    elementwise, folding, fourier, gathering, indexing, inspection, literals, njit, reduction, shaping, sorting,
-    statistics, typing, vectorization, window,
+    elementwise, folding, fourier, gathering, indexing, inspection, literals, numba_functions, reduction, shaping,
+    sorting, statistics, typing, vectorized_axes, windows,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)
 

@@ -7,37 +7,27 @@ from collections.abc import Callable
 from typing import Any
 
 from nxkernel import types
-from nxkernel.calling import explained
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
-from nxkernel.hints import ATTRIBUTES, Hint
+from nxkernel.messages.call_errors import explained
+from nxkernel.messages.other_libraries import ATTRIBUTES, Hint
 from nxkernel.operand import Operand, Proxy
-from nxkernel.ops import (
-    borders,
-    comparison,
+from nxkernel.ops.arithmetic import comparison, elementary, elementwise, typing
+from nxkernel.ops.machinery.dispatch import arithmetic, convert, is_operand, operand, ordered, spread, together
+from nxkernel.ops.reductions import (
     contraction,
-    conversion,
     convolution,
     cumulative,
-    diagonals,
-    elementary,
-    elementwise,
     folding,
     fourier,
-    gathering,
-    indexing,
-    inspection,
     reduction,
-    shaping,
-    sorting,
     statistics,
-    typing,
-    vectorization,
-    window,
+    windows,
 )
-from nxkernel.ops.batches import to_batched, to_heatmap
-from nxkernel.ops.creation import tril, triu
-from nxkernel.ops.dispatch import arithmetic, convert, is_operand, operand, ordered, spread, together
+from nxkernel.ops.shapes import borders, diagonals, gathering, indexing, shaping, sorting
+from nxkernel.ops.shapes.batches import to_batched, to_heatmap
+from nxkernel.ops.tensors import conversion, inspection, vectorized_axes
+from nxkernel.ops.tensors.creation import tril, triu
 from nxkernel.shapes import broadcast_shapes
 from nxkernel.tensor.tensor import Tensor
 
@@ -93,7 +83,7 @@ def matrix_multiply(left: Any, right: Any) -> Any:
 def power(left: Any, right: Any) -> Any:
     """``left ** right``; by NumPy's rules a negative power of whole numbers of Python's is a float."""
     if types.follows_numpy():
-        from nxkernel.numpy.powers import of_numbers
+        from nxkernel.numpy.functions.integer_powers import of_numbers
 
         found = of_numbers(left, right)
         if found is not None:
@@ -116,7 +106,7 @@ def _as_numpy(name: str, function: Callable, of_any: bool = True) -> Callable:
 
     def method(left: Any, right: Any) -> Any:
         if types.follows_numpy() and (of_any or type(left) is int or type(right) is int):
-            from nxkernel.numpy import elementwise as of_numpy
+            from nxkernel.numpy.functions import elementwise as of_numpy
 
             return getattr(of_numpy, name).on_operands(left, right)
         return function(left, right)
@@ -180,14 +170,14 @@ def _install() -> None:
     Operand.__getitem__ = indexing.index
     for module in (
         borders, comparison, contraction, convolution, cumulative, diagonals, elementary, elementwise, folding, fourier,
-        gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, window,
+        gathering, indexing, inspection, reduction, shaping, sorting, statistics, typing, windows,
     ):  # fmt: skip
         for name in module.__all__:
             if not hasattr(Operand, name) and name != "complex":
                 setattr(Operand, name, explained(getattr(module, name), "nx"))
     Operand.tril, Operand.triu = explained(tril, "nx"), explained(triu, "nx")
     for name in ("devectorize", "revectorize", "vectorize"):
-        setattr(Operand, name, explained(getattr(vectorization, name), "nx"))
+        setattr(Operand, name, explained(getattr(vectorized_axes, name), "nx"))
     for name in ("to_binary", "to_flat_list", "to_list", "to_number", "to_template"):
         setattr(Tensor, name, explained(getattr(conversion, name), "nx"))
     Tensor.to_batched, Tensor.to_heatmap = explained(to_batched, "nx"), explained(to_heatmap, "nx")

@@ -16,8 +16,8 @@ containers of tensors, which pass through :func:`nxkernel.jit`.
 
 from typing import NoReturn
 
-from nxkernel import hints
-from nxkernel.calling import explain
+from nxkernel.messages import other_libraries
+from nxkernel.messages.call_errors import explain
 from nxkernel.optim.accumulation import multi_steps
 from nxkernel.optim.clipping import add_decayed_weights, add_noise, clip, clip_by_global_norm, clip_by_norm
 from nxkernel.optim.norms import global_norm
@@ -75,7 +75,7 @@ __all__ = [
 explain(globals(), __all__, "optim")
 
 #: Names of Optax that are others here.
-_OTHERS: dict[str, hints.Entry] = {
+_OTHERS: dict[str, other_libraries.Entry] = {
     "GradientTransformation": "optim.Transformation(init, change)", "MultiSteps": "optim.multi_steps(optimizer, 4)",
     "cosine_onecycle_schedule": "optim.one_cycle_schedule(steps, peak)",
     "inject_hyperparams": ("optimizer.update(grads, state, params, learning_rate)", "A rate can be given each time."),
@@ -87,7 +87,7 @@ _OTHERS: dict[str, hints.Entry] = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise hints.missing("nxkernel.optim", name, _OTHERS, __all__)
+    raise other_libraries.missing("nxkernel.optim", name, _OTHERS, __all__)
 
 
 def __dir__() -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nxkernel.defn import alike, containers
+from nxkernel.definitions.keys import container_comparison, containers
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.ops.dispatch import convert, filled_like, is_number, operand
+from nxkernel.messages.grammar import a
+from nxkernel.ops.machinery.dispatch import convert, filled_like, is_number, operand
 from nxkernel.types import Type
-from nxkernel.wording import a
 
 
 def each(function: Callable[..., Any], named: Mapping[str, Any], parts: int = 1) -> Any:
@@ -31,7 +31,7 @@ def each(function: Callable[..., Any], named: Mapping[str, Any], parts: int = 1)
     NxValueError
         For leaves of different shapes.
     """
-    structure, rows = alike.rows(named, _refuse)
+    structure, rows = container_comparison.rows(named, _refuse)
     made = []
     for row in rows:
         (path, first), *others = [(path, operand(leaf)) for path, leaf in row]
@@ -87,12 +87,12 @@ def spread(labels: Any, value: Any, kind: type, name: str, there: str, refuse: C
         if isinstance(label, kind):
             found.update((leaf, label) for leaf, _ in flat(part, path)[1])
             return
-        entries, parts = alike.parts(label), alike.parts(part)
+        entries, parts = container_comparison.parts(label), container_comparison.parts(part)
         if entries is None:
             raise refuse(place, label)
-        told = alike.differs(part, label, path, place)
+        told = container_comparison.differs(part, label, path, place)
         if told:
-            raise alike.unlike(path, place, told)
+            raise container_comparison.unlike(path, place, told)
         for suffix, one in parts.items():
             walk(entries[suffix], one, f"{path}{suffix}", f"{place}{suffix}")
 
@@ -102,7 +102,7 @@ def spread(labels: Any, value: Any, kind: type, name: str, there: str, refuse: C
 
 def check_labels(labels: Any, kind: type, path: str, refuse: Callable[[str, Any], Exception]) -> None:
     """Refuse containers with anything else in them than labels; functions make labels later."""
-    parts = alike.parts(labels)
+    parts = container_comparison.parts(labels)
     if callable(labels) or isinstance(labels, kind):
         return
     if parts is None:

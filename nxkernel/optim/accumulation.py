@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import nxkernel as nx
-from nxkernel import checks
-from nxkernel.ops.dispatch import convert
+from nxkernel.messages import number_checks
+from nxkernel.ops.machinery.dispatch import convert
 from nxkernel.optim import _leaves
 from nxkernel.optim._leaves import each, in_type
 from nxkernel.optim.scaling import float_type, zero
@@ -46,7 +46,7 @@ def multi_steps(inner: Transformation, every: int) -> Transformation:
     (0.0, -0.2)
     """
     check("optim.multi_steps takes a gradient transformation, the first argument", inner)
-    checks.count("multi_steps", "every", every)
+    number_checks.count("multi_steps", "every", every)
 
     def init(params: Any) -> GatheredState:
         return GatheredState(zero(), _leaves.like(params), inner.init(params))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import nxkernel as nx
-from nxkernel import checks
 from nxkernel.errors import NxTypeError, message
+from nxkernel.messages import number_checks
 from nxkernel.operand import Operand
-from nxkernel.ops.dispatch import convert
+from nxkernel.ops.machinery.dispatch import convert
 from nxkernel.optim import _leaves
 from nxkernel.optim._leaves import each
 from nxkernel.optim.norms import global_norm, norm
@@ -43,7 +43,7 @@ def clip(limit: float) -> Transformation:
     >>> optim.clip(1.0).update(nx.tensor([-3.0, 0.5]), ())[0].to_list()
     [-1.0, 0.5]
     """
-    checks.above("clip", "limit", limit, 0)
+    number_checks.above("clip", "limit", limit, 0)
 
     def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
         return each(lambda g: nx.clip(g, -limit, limit), {"grads": grads}), state
@@ -76,7 +76,7 @@ def clip_by_norm(limit: float) -> Transformation:
     >>> [round(x, 6) for x in updates[0].to_list()], updates[1].to_list()
     ([0.6, 0.8], [0.5])
     """
-    checks.above("clip_by_norm", "limit", limit, 0)
+    number_checks.above("clip_by_norm", "limit", limit, 0)
 
     def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
         return each(lambda g: _within(g, norm(g), limit), {"grads": grads}), state
@@ -96,7 +96,7 @@ def clip_by_global_norm(limit: float) -> Transformation:
     -------
     Transformation
     """
-    checks.above("clip_by_global_norm", "limit", limit, 0)
+    number_checks.above("clip_by_global_norm", "limit", limit, 0)
 
     def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
         size = global_norm(grads)
@@ -126,7 +126,7 @@ def add_decayed_weights(weight_decay: float, mask: Any = None) -> Transformation
     >>> float(optim.add_decayed_weights(0.5).update(nx.tensor(1.0), (), nx.tensor(4.0))[0])
     3.0
     """
-    checks.at_least("add_decayed_weights", "weight_decay", weight_decay, 0)
+    number_checks.at_least("add_decayed_weights", "weight_decay", weight_decay, 0)
 
     def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
         params = needed(params, "add_decayed_weights")
@@ -160,8 +160,8 @@ def add_noise(eta: float, gamma: float, key: Any) -> Transformation:
     >>> params = nx.tensor([1.0, 2.0])
     >>> updates, state = noisy.update(params, noisy.init(params), params)
     """
-    checks.at_least("add_noise", "eta", eta, 0)
-    checks.at_least("add_noise", "gamma", gamma, 0)
+    number_checks.at_least("add_noise", "eta", eta, 0)
+    number_checks.at_least("add_noise", "gamma", gamma, 0)
     if not isinstance(key, Operand):
         raise NxTypeError(
             message(f"add_noise takes a key, got {describe(key)}.", "Write add_noise(eta, gamma, nx.random.key(0)).")

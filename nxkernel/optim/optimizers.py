@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nxkernel import checks
 from nxkernel.errors import NxValueError, message
+from nxkernel.messages import number_checks
 from nxkernel.optim import scaling
 from nxkernel.optim.clipping import add_decayed_weights
 from nxkernel.optim.clipping import add_noise as _add_noise
@@ -39,14 +39,14 @@ def sgd(learning_rate: Rate = None, momentum: float | None = None, nesterov: boo
     >>> [round(x, 6) for x in optim.apply_updates(params, updates).to_list()]
     [0.9, 2.1]
     """
-    checks.flag("sgd", "nesterov", nesterov)
+    number_checks.flag("sgd", "nesterov", nesterov)
     if momentum is None:
         if nesterov:
             raise NxValueError(
                 message("sgd: nesterov is a kind of momentum.", "Give one: sgd(0.1, 0.9, nesterov=True).")
             )
         return chain(scale_by_learning_rate(learning_rate))
-    checks.share("sgd", "momentum", momentum)
+    number_checks.share("sgd", "momentum", momentum)
     return chain(scaling.trace(momentum, nesterov), scale_by_learning_rate(learning_rate))
 
 
@@ -230,9 +230,9 @@ def rmsprop(
         scaling.scale_by_rms(decay, eps, initial, eps_in_sqrt=eps_in_sqrt, centered=centered),
         scale_by_learning_rate(learning_rate),
     ]
-    checks.flag("rmsprop", "nesterov", nesterov)
+    number_checks.flag("rmsprop", "nesterov", nesterov)
     if momentum is not None:
-        checks.share("rmsprop", "momentum", momentum)
+        number_checks.share("rmsprop", "momentum", momentum)
         parts.append(scaling.trace(momentum, nesterov))
     return chain(*parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nxkernel.defn import containers
+from nxkernel.definitions.keys import containers
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.optim import _leaves
 from nxkernel.optim.transformation import Transformation, check, stateless, transformation

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import nxkernel as nx
-from nxkernel import checks
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.messages import number_checks
 from nxkernel.operand import Operand
-from nxkernel.ops.dispatch import convert, is_number, operand
+from nxkernel.ops.machinery.dispatch import convert, is_number, operand
 from nxkernel.optim import _leaves
 from nxkernel.optim.scaling import zero
 from nxkernel.optim.transformation import Transformation, stateless, transformation
@@ -43,7 +43,7 @@ def scale(factor: float) -> Transformation:
     >>> float(optim.scale(-0.5).update(nx.tensor(3.0), ())[0])
     -1.5
     """
-    checks.number("scale", "factor", factor)
+    number_checks.number("scale", "factor", factor)
 
     def change(grads: Any, state: tuple, params: Any) -> tuple[Any, tuple]:
         return _leaves.each(lambda g: _leaves.scaled(g, factor), {"grads": grads}), state
@@ -115,7 +115,7 @@ def scale_by_learning_rate(learning_rate: Rate = None) -> Transformation:
     -0.5
     """
     if learning_rate is not None and not callable(learning_rate):
-        checks.at_least("an optimizer", "learning_rate", learning_rate, 0)
+        number_checks.at_least("an optimizer", "learning_rate", learning_rate, 0)
     scheduled = callable(learning_rate)
 
     def init(params: Any) -> Any:

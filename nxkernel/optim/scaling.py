@@ -6,8 +6,9 @@ import math
 from typing import Any, NamedTuple
 
 import nxkernel as nx
-from nxkernel import checks, types
-from nxkernel.ops.dispatch import convert, filled, is_number
+from nxkernel import types
+from nxkernel.messages import number_checks
+from nxkernel.ops.machinery.dispatch import convert, filled, is_number
 from nxkernel.optim import _leaves
 from nxkernel.optim._leaves import each, in_type
 from nxkernel.optim.norms import norm, squared
@@ -98,8 +99,8 @@ def trace(decay: float, nesterov: bool = False) -> Transformation:
     -------
     Transformation
     """
-    checks.share("trace", "decay", decay)
-    checks.flag("trace", "nesterov", nesterov)
+    number_checks.share("trace", "decay", decay)
+    number_checks.flag("trace", "nesterov", nesterov)
 
     def init(params: Any) -> MomentumState:
         return MomentumState(_leaves.like(params))
@@ -146,10 +147,10 @@ def _averages(b1: Any, b2: Any, count: Any, grads: Any, mean: Any, square: Any, 
 
 
 def _check_moments(name: str, b1: Any, b2: Any, eps: Any, eps_root: Any = 0.0) -> None:
-    checks.share(name, "b1", b1)
-    checks.share(name, "b2", b2)
-    checks.at_least(name, "eps", eps, 0)
-    checks.at_least(name, "eps_root", eps_root, 0)
+    number_checks.share(name, "b1", b1)
+    number_checks.share(name, "b2", b2)
+    number_checks.at_least(name, "eps", eps, 0)
+    number_checks.at_least(name, "eps_root", eps_root, 0)
 
 
 @transformation
@@ -174,7 +175,7 @@ def scale_by_adam(
     Transformation
     """
     _check_moments("scale_by_adam", b1, b2, eps, eps_root)
-    checks.flag("scale_by_adam", "nesterov", nesterov)
+    number_checks.flag("scale_by_adam", "nesterov", nesterov)
 
     def change(grads: Any, state: MomentsState, params: Any) -> tuple[Any, MomentsState]:
         mean = running(b1, state.mean, grads, "mean")
@@ -203,7 +204,7 @@ def scale_by_belief(
     Transformation
     """
     _check_moments("scale_by_belief", b1, b2, eps, eps_root)
-    checks.flag("scale_by_belief", "nesterov", nesterov)
+    number_checks.flag("scale_by_belief", "nesterov", nesterov)
 
     def change(grads: Any, state: MomentsState, params: Any) -> tuple[Any, MomentsState]:
         mean = running(b1, state.mean, grads, "mean")
@@ -236,7 +237,7 @@ def scale_by_radam(
     Transformation
     """
     _check_moments("scale_by_radam", b1, b2, eps, eps_root)
-    checks.above("scale_by_radam", "threshold", threshold, 0)
+    number_checks.above("scale_by_radam", "threshold", threshold, 0)
     most = 2 / (1 - b2) - 1
 
     def change(grads: Any, state: MomentsState, params: Any) -> tuple[Any, MomentsState]:
@@ -316,11 +317,11 @@ def scale_by_rms(
     -------
     Transformation
     """
-    checks.share("scale_by_rms", "decay", decay)
-    checks.at_least("scale_by_rms", "eps", eps, 0)
-    checks.at_least("scale_by_rms", "initial", initial, 0)
-    checks.flag("scale_by_rms", "eps_in_sqrt", eps_in_sqrt)
-    checks.flag("scale_by_rms", "centered", centered)
+    number_checks.share("scale_by_rms", "decay", decay)
+    number_checks.at_least("scale_by_rms", "eps", eps, 0)
+    number_checks.at_least("scale_by_rms", "initial", initial, 0)
+    number_checks.flag("scale_by_rms", "eps_in_sqrt", eps_in_sqrt)
+    number_checks.flag("scale_by_rms", "centered", centered)
 
     def one(g: Any, variance: Any) -> Any:
         made = g * nx.rsqrt(variance + eps) if eps_in_sqrt else g / (nx.sqrt(variance) + eps)
@@ -356,8 +357,8 @@ def scale_by_rss(initial: float = 0.1, eps: float = 1e-7) -> Transformation:
     -------
     Transformation
     """
-    checks.at_least("scale_by_rss", "initial", initial, 0)
-    checks.at_least("scale_by_rss", "eps", eps, 0)
+    number_checks.at_least("scale_by_rss", "initial", initial, 0)
+    number_checks.at_least("scale_by_rss", "eps", eps, 0)
 
     def init(params: Any) -> SquareState:
         return SquareState(_squares(params, initial))
@@ -417,7 +418,7 @@ def scale_by_trust_ratio(eps: float = 0.0) -> Transformation:
     Transformation
         It needs the parameters.
     """
-    checks.at_least("scale_by_trust_ratio", "eps", eps, 0)
+    number_checks.at_least("scale_by_trust_ratio", "eps", eps, 0)
 
     def one(u: Any, p: Any) -> Any:
         size, whole = norm(u), norm(p)

@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 import nxkernel as nx
-from nxkernel import checks
 from nxkernel.errors import NxTypeError, NxValueError
-from nxkernel.ops.dispatch import convert, operand
+from nxkernel.messages import number_checks
+from nxkernel.ops.machinery.dispatch import convert, operand
 from nxkernel.shapes import describe
 
 Schedule = Callable[[Any], Any]
@@ -41,7 +41,7 @@ def constant_schedule(value: float) -> Schedule:
     >>> optim.constant_schedule(0.5)([0, 10]).to_list()
     [0.5, 0.5]
     """
-    checks.number("constant_schedule", "value", value)
+    number_checks.number("constant_schedule", "value", value)
     return functools.partial(_constant, value)
 
 
@@ -72,9 +72,9 @@ def polynomial_schedule(initial: float, end: float, power: float, steps: int, be
     [1.0, 0.25, 0.0, 0.0]
     """
     for name, value in (("initial", initial), ("end", end), ("power", power)):
-        checks.number("polynomial_schedule", name, value)
-    checks.count("polynomial_schedule", "steps", steps)
-    checks.count("polynomial_schedule", "begin", begin, 0)
+        number_checks.number("polynomial_schedule", name, value)
+    number_checks.count("polynomial_schedule", "steps", steps)
+    number_checks.count("polynomial_schedule", "begin", begin, 0)
     return functools.partial(_polynomial, initial, end, power, steps, begin)
 
 
@@ -102,9 +102,9 @@ def linear_schedule(initial: float, end: float, steps: int, begin: int = 0) -> S
     [0.0, 0.25, 1.0]
     """
     for name, value in (("initial", initial), ("end", end)):
-        checks.number("linear_schedule", name, value)
-    checks.count("linear_schedule", "steps", steps)
-    checks.count("linear_schedule", "begin", begin, 0)
+        number_checks.number("linear_schedule", name, value)
+    number_checks.count("linear_schedule", "steps", steps)
+    number_checks.count("linear_schedule", "begin", begin, 0)
     return functools.partial(_polynomial, initial, end, 1, steps, begin)
 
 
@@ -136,13 +136,13 @@ def exponential_decay(
     >>> optim.exponential_decay(1.0, 2, 0.25)([0, 1, 2]).to_list()
     [1.0, 0.5, 0.25]
     """
-    checks.number("exponential_decay", "initial", initial)
-    checks.count("exponential_decay", "steps", steps)
-    checks.above("exponential_decay", "rate", rate, 0)
-    checks.count("exponential_decay", "begin", begin, 0)
-    checks.flag("exponential_decay", "staircase", staircase)
+    number_checks.number("exponential_decay", "initial", initial)
+    number_checks.count("exponential_decay", "steps", steps)
+    number_checks.above("exponential_decay", "rate", rate, 0)
+    number_checks.count("exponential_decay", "begin", begin, 0)
+    number_checks.flag("exponential_decay", "staircase", staircase)
     if end is not None:
-        checks.number("exponential_decay", "end", end)
+        number_checks.number("exponential_decay", "end", end)
     return functools.partial(_exponential, initial, steps, rate, begin, staircase, end)
 
 
@@ -180,8 +180,8 @@ def cosine_decay_schedule(initial: float, steps: int, alpha: float = 0.0, expone
     [1.0, 0.5, 0.0]
     """
     for name, value in (("initial", initial), ("alpha", alpha), ("exponent", exponent)):
-        checks.number("cosine_decay_schedule", name, value)
-    checks.count("cosine_decay_schedule", "steps", steps)
+        number_checks.number("cosine_decay_schedule", name, value)
+    number_checks.count("cosine_decay_schedule", "steps", steps)
     return functools.partial(_cosine_decay, initial, steps, alpha, exponent)
 
 
@@ -212,10 +212,10 @@ def piecewise_constant_schedule(initial: float, factors: Mapping[int, float]) ->
     """
     if not isinstance(factors, Mapping):
         raise NxTypeError(f"piecewise_constant_schedule takes factors by step in a dict, got {describe(factors)}")
-    checks.number("piecewise_constant_schedule", "initial", initial)
+    number_checks.number("piecewise_constant_schedule", "initial", initial)
     for step, factor in factors.items():
-        checks.count("piecewise_constant_schedule", "a step", step, 0)
-        checks.number("piecewise_constant_schedule", "a factor", factor)
+        number_checks.count("piecewise_constant_schedule", "a step", step, 0)
+        number_checks.number("piecewise_constant_schedule", "a factor", factor)
     return functools.partial(_piecewise, initial, tuple(sorted(factors.items())))
 
 
@@ -255,7 +255,7 @@ def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> 
         if not callable(schedule):
             raise NxTypeError(f"join_schedules: schedule {place + 1} is no function, got {describe(schedule)}")
     for boundary in boundaries:
-        checks.count("join_schedules", "a boundary", boundary, 0)
+        number_checks.count("join_schedules", "a boundary", boundary, 0)
     if any(first >= second for first, second in pairwise(boundaries)):
         raise NxValueError(f"join_schedules: boundaries go up, got {list(boundaries)}")
     return functools.partial(_joined, tuple(schedules), tuple(boundaries))
@@ -296,9 +296,9 @@ def warmup_cosine_decay_schedule(
     >>> [round(x, 6) for x in rate([0, 1, 2, 4, 6]).to_list()]
     [0.0, 0.5, 1.0, 0.5, 0.0]
     """
-    checks.count("warmup_cosine_decay_schedule", "warmup", warmup)
-    checks.count("warmup_cosine_decay_schedule", "steps", steps, warmup + 1)
-    checks.above("warmup_cosine_decay_schedule", "peak", peak, 0)
+    number_checks.count("warmup_cosine_decay_schedule", "warmup", warmup)
+    number_checks.count("warmup_cosine_decay_schedule", "steps", steps, warmup + 1)
+    number_checks.above("warmup_cosine_decay_schedule", "peak", peak, 0)
     down = cosine_decay_schedule(peak, steps - warmup, end / peak, exponent)
     return join_schedules([linear_schedule(initial, peak, warmup), down], [warmup])
 
@@ -331,10 +331,10 @@ def one_cycle_schedule(
     >>> [round(x, 4) for x in rate([0, 5, 10]).to_list()]
     [0.25, 1.0, 0.0]
     """
-    checks.count("one_cycle_schedule", "steps", steps, 2)
-    checks.share("one_cycle_schedule", "share", share)
+    number_checks.count("one_cycle_schedule", "steps", steps, 2)
+    number_checks.share("one_cycle_schedule", "share", share)
     for name, value in (("peak", peak), ("div_factor", div_factor), ("final_div_factor", final_div_factor)):
-        checks.above("one_cycle_schedule", name, value, 0)
+        number_checks.above("one_cycle_schedule", name, value, 0)
     return functools.partial(_one_cycle, steps, int(share * steps), peak, div_factor, final_div_factor)
 
 

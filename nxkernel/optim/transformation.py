@@ -7,12 +7,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from nxkernel.calling import explained, exported
-from nxkernel.defn import faces
+from nxkernel.definitions.tracing import dialects
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.messages.call_errors import explained, exported
+from nxkernel.messages.grammar import a, counted
 from nxkernel.optim import _leaves
 from nxkernel.shapes import describe
-from nxkernel.wording import a, counted
 
 
 class _Parts(NamedTuple):
@@ -52,7 +52,7 @@ class Transformation:
     """
 
     #: As for definitions: within other functions it is a part of their graphs.
-    on_conflict, compiler, face = "reuse", None, faces.NX
+    on_conflict, compiler, face = "reuse", None, dialects.NX
 
     def __init__(
         self, init: Callable[[Any], Any], change: Callable[..., tuple[Any, Any]], rated: bool = False,

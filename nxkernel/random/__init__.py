@@ -20,8 +20,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nxkernel import hints
-from nxkernel.calling import explain
+from nxkernel.messages import other_libraries
+from nxkernel.messages.call_errors import explain
 from nxkernel.random.choosing import choice, shuffle
 from nxkernel.random.distributions import (
     bits,
@@ -48,7 +48,7 @@ explain(globals(), __all__, "nx.random")
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise hints.missing("nx.random", name, hints.RANDOM, __all__)
+    raise other_libraries.missing("nx.random", name, other_libraries.RANDOM, __all__)
 
 
 def __dir__() -> list[str]:

@@ -10,15 +10,15 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops.comparison import less, less_equal, logical_and, select
-from nxkernel.ops.creation import iota
-from nxkernel.ops.cumulative import cumulative_sum
-from nxkernel.ops.dispatch import convert, filled, lasting, operand
-from nxkernel.ops.elementary import log
-from nxkernel.ops.gathering import take, take_along_axis
-from nxkernel.ops.indexing import slice_along_axis
-from nxkernel.ops.shaping import flatten
-from nxkernel.ops.sorting import argsort
+from nxkernel.ops.arithmetic.comparison import less, less_equal, logical_and, select
+from nxkernel.ops.arithmetic.elementary import log
+from nxkernel.ops.machinery.dispatch import convert, filled, lasting, operand
+from nxkernel.ops.reductions.cumulative import cumulative_sum
+from nxkernel.ops.shapes.gathering import take, take_along_axis
+from nxkernel.ops.shapes.indexing import slice_along_axis
+from nxkernel.ops.shapes.shaping import flatten
+from nxkernel.ops.shapes.sorting import argsort
+from nxkernel.ops.tensors.creation import iota
 from nxkernel.random.distributions import gumbel, randint, uniform
 from nxkernel.random.words import advance, pair_of, words
 from nxkernel.shapes import Shape, normalize_axis, static_int

@@ -13,10 +13,10 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops.comparison import select
-from nxkernel.ops.creation import shape_of
-from nxkernel.ops.dispatch import convert, filled, is_number, operand
-from nxkernel.ops.elementary import erf_inv, log
+from nxkernel.ops.arithmetic.comparison import select
+from nxkernel.ops.arithmetic.elementary import erf_inv, log
+from nxkernel.ops.machinery.dispatch import convert, filled, is_number, operand
+from nxkernel.ops.tensors.creation import shape_of
 from nxkernel.random import words
 from nxkernel.random.samples import (
     between,

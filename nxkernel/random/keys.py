@@ -8,9 +8,9 @@ from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops.comparison import select
-from nxkernel.ops.dispatch import apply, convert, filled, is_number, operand, spread
-from nxkernel.ops.shaping import concatenate, new_axis
+from nxkernel.ops.arithmetic.comparison import select
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.ops.shapes.shaping import concatenate, new_axis
 from nxkernel.random.words import block, pair_of, words
 from nxkernel.shapes import describe, static_int
 from nxkernel.tensor.tensor import Tensor

@@ -8,11 +8,11 @@ from nxkernel import linalg
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops.contraction import dot
-from nxkernel.ops.creation import shape_of
-from nxkernel.ops.dispatch import convert, operand
-from nxkernel.ops.elementary import sqrt
-from nxkernel.ops.elementwise import max
+from nxkernel.ops.arithmetic.elementary import sqrt
+from nxkernel.ops.arithmetic.elementwise import max
+from nxkernel.ops.machinery.dispatch import convert, operand
+from nxkernel.ops.reductions.contraction import dot
+from nxkernel.ops.tensors.creation import shape_of
 from nxkernel.random.distributions import Names, normal_split
 from nxkernel.random.keys import split
 from nxkernel.random.samples import float_drawn, named

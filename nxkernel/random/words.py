@@ -13,9 +13,9 @@ from nxkernel import primitives, shapes
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.operand import Operand
-from nxkernel.ops.comparison import select
-from nxkernel.ops.dispatch import apply, convert, filled, operand, spread
-from nxkernel.ops.shaping import concatenate, reshape
+from nxkernel.ops.arithmetic.comparison import select
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
+from nxkernel.ops.shapes.shaping import concatenate, reshape
 from nxkernel.shapes import Shape, describe, unnamed
 from nxkernel.types import Type, u32, u64
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import apart, types
+from nxkernel import compile_thread, types
 from nxkernel.errors import NxTypeError, message
 
 _NATIVE = frozenset(type_.dtype for type_ in types.TYPES.values())
@@ -62,7 +62,7 @@ def _converted(value: Any, argument: str) -> np.ndarray:
         )
     if isinstance(value, np.ndarray | np.generic):
         return np.asarray(value)
-    apart.load("nxkernel.tensor.frames")
+    compile_thread.load("nxkernel.tensor.frames")
     from nxkernel.tensor import frames
 
     if frames.is_frame(value):

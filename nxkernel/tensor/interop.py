@@ -54,13 +54,13 @@ class ArrayProtocols:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy's element-wise functions are those of nxkernel."""
-        from nxkernel.numpy.twins import on_tensors
+        from nxkernel.numpy.dispatch_table import on_tensors
 
         return on_tensors(ufunc, method, inputs, options, _arrays)
 
     def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         """NumPy's functions give tensors; those that have no counterpart work on the elements and give arrays."""
-        from nxkernel.numpy.twins import on_tensors
+        from nxkernel.numpy.dispatch_table import on_tensors
 
         return on_tensors(function, "", args, kwargs, _arrays)
 

@@ -13,8 +13,8 @@
 
 from typing import NoReturn
 
-from nxkernel import hints
-from nxkernel.calling import explain
+from nxkernel.messages import other_libraries
+from nxkernel.messages.call_errors import explain
 from nxkernel.training.batches import Batches, batches
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
 from nxkernel.training.fitting import Fitted, evaluate, fit
@@ -30,7 +30,7 @@ explain(globals(), __all__, "training")
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise hints.missing("nxkernel.training", name, {}, __all__)
+    raise other_libraries.missing("nxkernel.training", name, {}, __all__)
 
 
 def __dir__() -> list[str]:

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel import checks
-from nxkernel.defn import containers
-from nxkernel.defn.leaf import is_leaf
+from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys.leaves import is_leaf
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.messages import number_checks
+from nxkernel.messages.grammar import counted
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
-from nxkernel.wording import counted
 
 
 class Batches:
     """Pairs of inputs and targets, one epoch each time that it is iterated over; :func:`batches` makes it."""
 
     def __init__(self, x: Any, y: Any, size: int, key: Any, shuffle: bool, drop_last: bool) -> None:
-        checks.count("batches", "size", size)
-        checks.flag("batches", "shuffle", shuffle)
-        checks.flag("batches", "drop_last", drop_last)
+        number_checks.count("batches", "size", size)
+        number_checks.flag("batches", "shuffle", shuffle)
+        number_checks.flag("batches", "drop_last", drop_last)
         self._structures, self._columns, self.count = _columns(x, y)
         self.size, self.shuffle, self.drop_last = size, shuffle, drop_last
         self._seed = _seed(key)
@@ -127,7 +127,7 @@ def _refuse(path: str, value: Any) -> Exception:
 
 def _seed(key: Any) -> list[int]:
     if isinstance(key, int) and not isinstance(key, bool):
-        checks.count("batches", "key", key, 0)
+        number_checks.count("batches", "key", key, 0)
         return [key]
     if isinstance(key, Tensor) and key.type.is_integer and key.rank == 1:
         return [int(word) for word in key.to_list()]

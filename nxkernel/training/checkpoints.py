@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nxkernel.defn import containers
-from nxkernel.defn.leaf import spec_of
+from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys.leaves import spec_of
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.formats import load_safetensors, load_safetensors_metadata, save_safetensors
 from nxkernel.shapes import describe

@@ -8,19 +8,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from nxkernel import checks
-from nxkernel.defn import containers
-from nxkernel.defn.definition import Definition
-from nxkernel.defn.leaf import is_leaf
+from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys.leaves import is_leaf
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.ops.dispatch import operand
+from nxkernel.messages import number_checks
+from nxkernel.messages.grammar import counted
+from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.optim import Transformation
 from nxkernel.shapes import describe
 from nxkernel.training.bars import Bar
 from nxkernel.training.checkpoints import load_checkpoint, save_checkpoint
 from nxkernel.training.steps import Metrics, check_optimizer, make_evaluation, make_step, named_metrics, pair
 from nxkernel.training.stopping import EarlyStopping
-from nxkernel.wording import counted
 
 #: Batches: an iterable that can be gone through in each epoch, or a function of the number of the epoch.
 Data = Iterable[tuple[Any, Any]] | Callable[[int], Iterable[tuple[Any, Any]]]
@@ -149,12 +149,12 @@ def fit(
     >>> fitted.steps, round(float(fitted.params), 3), fitted.history["epoch"][-1]
     (40, 2.0, 20)
     """
-    checks.count("fit", "epochs", epochs)
+    number_checks.count("fit", "epochs", epochs)
     _check_checkpoint(checkpoint, checkpoint_every, resume)
     for name, value in (("resume", resume), *([] if progress is None else [("progress", progress)])):
-        checks.flag("fit", name, value)
+        number_checks.flag("fit", name, value)
     if learning_rate is not None and not callable(learning_rate):
-        checks.at_least("fit", "learning_rate", learning_rate, 0)
+        number_checks.at_least("fit", "learning_rate", learning_rate, 0)
     if not isinstance(early_stopping, EarlyStopping | None):
         raise NxTypeError(
             message(
@@ -403,7 +403,7 @@ def _check_checkpoint(path: Any, every: Any, resume: bool) -> None:
             raise NxTypeError("fit: checkpoint_every= is for a checkpoint; say where it goes with checkpoint=")
         return
     if every is not None:
-        checks.count("fit", "checkpoint_every", every)
+        number_checks.count("fit", "checkpoint_every", every)
     if not isinstance(path, str | os.PathLike):
         raise NxTypeError(f"fit: checkpoint is the path of a file, got {describe(path)}")
     folder = os.path.dirname(os.fspath(path))

@@ -9,9 +9,9 @@ from typing import Any
 
 import nxkernel as nx
 from nxkernel import optim
-from nxkernel.defn.definition import Definition
+from nxkernel.definitions.calls.definition import Definition
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.ops.dispatch import operand
+from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.optim import Transformation, apply_updates
 from nxkernel.shapes import describe
 

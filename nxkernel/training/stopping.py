@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from nxkernel import checks
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.messages import number_checks
 from nxkernel.shapes import describe
 
 #: How the names of figures end that are better when they are higher, or lower.
@@ -50,10 +50,10 @@ class EarlyStopping:
         if not isinstance(self.monitor, str):
             raise NxTypeError(f"EarlyStopping: monitor is the name of a figure, got {describe(self.monitor)}")
         if self.highest is not None:
-            checks.flag("EarlyStopping", "highest", self.highest)
-        checks.flag("EarlyStopping", "restore", self.restore)
-        checks.count("EarlyStopping", "patience", self.patience)
-        checks.at_least("EarlyStopping", "least", self.least, 0)
+            number_checks.flag("EarlyStopping", "highest", self.highest)
+        number_checks.flag("EarlyStopping", "restore", self.restore)
+        number_checks.count("EarlyStopping", "patience", self.patience)
+        number_checks.at_least("EarlyStopping", "least", self.least, 0)
 
     def is_better(self, figure: float, than: float | None) -> bool:
         """Whether a figure is better than the best before; NaN never is.

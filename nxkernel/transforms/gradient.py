@@ -12,9 +12,9 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.traverse import replayed
-from nxkernel.ops.dispatch import apply
+from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.transforms import adjoints  # noqa: F401 - the rules
-from nxkernel.transforms.adjoints import whole_numbers
+from nxkernel.transforms.adjoints import integer_paths
 from nxkernel.transforms.adjoints.table import tangent_spec, zeros
 from nxkernel.transforms.adjoints.walk import pullback
 from nxkernel.transforms.recording import Recorder
@@ -50,7 +50,7 @@ def gradients(
     NxTypeError
         Where something between has no gradient, or everything is whole numbers, with the primitive and its line.
     """
-    whole_numbers.check(outputs, inputs)
+    integer_paths.check(outputs, inputs)
     with types.promotion("nx"):
         found, replacing = pullback(outputs, cotangents, inputs)
         named = [
@@ -61,7 +61,7 @@ def gradients(
         together = replayed([*named, *more], {node: node for node in inputs}, replacing)
         slopes = [
             _flat(slope, inputs) if jumps else slope
-            for slope, jumps in zip(together, whole_numbers.jumping(together[: len(named)], inputs), strict=False)
+            for slope, jumps in zip(together, integer_paths.jumping(together[: len(named)], inputs), strict=False)
         ]
     return slopes, together[len(named) :]
 

@@ -17,9 +17,9 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.dispatch import apply, convert, filled
+from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints import trips
+from nxkernel.transforms.adjoints import trip_counts
 from nxkernel.transforms.vectorize_entries import Entries, Rule, Value
 
 # Choices -------------------------------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ def _cond(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] | 
         return None
     predicate, *given = operands
     sides = [node.params["then"], node.params["otherwise"]]
-    entries = entries.knowing(trips.chosen(node, entries.known))
+    entries = entries.knowing(trip_counts.chosen(node, entries.known))
     if predicate.mapped:
         return _both_sides(entries, predicate.node, sides, given)
     flags = [value.mapped for value in given]
@@ -75,7 +75,7 @@ def _while(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] |
     asked, flags = _settled(node, [operand.mapped for operand in operands])
     first = entries.brought(operands[:count], flags[:count])
     around = [value.node for value in operands[count:]]
-    most, entries = trips.most(node, entries.known), entries.knowing(trips.inside(node, entries.known))
+    most, entries = trip_counts.most(node, entries.known), entries.knowing(trip_counts.inside(node, entries.known))
     if asked:
         made = _until_all_are_done(entries, condition, body, flags, first, around, most)
     else:

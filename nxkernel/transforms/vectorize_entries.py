@@ -11,8 +11,8 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, Graph, Source, at_line, parameter
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.batching import Batch, batched
-from nxkernel.ops.dispatch import apply, filled
+from nxkernel.ops.machinery.batching_rules import Batch, batched
+from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.transforms.recording import Recorder
 
@@ -90,7 +90,7 @@ class Entries:
     recorder : Origins
         The trace that is active.
     rules : mapping
-        Of primitives, what to do instead of what :mod:`nxkernel.ops.batching` says.
+        Of primitives, what to do instead of what :mod:`nxkernel.ops.machinery.batching_rules` says.
     active : Expr, optional
         For each entry whether what is computed is for it too; None where it is for all.
     known : mapping, optional

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers.numba_cpu import store
-from nxkernel.defn import cache
-from nxkernel.defn.events import Cell, stream
+from nxkernel.compilers.numba_cpu.runtime import code_store
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.observe.events import Cell, stream
 from nxkernel_lab.timeline import Timeline
 from tests.browser.widget_page import WidgetPage
 
@@ -20,7 +20,7 @@ MANY = 40
 
 @pytest.fixture
 def doubled(monkeypatch):
-    cache.clear()
+    graph_cache.clear()
     stream.clear()
     monkeypatch.setattr(stream, "cell", Cell("cell 3"))
     doubled = nx.jit(lambda t: t * 2, compiler="evaluator")
@@ -28,7 +28,7 @@ def doubled(monkeypatch):
     for size in range(1, MANY):
         doubled(np.ones(size))
     yield doubled
-    cache.clear()
+    graph_cache.clear()
     stream.clear()
 
 
@@ -119,7 +119,7 @@ def test_code_of_programs_alone_is_counted_and_can_be_forgotten(browser, doubled
         (f"nxp_{0:040x}", "0 kernels and 1 program, 2.0 kB of code, the first loaded just now", 1),
         ("nxk_runtime_pool", "none", 0),
     ):
-        monkeypatch.setattr(store, "loaded", lambda name=name: {name: (2_000, time.time())})
+        monkeypatch.setattr(code_store, "loaded", lambda name=name: {name: (2_000, time.time())})
         page = browser.new_page(viewport={"width": 1150, "height": 700})
         WidgetPage(page, Timeline("caches"))
         assert page.locator("h3:has-text('Native code in memory') + p").inner_text() == text

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn import cache
-from nxkernel.defn.events import stream
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.observe.events import stream
 from nxkernel_lab import Inspector, Timeline
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ def scaled(x, *, by="<img src=x onerror=alert(1)>"):
 @pytest.fixture
 def saved(lab, document):
     """A notebook that somebody else has saved, with the widgets of a session that is gone."""
-    cache.clear()
+    graph_cache.clear()
     stream.clear()
     definition = nx.jit(scaled, compiler="evaluator")
     definition(np.ones(3, "f4"))

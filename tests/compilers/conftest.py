@@ -2,10 +2,10 @@
 
 import pytest
 
-from nxkernel.compilers.numba_cpu import recorded
+from nxkernel.compilers.numba_cpu.program import saved_programs
 
 
 @pytest.fixture(autouse=True)
 def no_records(monkeypatch):
     """Have no graph be large enough for a record."""
-    monkeypatch.setattr(recorded, "WORTH_A_FILE", 1 << 30)
+    monkeypatch.setattr(saved_programs, "WORTH_A_FILE", 1 << 30)

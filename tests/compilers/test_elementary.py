@@ -7,9 +7,9 @@ import pytest
 import scipy.special
 
 from elementary_functions import TYPES, compiled, ulps
-from nxkernel.compilers.numba_cpu import elementary
-from nxkernel.compilers.numba_cpu.elementary import great_angles, small_angles
-from nxkernel.compilers.numba_cpu.ir import Builder, Module, Value
+from nxkernel.compilers.numba_cpu.codegen import elementary
+from nxkernel.compilers.numba_cpu.codegen.elementary import great_angles, small_angles
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value
 
 ROUNDING = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint}
 UNARY = [name for name, arity in elementary.ARITY.items() if arity == 1 and name not in (*ROUNDING, "round")]

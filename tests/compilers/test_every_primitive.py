@@ -11,9 +11,9 @@ from fuzzing import make_small, patient, repeat
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.compilers import interface
-from nxkernel.compilers.numba_cpu import threads
-from nxkernel.compilers.numba_cpu.lowerings import lowering_of
-from nxkernel.compilers.numba_cpu.planning import HostCall, Whole
+from nxkernel.compilers.numba_cpu.program.graph_compilation import HostCall, Whole
+from nxkernel.compilers.numba_cpu.routines.lowering_table import lowering_of
+from nxkernel.compilers.numba_cpu.runtime import thread_count
 from nxkernel.transforms.simplify import simplify
 from random_primitives import CASES, REFERENCES, Drawn, Surroundings, compare
 
@@ -50,14 +50,14 @@ def check(primitive, draw):
 
 def on_threads(executable, arrays):
     """What one thread gives; all of them give the same bits."""
-    threads.start()
-    every = threads.get_threads()
+    thread_count.start()
+    every = thread_count.get_threads()
     first = executable.run(arrays)
     try:
-        threads.set_threads(1)
+        thread_count.set_threads(1)
         alone = executable.run(arrays)
     finally:
-        threads.set_threads(every)
+        thread_count.set_threads(every)
     assert [result.tobytes() for result in first] == [result.tobytes() for result in alone]
     return first
 

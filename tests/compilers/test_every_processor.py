@@ -9,13 +9,14 @@ import time
 import numpy as np
 import pytest
 
-from nxkernel.compilers.numba_cpu import processors
+from nxkernel.compilers.numba_cpu.target import target_processor
 from processor_cases import cases, on, results
 from random_primitives import CASES, compare
 from stressing import many
 
 pytestmark = pytest.mark.skipif(
-    processors.machine() != "x86_64" or not processors.has("fma"), reason="there is no lesser processor of this kind"
+    target_processor.machine() != "x86_64" or not target_processor.has("fma"),
+    reason="there is no lesser processor of this kind",
 )
 
 #: Whether it fuses products and sums, as processors do that have an instruction for that.

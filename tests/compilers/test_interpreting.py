@@ -18,9 +18,10 @@ from interpreting import (
     interpreter,
     spread_loops,
 )
-from nxkernel.compilers import independence, maps, plan, updates
-from nxkernel.compilers.independence import Independence
-from nxkernel.defn import cache
+from nxkernel.compilers.analysis import index_maps
+from nxkernel.compilers.plan import in_place_updates, independent_iterations, program_plan
+from nxkernel.compilers.plan.independent_iterations import Independence
+from nxkernel.definitions.calls import graph_cache
 from random_graphs import failure
 from sharing import every_loop_is_spread, on_each_count
 
@@ -35,10 +36,10 @@ SPREAD = [
 @pytest.fixture
 def interpreted():
     """The name of the compiler whose programs are interpreted; there are no other ones of before."""
-    cache.clear()
+    graph_cache.clear()
     with interpreter() as name:
         yield name
-    cache.clear()
+    graph_cache.clear()
 
 
 @pytest.mark.parametrize("program", [one for one in PROGRAMS if one.name in SPREAD], ids=lambda p: p.name)
@@ -123,7 +124,7 @@ def a_row_that_all_turns_use(x):
     ],
 )
 def test_a_wrong_proof_is_found(function, overlap, interpreted, monkeypatch):
-    monkeypatch.setattr(plan, "independence", believed)
+    monkeypatch.setattr(program_plan, "independence", believed)
     with pytest.raises(OverlapError) as error:
         nx.defn(function, compiler=interpreted)(np.arange(20.0).reshape(5, 4))
     first = function.__code__.co_firstlineno
@@ -132,7 +133,7 @@ def test_a_wrong_proof_is_found(function, overlap, interpreted, monkeypatch):
 
 def believed(node, body):
     """What `independence` gives where it looks at nothing but the counter."""
-    counted = independence._counted(node)
+    counted = independent_iterations._counted(node)
     return counted and Independence(*counted, {})
 
 
@@ -144,19 +145,19 @@ def a_number_of_before(x):
 
 
 def test_a_number_that_is_not_carried_is_found(interpreted, monkeypatch):
-    monkeypatch.setattr(plan, "independence", believed)
+    monkeypatch.setattr(program_plan, "independence", believed)
     with pytest.raises(MeaningError, match=r"^elem "):
         nx.defn(a_number_of_before, compiler=interpreted)(np.arange(20.0).reshape(5, 4))
 
 
 def test_a_map_that_begins_elsewhere_is_found(interpreted, monkeypatch):
-    through = maps.through
+    through = index_maps.through
 
     def shifted(node, map_):
         found = through(node, map_)
         return tuple((start + 1, moves) for start, moves in found) if node.primitive.name == "slice" else found
 
-    monkeypatch.setattr(maps, "through", shifted)
+    monkeypatch.setattr(index_maps, "through", shifted)
     x = np.arange(6.0)
     with pytest.raises(MeaningError) as error:
         nx.defn(lambda x: nx.exp(x[1:4]), compiler=interpreted)(x)
@@ -172,7 +173,7 @@ def neighbours(x):
 
 
 def test_a_vector_that_reads_what_it_writes_is_found(interpreted, monkeypatch):
-    monkeypatch.setattr(updates, "_aligned", lambda *_: True)
+    monkeypatch.setattr(in_place_updates, "_aligned", lambda *_: True)
     with pytest.raises(DisorderError) as error:
         nx.defn(neighbours, compiler=interpreted)(np.arange(6.0))
     line = neighbours.__code__.co_firstlineno + 1
@@ -187,7 +188,7 @@ def rows_by_the_first(x):
 
 
 def test_steps_that_touch_the_same_are_found(interpreted, monkeypatch):
-    monkeypatch.setattr(updates, "_aligned", lambda *_: True)
+    monkeypatch.setattr(in_place_updates, "_aligned", lambda *_: True)
     with pytest.raises(DisorderError) as error:
         nx.defn(rows_by_the_first, compiler=interpreted)(np.ones((3, 40)))
     line = rows_by_the_first.__code__.co_firstlineno + 1
@@ -197,7 +198,7 @@ def test_steps_that_touch_the_same_are_found(interpreted, monkeypatch):
 
 
 def test_steps_in_a_wrong_order_are_found(interpreted, monkeypatch):
-    monkeypatch.setattr(plan._Laying, "_ordered", staticmethod(lambda steps: steps[::-1]))
+    monkeypatch.setattr(program_plan._Laying, "_ordered", staticmethod(lambda steps: steps[::-1]))
     with pytest.raises(UnwrittenError) as error:
         nx.jit(lambda x: nx.sort(nx.sort(x) * 2), compiler=interpreted)(np.arange(6.0))
     line = test_steps_in_a_wrong_order_are_found.__code__.co_firstlineno + 3

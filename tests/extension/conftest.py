@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from nxkernel.defn import cache
-from nxkernel.defn.report import CacheInfo, CompilationView, KernelView, NodeView
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.observe.compilation_report import CacheInfo, CompilationView, KernelView, NodeView
 
 
 def node(id_, label, spec, *operands, role="operation", detail="", kernels=(), output=False, line=0, code="", body=()):
@@ -128,7 +128,7 @@ class Shell:
         self.callbacks.remove(callback)
 
     def end_cell(self):
-        cache.tell_hits()
+        graph_cache.tell_hits()
         for callback in list(self.callbacks):
             callback(None)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nxkernel.defn.events import Event, stream
+from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_lab import Inspector, Timeline, inspect
 from nxkernel_lab import comm as comm_module
 from nxkernel_lab.desk import Desk

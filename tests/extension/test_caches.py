@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers import disk_cache
-from nxkernel.compilers.numba_cpu import store
-from nxkernel.defn import cache
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.numba_cpu.runtime import code_store
+from nxkernel.definitions.calls import graph_cache
 from nxkernel_lab import caches
 
 
@@ -17,7 +17,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NXKERNEL_CACHE_DIR", str(tmp_path / "kernels"))
     disk_cache.reset()
     caches.look_again()
-    store.forget()
+    code_store.forget()
     yield tmp_path / "kernels"
     disk_cache.reset()
     caches.look_again()
@@ -25,7 +25,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def doubled():
-    cache.clear()
+    graph_cache.clear()
     table = np.arange(4, dtype=np.float32)
 
     @nx.defn(compiler="numba_cpu")
@@ -33,7 +33,7 @@ def doubled():
         return nx.sin(t) * 2.0 + nx.tensor(table)
 
     yield doubled
-    cache.clear()
+    graph_cache.clear()
 
 
 def test_programs(doubled):

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.compilers import disk_cache
-from nxkernel.compilers.numba_cpu import store
-from nxkernel.defn import cache
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.numba_cpu.runtime import code_store
+from nxkernel.definitions.calls import graph_cache
 from nxkernel_lab import caches, clearing
 from nxkernel_lab.clearing import Clearing, Forget, Undo, read_request
 
 
 @pytest.fixture
 def halved():
-    cache.clear()
+    graph_cache.clear()
 
     @nx.defn(compiler="numba_cpu")
     def halved(t):
@@ -21,7 +21,7 @@ def halved():
 
     halved(1.0), halved(np.ones(3))
     yield halved
-    cache.clear()
+    graph_cache.clear()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_kernels_in_memory_and_files(halved, tmp_path, monkeypatch):
     monkeypatch.setenv("NXKERNEL_CACHE_DIR", str(tmp_path / "kernels"))
     disk_cache.reset()
     assert Clearing().perform(Forget("memory"))["text"].startswith("Forgot ")
-    assert store.forget() == 0
+    assert code_store.forget() == 0
     nx.jit(lambda t: t / 2 + nx.cos(t), compiler="numba_cpu")(1.0)
     caches.look_again()
     found = caches.disk()

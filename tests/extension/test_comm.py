@@ -5,8 +5,8 @@ import comm
 import pytest
 from comm.base_comm import BaseComm, CommManager
 
-from nxkernel.defn import cache
-from nxkernel.defn.events import Event, stream
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_lab.comm import TARGET, install, opened
 from nxkernel_lab.desk import Desk
 from nxkernel_lab.inspector import Inspector
@@ -35,7 +35,7 @@ class Comm:
 
 @pytest.fixture
 def page(shell, clock):
-    cache.tell_hits()
+    graph_cache.tell_hits()
     made, desk = Comm(), Desk(shell, lambda since: {"since": since, "last": stream.kept}, clock)
     opened(desk, made)
     yield made

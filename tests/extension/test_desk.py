@@ -3,8 +3,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from nxkernel.defn import cache
-from nxkernel.defn.events import Cell, Event, stream
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.observe.events import Cell, Event, stream
 from nxkernel_lab import clearing
 from nxkernel_lab.desk import UNANSWERED, Desk, More, read_request
 from nxkernel_lab.following import PAUSE
@@ -32,7 +32,7 @@ class Reader:
 @pytest.fixture
 def desk(shell, clock):
     # Hits of other tests are no news of these.
-    cache.tell_hits()
+    graph_cache.tell_hits()
     made = Desk(shell, lambda since: {"since": since, "last": stream.kept}, clock)
     yield made
     made.close_all()

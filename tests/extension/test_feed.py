@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from nxkernel.defn.events import Event, stream
+from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_lab.feed import Feed, counts_line, row
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn.events import NO_CELL, Cell, Event, stream
+from nxkernel.definitions.observe.events import NO_CELL, Cell, Event, stream
 from nxkernel_lab.comm import opened
 from nxkernel_lab.desk import Desk
 from nxkernel_lab.feed import Feed

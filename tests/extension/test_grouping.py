@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from nxkernel.defn.report import NodeView, PartView
+from nxkernel.definitions.observe.compilation_report import NodeView, PartView
 from nxkernel_lab.grouping import clusters, grouped
 from nxkernel_lab.scene import first_folded, scene_of
 from nxkernel_lab.sides import side_of

@@ -7,19 +7,19 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.backends.cuda import availability
-from nxkernel.defn import cache, known
-from nxkernel.defn.events import NO_CELL, Cell, Event, stream
-from nxkernel.defn.history import history
+from nxkernel.definitions.calls import content_identity, graph_cache
+from nxkernel.definitions.observe.events import NO_CELL, Cell, Event, stream
+from nxkernel.definitions.observe.history import history
 from nxkernel_lab.history import kind, snapshot, what
 
 
 @pytest.fixture(autouse=True)
 def _fresh():
-    cache.clear()
+    graph_cache.clear()
     stream.clear()
     yield
     stream.cell = NO_CELL
-    cache.clear()
+    graph_cache.clear()
     stream.clear()
 
 
@@ -92,7 +92,7 @@ def test_hits_of_a_running_cell_wait_for_its_end(scaled):
     scaled(np.ones(3))
     scaled(np.ones(3))
     assert [event["kind"] == "hits" for event in snapshot()["events"]] == [False]
-    cache.tell_hits("cell 7")
+    graph_cache.tell_hits("cell 7")
     assert snapshot()["events"][-1]["what"] == "1 hit"
 
 
@@ -100,8 +100,8 @@ def test_the_sums(scaled):
     stream.cell = Cell("cell 7", "ab")
     for k in (2.0, 2.5, 2.5):
         scaled(np.ones(3), k=k)
-    cache.tell_hits("cell 7")
-    known.forget()
+    graph_cache.tell_hits("cell 7")
+    content_identity.forget()
     found = snapshot()
     (function,) = found["functions"]
     assert (function["name"], function["again"], function["hits"], function["cleared"]) == ("scaled", 1, 1, 2)
@@ -139,7 +139,7 @@ def test_the_state_of_things(scaled, monkeypatch):
 def test_one_hit_is_no_hits_and_a_device_that_a_definition_names_is_told(scaled, monkeypatch):
     scaled(np.ones(3))
     scaled(np.ones(3))
-    (program,) = cache.families()[-1].programs()
+    (program,) = graph_cache.families()[-1].programs()
     monkeypatch.setattr(program, "compiler", "numba_cuda:1")
     line = snapshot()["status"]["line"]
     assert " · 1 hit · " in line

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn.events import Event, stream
-from nxkernel.defn.report import KernelTime, KernelView, Measurement, SourceView, StepView
+from nxkernel.definitions.observe.compilation_report import KernelTime, KernelView, Measurement, SourceView, StepView
+from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_lab import Inspector, inspect
 from nxkernel_lab.inspector import kernel_text
 

@@ -5,8 +5,8 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers.numba_cuda import object_code
-from nxkernel.compilers.numba_cuda.launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel_lab import Inspector, to_text
 from nxkernel_lab.clearing import Clearing, Forget
 from nxkernel_lab.inspector import kernel_text

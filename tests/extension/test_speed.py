@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from nxkernel.defn.report import KernelTime, KernelView, Measurement
+from nxkernel.definitions.observe.compilation_report import KernelTime, KernelView, Measurement
 from nxkernel_lab.speed import bound, machine, pace, share, whole
 
 KERNEL = KernelView(0, "map", "map of 10", "nxk", "memory", 0.1, moved=4_000_000, operations=1_000_000)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nxkernel.defn.events import Cell, stream
+from nxkernel.definitions.observe.events import Cell, stream
 from nxkernel_lab import Timeline, inspect, succession
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn import cache
-from nxkernel.defn.events import NO_CELL, Cell, stream
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.observe.events import NO_CELL, Cell, stream
 from nxkernel_lab import timeline as timeline_module
 from nxkernel_lab.clearing import Forget, Undo
 from nxkernel_lab.desk import UNANSWERED, More
@@ -23,14 +23,14 @@ def kernel(shell, monkeypatch):
 
 @pytest.fixture
 def widget(shell, monkeypatch):
-    cache.clear()
+    graph_cache.clear()
     stream.clear()
     made = Timeline()
     made.sent = []
     monkeypatch.setattr(made, "send", made.sent.append)
     yield made
     made.close()
-    cache.clear()
+    graph_cache.clear()
     stream.clear()
 
 
@@ -185,7 +185,7 @@ def test_there_is_a_table_for_pages_that_show_no_widget(widget, doubled):
         "<lambda>         1               0          0 B",
     ]
     caches.close()
-    cache.clear()
+    graph_cache.clear()
     nothing = Timeline("caches")
     data = nothing._repr_mimebundle_()[0]
     assert data["text/plain"] == "There are no programs in memory: call a definition once."

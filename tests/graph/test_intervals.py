@@ -9,7 +9,7 @@ from nxkernel import types
 from nxkernel.graph.expr import parameter
 from nxkernel.graph.intervals import of_node
 from nxkernel.graph.tracing import Trace
-from nxkernel.numpy.array import Scalar
+from nxkernel.numpy.arrays.array import Scalar
 from nxkernel.primitives import Spec
 
 CASES = {

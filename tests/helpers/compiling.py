@@ -5,9 +5,9 @@ import numpy as np
 from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.compilers import interface
-from nxkernel.compilers.nesting import Bound
-from nxkernel.compilers.numba_cpu.planning import planner
-from nxkernel.compilers.prepare import make
+from nxkernel.compilers.numba_cpu.program.graph_compilation import planner
+from nxkernel.compilers.rewrite.loop_nest_rewrites import make
+from nxkernel.compilers.schedule.build_nest import Bound
 from nxkernel.graph.expr import Graph, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.primitives import Spec

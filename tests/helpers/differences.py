@@ -7,7 +7,7 @@ from compiling import graph_of
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import interface
-from nxkernel.ops.dispatch import apply, convert
+from nxkernel.ops.machinery.dispatch import apply, convert
 from nxkernel.transforms.gradient import gradients
 from nxkernel.transforms.simplify import simplify
 

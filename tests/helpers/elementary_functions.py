@@ -6,8 +6,8 @@ import functools
 import llvmlite.binding as llvm
 import numpy as np
 
-from nxkernel.compilers.numba_cpu import elementary
-from nxkernel.compilers.numba_cpu.ir import Builder, Loop, Module, Value, vector
+from nxkernel.compilers.numba_cpu.codegen import elementary
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Module, Value, vector
 
 TYPES = {"float": np.float32, "double": np.float64}
 

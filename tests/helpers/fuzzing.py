@@ -6,8 +6,10 @@ import time
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from nxkernel.compilers import layouts, loops, prepare
-from nxkernel.compilers.numba_cpu import runtime, spreading
+from nxkernel.compilers.numba_cpu.program import parallel_loops
+from nxkernel.compilers.numba_cpu.runtime import native_call
+from nxkernel.compilers.rewrite import array_layouts, loop_nest_rewrites
+from nxkernel.compilers.schedule import loop_nest
 
 #: For how many seconds a test that is marked `fuzz` goes on.
 SECONDS = "NXKERNEL_FUZZ_SECONDS"
@@ -45,13 +47,13 @@ def repeat(*checks, examples=100):
 
 def make_small(set_):
     """Small limits: even small programs are cut into blocks, tiles and columns, and run on every thread."""
-    set_(prepare, "SPLIT_FROM", 256)
-    set_(prepare, "BLOCK", 64)
-    set_(prepare, "ENOUGH_ROWS", 8)
-    set_(prepare, "SMALL_PRODUCT", 16)
-    set_(loops, "TILE", 64)
-    set_(loops, "COLUMNS", 64)
-    set_(runtime, "WORTH_SHARING", 50)
-    set_(spreading, "WORTH", 50)
-    set_(spreading, "FEW", 2)
-    set_(layouts, "OFTEN", 0)
+    set_(loop_nest_rewrites, "SPLIT_FROM", 256)
+    set_(loop_nest_rewrites, "BLOCK", 64)
+    set_(loop_nest_rewrites, "ENOUGH_ROWS", 8)
+    set_(loop_nest_rewrites, "SMALL_PRODUCT", 16)
+    set_(loop_nest, "TILE", 64)
+    set_(loop_nest, "COLUMNS", 64)
+    set_(native_call, "WORTH_SHARING", 50)
+    set_(parallel_loops, "WORTH", 50)
+    set_(parallel_loops, "FEW", 2)
+    set_(array_layouts, "OFTEN", 0)

@@ -13,9 +13,11 @@ import mmap
 import numpy as np
 import pytest
 
-from nxkernel.compilers import plan, rooms
-from nxkernel.compilers.memory import bytes_of
-from nxkernel.compilers.numba_cpu import compiler, control, executable, runtime, workspace
+from nxkernel.compilers.numba_cpu import compiler
+from nxkernel.compilers.numba_cpu.program import control_flow, executable
+from nxkernel.compilers.numba_cpu.runtime import native_call, workspace
+from nxkernel.compilers.plan import loop_buffers, program_plan
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
 
 PAGE = mmap.PAGESIZE
 _NONE, _READ, _WRITE = 0, 1, 3
@@ -85,7 +87,7 @@ class Layout:
 
     def __init__(self, at_end):
         self.at_end = at_end
-        self._placed, self._rooms = plan.placed, plan.rooms
+        self._placed, self._rooms = program_plan.placed, program_plan.rooms
         #: By the identity of a plan's places: the offset and the size of each value; the dictionary is kept alive.
         self._values = {}
 
@@ -118,12 +120,12 @@ class Layout:
         groups = {"homes": {}, "fresh": {}, "copies": {}, "spare": {}}
         for (group, k), offset in zip(sizes, offsets[1:], strict=True):
             groups[group][k] = offset
-        return rooms.Rooms(offsets[0], **groups, size=total if sizes or work else 0)
+        return loop_buffers.Rooms(offsets[0], **groups, size=total if sizes or work else 0)
 
     def open(self, part, region, base=0):
         """Open the memory of each value of a plan, and of the parts of its loops and branches."""
         _, values = self._values[id(part.place)]
-        controls = {step.work.scratch: step.work for step in part.steps if isinstance(step.work, plan.Control)}
+        controls = {step.work.scratch: step.work for step in part.steps if isinstance(step.work, program_plan.Control)}
         for node, offset in values.items():
             if node not in controls:
                 _open(region, base + offset, bytes_of(node))
@@ -206,18 +208,20 @@ def guards(at_end=True):
             return results
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "placed", layout.placed)
-        patch.setattr(plan, "rooms", layout.rooms)
-        patch.setattr(control, "rooms", layout.rooms)
+        patch.setattr(program_plan, "placed", layout.placed)
+        patch.setattr(program_plan, "rooms", layout.rooms)
+        patch.setattr(control_flow, "rooms", layout.rooms)
         patch.setattr(executable, "_allocate", lambda shape, dtype: guarded(shape, dtype, told.at_end))
-        call = runtime.callable_program
+        call = native_call.callable_program
         patch.setattr(
-            runtime, "callable_program", lambda at, words, used: call(at, guarded_copy(words, read_only=False), used)
+            native_call,
+            "callable_program",
+            lambda at, words, used: call(at, guarded_copy(words, read_only=False), used),
         )
         patch.setattr(compiler, "CpuExecutable", Guarded)
         yield told
 
 
 def _steps(part):
-    inner = [each for step in part.steps if isinstance(step.work, plan.Control) for each in step.work.parts]
+    inner = [each for step in part.steps if isinstance(step.work, program_plan.Control) for each in step.work.parts]
     return len(part.steps) + sum(map(_steps, inner))

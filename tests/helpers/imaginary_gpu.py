@@ -15,7 +15,9 @@ from nxkernel.backends.cuda import devices, physical
 from nxkernel.backends.cuda.launching import Kernel, pointers
 from nxkernel.backends.cuda.simulated import SimulatedDevice
 from nxkernel.backends.cuda.simulator import SimulatedKernel
-from nxkernel.compilers.numba_cuda import executable, intrinsics, object_code
+from nxkernel.compilers.numba_cuda.language import intrinsics
+from nxkernel.compilers.numba_cuda.program import executable
+from nxkernel.compilers.numba_cuda.toolchain import object_code
 
 
 class Host(SimulatedDevice):

@@ -11,9 +11,9 @@ import numpy as np
 import nxkernel as nx
 import stressing
 from nxkernel import nn, optim, training
-from nxkernel.compilers.numba_cpu import executable_memory, pool, store, threads
-from nxkernel.defn import cache
-from nxkernel.defn.events import stream
+from nxkernel.compilers.numba_cpu.runtime import code_store, executable_memory, thread_count, thread_pool
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.observe.events import stream
 from nxkernel.graph import tracing
 
 _x = np.linspace(-2.0, 2.0, 1_000_000)
@@ -151,8 +151,8 @@ def forget():
     """Have the next calls trace and compile."""
     for definition in _DEFINITIONS:
         definition.clear_cache()
-    cache.clear()
-    store.forget()
+    graph_cache.clear()
+    code_store.forget()
 
 
 def interrupted(work, seconds):
@@ -209,14 +209,14 @@ def faults(name):
     if float(nx.add(1, 2.5)) != 3.5 or nx.add(1, 2.5).type != "f32":
         found.append("plain calls are not what they were")
     alive = [thread.name for thread in threading.enumerate() if thread.name.startswith("nxkernel-")]
-    if pool.OWN and len(alive) != threads.get_threads() - 1:
+    if thread_pool.OWN and len(alive) != thread_count.get_threads() - 1:
         found.append(f"threads that are alive: {alive}")
-    if threads.STATE[pool.TAKEN]:
+    if thread_count.STATE[thread_pool.TAKEN]:
         found.append("the threads are taken")
-    locks = (store._lock, executable_memory._lock, cache._lock, stream._lock, threads._lock)
+    locks = (code_store._lock, executable_memory._lock, graph_cache._lock, stream._lock, thread_count._lock)
     held = [lock for lock in locks if repr(lock).startswith("<locked")]
-    if held or store._building:
-        found.append(f"held: {held} {store._building}")
+    if held or code_store._building:
+        found.append(f"held: {held} {code_store._building}")
     return found
 
 

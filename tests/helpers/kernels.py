@@ -4,8 +4,8 @@ import ctypes
 
 import numpy as np
 
-from nxkernel.compilers.numba_cpu import store
-from nxkernel.compilers.numba_cpu.frame import Frame, name_of
+from nxkernel.compilers.numba_cpu.routines.kernel_frame import Frame, name_of
+from nxkernel.compilers.numba_cpu.runtime import code_store
 
 
 def run(write, arrays, words=(), steps=1):
@@ -17,7 +17,7 @@ def run(write, arrays, words=(), steps=1):
     write(frame, *frame.table(len(arrays), len(words)))
     text = frame.finish()
     symbol = name_of("test", text)
-    code, _ = store.native(symbol, lambda: text.replace("@kernel", "@" + symbol))
+    code, _ = code_store.native(symbol, lambda: text.replace("@kernel", "@" + symbol))
     kernel = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(code.address)
     table = np.array([array.ctypes.data for array in arrays] + list(words), dtype=np.int64)
     for begin, end in [(0, steps // 2), (steps // 2, steps)]:

@@ -17,7 +17,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
-from nxkernel.compilers.numba_cuda import device_intrinsics, device_memory, translation
+from nxkernel.compilers.numba_cuda.toolchain import device_intrinsics, memory_intrinsics, python_to_llvm
 
 __all__ = ["HostKernel", "engine_of", "stand_in", "without_ptx"]
 
@@ -38,8 +38,8 @@ def without_ptx():
     stack = modules.SimpleNamespace(ConfigStack=lambda: modules.SimpleNamespace(top=lambda: flags))
     with (
         mock.patch.object(device_intrinsics, "targetconfig", stack),
-        mock.patch.object(device_memory.nvvmutils, "targetconfig", stack),
-        mock.patch.object(device_memory, "_asm", _move),
+        mock.patch.object(memory_intrinsics.nvvmutils, "targetconfig", stack),
+        mock.patch.object(memory_intrinsics, "_asm", _move),
     ):
         yield
 
@@ -175,7 +175,7 @@ class HostKernel:
         self.source = source
         module = ir.Module()
         with without_ptx():
-            translation.translate(source.text, source.name, "kernel", source.parameters, module)
+            python_to_llvm.translate(source.text, source.name, "kernel", source.parameters, module)
         self.engine = engine_of(stand_in(module))
         kinds = [_argument(parameter) for parameter in source.parameters]
         self.function = ctypes.CFUNCTYPE(None, *kinds)(self.engine.get_function_address("kernel"))

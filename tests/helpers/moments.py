@@ -13,7 +13,7 @@ import numpy as np
 
 import nxkernel as nx
 from nxkernel import nn, types
-from nxkernel.compilers.numba_cpu import store
+from nxkernel.compilers.numba_cpu.runtime import code_store
 from nxkernel.graph import tracing
 
 _TEXTS = {
@@ -132,8 +132,8 @@ def faults(function, f):
         found.append(f"{who}: {'waits for ever' if answer is None else answer}, where {right} is right")
     if float(nx.add(1, 2.5)) != 3.5 or nx.add(1, 2.5).type != "f32":
         found.append("plain calls are not what they were")
-    if store._building:
-        found.append(f"being built: {store._building}")
+    if code_store._building:
+        found.append(f"being built: {code_store._building}")
     return found
 
 
@@ -144,11 +144,11 @@ def interrupt_all(count, seed, seldom):
         name = choose.choice(NAMES)
         if name not in counts:
             for turn in range(2):
-                store.forget()
+                code_store.forget()
                 first = Moments(seldom=seldom)
                 first.follow(nx.defn(made(name, 1_000_000 + number + turn * 500_000)), argument())
             counts[name] = first.count
-        store.forget()
+        code_store.forget()
         function = made(name, number)
         f, moment = nx.defn(function), Moments(choose.randint(1, counts[name]), seldom)
         error = None

@@ -6,11 +6,13 @@ import numpy as np
 
 from compiling import graph_of
 from nxkernel.backends.cuda.devices import device, use_simulator
-from nxkernel.compilers import costs, interface, prepare
-from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.numba_cuda import elements, intrinsics
-from nxkernel.compilers.numba_cuda.source import launches_of
-from nxkernel.compilers.plan import Planner
+from nxkernel.compilers import interface
+from nxkernel.compilers.analysis import operation_costs
+from nxkernel.compilers.numba_cuda.kernels.nest_source import launches_of
+from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
+from nxkernel.compilers.plan.program_plan import Planner
+from nxkernel.compilers.rewrite import loop_nest_rewrites
+from nxkernel.compilers.schedule.canonical_form import Bound
 from nxkernel.transforms.simplify import simplify
 
 __all__ = ["Machine", "agree_on_device", "launches_for", "ptx", "run_nests"]
@@ -35,9 +37,9 @@ def planned_nests(graph, limits=None):
     options = {} if limits is None else {"limits": limits}
 
     def prepared(outputs, **given):
-        return prepare.prepare(outputs, frozenset(), **options, **given)
+        return loop_nest_rewrites.prepare(outputs, frozenset(), **options, **given)
 
-    plan = Planner(_no_routine, prepared, costs.ON_GPU).program(simplify(graph))
+    plan = Planner(_no_routine, prepared, operation_costs.ON_GPU).program(simplify(graph))
     assert all(isinstance(step.work, Bound) for step in plan.steps)
     return plan
 
@@ -119,6 +121,6 @@ def ptx(source, arch=(8, 0)):
 
     names = {"cuda": cuda, "np": np, **intrinsics.device()}
     exec(source.text, names)
-    signature = tuple(elements.numba_type(parameter) for parameter in source.parameters)
+    signature = tuple(element_types.numba_type(parameter) for parameter in source.parameters)
     text, _ = cuda.compile_ptx(names[source.name], signature, cc=arch)
     return text

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 import nxkernel as nx
-from nxkernel.defn import cache
-from nxkernel.defn.events import stream
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.observe.events import stream
 from what_is_read import OBJECTS, REFUSED
 
 #: What changes the whole process, takes long to make, or cannot be had twice.
@@ -206,7 +206,7 @@ _cells = itertools.count()
 def run(session: Session, compiler: str = "evaluator") -> Told:
     """Run a session by definitions and by plain Python."""
     told = Told()
-    cache.clear()
+    graph_cache.clear()
     stream.clear()
     here, plain = (_namespace(name) for name in ("session_here", "session_plain"))
     with warnings.catch_warnings(), nx.global_default_options(compiler=compiler):
@@ -262,7 +262,7 @@ def _step(session: Session, step: tuple, here: dict, plain: dict, told: Told) ->
         here["f"].__qualname__, here["f"].__module__ = "f", "session_here"
         here["f"] = pickle.loads(pickle.dumps(here["f"]))
     elif what == "evict":
-        here["f"].clear_cache() if len(here) % 2 else cache.clear()
+        here["f"].clear_cache() if len(here) % 2 else graph_cache.clear()
     elif what == "thread":
         found = []
         thread = threading.Thread(

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg.blas
 import scipy.linalg.lapack
 
-from nxkernel.compilers.numba_cuda.views import at_address
+from nxkernel.compilers.numba_cuda.routines.device_arrays import at_address
 
 CHARS = {"s": "f", "d": "d", "c": "F", "z": "D"}
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from compiling import graph_of
 from nxkernel.compilers import interface
-from nxkernel.compilers.numba_cuda import planning
-from nxkernel.compilers.numba_cuda.steps import OnDevice
+from nxkernel.compilers.numba_cuda.program import graph_compilation
+from nxkernel.compilers.numba_cuda.program.host_steps import OnDevice
 from nxkernel.transforms.simplify import simplify
 
 __all__ = ["agree", "compiled", "done", "plan_of"]
@@ -18,7 +18,7 @@ def compiled(function, *specs):
 
 def plan_of(function, *specs):
     """The plan of a function for GPUs."""
-    return planning.plan_of(simplify(graph_of(function, *specs)))
+    return graph_compilation.plan_of(simplify(graph_of(function, *specs)))
 
 
 def agree(function, *arrays, rtol=0.0, times=1):

@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from nxkernel.compilers.numba_cpu import pool, recorded, runtime, spreading, threads
-from nxkernel.defn import cache
+from nxkernel.compilers.numba_cpu.program import parallel_loops, saved_programs
+from nxkernel.compilers.numba_cpu.runtime import native_call, thread_count, thread_pool
+from nxkernel.definitions.calls import graph_cache
 
 Result = TypeVar("Result")
 
@@ -25,28 +26,28 @@ def every_loop_is_spread() -> Iterator[None]:
     Programs from before are forgotten at the beginning, and those from meanwhile at the end. Each turn of a spread loop
     is a piece that a thread may take.
     """
-    kept = spreading.WORTH, spreading.FEW, recorded.WORTH_A_FILE
-    cache.clear()
+    kept = parallel_loops.WORTH, parallel_loops.FEW, saved_programs.WORTH_A_FILE
+    graph_cache.clear()
     try:
-        spreading.WORTH, spreading.FEW, recorded.WORTH_A_FILE = 1, 1, 1 << 30
+        parallel_loops.WORTH, parallel_loops.FEW, saved_programs.WORTH_A_FILE = 1, 1, 1 << 30
         yield
     finally:
-        spreading.WORTH, spreading.FEW, recorded.WORTH_A_FILE = kept
-        cache.clear()
+        parallel_loops.WORTH, parallel_loops.FEW, saved_programs.WORTH_A_FILE = kept
+        graph_cache.clear()
 
 
 @contextlib.contextmanager
 def on_threads(count: int) -> Iterator[None]:
     """Have programs run on so many threads meanwhile, more than this machine has processors where that is asked for."""
-    runtime.prepare()
-    before = int(threads.STATE[pool.THREADS])
+    native_call.prepare()
+    before = int(thread_count.STATE[thread_pool.THREADS])
     # Elsewhere the pool is Numba's, whose threads are started once.
-    threads.STATE[pool.THREADS] = count if pool.OWN else min(count, threads._started)
+    thread_count.STATE[thread_pool.THREADS] = count if thread_pool.OWN else min(count, thread_count._started)
     _start(count)
     try:
         yield
     finally:
-        threads.STATE[pool.THREADS] = before
+        thread_count.STATE[thread_pool.THREADS] = before
 
 
 def on_each_count(run: Callable[[], Result]) -> list[Result]:
@@ -61,11 +62,11 @@ def on_each_count(run: Callable[[], Result]) -> list[Result]:
 def _start(count: int) -> None:
     """Start the threads that the pool lacks; they stay, and work when they are asked for."""
     global _more
-    if not pool.OWN:
+    if not thread_pool.OWN:
         return
-    threads.STATE[pool.POOL] = 1
-    work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(pool.load())
-    for index in range(threads._started - 1 + _more, count - 1):
-        given = threads.STATE.ctypes.data, index
+    thread_count.STATE[thread_pool.POOL] = 1
+    work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(thread_pool.load())
+    for index in range(thread_count._started - 1 + _more, count - 1):
+        given = thread_count.STATE.ctypes.data, index
         threading.Thread(target=work, args=given, name=f"more-for-tests-{index}", daemon=True).start()
         _more += 1

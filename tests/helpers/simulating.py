@@ -11,8 +11,11 @@ import random_primitives
 from fuzzing import patient
 from nxkernel import primitives as p
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers import interface, loops, prepare
-from nxkernel.compilers.numba_cuda import executable, object_code
+from nxkernel.compilers import interface
+from nxkernel.compilers.numba_cuda.program import executable
+from nxkernel.compilers.numba_cuda.toolchain import object_code
+from nxkernel.compilers.rewrite import loop_nest_rewrites
+from nxkernel.compilers.schedule import loop_nest
 from nxkernel.transforms.simplify import simplify
 from random_primitives import moving, reducing, values
 
@@ -24,9 +27,9 @@ ARCHITECTURES = ("sm_80", "sm_90")
 
 def make_small(set_):
     """Small limits: even small programs are cut into blocks, and go to the library."""
-    set_(prepare, "ON_GPU", prepare.Limits(256, 64, 8, 4, 4, 4096, 16))
-    set_(loops, "TILE", 64)
-    set_(loops, "COLUMNS", 64)
+    set_(loop_nest_rewrites, "ON_GPU", loop_nest_rewrites.Limits(256, 64, 8, 4, 4, 4096, 16))
+    set_(loop_nest, "TILE", 64)
+    set_(loop_nest, "COLUMNS", 64)
 
 
 def draw_small(set_, most=600):

@@ -15,7 +15,7 @@ import numpy as np
 
 import nxkernel as nx
 from nxkernel import optim, training
-from nxkernel.compilers.numba_cpu import store
+from nxkernel.compilers.numba_cpu.runtime import code_store
 
 #: What cells define, of which each version gives another number.
 CELLS = {
@@ -243,7 +243,7 @@ class Storm:
         )
         one.clear_cache()
         if choose.random() < 0.2:
-            store.forget()
+            code_store.forget()
 
     def _bits(self, result):
         return result.to_numpy().tobytes()

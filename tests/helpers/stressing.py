@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nxkernel.compilers import cache_key, disk_cache
+from nxkernel.compilers.cache import disk_cache, user_key
 
 #: Operations of random programs: what nxkernel does, and what NumPy does.
 _STEPS = {
@@ -105,5 +105,5 @@ def kept(folder):
 
 def is_whole(path):
     """Whether a file of the cache is what was written."""
-    place = disk_cache.Place(None, cache_key.key(cache_key.place()))
+    place = disk_cache.Place(None, user_key.key(user_key.place()))
     return place.opened(path.name, path.read_bytes()) is not None

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from nxkernel.defn.syntax import rewritten
+from nxkernel.definitions.syntax import rewritten
 from plain_runtime import PlainRuntime, Unassigned
 
 

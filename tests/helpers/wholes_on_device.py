@@ -5,7 +5,8 @@ import types
 import numpy as np
 
 from compiling import inputs, make
-from nxkernel.compilers.numba_cuda import object_code, routines
+from nxkernel.compilers.numba_cuda.routines import routine_table
+from nxkernel.compilers.numba_cuda.toolchain import object_code
 
 
 def on_device(device, primitive, *arrays, **params):
@@ -15,7 +16,7 @@ def on_device(device, primitive, *arrays, **params):
     """
     operands = inputs(*arrays)
     node = make(primitive, *operands, **params)
-    routine, size = routines.routine_of(node)
+    routine, size = routine_table.routine_of(node)
     specs = node.spec if type(node.spec) is tuple else (node.spec,)
     given = [device.upload(np.ascontiguousarray(x).reshape(x.shape)) for x in arrays]
     made = [device.allocate(spec.shape, spec.type.dtype) for spec in specs]
@@ -46,7 +47,7 @@ def on_processor(primitive, *arrays, threads=64, **params):
 
     operands = inputs(*arrays)
     node = make(primitive, *operands, **params)
-    routine, size = routines.routine_of(node)
+    routine, size = routine_table.routine_of(node)
     result, scratch = np.empty(node.shape, node.type.dtype), np.full(max(size, 1), 0xFB, np.uint8)
     memory = {node: result, None: scratch, **dict(zip(operands, arrays, strict=True))}
     for launch in routine.launches(types.SimpleNamespace(threads=threads)):

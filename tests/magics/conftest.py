@@ -11,8 +11,9 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 import nxkernel
-from nxkernel.defn import cache, defaults
-from nxkernel.defn.events import stream
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.keys import default_options
+from nxkernel.definitions.observe.events import stream
 
 
 @dataclass
@@ -67,10 +68,10 @@ def bare(ip):
     ip.reset(new_session=False)
     ip.execution_count = 1
     stream.clear()
-    cache.clear()
+    graph_cache.clear()
     yield Shell(ip)
     nxkernel.unload_ipython_extension(ip)
-    defaults.reset()
+    default_options.reset()
     stream.clear()
 
 

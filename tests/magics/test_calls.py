@@ -3,8 +3,8 @@ import re
 import pytest
 from IPython.core.error import UsageError
 
-from nxkernel.compilers import disk_cache
-from nxkernel.defn.events import Event, stream
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_magics.calls import Witness, read_call, witnessed
 
 

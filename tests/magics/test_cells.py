@@ -4,7 +4,7 @@ import linecache
 import numpy as np
 import pytest
 
-from nxkernel.defn.definition import Definition
+from nxkernel.definitions.calls.definition import Definition
 from nxkernel_magics.cells import rewrite_first_line
 
 SOFTMAX = """\

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from nxkernel.defn.events import events
+from nxkernel.definitions.observe.events import events
 from nxkernel_magics.names import CompiledCells
 
 HEAT = """\

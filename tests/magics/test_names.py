@@ -2,7 +2,8 @@ import pytest
 from IPython.core.error import UsageError
 
 import nxkernel as nx
-from nxkernel.defn import cache, places
+from nxkernel.definitions.calls import graph_cache
+from nxkernel.definitions.keys import source_locations
 from nxkernel_magics.names import compiled, definitions, find, is_definition
 
 
@@ -32,7 +33,7 @@ def test_dots_lead_to_attributes():
 
 
 def test_there_may_be_none():
-    cache.clear()
+    graph_cache.clear()
     with pytest.raises(UsageError) as error:
         find({}, "f")
     assert str(error.value) == (
@@ -42,7 +43,7 @@ def test_there_may_be_none():
 
 
 def test_what_has_programs_is_found_without_a_variable():
-    cache.clear()
+    graph_cache.clear()
     nx.jit(lambda t: t + 1, on_conflict="force")(1.0)
     double(1.0)
     assert list(compiled({"twice": double})) == ["twice", "<lambda>"]
@@ -54,10 +55,10 @@ def test_what_has_programs_is_found_without_a_variable():
 
 def test_cells_have_names_while_nxkernel_is_loaded(shell):
     file = shell.ip.compile.cache("x = 1", 7)
-    assert places.name_of(file) == "cell 7"
-    assert places.name_of("/home/a/train.py") == "train.py"
+    assert source_locations.name_of(file) == "cell 7"
+    assert source_locations.name_of("/home/a/train.py") == "train.py"
     nx.unload_ipython_extension(shell.ip)
-    assert places.name_of(file) != "cell 7"
+    assert source_locations.name_of(file) != "cell 7"
 
 
 @pytest.mark.parametrize("command", ["%timeit -n1 -r1", "%time", "%prun -q"])

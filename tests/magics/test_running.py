@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import nxkernel
-from nxkernel.defn.events import NO_CELL, Cell, stream
-from nxkernel.defn.history import history
+from nxkernel.definitions.observe.events import NO_CELL, Cell, stream
+from nxkernel.definitions.observe.history import history
 from nxkernel_magics.running import Marks
 
 DEFINE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"

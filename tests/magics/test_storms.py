@@ -1,7 +1,7 @@
 from itertools import pairwise
 
-from nxkernel.defn.changes import Change
-from nxkernel.defn.events import Event
+from nxkernel.definitions.calls.key_changes import Change
+from nxkernel.definitions.observe.events import Event
 from nxkernel_magics.storms import STORM, report
 
 STEP = "%%defn{}\ndef step(w, *, lr=0.1):\n    return w - lr * w\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.defn.flow import items
+from nxkernel.definitions.flow.operators import subscripts
 from nxkernel.errors import NxError, NxTypeError
 from source_text import forget, module_of
 
@@ -163,9 +163,9 @@ def test_an_array_that_somebody_else_has_is_known_by_its_references():
         kept.append(value)
         return value
 
-    new, known = items._count(np.ones(3) + 1), items._count(keeping(np.ones(3) + 1))
-    assert new == items._NEW
-    assert known == items._NEW + 1
+    new, known = subscripts._count(np.ones(3) + 1), subscripts._count(keeping(np.ones(3) + 1))
+    assert new == subscripts._NEW
+    assert known == subscripts._NEW + 1
 
 
 def test_only_names_that_change_are_asked_for(made):

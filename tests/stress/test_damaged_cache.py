@@ -13,7 +13,7 @@ import time
 import pytest
 
 import stressing
-from nxkernel.compilers import disk_cache
+from nxkernel.compilers.cache import disk_cache
 
 pytestmark = pytest.mark.stress
 

@@ -20,7 +20,7 @@ TEXT = """
     import numpy as np
     import nxkernel as nx
     from nxkernel.compilers.numba_cpu import loader, store
-    from nxkernel.defn import cache
+    from nxkernel.definitions import cache
 
     cache.FUNCTIONS, cache.PROGRAMS, cache._LEAVING, store.KEPT = 20, 6, 2, 30_000
     NAMES = ["exp", "tanh", "sin", "cos", "sqrt", "log1p", "abs", "negate"]

@@ -42,8 +42,8 @@ _FAILS = 8
 _FIGURES = """
 import gc, json, time
 from nxkernel.compilers.numba_cpu import store
-from nxkernel.defn.cache import families
-from nxkernel.defn.events import stream
+from nxkernel.definitions.calls.graph_cache import families
+from nxkernel.definitions.observe.events import stream
 import ipywidgets
 
 def resident():

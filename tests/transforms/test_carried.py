@@ -9,7 +9,7 @@ import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel.compilers.evaluator import Evaluated
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.control import choose, run_while
+from nxkernel.ops.programs.control import choose, run_while
 from nxkernel.transforms.simplify import simplify
 
 

@@ -8,7 +8,7 @@ import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel import primitives as p
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.control import choose, run_while
+from nxkernel.ops.programs.control import choose, run_while
 from nxkernel.transforms.vectorize_control import mapped_outputs
 from vectorizing import SIZE, check
 
@@ -229,7 +229,7 @@ def test_gradients_go_through_loops_that_entries_leave_on_their_own():
 
 
 def test_predicates_of_other_types_count_where_they_are_not_zero():
-    from nxkernel.compilers.prepare import make
+    from nxkernel.compilers.rewrite.loop_nest_rewrites import make
     from nxkernel.graph.tracing import trace_body
 
     sides = [trace_body(name, function, [("x", NUMBER)], list)[0] for name, function in SIDES]

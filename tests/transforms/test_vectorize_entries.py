@@ -13,7 +13,7 @@ from compiling import graph_of, inputs, spec
 from fuzzing import patient
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.prepare import make
+from nxkernel.compilers.rewrite.loop_nest_rewrites import make
 from nxkernel.errors import NxTypeError
 from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.tracing import trace_body

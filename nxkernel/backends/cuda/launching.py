@@ -18,7 +18,10 @@ WORDS = {
 
 
 class SourceLike(Protocol):
-    """What a device must know of a kernel: see :class:`nxkernel.compilers.numba_cuda.launches.Source`."""
+    """What a device must know of a kernel.
+
+    See :class:`nxkernel.compilers.numba_cuda.language.kernel_launches.Source`.
+    """
 
     name: str
     text: str

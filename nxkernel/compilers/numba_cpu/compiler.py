@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import time
 
-from nxkernel import apart
-from nxkernel.compilers.numba_cpu import host, libraries, recorded, runtime, store
-from nxkernel.compilers.numba_cpu.executable import CpuExecutable, Layout, Native, Program
+from nxkernel import compile_thread
+from nxkernel.compilers.numba_cpu.program import saved_programs
+from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable, Layout, Native, Program
+from nxkernel.compilers.numba_cpu.runtime import code_store, host_calls, library_routines, native_call
 from nxkernel.graph.expr import Graph
 
 # What makes plans is imported where a plan is made: a process that finds its programs on disk starts sooner.
@@ -21,26 +22,26 @@ class NumbaCpu:
     def compile(self, graph: Graph) -> CpuExecutable:
         """A native program for a graph that has been simplified."""
         begin = time.perf_counter()
-        name = recorded.name_of(graph)
+        name = saved_programs.name_of(graph)
         found = None if name is None else _found(graph, name, begin)
         if found is not None:
             return found
-        apart.load("nxkernel.compilers.numba_cpu.planning")
-        from nxkernel.compilers.numba_cpu import planning, program
+        compile_thread.load("nxkernel.compilers.numba_cpu.program.graph_compilation")
+        from nxkernel.compilers.numba_cpu.program import graph_compilation, program_writer
 
-        planning.check(graph)
-        laid = planning.plan_of(graph)
-        text = program.write(laid, len(graph.parameters), graph.updates)
+        graph_compilation.check(graph)
+        laid = graph_compilation.plan_of(graph)
+        text = program_writer.write(laid, len(graph.parameters), graph.updates)
         lowered = time.perf_counter()
-        kernels, uses = planning.records(laid, text.symbol)
+        kernels, uses = graph_compilation.records(laid, text.symbol)
         begun = time.perf_counter()
         linked = text.named(uses)
-        made = store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=linked)
+        made = code_store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=linked)
         code = Native(*made, 1e3 * (time.perf_counter() - begun), uses)
         arrays = [(node.shape, str(node.type)) for node in laid.arrays]
         layout = Layout(arrays, laid.workspace, laid.outputs)
         if name is not None:
-            recorded.write(name, text, layout, kernels)
+            saved_programs.write(name, text, layout, kernels)
         done = time.perf_counter()
         spent = 1e3 * (lowered - begin), 1e3 * (done - lowered)
         return CpuExecutable(graph, text, layout, code, kernels, *spent, lambda: laid)
@@ -48,29 +49,29 @@ class NumbaCpu:
 
 def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
     """The program of a graph as it is on disk."""
-    found = recorded.read(name)
+    found = saved_programs.read(name)
     if found is None:
         return None
     read = time.perf_counter()
 
     @functools.cache
     def plan():
-        from nxkernel.compilers.numba_cpu import planning
+        from nxkernel.compilers.numba_cpu.program import graph_compilation
 
-        return planning.plan_of(graph)
+        return graph_compilation.plan_of(graph)
 
     @functools.cache
     def records():
-        from nxkernel.compilers.numba_cpu import planning
+        from nxkernel.compilers.numba_cpu.program import graph_compilation
 
-        return planning.records(plan(), found.text.symbol)[0]
+        return graph_compilation.records(plan(), found.text.symbol)[0]
 
     loaded = found.kernels(lambda number: records()[number])
     if loaded is None:
         return None
     kernels, uses = loaded
     begun = time.perf_counter()
-    kept = store.kept(found.text.symbol, lambda: _needs(found.text), found.text.named(uses))
+    kept = code_store.kept(found.text.symbol, lambda: _needs(found.text), found.text.named(uses))
     if kept is None:
         return None
     code = Native(*kept, 1e3 * (time.perf_counter() - begun), uses)
@@ -79,8 +80,8 @@ def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
 
 
 def _needs(text: Program) -> None:
-    runtime.prepare()
+    native_call.prepare()
     if text.calls:
-        host.provide()
+        host_calls.provide()
     for type_ in text.libraries:
-        libraries.provide(type_)
+        library_routines.provide(type_)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from nxkernel.compilers.numba_cuda import planning
-from nxkernel.compilers.numba_cuda.executable import CudaExecutable
+from nxkernel.compilers.numba_cuda.program import graph_compilation
+from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
 from nxkernel.graph.expr import Graph
 
 
@@ -38,8 +38,8 @@ class NumbaCuda:
 
         on = device(self.which)
         begin = time.perf_counter()
-        planning.check(graph)
-        plan = planning.plan_of(graph)
+        graph_compilation.check(graph)
+        plan = graph_compilation.plan_of(graph)
         planned = 1e3 * (time.perf_counter() - begin)
         executable = CudaExecutable(graph, plan, on)
         executable.lower_ms += planned

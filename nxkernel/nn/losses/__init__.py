@@ -5,8 +5,8 @@ Each takes ``(y_true, y_pred)``, in this order, and ``reduction=``: the mean of 
 
 from typing import NoReturn
 
-from nxkernel import hints
-from nxkernel.calling import explain
+from nxkernel.messages import other_libraries
+from nxkernel.messages.call_errors import explain
 from nxkernel.nn.losses import classes, distances, margins, sequences
 from nxkernel.nn.losses.classes import *  # noqa: F403
 from nxkernel.nn.losses.distances import *  # noqa: F403
@@ -18,7 +18,7 @@ __all__ = [*classes.__all__, *distances.__all__, *margins.__all__, *sequences.__
 explain(globals(), __all__, "nn.losses")
 
 #: Names of other libraries that are others here.
-_OTHERS: dict[str, hints.Entry] = {
+_OTHERS: dict[str, other_libraries.Entry] = {
     "cross_entropy": (
         "nn.losses.categorical_cross_entropy(y_true, y_pred)",
         "sparse_categorical_cross_entropy takes numbers of classes.",
@@ -33,7 +33,7 @@ _OTHERS: dict[str, hints.Entry] = {
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise hints.missing("nxkernel.nn.losses", name, _OTHERS, __all__)
+    raise other_libraries.missing("nxkernel.nn.losses", name, _OTHERS, __all__)
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import nxkernel as nx
 from nxkernel import types
 from nxkernel.errors import NxValueError, message
-from nxkernel.ops.dispatch import convert, operand
+from nxkernel.ops.machinery.dispatch import convert, operand
 
 _REDUCTIONS = ("mean", "sum", "none")
 

@@ -10,7 +10,7 @@ from nxkernel import types
 from nxkernel.errors import NxValueError, message
 from nxkernel.nn.activations import log_sigmoid, log_softmax
 from nxkernel.nn.losses._entries import clipped, over_last, pair_of, reduced
-from nxkernel.ops.dispatch import convert, operand
+from nxkernel.ops.machinery.dispatch import convert, operand
 
 __all__ = ["binary_cross_entropy", "categorical_cross_entropy", "kl_divergence", "sparse_categorical_cross_entropy"]
 

@@ -8,7 +8,7 @@ import nxkernel as nx
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.nn.activations import log_softmax
 from nxkernel.nn.losses._entries import reduced
-from nxkernel.ops.dispatch import operand
+from nxkernel.ops.machinery.dispatch import operand
 
 __all__ = ["ctc"]
 

@@ -1,23 +1,23 @@
 """What the gradient of each primitive is: one module a family, one table."""
 
-from nxkernel.transforms.adjoints import (
+from nxkernel.transforms.adjoints import integer_paths
+from nxkernel.transforms.adjoints.rules import (
+    constant_functions,
     contraction,
     control,
     cumulative,
     custom,
     elementwise,
     folding,
-    functions,
     indexing,
-    libraries,
+    linear_algebra,
     reductions,
     shaping,
-    whole_numbers,
     windows,
 )
 from nxkernel.transforms.adjoints.table import CONSTANT, REFUSED, RULES, Site
 
 __all__ = [
-    "CONSTANT", "REFUSED", "RULES", "Site", "contraction", "control", "cumulative", "custom", "elementwise", "folding",
-    "functions", "indexing", "libraries", "reductions", "shaping", "whole_numbers", "windows",
+    "CONSTANT", "REFUSED", "RULES", "Site", "constant_functions", "contraction", "control", "cumulative", "custom",
+    "elementwise", "folding", "indexing", "integer_paths", "linear_algebra", "reductions", "shaping", "windows",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, at_line
 from nxkernel.graph.intervals import Interval
-from nxkernel.ops.dispatch import apply, convert, filled
+from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import unnamed
 from nxkernel.types import Type

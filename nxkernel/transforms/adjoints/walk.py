@@ -9,7 +9,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
-from nxkernel.transforms.adjoints.pads import merged, plus
+from nxkernel.transforms.adjoints.shared_pads import merged, plus
 from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, refusal, zeros
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nxkernel.backends.cuda.launching import Kernel, Prepared, pointers
-from nxkernel.compilers.numba_cuda.launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
 
 PARAMETERS = ("f32*", "u16*", "s64", "f32", "u8", "f64", "s32", "u64")
 

@@ -10,8 +10,8 @@ pytest.importorskip("cupy", reason="CuPy is not installed")
 
 import fake_cupy
 from nxkernel.backends.cuda import availability, devices, faults, physical
-from nxkernel.compilers.numba_cuda import object_code
-from nxkernel.compilers.numba_cuda.launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError
 
 SCALE = Source(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers.numba_cuda.launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError
 
 SCALE = """

@@ -10,7 +10,7 @@ import pytest
 import nxkernel as nx
 from compiling import compiled, graph_of, spec
 from nxkernel.compilers import interface
-from nxkernel.compilers.numba_cpu import planning
+from nxkernel.compilers.numba_cpu.program import graph_compilation
 from nxkernel.transforms.simplify import simplify
 
 
@@ -64,10 +64,10 @@ def test_titles(title):
 
 def test_all_launches_of_an_operation_are_foreseen():
     graph = simplify(graph_of(lambda x: nx.sort(x, axis=0), spec("f32", 5000)))
-    foreseen = planning.foresee(graph)
+    foreseen = graph_compilation.foresee(graph)
     launches = interface.get("numba_cpu").compile(graph).kernels
     assert [kernel.title for kernel in foreseen] == [kernel.title for kernel in launches]
-    assert {kernel.origin for kernel in planning.foresee(graph)} == {"memory"}
+    assert {kernel.origin for kernel in graph_compilation.foresee(graph)} == {"memory"}
 
 
 def test_products_by_a_library_are_foreseen():
@@ -77,11 +77,11 @@ def test_products_by_a_library_are_foreseen():
 
 
 def foreseen(graph):
-    return [(kernel.title, kernel.origin) for kernel in planning.foresee(graph)]
+    return [(kernel.title, kernel.origin) for kernel in graph_compilation.foresee(graph)]
 
 
 def test_where_kernels_come_from(tmp_path, monkeypatch):
-    from nxkernel.compilers import disk_cache
+    from nxkernel.compilers.cache import disk_cache
 
     monkeypatch.setenv("NXKERNEL_CACHE_DIR", str(tmp_path / "cache"))
     disk_cache.reset()

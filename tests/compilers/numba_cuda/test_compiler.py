@@ -7,7 +7,7 @@ import nxkernel as nx
 from compiling import graph_of, spec
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers import interface
-from nxkernel.compilers.numba_cuda.planning import foresee
+from nxkernel.compilers.numba_cuda.program.graph_compilation import foresee
 from nxkernel.errors import CompilationError, CudaUnavailableError
 from nxkernel.transforms.simplify import simplify
 from on_device import agree, compiled

@@ -14,7 +14,7 @@ from compiling import graph_of
 from imaginary_gpu import imaginary
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers import interface
-from nxkernel.compilers.numba_cuda import program as programs
+from nxkernel.compilers.numba_cuda.program import program_writer as programs
 from nxkernel.transforms.simplify import simplify
 from random_primitives import CASES, Drawn, Surroundings, compare
 from simulating import Simulation, make_small, quick

@@ -9,7 +9,7 @@ from kernels_on_host import HostKernel
 from nxkernel.backends.cuda.launching import Kernel, pointers
 from nxkernel.backends.cuda.simulated import SimulatedDevice
 from nxkernel.compilers import interface
-from nxkernel.compilers.numba_cuda import object_code
+from nxkernel.compilers.numba_cuda.toolchain import object_code
 from random_primitives import CASES, Drawn, Surroundings
 from simulating import Simulation, compare, make_small
 

@@ -11,9 +11,9 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers import matmul
-from nxkernel.compilers.numba_cuda import products, routines
-from nxkernel.compilers.numba_cuda.products import ProductCall
+from nxkernel.compilers.analysis import matrix_products
+from nxkernel.compilers.numba_cuda.routines import library_products, routine_table
+from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
 from random_primitives import CASES, REFERENCES, Drawn, compare
 from wholes_on_device import on_device
 
@@ -85,7 +85,7 @@ def test_scans_have_the_same_bits_each_time(gpu):
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("type_", sorted(products.TYPES, key=str), ids=str)
+@pytest.mark.parametrize("type_", sorted(library_products.TYPES, key=str), ids=str)
 @pytest.mark.parametrize("batch", [1, 3])
 def test_products(gpu, type_, batch):
     rng = np.random.default_rng(0)
@@ -93,7 +93,7 @@ def test_products(gpu, type_, batch):
     arrays = [(x + 1j * x[:, ::-1] if type_.is_complex else x).astype(type_.dtype) for x in arrays]
     left, right = inputs(*arrays)
     node = make(p.dot, left, right, contract=((2,), (2,)), batch=((0,), (0,)))
-    product = matmul.product(node, lambda operand: operand)
+    product = matrix_products.product(node, lambda operand: operand)
     given, made = [gpu.upload(x) for x in arrays], gpu.allocate(node.shape, type_.dtype)
     ProductCall(product).run(gpu, given[0].pointer, given[1].pointer, made.pointer)
     wide = np.complex128 if type_.is_complex else np.float64
@@ -106,7 +106,9 @@ def test_products(gpu, type_, batch):
 def test_products_may_be_captured(gpu):
     x = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)
     left, right = inputs(x, x)
-    call = ProductCall(matmul.product(make(p.dot, left, right, contract=((1,), (0,)), batch=((), ())), lambda o: o))
+    call = ProductCall(
+        matrix_products.product(make(p.dot, left, right, contract=((1,), (0,)), batch=((), ())), lambda o: o)
+    )
     given, made = gpu.upload(x), gpu.allocate(x.shape, x.dtype)
     call.run(gpu, given.pointer, given.pointer, made.pointer)
     expected = made.host()
@@ -148,5 +150,5 @@ def test_many_large_matrices(gpu, rows):
 
 
 def test_every_library_is_asked(gpu):
-    routines.routine_of(make(p.inverse, *inputs(np.eye(2))))
-    assert set(routines.LIBRARIES) == {row for row in WHOLE if row.family == "library"} - {p.njit_call}
+    routine_table.routine_of(make(p.inverse, *inputs(np.eye(2))))
+    assert set(routine_table.LIBRARIES) == {row for row in WHOLE if row.family == "library"} - {p.njit_call}

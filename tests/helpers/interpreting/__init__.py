@@ -17,10 +17,10 @@ import numpy as np
 
 import nxkernel as nx
 from nxkernel.compilers import interface
-from nxkernel.compilers.memory import bytes_of
-from nxkernel.compilers.numba_cpu import planning
-from nxkernel.compilers.numba_cpu.spreading import may_spread
-from nxkernel.compilers.plan import Control
+from nxkernel.compilers.numba_cpu.program import graph_compilation
+from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.program_plan import Control
 from nxkernel.graph.expr import Graph
 
 from .checking import MeaningError
@@ -42,7 +42,7 @@ class Interpreter:
 
     def compile(self, graph: Graph) -> Interpreted:
         """The program of a graph."""
-        planning.check(graph)
+        graph_compilation.check(graph)
         return Interpreted(graph)
 
 
@@ -50,7 +50,7 @@ class Interpreted:
     """A plan that is interpreted when it is run."""
 
     def __init__(self, graph: Graph) -> None:
-        self.graph, self.plan = graph, planning.plan_of(graph)
+        self.graph, self.plan = graph, graph_compilation.plan_of(graph)
         self.kernels: list[interface.KernelRecord] = []
         self.own: interface.KernelRecord | None = None
         self.lower_ms = self.native_ms = 0.0
@@ -106,5 +106,5 @@ def interpreter(name: str = "interpreted") -> Iterator[str]:
 def spread_loops(definition: nx.defn) -> list[Control]:
     """The loops of a definition's newest program whose turns may run on any thread."""
     program = max(definition._family.programs(), key=lambda program: program.made)
-    plans = planning.all_plans(program.executable.plan)
+    plans = graph_compilation.all_plans(program.executable.plan)
     return [loop for plan in plans for loop in plan.controls.values() if loop.independence and may_spread(loop)]

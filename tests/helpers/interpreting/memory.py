@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nxkernel.compilers.memory import bytes_of
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
 

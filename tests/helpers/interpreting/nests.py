@@ -17,8 +17,8 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy import cast, cast_number
-from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.loops import Op, Reduce, Section
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section
 from nxkernel.primitives import Spec
 
 from .memory import Address, Memory

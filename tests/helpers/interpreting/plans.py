@@ -10,16 +10,17 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy import cast_number
-from nxkernel.compilers import pieces, scalars
-from nxkernel.compilers.canonical import Bound
-from nxkernel.compilers.loops import Op
-from nxkernel.compilers.matmul import Matrix, Product
-from nxkernel.compilers.memory import bytes_of
-from nxkernel.compilers.nesting import extra_of
-from nxkernel.compilers.numba_cpu.spreading import may_spread
-from nxkernel.compilers.plan import Control, ElementStore, Plan, Scalar, Step, Whole
-from nxkernel.compilers.rooms import rooms, turn
-from nxkernel.compilers.scalars import Term
+from nxkernel.compilers.analysis import scalars
+from nxkernel.compilers.analysis.matrix_products import Matrix, Product
+from nxkernel.compilers.analysis.scalars import Term
+from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.loop_buffers import rooms, turn
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar, Step, Whole
+from nxkernel.compilers.schedule import piecewise_buffers
+from nxkernel.compilers.schedule.build_nest import extra_of
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.loop_nest import Op
 from nxkernel.graph.expr import Expr, at_line
 from nxkernel.primitives import Spec
 
@@ -153,7 +154,7 @@ class Scope:
         return np.asarray(fixed + sum(clamped))
 
     def _store(self, node: Expr, what: object) -> None:
-        (store,) = pieces.stores(node, in_place=True)
+        (store,) = piecewise_buffers.stores(node, in_place=True)
         terms = [Term(at.index, at.most, at.stride) for at in store.places]
         place, value = self._offset(store.offset, terms, what), self.value(store.value, what).reshape(())
         if store.combine == "add":

@@ -14,7 +14,7 @@ import numpy as np
 
 import nxkernel as nx
 from nxkernel import errors
-from nxkernel.defn.flow.unassigned import NxUnboundError
+from nxkernel.definitions.flow.values.unassigned_variables import NxUnboundError
 from random_numpy_source import inputs
 from random_numpy_source.writing import NOT_TAKEN, Program
 from sharing import COUNTS, on_threads

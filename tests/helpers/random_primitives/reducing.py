@@ -12,7 +12,7 @@ from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.graph.tracing import trace_body
 from nxkernel.graph.traverse import post_order
-from nxkernel.ops.dispatch import apply
+from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.primitives import Spec
 from random_primitives.cases import Case, case_of, compare, epsilon
 from random_primitives.references import compare_rows, held, numbers_of, reference_of, rows_of, sample, wide

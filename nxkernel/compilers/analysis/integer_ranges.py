@@ -1,0 +1,107 @@
+"""What whole numbers may be: intervals of single integers, so that indices that stay inside are not clamped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.compilers.analysis import scalars
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.intervals import RULES, Interval, of_node, turn_step
+
+#: More than any integer.
+UNKNOWN = 1 << 65
+
+
+def intervals(order: Iterable[Expr], known: Mapping[Expr, Interval]) -> dict[Expr, Interval]:
+    """The intervals of the single integers among nodes; those of which nothing is known are left out.
+
+    Parameters
+    ----------
+    order : iterable of Expr
+        Operands first.
+    known : mapping
+        Of parameters.
+    """
+    found: dict[Expr, Interval] = dict(known)
+    for node in order:
+        if node in found or not scalars.is_single(node) or not node.type.is_integer:
+            continue
+        interval = of_node(node, found.get)
+        if interval is not None:
+            found[node] = interval
+    return found
+
+
+_BY_NAME = {primitive.name: rule for primitive, rule in RULES.items()}
+
+
+def rule(name: str) -> Callable[..., Interval | None] | None:
+    """How the interval of a primitive of that name follows from those of its operands; None where nothing is known."""
+    return _BY_NAME.get(name)
+
+
+def of_parts(node: Expr, given: Mapping[Expr, Interval]) -> list[dict[Expr, Interval]]:
+    """For each part of a loop or choice the intervals of its parameters.
+
+    Parameters
+    ----------
+    node : Expr
+    given : mapping
+        The intervals of its operands.
+    """
+    if node.primitive is p.cond:
+        return [_passed(node.params[side], node.operands[1:], given) for side in ("then", "otherwise")]
+    condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
+    asked = _passed(condition, node.operands, given, start=count)
+    turned = _passed(body, node.operands, given, start=count)
+    limits = _limits(condition, asked)
+    for place in range(count):
+        first = given.get(node.operands[place])
+        by = turn_step(body, place)
+        if first is None or by is None:
+            continue
+        low, high = types.limits(node.operands[place].type)
+        if by == 0:
+            turned[body.parameters[place]] = asked[condition.parameters[place]] = first
+            continue
+        least, most = limits.get(place, (low, high))
+        inside = (first[0], most) if by > 0 else (least, first[1])
+        if inside[0] <= inside[1] and (most if by > 0 else least) not in (low, high):
+            turned[body.parameters[place]] = inside
+    return [asked, turned]
+
+
+def _passed(
+    graph: Graph, operands: Sequence[Expr], given: Mapping[Expr, Interval], start: int = 0
+) -> dict[Expr, Interval]:
+    pairs = zip(graph.parameters[start:], operands[start:], strict=True)
+    return {parameter: given[operand] for parameter, operand in pairs if operand in given}
+
+
+def _limits(condition: Graph, known: Mapping[Expr, Interval]) -> dict[int, Interval]:
+    """For parts of the state what the condition, where it holds, says of them."""
+    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
+    found: dict[int, Interval] = {}
+    todo = list(condition.outputs)
+    while todo:
+        node = todo.pop()
+        if node.primitive is p.logical_and:
+            todo += node.operands
+        elif node.primitive in _ORDER:
+            left, right = node.operands
+            up, strict = _ORDER[node.primitive]
+            for one, other, below in ((left, right, up), (right, left, not up)):
+                bound = intervals([other], known).get(other)
+                if one not in places or bound is None:
+                    continue
+                low, high = found.get(places[one], types.limits(one.type))
+                found[places[one]] = (
+                    (low, min(high, bound[1] - strict)) if below else (max(low, bound[0] + strict), high)
+                )
+    return found
+
+
+#: Whether what is on the left is the smaller one, and whether the two differ.
+_ORDER = {p.less: (True, 1), p.less_equal: (True, 0), p.greater: (False, 1), p.greater_equal: (False, 0)}

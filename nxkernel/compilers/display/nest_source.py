@@ -1,0 +1,263 @@
+"""A loop nest as Numba source: what the kernel does, in the words of somebody who would write it by hand.
+
+It is for reading, and it runs. Arrays are flat, and sizes, strides and constants are arguments, as they are in the
+kernel; vectors, tiles and masks, what becomes of NaN and of zero divisors, and roundings to half width, are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from nxkernel import types
+from nxkernel.compilers.display import operation_text
+from nxkernel.compilers.schedule.loop_nest import Nest, Op, Reduce, Section
+
+_START = {"sum": "0", "product": "1", "all": "True", "any": "False"}
+_UPDATE = {
+    "sum": "{0} += {1}",
+    "product": "{0} *= {1}",
+    "reduce_max": "{0} = max({0}, {1})",
+    "reduce_min": "{0} = min({0}, {1})",
+    "all": "{0} = {0} and {1}",
+    "any": "{0} = {0} or {1}",
+}
+_SIGN = {"argmax": ">", "argmin": "<"}
+#: Expressions up to this length stay inside the one that uses them.
+_INLINE = 44
+#: As much may stand in a statement that stores it.
+_STATEMENT = 88
+
+
+def render(nest: Nest) -> str:
+    """Python source for a nest.
+
+    Parameters
+    ----------
+    nest : Nest
+
+    Returns
+    -------
+    str
+        Imports, small functions that it calls, and a function decorated with ``numba.njit``.
+    """
+    return operation_text.with_definitions(_Renderer(nest).run())
+
+
+def names(nest: Nest) -> tuple[list[str], list[str]]:
+    """What the function's arguments are called: arrays, and then the words of a call's table in their order."""
+    arrays = [_buffer(number) for number in nest.memory]
+    words = []
+    for kind, number, axis in nest.words():
+        words.append(
+            {
+                "size": f"n{axis}",
+                "tiles": "tiles",
+                "block": "block",
+                "blocks": "blocks",
+                "step": "step",
+                "start": f"{_buffer(number)}_start",
+                "stride": f"{_buffer(number)}_{axis}",
+                "constant": f"c{number}",
+            }[kind]
+            + _part_name(nest, kind, number, axis)
+        )
+    return arrays, words
+
+
+def _part_name(nest: Nest, kind: str, number: int, part: int) -> str:
+    """What tells the two words of a complex constant from each other."""
+    if kind != "constant" or not nest.constants[number].is_complex:
+        return ""
+    return ("_real", "_imag")[part]
+
+
+def _buffer(number: int) -> str:
+    return "abdefgh"[number] if number < 7 else f"a{number}"
+
+
+def _room(type_: types.Type) -> str:
+    """The type of a row on the stack; half-width floats are held in single ones."""
+    return f"np.{types.compute_type(type_).dtype.name}"
+
+
+def _goes_back(nest: Nest, buffer: int) -> bool:
+    """Whether a nest comes to the same elements of a buffer more than once, apart from what is computed."""
+    return "0" in nest.buffers[buffer].strides
+
+
+class _Renderer:
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+        self.lines: list[str] = []
+        self.depth = 1
+        self.temporaries = 0
+        self.carried: list[int] = []
+        self.in_order = any(
+            _goes_back(nest, scatter.buffer) for section in nest.sections for scatter in section.scatters
+        )
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def run(self) -> str:
+        nest = self.nest
+        arrays, words = names(nest)
+        types_ = ", ".join(f"{_buffer(number)}: {nest.buffers[number].type}" for number in nest.memory)
+        notes = [f"    # {types_}; {self._vectors()}" if nest.outer + nest.inner else f"    # {types_}"]
+        if self.in_order:
+            notes.append("    # several elements may go to one place: the steps follow one another")
+        head = [
+            "@numba.njit(parallel=True)",
+            f"def {nest.kind}({', '.join([*arrays, *words])}):",
+            *notes,
+        ]
+        for axis in range(nest.outer):
+            self._loop(f"i{axis}", f"n{axis}", axis == 0)
+        if nest.split >= 0:
+            self._loop("block_number", "blocks", not nest.outer)
+        for row in range(len(nest.scratches)):
+            self.line(f"row{row} = np.empty(n{nest.outer + nest.inner - 1}, {_room(nest.scratches[row])})")
+        for section in nest.sections:
+            if section.level == "row":
+                self._section(section)
+            else:
+                self._full(section)
+        return "\n".join([*head, *self.lines, ""])
+
+    def _loop(self, name: str, span: str, parallel: bool) -> None:
+        self.line(f"for {name} in {'numba.prange' if parallel and not self.in_order else 'range'}({span}):")
+        self.depth += 1
+
+    def _vectors(self) -> str:
+        """What becomes of the lanes of vectors, in words."""
+        along = f"along {self._axis_name(self._lane_axis())}"
+        if not self.nest.tile:
+            return f"vectors run {along}"
+        rows, vectors, lanes = self.nest.tile
+        kept = f"{vectors} vector{'s' if vectors > 1 else ''} of {lanes} {along}"
+        if rows == 1:
+            return f"{kept} stay{'' if vectors > 1 else 's'} in registers"
+        return f"a tile of {rows} rows along {self._axis_name(self.nest.outer - 2)} x {kept} stays in registers"
+
+    def _axis_name(self, axis: int) -> str:
+        return f"i{axis}" if axis < self.nest.outer else f"j{axis}"
+
+    def _lane_axis(self) -> int:
+        return self.nest.outer - 1 if self.nest.lanes != "inner" else self.nest.outer + self.nest.inner - 1
+
+    def _full(self, section: Section) -> None:
+        nest, before = self.nest, self.depth
+        first = "block_number * block" if nest.split >= 0 else "0"
+        self.carried = [reduce.slot for reduce in section.reduces]
+        for reduce in section.reduces:
+            start = self._start(reduce, section)
+            if reduce.name in _SIGN:
+                self.line(f"s{reduce.slot}_best, s{reduce.slot} = {start}, {first}")
+            else:
+                self.line(f"s{reduce.slot} = {start}")
+        for axis in range(nest.outer, nest.outer + nest.inner):
+            stop = f"n{axis}"
+            span = stop
+            if nest.split == axis - nest.outer:
+                span = f"block_number * block, min({stop}, (block_number + 1) * block)"
+            elif nest.limits and axis == nest.outer + nest.inner - 1:
+                low, high = nest.limits
+                span = f"{'0' if low < 0 else f'max(s{low}, 0)'}, min(s{high}, {stop})"
+            self._loop(f"j{axis}", span, axis == 0 and not section.reduces)
+        self._section(section)
+        self.depth = before
+
+    def _start(self, reduce: Reduce, section: Section) -> str:
+        if reduce.name == "reduce":
+            return self._op(section.code[reduce.args[1]], (), ())
+        if reduce.name in _START:
+            return _START[reduce.name]
+        return operation_text.number(
+            types.least(reduce.type) if reduce.name.endswith("max") else types.greatest(reduce.type)
+        )
+
+    def _section(self, section: Section) -> None:
+        uses, split = [0] * len(section.code), self.nest.split >= 0
+        fed = [n for reduce in section.reduces for n in (reduce.args if reduce.name in _SIGN else reduce.args[:1])]
+        written = [n for pairs in (section.stores, section.keeps, section.scratches) for _, n in pairs]
+        scattered = [n for scatter in section.scatters for n in (scatter.value, scatter.offset)]
+        inside = [n for op in section.code for n in op.args]
+        for used in inside + fed + written + scattered:
+            uses[used] += 1
+        room = dict.fromkeys(range(len(section.code)), _STATEMENT) | dict.fromkeys(inside, _INLINE)
+        texts: list[str] = []
+        for number, op in enumerate(section.code):
+            text = self._op(op, section.code, texts)
+            plain = not uses[number] or text.isidentifier()
+            if not plain and (uses[number] > 1 or len(text) > room[number]):
+                name = f"t{self.temporaries}"
+                self.temporaries += 1
+                self.line(f"{name} = {text}")
+                text = name
+            texts.append(text)
+        for row, number in section.scratches:
+            self.line(f"row{row}[j{self._lane_axis()}] = {texts[number]}")
+        for buffer, number in section.stores:
+            place = self._place(buffer, *(["block_number * step"] if section.level == "row" and split else []))
+            self.line(f"{_buffer(buffer)}[{place}] = {texts[number]}")
+        for scatter in section.scatters:
+            sign = "=" if scatter.combine == "put" else "+="
+            place = self._place(scatter.buffer, texts[scatter.offset])
+            self.line(f"{_buffer(scatter.buffer)}[{place}] {sign} {texts[scatter.value]}")
+        for slot, number in section.keeps:
+            self.line(f"s{slot} = {texts[number]}")
+        for reduce in section.reduces:
+            self._update(reduce, section, texts)
+
+    def _update(self, reduce: Reduce, section: Section, texts: list[str]) -> None:
+        name, value = f"s{reduce.slot}", texts[reduce.args[0]]
+        if reduce.name == "reduce":
+            self.line(f"{name} = {value}")
+            return
+        if reduce.name not in _SIGN:
+            if reduce.name in ("all", "any"):
+                value = operation_text.grouped(operation_text.truth(value, section.code[reduce.args[0]]))
+            self.line(_UPDATE[reduce.name].format(name, value))
+            return
+        sign = _SIGN[reduce.name] + ("=" if reduce.extra == "high" else "")
+        self.line(f"if not ({value} {_opposite(sign)} {name}_best):")
+        self.depth += 1
+        self.line(f"{name}_best, {name} = {value}, {texts[reduce.args[1]]}")
+        self.depth -= 1
+
+    def _place(self, buffer: int, *further: str) -> str:
+        parts = []
+        access = self.nest.buffers[buffer]
+        if access.role == "index":
+            parts.append(f"{_buffer(buffer)}_start")
+        for axis, stride in enumerate(access.strides):
+            if stride == "m":
+                parts.append(f"{self._axis_name(axis)} * n{axis + 1}")
+            elif stride == "1":
+                parts.append(self._axis_name(axis))
+            elif stride == "2":
+                parts.append(f"2 * {self._axis_name(axis)}")
+            elif stride == "-":
+                parts.append(f"-{self._axis_name(axis)}")
+            elif stride == "s":
+                parts.append(f"{self._axis_name(axis)} * {_buffer(self.nest.mover(buffer))}_{axis}")
+        return " + ".join([*parts, *map(operation_text.term, further)]) or "0"
+
+    def _op(self, op: Op, code: Sequence[Op], texts: Sequence[str]) -> str:
+        given = [texts[number] for number in op.args]
+        leaf: dict[str, Callable[[], str]] = {
+            "const": lambda: f"complex(c{op.extra}_real, c{op.extra}_imag)" if op.type.is_complex else f"c{op.extra}",
+            "slot": lambda: f"s{op.extra}",
+            "carry": lambda: f"s{self.carried[op.extra]}",
+            "scratch": lambda: f"row{op.extra}[j{self._lane_axis()}]",
+            "index": lambda: self._place(op.extra),
+            "gather": lambda: f"{_buffer(op.extra)}[{self._place(op.extra, *given)}]",
+            "load": lambda: f"{_buffer(op.extra)}[{self._place(op.extra, *given)}]",
+        }
+        if op.name in leaf:
+            return leaf[op.name]()
+        return operation_text.phrase(op, given, [code[number] for number in op.args])
+
+
+def _opposite(sign: str) -> str:
+    return {">": "<=", "<": ">=", ">=": "<", "<=": ">"}[sign]

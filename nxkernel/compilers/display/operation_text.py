@@ -1,0 +1,267 @@
+"""How the instructions of a nest read in Python, and the small functions that such source needs beside NumPy's."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from nxkernel import types
+from nxkernel.backends.threefry import PARITY, ROTATIONS
+from nxkernel.compilers.schedule.loop_nest import Op
+from nxkernel.types import Type
+
+_INFIX = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "pow": "**", "bitwise_and": "&", "bitwise_or": "|",
+    "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "equal": "==", "not_equal": "!=", "greater": ">",
+    "less": "<", "greater_equal": ">=", "less_equal": "<=",
+}  # fmt: skip
+_MATH = (
+    "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+    "tanh", "asinh", "acosh", "atanh", "sqrt", "erf", "erfc", "atan2",
+)  # fmt: skip
+_COMPLEX_NAMES = {
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
+}  # fmt: skip
+#: Operands stand in braces by number, as they are; ``{bits}`` is the width of the type.
+_CALLS: dict[str, str] = {
+    "abs": "abs({0})",
+    "max": "max({0}, {1})",
+    "min": "min({0}, {1})",
+    "sign": "np.sign({0})",
+    "floor": "np.floor({0})",
+    "ceil": "np.ceil({0})",
+    "truncate": "np.trunc({0})",
+    "round": "math.copysign(np.floor(abs({0}) + 0.5), {0})",
+    "round_half_even": "np.rint({0})",
+    "is_nan": "np.isnan({0})",
+    "is_infinity": "np.isinf({0})",
+    "rsqrt": "1 / math.sqrt({0})",
+    "cbrt": "np.cbrt({0})",
+    "remainder": "math.fmod({0}, {1})",
+    "quotient": "quotient({0}, {1})",
+    "real": "{0}",
+    "stop_grad": "{0}",
+    "after": "{0}",
+    "conjugate": "{0}",
+    "phase": "math.atan2(0, {0})",
+    "erf_inv": "erf_inv({0})",
+    "complex": "complex({0}, {1})",
+    "population_count": "population_count({0}, {bits})",
+    "count_leading_zeros": "leading_zeros({0}, {bits})",
+    "threefry2x32": "threefry2x32({0}, {1}, {2}, {3})[{extra}]",
+}
+#: Where operands have to hold together.
+_FORMS: dict[str, str] = {
+    "negate": "-{0}",
+    "bitwise_not": "~{0}",
+    "imag": "0 * {0}",
+    "sigmoid": "1 / (1 + math.exp(-{0}))",
+}
+_SIGNED_FORMS = {"remainder": "{0} - quotient({0}, {1}) * {1}"}
+_UNSIGNED_FORMS = {"quotient": "{0} // {1}", "remainder": "{0} % {1}"}
+_COMPLEX_FORMS: dict[str, str] = {
+    "real": "{0}.real",
+    "imag": "{0}.imag",
+    "conjugate": "{0}.conjugate()",
+    "phase": "math.atan2({0}.imag, {0}.real)",
+    "rsqrt": "1 / np.sqrt({0})",
+    "sigmoid": "1 / (1 + np.exp(-{0}))",
+    "cbrt": "{0} ** (1 / 3)",
+}
+_COMPARISONS = ("==", "!=", ">", "<", ">=", "<=")
+_JOINS = {"logical_and": "and", "logical_or": "or", "logical_xor": "!="}
+#: Instructions that give truth values, which need no comparison with zero.
+_TRUTH = (
+    "equal", "not_equal", "greater", "less", "greater_equal", "less_equal", "logical_and", "logical_or", "logical_xor",
+    "logical_not", "is_nan", "is_infinity",
+)  # fmt: skip
+#: Instructions that wrap in narrow integers, where Python and Numba go on in wider ones.
+_WRAPPING = ("add", "subtract", "multiply", "pow", "negate", "left_shift", "bitwise_not")
+
+
+def phrase(op: Op, given: Sequence[str], operands: Sequence[Op]) -> str:
+    """An element-wise instruction as an expression.
+
+    Parameters
+    ----------
+    op : Op
+    given : sequence of str
+        The texts of its operands.
+    operands : sequence of Op
+        Their instructions.
+
+    Returns
+    -------
+    str
+    """
+    type_ = op.extra if isinstance(op.extra, Type) else op.type
+    if op.name in ("as_type", "bitcast"):
+        return _converted(op, given[0], type_)
+    text = _plain(op, given, operands, type_)
+    if op.name in _WRAPPING and op.type.is_integer and op.type.bits < 64 and op.type is not types.bool_:
+        return f"{dtype(op.type)}({text})"
+    return text
+
+
+def _plain(op: Op, given: Sequence[str], operands: Sequence[Op], type_: Type) -> str:
+    name, parts = op.name, [grouped(text) for text in given]
+    if name == "njit":
+        return f"{op.extra}({', '.join(given)})"
+    if name == "select":
+        return f"{parts[1]} if {truth(given[0], operands[0])} else {parts[2]}"
+    if name.startswith("logical_"):
+        facts = [truth(text, operand) for text, operand in zip(given, operands, strict=True)]
+        if name == "logical_not":
+            return f"not {grouped(facts[0])}" if operands[0].name in _TRUTH else f"{parts[0]} == 0"
+        return _joined(_JOINS[name], *facts)
+    if name in _INFIX:
+        return _joined(_INFIX[name], *given)
+    of_complex = type_.is_complex or op.type.is_complex
+    if name in _MATH:
+        return f"np.{_COMPLEX_NAMES.get(name, name)}({given[0]})" if of_complex else f"math.{name}({', '.join(given)})"
+    forms = dict(_FORMS)
+    if of_complex:
+        forms |= _COMPLEX_FORMS
+    elif op.type.is_integer:
+        forms |= _UNSIGNED_FORMS if op.type.kind == "u" else _SIGNED_FORMS
+    if name in forms:
+        return forms[name].format(*parts)
+    return _CALLS[name].format(*given, bits=type_.bits, extra=op.extra)
+
+
+def _joined(sign: str, left: str, right: str) -> str:
+    """Two operands about an operator, in brackets only where a reader needs them."""
+    inside = {"+": ("+-*/", "*/"), "-": ("+-*/", "*/"), "*": ("*", ""), "/": ("*", "")}
+    outer = ("+-*/", "+-*/") if sign in _COMPARISONS else inside.get(sign, ("", ""))
+    sides = [
+        text if _operator(text) and _operator(text) in signs else grouped(text)
+        for text, signs in zip((left, right), outer, strict=True)
+    ]
+    return f"{sides[0]} {sign} {sides[1]}"
+
+
+def _operator(text: str) -> str:
+    """The operator of a sum, difference, product or quotient; of anything else nothing."""
+    tree = ast.parse(text, mode="eval").body
+    if not isinstance(tree, ast.BinOp):
+        return ""
+    return {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}.get(type(tree.op), "")
+
+
+def _converted(op: Op, text: str, given: Type) -> str:
+    """A number, or its bits, as another type."""
+    if op.name == "as_type":
+        return f"{dtype(op.type)}({f'{grouped(text)}.real' if given.is_complex and not op.type.is_complex else text})"
+    if given is types.bf16:
+        text, given = f"bfloat16_bits({text})", types.u16
+    if op.type is types.bf16:
+        return f"bits_bfloat16(np.uint16({text}))"
+    return text if given is op.type else f"{dtype(given)}({text}).view({dtype(op.type)})"
+
+
+def truth(text: str, op: Op) -> str:
+    """What an instruction gives as a condition."""
+    return text if op.name in _TRUTH else f"{grouped(text)} != 0"
+
+
+def grouped(text: str) -> str:
+    """An expression in brackets, unless it holds together without."""
+    tree = ast.parse(text, mode="eval").body
+    whole = isinstance(tree, ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.Constant)
+    return text if whole else f"({text})"
+
+
+def term(text: str) -> str:
+    """An expression as a further term of a sum."""
+    return text if _operator(text) in ("+", "*") else grouped(text)
+
+
+def dtype(type_: Type) -> str:
+    """What makes a number of a type."""
+    if type_ is types.bool_:
+        return "bool"
+    return "bfloat16" if type_ is types.bf16 else f"np.{type_.dtype.name}"
+
+
+def number(value: float) -> str:
+    """A finite or infinite number."""
+    return str(value).replace("inf", "np.inf")
+
+
+def with_definitions(source: str) -> str:
+    """Source with the imports that it needs, and with those of :data:`FUNCTIONS` that it calls."""
+    called: list[str] = []
+    for name in reversed(FUNCTIONS):
+        if any(re.search(rf"\b{name}\(", text) for text in [source, *(FUNCTIONS[other] for other in called)]):
+            called.insert(0, name)
+    body = "\n\n".join(["", *(f"@numba.njit\n{FUNCTIONS[name]}" for name in called), source])
+    modules = {"math": "math", "numba": "numba", "np": "numpy as np"}
+    imports = [f"import {name}\n" for short, name in modules.items() if re.search(rf"\b{short}\.", body)]
+    return "".join(imports) + body
+
+
+#: Functions that neither `math` nor NumPy has; those that others call come first.
+FUNCTIONS: dict[str, str] = {
+    "quotient": '''\
+def quotient(a, b):
+    """Toward zero; 0 where the divisor is."""
+    if b == 0:
+        return 0 * a
+    whole = a // b
+    return whole + 1 if whole < 0 and whole * b != a else whole
+''',
+    "population_count": """\
+def population_count(x, bits):
+    count = 0
+    for place in range(bits):
+        count += (x >> place) & 1
+    return count
+""",
+    "leading_zeros": """\
+def leading_zeros(x, bits):
+    count = 0
+    while count < bits and not (x >> (bits - 1 - count)) & 1:
+        count += 1
+    return count
+""",
+    "erf_inv": '''\
+def erf_inv(y):
+    """Winitzki's approximation, then Newton's method."""
+    if abs(y) >= 1:
+        return y * np.inf
+    log = math.log((1 - y) * (1 + y))
+    half = 2 / (math.pi * 0.147) + log / 2
+    x = math.copysign(math.sqrt(max(math.sqrt(half * half - log / 0.147) - half, 0.0)), y)
+    for _ in range(3):
+        x -= (math.erf(x) - y) * math.sqrt(math.pi) / 2 * math.exp(x * x)
+    return x
+''',
+    "bfloat16": '''\
+def bfloat16(x):
+    """A float32 whose lower half is rounded off, to even."""
+    bits = int(np.float32(x).view(np.uint32))
+    return np.uint32((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).view(np.float32)
+''',
+    "bfloat16_bits": """\
+def bfloat16_bits(x):
+    return np.uint16(np.float32(x).view(np.uint32) >> 16)
+""",
+    "bits_bfloat16": """\
+def bits_bfloat16(bits):
+    return np.uint32(int(bits) << 16).view(np.float32)
+""",
+    "threefry2x32": f'''\
+def threefry2x32(k0, k1, x0, x1):
+    """Two words of random bits from a key and a counter, 20 rounds."""
+    keys = (np.int64(k0), np.int64(k1), np.int64(k0 ^ k1 ^ 0x{PARITY:X}))
+    first, second = (np.int64(x0) + keys[0]) & 0xFFFFFFFF, (np.int64(x1) + keys[1]) & 0xFFFFFFFF
+    for turn in range(1, {len(ROTATIONS) + 1}):
+        for bits in {ROTATIONS[0]} if turn % 2 else {ROTATIONS[1]}:
+            first = (first + second) & 0xFFFFFFFF
+            second = ((second << bits | second >> (32 - bits)) & 0xFFFFFFFF) ^ first
+        first = (first + keys[turn % 3]) & 0xFFFFFFFF
+        second = (second + keys[(turn + 1) % 3] + turn) & 0xFFFFFFFF
+    return np.uint32(first), np.uint32(second)
+''',
+}

@@ -1,0 +1,1 @@
+"""Loop nests to LLVM IR, and LLVM IR to object code."""

@@ -1,0 +1,432 @@
+"""Where the buffers of a nest are read and written: the table of a call, addresses, and vectors to and from memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from nxkernel.compilers.numba_cpu.codegen.complex import register_pairs
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Pair, Register
+from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
+from nxkernel.compilers.schedule import loop_nest
+from nxkernel.compilers.schedule.loop_nest import Nest, Op, Scatter, Section
+from nxkernel.types import Type
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a section's code stands: the mask and index of its lanes, and the indices of the serial axes.
+
+    In a flat nest ``rows`` has the index of the first lane along the first inner axis, and how much further each lane
+    is; ``columns`` has each lane's index along the last axis. In a tile ``row`` is the number of its row.
+    """
+
+    lanes: int
+    mask: Value | None
+    lane: Value | None
+    serial: dict[int, Value]
+    rows: tuple[Value, Value] | None = None
+    columns: Value | None = None
+    row: int = 0
+
+
+class Memory:
+    """Reads and writes the buffers of one nest with one builder.
+
+    Parameters
+    ----------
+    nest : Nest
+    emitter : Emitter
+        Writes conversions between registers and memory.
+    """
+
+    def __init__(self, nest: Nest, emitter: Emitter) -> None:
+        self.nest, self.e, self.b = nest, emitter, emitter.b
+        #: For the mask of some lanes that of all elements up to the last one, where vectors take every second element.
+        self.seconds: dict[Value, Value] = {}
+        #: What has been computed in a block for all buffers of the same strides.
+        self._offsets: dict[tuple, Value | None] = {}
+        self._outer: dict[int, Value | None] = {}
+        self._read_table()
+
+    def integer(self, number: int) -> Value:
+        """A constant of 64 bits."""
+        return self.b.constant("i64", number)
+
+    def word(self, position: int, element: str = "i64") -> Value:
+        """A word of the call's table."""
+        address = self.b.offset(Value("ptr", 1, "%table"), "i64", self.integer(position))
+        return self.b.load(element, address, invariant=True)
+
+    def _read_table(self) -> None:
+        self.pointers = {number: self.word(place, "ptr") for place, number in enumerate(self.nest.memory)}
+        self.sizes: list[Value] = []
+        self.words: dict[tuple[str, int, int], Value] = {}
+        self.constant_words: dict[int, int] = {}
+        for place, (kind, number, axis) in enumerate(self.nest.words(), start=len(self.pointers)):
+            if kind == "constant":
+                # Constants are read where they are used: as memory operands they take no register.
+                self.constant_words.setdefault(number, place)
+            elif kind == "size":
+                self.sizes.append(self.word(place))
+            elif kind == "failure":
+                self.e.failure = self.b.offset(Value("ptr", 1, "%table"), "i64", self.integer(place))
+            else:
+                self.words[kind, number, axis] = self.word(place)
+
+    def ranges(self) -> list[tuple[str, Value]]:
+        """What a step of the parallel range is made of, by name, with how many there are: the last runs fastest."""
+        b, nest = self.b, self.nest
+        parts = [(f"axis{axis}", self.sizes[axis]) for axis in self._serial_outer()]
+        if nest.split >= 0:
+            parts.append(("block", self.words["blocks", 0, 0]))
+        if nest.lanes == "outer":
+            wide = b.integer("add", self.sizes[nest.outer - 1], self.integer(loop_nest.COLUMNS - 1))
+            parts.append(("tile", b.integer("sdiv", wide, self.integer(loop_nest.COLUMNS))))
+        elif nest.tiled:
+            parts.append(("tile", self.words["tiles", 0, 0]))
+        return parts
+
+    def _serial_outer(self) -> range:
+        return range(self.nest.outer - (self.nest.lanes == "outer"))
+
+    def locate(self, position: Value) -> None:
+        """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
+        self.go_to(self.split(position, self.ranges()))
+
+    def go_to(self, found: dict[str, Value]) -> None:
+        """From outer indices, block and tile, by name, to addresses."""
+        self.block, self.tile = found.get("block"), found.get("tile")
+        outer = {axis: found[f"axis{axis}"] for axis in self._serial_outer()}
+        self.bases = self._moved_by(outer)
+        self._outer = {number: self._offset(number, outer) for number in self.nest.memory}
+
+    @property
+    def located(self) -> tuple[dict[int, Value], dict[int, Value | None]]:
+        """Where :meth:`locate` has put everything; what is set goes back there."""
+        return self.bases, self._outer
+
+    @located.setter
+    def located(self, found: tuple[dict[int, Value], dict[int, Value | None]]) -> None:
+        self.bases, self._outer = found
+
+    def split(self, position: Value, parts: list[tuple[str, Value]]) -> dict[str, Value]:
+        """An index for each part, by name, out of one index over all of them; the last part runs fastest."""
+        b, found, rest = self.b, {}, position
+        for place, (name, size) in reversed(list(enumerate(parts))):
+            if place == 0:
+                found[name] = rest
+            else:
+                found[name] = b.integer("urem", rest, size)
+                rest = b.integer("udiv", rest, size)
+        return found
+
+    def after(self, found: dict[str, Value], parts: list[tuple[str, Value]]) -> dict[str, Value]:
+        """The indices of the next step, by counting: a division takes longer than many a row."""
+        b, carry, following = self.b, self.integer(1), {}
+        for place, (name, size) in reversed(list(enumerate(parts))):
+            further = b.integer("add", found[name], carry)
+            if place == 0:
+                following[name] = further
+            else:
+                over = b.icmp("eq", further, size)
+                following[name] = b.select(over, self.integer(0), further)
+                carry = b.convert("zext", over, "i64")
+        return following
+
+    def _moved_by(self, indices: dict[int, Value]) -> dict[int, Value]:
+        """Where each buffer, and each running index, is at the indices of some axes, the others at their beginning."""
+        bases: dict[int, Value] = {}
+        for number, access in enumerate(self.nest.buffers):
+            start = self.words.get(("start", number, 0)) if access.role == "index" else self.pointers[number]
+            bases[number] = self._further(number, start, indices)
+        return bases
+
+    def _further(self, number: int, base: Value, indices: dict[int, Value]) -> Value:
+        """A base moved by the indices of axes."""
+        access, offset = self.nest.buffers[number], self._offset(number, indices)
+        if offset is None:
+            return base
+        if access.role == "index":
+            return self.b.integer("add", base, offset)
+        return self.b.offset(base, MEMORY[access.type], offset)
+
+    def _offset(self, number: int, indices: dict[int, Value]) -> Value | None:
+        """How far a buffer moves to the indices of axes, in elements; None where it stays."""
+        strides = self.nest.buffers[number].strides
+        moving = [(axis, index) for axis, index in indices.items() if strides[axis] != "0"]
+        place = (self.b.block, self.nest.mover(number), *moving)
+        if place not in self._offsets:
+            offset = None
+            for axis, index in moving:
+                offset = self._plus(offset, self._moved(number, axis, index))
+            self._offsets[place] = offset
+        return self._offsets[place]
+
+    def _along(self, number: int, base: Value, place: Place) -> Value:
+        """Where the lanes of a place are in a buffer that moves by one element from lane to lane.
+
+        All buffers of the same strides are as far from their beginnings, which stay in registers from row to row.
+        """
+        element, outer = MEMORY[self.nest.buffers[number].type], self._outer.get(number)
+        if outer is None or base is not self.bases[number]:
+            return self.b.offset(base, element, place.lane)
+        key = (self.b.block, outer, place.lane)
+        if key not in self._offsets:
+            self._offsets[key] = self.b.integer("add", outer, place.lane)
+        return self.b.offset(self.pointers[number], element, self._offsets[key])
+
+    def _plus(self, left: Value | None, right: Value) -> Value:
+        return right if left is None else self.b.integer("add", left, right)
+
+    def _stride(self, number: int, axis: int) -> Value:
+        return self.words["stride", self.nest.mover(number), axis]
+
+    def _moved(self, number: int, axis: int, index: Value) -> Value:
+        """How far a buffer has moved at an index of an axis, in elements."""
+        stride = self.nest.buffers[number].strides[axis]
+        if stride == "1":
+            return index
+        if stride == "-":
+            return self.b.integer("sub", self.integer(0), index)
+        step = self.integer(2) if stride == "2" else self._stride(number, axis)
+        return self.b.integer("mul", index, step)
+
+    def spread(self, place: Place) -> Place:
+        """In a flat nest, the row and column of each lane; the division of lanes is exact in a float, they are few."""
+        if not self.nest.flat:
+            return place
+        b, lanes, width = self.b, place.lanes, self.sizes[-1]
+        row = b.integer("sdiv", place.lane, width)
+        first = b.integer("sub", place.lane, b.integer("mul", row, width))
+        narrow = b.convert("trunc", width, "i32")
+        far = b.integer("add", b.splat(b.convert("trunc", first, "i32"), lanes), b.steps("i32", lanes))
+        inverse = b.fdiv(b.constant("float", 1), b.convert("sitofp", narrow, "float"))
+        middle = b.fadd(b.convert("sitofp", far, "float"), b.constant("float", 0.5, lanes))
+        more = b.convert("fptosi", b.fmul(middle, b.splat(inverse, lanes)), "i32")
+        column = b.integer("sub", far, b.integer("mul", more, b.splat(narrow, lanes)))
+        return dataclasses.replace(place, rows=(row, more), columns=column)
+
+    def lane_axis(self) -> int:
+        """The number of the axis that lanes run along."""
+        nest = self.nest
+        return nest.outer - 1 if nest.lanes != "inner" else nest.outer + nest.inner - 1
+
+    def _at(self, number: int, place: Place) -> Value:
+        """Where a buffer or a running index is at the serial indices of a place, before its lanes move."""
+        return self._further(number, self.bases[number], place.serial)
+
+    def _far(self, number: int, place: Place) -> Value:
+        """How far each lane has moved along the lane axis, in elements."""
+        b, axis = self.b, self.lane_axis()
+        if self.nest.flat:
+            return self._far_flat(number, place)
+        index = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
+        if self.nest.buffers[number].strides[axis] == "2":
+            return b.integer("mul", index, b.constant("i64", 2, place.lanes))
+        return b.integer("mul", index, b.splat(self._stride(number, axis), place.lanes))
+
+    def _far_flat(self, number: int, place: Place) -> Value:
+        b, (across, along) = self.b, self.nest.buffers[number].strides[-2:]
+        axis, (row, more) = self.lane_axis(), place.rows
+        if (across, along) == ("0", "1"):
+            return place.columns
+        moved = b.constant("i64", 0, place.lanes)
+        if along != "0":
+            moved = b.convert("sext", place.columns, "i64")
+        if along == "s":
+            moved = b.integer("mul", moved, b.splat(self._stride(number, axis), place.lanes))
+        if across == "s":
+            step = self._stride(number, axis - 1)
+            rows = b.integer("add", b.splat(row, place.lanes), b.convert("sext", more, "i64"))
+            moved = b.integer("add", moved, b.integer("mul", rows, b.splat(step, place.lanes)))
+        return moved
+
+    def _moves(self, number: int, place: Place) -> str:
+        """How a buffer moves along the lanes of a place."""
+        strides = self.nest.buffers[number].strides
+        if place.lane is None:
+            return "0"
+        if self.nest.flat and strides[-2:] not in ("m1", "00"):
+            return "s"
+        return strides[self.lane_axis()]
+
+    def load(self, op: Op, values: list[Register], place: Place) -> Register:
+        """What a load instruction gives."""
+        b, number = self.b, op.extra
+        element = MEMORY[op.type]
+        base = self._at(number, place)
+        moves = self._moves(number, place)
+        if op.name == "gather" and place.lanes > 1:
+            value = self._gathered(op, base, self.added(values[op.args[0]], number, place), place)
+            return self.e.from_memory(value, op.type)
+        if op.args:
+            base = b.offset(base, element, b.extract(values[op.args[0]], 0))
+        if moves == "0":
+            one = register_pairs.load_one(b, op.type, base) if op.type.is_complex else b.load(element, base)
+            return self.e.splat(self.e.from_memory(one, op.type), place.lanes)
+        if moves == "1":
+            at = b.offset(base, element, place.lane) if op.args else self._along(number, base, place)
+            value = self._run(op.type, at, place)
+        elif moves == "-":
+            value = self._turned(self._run(op.type, self._last(base, element, place), self._backwards(place)))
+        elif moves == "2" and not op.type.is_complex:
+            value = self._every_second(element, b.offset(base, element, self._twice(place.lane)), place)
+        elif self._by_lanes(op.type, place):
+            value = Value(element, place.lanes, "poison")
+            for lane, address in enumerate(self._lane_addresses(number, element, base, place)):
+                value = b.insert(value, b.load(element, address), lane)
+        else:
+            value = self._gathered(op, base, self._far(number, place), place)
+        return self.e.from_memory(value, op.type)
+
+    def _by_lanes(self, type_: Type, place: Place) -> bool:
+        """Whether lanes that are some elements apart are read and written one by one: faster than by one instruction.
+
+        Measured on Zen 4, where a gather takes two to three times as long as its loads, and a scatter more.
+        """
+        return place.mask is None and place.lanes > 1 and not type_.is_complex and not self.nest.flat
+
+    def _lane_addresses(self, number: int, element: str, base: Value, place: Place) -> list[Value]:
+        """Where each lane is in a buffer that moves by a stride along the lanes."""
+        b, axis = self.b, self.lane_axis()
+        doubled = self.nest.buffers[number].strides[axis] == "2"
+        step = self.integer(2) if doubled else self._stride(number, axis)
+        found = [b.offset(base, element, b.integer("mul", place.lane, step))]
+        while len(found) < place.lanes:
+            found.append(b.offset(found[-1], element, step))
+        return found
+
+    def _twice(self, index: Value) -> Value:
+        return self.b.integer("add", index, index)
+
+    def _every_second(self, element: str, address: Value, place: Place) -> Value:
+        """Every second element; what lies between them is read along, but nothing after the last one."""
+        b, lanes = self.b, place.lanes
+        if lanes == 1:
+            return b.load(element, address)
+        if place.mask is None:
+            mask = Value("i1", 2 * lanes, "<" + ", ".join(["i1 true"] * (2 * lanes - 1) + ["i1 false"]) + ">")
+        else:
+            mask = self.seconds[place.mask]
+        return b.shuffle(b.masked_load(element, address, mask), list(range(0, 2 * lanes, 2)))
+
+    def _gathered(self, op: Op, base: Value, index: Value, place: Place) -> Register:
+        """Elements at an index for each lane."""
+        if op.type.is_complex:
+            return register_pairs.gather(self.b, op.type, base, index, self._some(place))
+        return self.b.gather(MEMORY[op.type], base, index, self._some(place))
+
+    def added(self, index: Value, number: int, place: Place) -> Value:
+        """A computed index for each lane, and what a buffer moves along the lanes besides."""
+        b, moves = self.b, self._moves(number, place)
+        if moves == "0":
+            return index
+        if moves in "s2":
+            return b.integer("add", index, b.convert("sext", self._far(number, place), "i64"))
+        lane = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
+        return b.integer("add" if moves == "1" else "sub", index, lane)
+
+    def _run(self, type_: Type, address: Value, place: Place) -> Register:
+        """Consecutive elements of a type."""
+        if type_.is_complex:
+            return register_pairs.load(self.b, type_, address, place.lanes, place.mask)
+        return self.consecutive(MEMORY[type_], address, place)
+
+    def consecutive(self, element: str, address: Value, place: Place) -> Value:
+        """Consecutive elements, as many as there are lanes."""
+        if place.mask is None:
+            return self.b.load(element, address, lanes=place.lanes)
+        return self.b.masked_load(element, address, place.mask)
+
+    def _turned(self, value: Register) -> Register:
+        """The lanes in the opposite order."""
+        return register_pairs.each(lambda part: self.b.shuffle(part, list(range(part.lanes - 1, -1, -1))), value)
+
+    def _backwards(self, place: Place) -> Place:
+        """A place whose mask is for lanes in the opposite order."""
+        return place if place.mask is None else dataclasses.replace(place, mask=self._turned(place.mask))
+
+    def _last(self, base: Value, element: str, place: Place) -> Value:
+        """The address of the last lane of a buffer that is walked backwards."""
+        far = self.b.integer("add", place.lane, self.integer(place.lanes - 1))
+        return self.b.offset(base, element, self.b.integer("sub", self.integer(0), far))
+
+    def _some(self, place: Place) -> Value:
+        """The mask of a place; all lanes where it has none."""
+        return place.mask if place.mask is not None else self.b.constant("i1", 1, place.lanes)
+
+    def index(self, op: Op, place: Place) -> Value:
+        """What an index instruction gives: where each lane is along an axis."""
+        b, lanes, number = self.b, place.lanes, op.extra
+        value = self._at(number, place)
+        moves = self._moves(number, place)
+        if moves == "s":
+            far = b.convert("sext", self._far(number, place), "i64")
+            return b.convert("trunc", b.integer("add", b.splat(value, lanes), far), REGISTER[op.type])
+        if moves in "1-":
+            value = b.integer("add" if moves == "1" else "sub", value, place.lane)
+        value = b.splat(b.convert("trunc", value, REGISTER[op.type]), lanes)
+        if moves == "0":
+            return value
+        return b.integer("add" if moves == "1" else "sub", value, b.steps(value.element, lanes))
+
+    def stores(self, section: Section, values: list[Register], place: Place) -> None:
+        """Write what a section stores."""
+        b, nest = self.b, self.nest
+        for number, source in section.stores:
+            access = nest.buffers[number]
+            element = MEMORY[access.type]
+            value = self.e.to_memory(values[source], access.type)
+            base = self._at(number, place)
+            if section.level == "row" and nest.split >= 0:
+                base = b.offset(base, element, b.integer("mul", self.block, self.words["step", 0, 0]))
+            self._store(value, number, base, place)
+        for scatter in section.scatters:
+            self._scatter(scatter, values, place)
+
+    def _store(self, value: Register, number: int, base: Value, place: Place) -> None:
+        """Write a value from where a buffer is at the serial indices of a place."""
+        b, type_, moves = self.b, self.nest.buffers[number].type, self._moves(number, place)
+        if moves == "0":
+            self._write(register_pairs.each(lambda part: b.extract(part, 0), value), base, None)
+        elif moves == "1":
+            self._write(value, self._along(number, base, place), place.mask)
+        elif moves == "-":
+            self._write(self._turned(value), self._last(base, MEMORY[type_], place), self._backwards(place).mask)
+        elif self._by_lanes(type_, place):
+            for lane, address in enumerate(self._lane_addresses(number, MEMORY[type_], base, place)):
+                b.store(b.extract(value, lane), address)
+        else:
+            self._spread(value, type_, base, self._far(number, place), place)
+
+    def _spread(self, value: Register, type_: Type, base: Value, index: Value, place: Place) -> None:
+        """Write each lane to an index of its own; the last one wins."""
+        if isinstance(value, Pair):
+            register_pairs.scatter(self.b, type_, value, base, index, self._some(place))
+        else:
+            self.b.scatter(value, base, index, self._some(place))
+
+    def _scatter(self, scatter: Scatter, values: list[Register], place: Place) -> None:
+        """Write at a computed place; what is added to is read first."""
+        b, number = self.b, scatter.buffer
+        type_, value = self.nest.buffers[number].type, values[scatter.value]
+        if scatter.combine == "add":
+            there = self.load(Op("load", type_, (scatter.offset,), number), values, place)
+            value = self.e.apply("add", type_, [there, value], None)
+        value = self.e.to_memory(value, type_)
+        base = self._at(number, place)
+        if scatter.lanes and place.lanes > 1:
+            self._spread(value, type_, base, self.added(values[scatter.offset], number, place), place)
+        else:
+            offset = b.extract(values[scatter.offset], 0)
+            self._store(value, number, b.offset(base, MEMORY[type_], offset), place)
+
+    def _write(self, value: Register, address: Value, mask: Value | None) -> None:
+        """Write consecutive elements."""
+        if isinstance(value, Pair):
+            register_pairs.store(self.b, value, address, mask)
+        else:
+            self.b.masked_store(value, address, mask)

@@ -1,0 +1,1 @@
+"""Complex numbers as LLVM IR: pairs of real values, and arithmetic with them."""

@@ -1,0 +1,122 @@
+"""Elementary functions as LLVM IR on any number of lanes, within 2 units in the last place.
+
+`FUNCTIONS` says which there are; `define` puts one into a module. They are free of branches (but for rare operands), so
+that they stay in vector registers, and every lane computes the same bits whatever the number of lanes.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+
+from nxkernel.compilers.numba_cpu.codegen.elementary import (
+    exponential,
+    inverse,
+    logarithm,
+    powers,
+    rounding,
+    special,
+    trigonometric,
+)
+from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import Lanes
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value, suffix, vector
+
+_WRITTEN: dict[str, Callable[..., Lanes]] = {
+    "exp": exponential.exp,
+    "exp2": exponential.exp2,
+    "expm1": exponential.expm1,
+    "sigmoid": exponential.sigmoid,
+    "sinh": exponential.sinh,
+    "cosh": exponential.cosh,
+    "tanh": exponential.tanh,
+    "log": logarithm.log,
+    "log1p": logarithm.log1p,
+    "log2": logarithm.log2,
+    "log10": logarithm.log10,
+    "asinh": logarithm.asinh,
+    "acosh": logarithm.acosh,
+    "atanh": logarithm.atanh,
+    "sin": trigonometric.sin,
+    "cos": trigonometric.cos,
+    "tan": trigonometric.tan,
+    "asin": inverse.asin,
+    "acos": inverse.acos,
+    "atan": inverse.atan,
+    "atan2": inverse.atan2,
+    "pow": powers.pow,
+    "sqrt": powers.sqrt,
+    "rsqrt": powers.rsqrt,
+    "cbrt": powers.cbrt,
+    "erf": special.erf,
+    "erfc": special.erfc,
+    "erf_inv": special.erf_inv,
+    "floor": rounding.floor,
+    "ceil": rounding.ceil,
+    "trunc": rounding.trunc,
+    "rint": rounding.rint,
+    "round": rounding.round,
+    "fmod": rounding.fmod,
+}
+
+
+def _emitter(function: Callable[..., Lanes]) -> Callable[..., Value]:
+    @functools.wraps(function)
+    def emit(b: Builder, *values: Value) -> Value:
+        return function(*(Lanes(b, value) for value in values)).value
+
+    return emit
+
+
+#: By name, what writes the instructions of a function of values of the type "float" or "double": ``emit(b, *values)``.
+FUNCTIONS: dict[str, Callable[..., Value]] = {name: _emitter(function) for name, function in _WRITTEN.items()}
+#: By name, how many operands a function takes.
+ARITY = {name: len(inspect.signature(function).parameters) for name, function in _WRITTEN.items()}
+
+
+@functools.cache
+def _define(name: str, element: str, lanes: int, inline: bool) -> tuple[str, Module]:
+    """The symbol of a function and a module that holds it alone, with what it calls."""
+    module, kind = Module(), vector(element, lanes)
+    symbol = f"nx.{name}.{suffix(element, lanes)}"
+    operands = [Value(element, lanes, f"%x{place}") for place in range(ARITY[name])]
+    b = Builder(
+        module,
+        symbol,
+        kind,
+        [(operand.text[1:], kind) for operand in operands],
+        linkage="internal",
+        attributes=f"{'alwaysinline' if inline else 'noinline'} nounwind willreturn readnone",
+    )
+    b.do(f"ret {FUNCTIONS[name](b, *operands)}")
+    b.finish()
+    return symbol, module
+
+
+def define(module: Module, name: str, element: str, lanes: int, *, inline: bool = True) -> str:
+    """Add a function to a module, unless it is there.
+
+    Parameters
+    ----------
+    module : Module
+        Where it will be called.
+    name : str
+        One of `FUNCTIONS`.
+    element : str
+        The type of operands and result, "float" or "double".
+    lanes : int
+        How many numbers it takes at once; 1 makes it scalar.
+    inline : bool
+        Whether calls are to be replaced by its body, or all go to one copy. The first definition in a module decides.
+
+    Returns
+    -------
+    str
+        The symbol to call.
+    """
+    symbol, alone = _define(name, element, lanes, inline)
+    if symbol not in module.defined:
+        module.functions += [text for text in alone.functions if text not in module.functions]
+        module.declarations.update(alone.declarations)
+        module.defined |= alone.defined
+    return symbol

@@ -1,0 +1,300 @@
+"""The notation in which the elementary functions are written: operators on vectors of a fixed number of lanes.
+
+A `Lanes` pairs a value of the program under construction with the builder that extends it, so that a formula
+reads as the maths. Nothing here is marked ``contract``: a product and a sum are two roundings and `fma` is one,
+whatever surrounds the function and however many lanes it has. Every number of lanes gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from nxkernel.compilers.numba_cpu.codegen.fused_multiply_add import fused
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Module, Value
+
+
+@dataclass(frozen=True)
+class Format:
+    """A binary interchange format of IEEE 754, and what C calls its functions."""
+
+    #: LLVM's name of the integer of equal width.
+    integer: str
+    #: Bits of the significand that are stored.
+    digits: int
+    #: What is added to an exponent to store it.
+    bias: int
+    #: What the C library appends to a function's name.
+    suffix: str
+
+    @property
+    def width(self) -> int:
+        """Bits of an element."""
+        return 32 if self.integer == "i32" else 64
+
+    @property
+    def sign(self) -> int:
+        """The bits of the sign alone."""
+        return 1 << (self.width - 1)
+
+    @property
+    def infinity(self) -> int:
+        """The bits of infinity."""
+        return (2 * self.bias + 1) << self.digits
+
+    @property
+    def smallest_normal(self) -> float:
+        """The smallest number of full precision."""
+        return 2.0 ** (1 - self.bias)
+
+    @property
+    def shifter(self) -> float:
+        """A number whose unit in the last place is 1: adding it rounds to an integer, half to even."""
+        return 1.5 * 2.0**self.digits
+
+
+FORMATS = {"float": Format("i32", 23, 127, "f"), "double": Format("i64", 52, 1023, "")}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Lanes:
+    """A vector of floats, integers or truth values with operators.
+
+    Comparisons of floats are false for NaN, and ``!=`` is its negation of ``==``; those of integers are signed.
+    ``>>`` shifts zeros in. A Python number stands for itself in every lane.
+    """
+
+    b: Builder
+    value: Value
+
+    @property
+    def element(self) -> str:
+        """LLVM's name of the type of one lane."""
+        return self.value.element
+
+    @property
+    def format(self) -> Format:
+        """The format of a vector of floats."""
+        return FORMATS[self.element]
+
+    def made(self, value: Value) -> Lanes:
+        """What operators give of this: a value of the program, with the same operators."""
+        return Lanes(self.b, value)
+
+    def constant(self, number: float) -> Lanes:
+        """A number in every lane, of this vector's type."""
+        return self.made(self.b.constant(self.element, number, self.value.lanes))
+
+    def _lift(self, other: Lanes | float) -> Lanes:
+        return other if isinstance(other, Lanes) else self.constant(other)
+
+    def _compute(self, instruction: str, other: Lanes | float) -> Lanes:
+        return self.made(self.b.integer(instruction, self.value, self._lift(other).value))
+
+    def _compare(self, predicate: str, other: Lanes | float) -> Lanes:
+        other = self._lift(other)
+        if self.element in FORMATS:
+            ordered = "une" if predicate == "ne" else "o" + predicate
+            return self.made(self.b.fcmp(ordered, self.value, other.value))
+        signed = predicate if predicate in ("eq", "ne") else "s" + predicate
+        return self.made(self.b.icmp(signed, self.value, other.value))
+
+    def __add__(self, other: Lanes | float) -> Lanes:
+        return self._compute("fadd" if self.element in FORMATS else "add", other)
+
+    def __radd__(self, other: float) -> Lanes:
+        return self._lift(other) + self
+
+    def __sub__(self, other: Lanes | float) -> Lanes:
+        return self._compute("fsub" if self.element in FORMATS else "sub", other)
+
+    def __rsub__(self, other: float) -> Lanes:
+        return self._lift(other) - self
+
+    def __mul__(self, other: Lanes | float) -> Lanes:
+        return self._compute("fmul" if self.element in FORMATS else "mul", other)
+
+    def __rmul__(self, other: float) -> Lanes:
+        return self._lift(other) * self
+
+    def __truediv__(self, other: Lanes | float) -> Lanes:
+        return self._compute("fdiv", other)
+
+    def __rtruediv__(self, other: float) -> Lanes:
+        return self._lift(other) / self
+
+    def __neg__(self) -> Lanes:
+        return self.made(self.b.fneg(self.value))
+
+    def __abs__(self) -> Lanes:
+        return self.intrinsic("fabs")
+
+    def __and__(self, other: Lanes | int) -> Lanes:
+        return self._compute("and", other)
+
+    def __or__(self, other: Lanes | int) -> Lanes:
+        return self._compute("or", other)
+
+    def __xor__(self, other: Lanes | int) -> Lanes:
+        return self._compute("xor", other)
+
+    def __invert__(self) -> Lanes:
+        return self ^ (1 if self.element == "i1" else -1)
+
+    def __lshift__(self, other: int) -> Lanes:
+        return self._compute("shl", other)
+
+    def __rshift__(self, other: int) -> Lanes:
+        return self._compute("lshr", other)
+
+    def __lt__(self, other: Lanes | float) -> Lanes:
+        return self._compare("lt", other)
+
+    def __le__(self, other: Lanes | float) -> Lanes:
+        return self._compare("le", other)
+
+    def __gt__(self, other: Lanes | float) -> Lanes:
+        return self._compare("gt", other)
+
+    def __ge__(self, other: Lanes | float) -> Lanes:
+        return self._compare("ge", other)
+
+    def __eq__(self, other: Lanes | float) -> Lanes:  # type: ignore[override]
+        return self._compare("eq", other)
+
+    def __ne__(self, other: Lanes | float) -> Lanes:  # type: ignore[override]
+        return self._compare("ne", other)
+
+    def intrinsic(self, name: str, *others: Lanes | float) -> Lanes:
+        """Call one of LLVM's intrinsics on operands of this type."""
+        return self.made(self.b.intrinsic(name, self.value, *(self._lift(other).value for other in others)))
+
+    def bits(self) -> Lanes:
+        """The bits of floats, as integers of equal width."""
+        return self.made(self.b.bitcast(self.value, self.format.integer))
+
+    def floats(self) -> Lanes:
+        """The floats that have these bits."""
+        element = "float" if self.element == "i32" else "double"
+        return self.made(self.b.bitcast(self.value, element))
+
+    def choose(self, then: Lanes | float, otherwise: Lanes | float) -> Lanes:
+        """One of two values where this is truth, lane by lane; at least one of them is a `Lanes`."""
+        like = then if isinstance(then, Lanes) else otherwise
+        return like.made(self.b.select(self.value, like._lift(then).value, like._lift(otherwise).value))
+
+    def copysign(self, other: Lanes) -> Lanes:
+        """The magnitude of this and the sign of another."""
+        return self.intrinsic("copysign", other)
+
+    def at_most(self, limit: float) -> Lanes:
+        """The smaller of this and a bound; NaN stays."""
+        return where(self > limit, limit, self)
+
+    def at_least(self, limit: float) -> Lanes:
+        """The greater of this and a bound; NaN stays."""
+        return where(self < limit, limit, self)
+
+
+def fma(left: Lanes | float, right: Lanes | float, third: Lanes | float) -> Lanes:
+    """``left * right + third`` with one rounding; at least one operand is a `Lanes`."""
+    like = next(operand for operand in (left, right, third) if isinstance(operand, Lanes))
+    return like.made(fused(like.b, like._lift(left).value, like._lift(right).value, like._lift(third).value))
+
+
+def where(condition: Lanes, then: Lanes | float, otherwise: Lanes | float) -> Lanes:
+    """Lane by lane, one of two values, at least one of which is a `Lanes`."""
+    return condition.choose(then, otherwise)
+
+
+def polynomial(x: Lanes, coefficients: Sequence[float]) -> Lanes:
+    """A polynomial by Horner's rule, the constant coefficient first."""
+    *rest, first = coefficients
+    result = x.constant(first)
+    for coefficient in reversed(rest):
+        result = fma(result, x, coefficient)
+    return result
+
+
+def fast_two_sum(large: Lanes, small: Lanes) -> tuple[Lanes, Lanes]:
+    """The rounded sum and its error, exactly, if the first operand is zero or not the smaller (Dekker 1971)."""
+    total = large + small
+    return total, small - (total - large)
+
+
+def two_sum(left: Lanes, right: Lanes) -> tuple[Lanes, Lanes]:
+    """The rounded sum and its error, exactly (Knuth 1969)."""
+    total = left + right
+    shift = total - left
+    return total, (left - (total - shift)) + (right - shift)
+
+
+def two_product(left: Lanes, right: Lanes | float) -> tuple[Lanes, Lanes]:
+    """The rounded product and its error, exactly."""
+    product = left * right
+    return product, fma(left, right, -product)
+
+
+def by_lane(function: str | Callable[[Module], str], mask: Lanes, otherwise: Lanes, *operands: Lanes) -> Lanes:
+    """A function of single numbers where `mask` is set, and `otherwise` in the other lanes.
+
+    For the rare operands that the vector code cannot take: unless some lane is set, this costs a branch.
+
+    Parameters
+    ----------
+    function : str or callable
+        Its name in the C library, such as ``sinf``; or what puts one of ours into a module and gives its name there.
+    mask : Lanes
+        Which lanes need it.
+    otherwise : Lanes
+        The result of the other lanes.
+    *operands : Lanes
+        What the function takes.
+
+    Returns
+    -------
+    Lanes
+        The result of every lane.
+    """
+    b, value = otherwise.b, otherwise.value
+    name = _rare(b, function, value, len(operands))
+    rare, done, entry = b.label("rare"), b.label("common"), b.block
+    b.branch_if(b.any(mask.value), rare, done)
+    b.start(rare)
+    safe = [where(mask, operand, 1.0).value for operand in operands]
+    result = b.select(mask.value, b.call(name, value.element, value.lanes, *safe), value)
+    b.branch(done)
+    b.start(done)
+    phi = b.phi(value.element, value.lanes)
+    phi.add(value, entry)
+    phi.add(result, rare)
+    return Lanes(b, phi.value)
+
+
+def _rare(b: Builder, function: str | Callable[[Module], str], like: Value, arity: int) -> str:
+    """Define, once, the loop over lanes that calls a scalar function; marked cold, so that it stays out of the way."""
+    parameters = [Value(like.element, like.lanes, f"%x{place}") for place in range(arity)]
+    attributes = "cold nounwind willreturn readnone"
+    if isinstance(function, str):
+        b.module.declare(function, like.element, [like.element] * arity, attributes)
+    else:
+        function = function(b.module)
+    if like.lanes == 1:
+        return function
+    name = f"nx.rare.{function}.{like.lanes}"
+    if name not in b.module.defined:
+        inner = Builder(
+            b.module,
+            name,
+            like.type,
+            [(parameter.text[1:], parameter.type) for parameter in parameters],
+            linkage="internal",
+            attributes=f"noinline {attributes}",
+        )
+        first, last, step = (inner.constant("i64", number) for number in (0, like.lanes, 1))
+        loop = Loop(inner, first, last, step, parameters[:1])
+        scalars = [inner.extract(parameter, loop.index) for parameter in parameters]
+        (result,) = loop.end(inner.insert(loop.values[0], inner.call(function, like.element, 1, *scalars), loop.index))
+        inner.do(f"ret {result}")
+        inner.finish()
+    return name

@@ -1,0 +1,75 @@
+"""Kernels that become part of a loop: their ranges are short, and what they read has often just been written."""
+
+from __future__ import annotations
+
+from nxkernel.compilers.numba_cpu.codegen import lower_nest as large
+from nxkernel.compilers.numba_cpu.codegen.buffer_access import Place
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Loop, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.reductions import Accumulator
+from nxkernel.compilers.numba_cpu.codegen.row_reductions import suits
+from nxkernel.compilers.schedule.loop_nest import Nest, Section
+
+#: Instructions in a section up to which its code is written for every part of a vector.
+OFTEN = 24
+
+
+def lower(nest: Nest) -> Module:
+    """The module that defines the kernel of a nest, under the nest's key, as it is best in a loop."""
+    return large.lower(nest) if nest.lanes != "inner" or suits(nest) else _Small(nest).run()
+
+
+class _Small(large.Lowering):
+    """Runs over a range by vectors, by parts of a vector, and by single elements, without a mask.
+
+    What the turn before has just written is forwarded to a load of the same bytes, while a load that takes others
+    too, and one near a vector that was written with a mask, waits until all is in the cache.
+    """
+
+    def _full_inner(self, section: Section) -> None:
+        plain = not section.scratches and self._is_short(section) and len(section.code) <= OFTEN
+        if not plain or self.nest.inner > 1:
+            super()._full_inner(section)
+            return
+        b, (first, stop) = self.b, self._bounds(0)
+        wide, one = self._lanes(section, wide=bool(section.reduces)), self._lanes(section, wide=False)
+        kinds = [(reduce, large.index_type(section, reduce)) for reduce in section.reduces]
+        accumulators = [Accumulator(self.e, reduce, wide, index) for reduce, index in kinds]
+        held = [accumulator.start() for accumulator in accumulators]
+        length = most = b.intrinsic("smax", b.integer("sub", stop, first), self.integer(0))
+        if section.reduces:
+            # The last element is often the newest one.
+            widths = [wide, max(one // 2, 1)]
+            most = b.intrinsic("smax", b.integer("sub", length, self.integer(1)), self.integer(0))
+        else:
+            widths = [one >> k for k in range(one.bit_length() - 1)]
+        begin = first
+        for lanes in dict.fromkeys([*widths, 1]):
+            edge = b.integer("and", most, self.integer(-lanes)) if lanes > 1 else length
+            edge = b.integer("add", first, edge)
+            held = [a.narrowed(values, lanes) for a, values in zip(accumulators, held, strict=True)]
+            held = self._by(lanes, section, accumulators, begin, edge, held)
+            begin = edge
+        for accumulator, values in zip(accumulators, held, strict=True):
+            self.slots[accumulator.reduce.slot] = accumulator.lanewise(values, first)
+
+    def _by(
+        self,
+        lanes: int,
+        section: Section,
+        accumulators: list[Accumulator],
+        begin: Value,
+        edge: Value,
+        held: list[list[Value]],
+    ) -> list[list[Value]]:
+        """Run over whole vectors of so many lanes; what is held then."""
+        loop = Loop(self.b, begin, edge, self.integer(lanes), [value for values in held for value in values])
+        place = Place(lanes, None, loop.index, {})
+        values = self._code(section, place)
+        self.m.stores(section, values, place)
+        following, rest = [], loop.values
+        for accumulator in accumulators:
+            mine, rest = rest[: accumulator.width], rest[accumulator.width :]
+            fed = [values[number] for number in accumulator.reduce.args]
+            following += accumulator.step(mine, fed, None)
+        after = iter(loop.end(*following))
+        return [[next(after) for _ in values] for values in held]

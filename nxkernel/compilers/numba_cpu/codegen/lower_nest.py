@@ -1,0 +1,397 @@
+"""From a loop nest to the LLVM IR of its kernel.
+
+A kernel is ``void kernel(ptr args, ptr dims, ptr steps, ptr table)``, the form that Numba's thread pool calls: it runs
+the steps ``args[0]`` to ``args[0] + dims[0]`` of the nest's parallel range. The table has the addresses of the buffers
+and then the words that :meth:`nxkernel.compilers.schedule.loop_nest.Nest.words` lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nxkernel import compile_thread
+from nxkernel.compilers.numba_cpu.codegen.buffer_access import Memory, Place
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, parts, whole
+from nxkernel.compilers.numba_cpu.codegen.elementwise import ELEMENTARY, Emitter
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, Builder, Loop, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.reductions import Accumulator
+from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
+from nxkernel.compilers.schedule import loop_nest
+from nxkernel.compilers.schedule.loop_nest import Nest, Op, Reduce, Section
+from nxkernel.types import Type
+
+#: Elementary functions in one nest from which they are called instead of inlined.
+CALLS_FROM = 9
+#: How many of those functions a complex one is made of, about.
+COMPLEX = 3
+#: Instructions in a section below which it takes two, or four, vectors at a time.
+SHORT, SHORTEST = 12, 5
+#: Instructions in a section up to which its loop is written twice, so that whole vectors need no mask; and up to which
+#: where lanes are some elements apart, which masks make slow.
+TWICE, TWICE_APART = 24, 96
+#: Constants of a section up to which they stay in registers, and loads of one from which they do: the processor has
+#: then no room for reading constants too.
+HELD, CROWDED = 10, 4
+#: Vectors of a row from which it is worth aligning them.
+ALIGNED_FROM = 8
+
+
+def lower(nest: Nest) -> Module:
+    """The module that defines the kernel of a nest, under the nest's key."""
+    if nest.lanes == "tile":
+        compile_thread.load("nxkernel.compilers.numba_cpu.codegen.register_tiles")
+        from nxkernel.compilers.numba_cpu.codegen.register_tiles import TiledLowering
+
+        return TiledLowering(nest).run()
+    from nxkernel.compilers.numba_cpu.codegen import row_reductions
+
+    if row_reductions.suits(nest):
+        return row_reductions.RowsLowering(nest).run()
+    return Lowering(nest).run()
+
+
+class Lowering:
+    """Writes the kernel of a nest whose vectors run along its last inner or its last outer axis."""
+
+    def __init__(self, nest: Nest) -> None:
+        self.nest = nest
+        self.module = Module()
+        pointers = [("args", "ptr"), ("dims", "ptr"), ("steps", "ptr"), ("table", "ptr noalias")]
+        self.b = Builder(self.module, nest.key, "void", pointers, attributes="nounwind")
+        costly = sum(COMPLEX if op.type.is_complex else 1 for op in nest.ops() if op.name in _COSTLY)
+        self.e = Emitter(self.b, inline=costly < CALLS_FROM)
+        self.slots: dict[int, Register] = {}
+        #: Constants that are in registers, by number and lanes.
+        self.held: dict[tuple[int, int], Register] = {}
+
+    def integer(self, number: int) -> Value:
+        """A constant of 64 bits."""
+        return self.b.constant("i64", number)
+
+    # Frame -----------------------------------------------------------------------------------------------------
+
+    def run(self) -> Module:
+        """The module."""
+        b = self.b
+        begin = b.load("i64", Value("ptr", 1, "%args"))
+        count = b.load("i64", Value("ptr", 1, "%dims"))
+        self.m = Memory(self.nest, self.e)
+        self._make_rows()
+        parts = self.m.ranges()
+        # A range without steps has sizes of zero, by which nothing may be divided.
+        sizes = [(name, b.intrinsic("umax", size, self.integer(1))) for name, size in parts]
+        names, first = [name for name, _ in parts], self.m.split(begin, sizes)
+        loop = Loop(b, begin, b.integer("add", begin, count), self.integer(1), [first[name] for name in names])
+        found = dict(zip(names, loop.values, strict=True))
+        self.m.go_to(found)
+        for section in self.nest.sections:
+            if section.level == "row":
+                self._row_section(section)
+            elif self.nest.lanes == "inner":
+                self._full_inner(section)
+            else:
+                self._full_outer(section)
+        following = self.m.after(found, parts)
+        loop.end(*[following[name] for name in names])
+        b.do("ret void")
+        b.finish()
+        return self.module
+
+    def _make_rows(self) -> None:
+        """Room on the stack: scratch rows, and for lanes along an outer axis one row for each slot."""
+        nest, b = self.nest, self.b
+        self.scratches = [_rows(b, type_, self.m.sizes[-1]) for type_ in nest.scratches]
+        self.slot_rows, self.carry_rows = [], {}
+        if nest.lanes == "outer":
+            self.slot_rows = [_rows(b, type_, loop_nest.COLUMNS) for type_ in nest.slots]
+            for section in nest.sections:
+                for reduce in section.reduces:
+                    elements = Accumulator(self.e, reduce, 1, index_type(section, reduce)).elements
+                    self.carry_rows[reduce.slot] = [b.alloca(element, loop_nest.COLUMNS) for element in elements]
+
+    # Sections --------------------------------------------------------------------------------------------------
+
+    def _lanes(self, section: Section, *, wide: bool) -> int:
+        """How many lanes a section takes: one vector of 512 bits of its widest type, more when it is short."""
+        if any(scatter.lanes and scatter.combine == "add" for scatter in section.scatters):
+            # Two lanes may add to one place.
+            return 1
+        held = [op.type for op in section.code] + [reduce.type for reduce in section.reduces]
+        widest = max((8 * _bytes(type_) for type_ in held), default=32)
+        lanes = 8 if widest == 64 else 16
+        if wide and len(section.code) <= SHORT:
+            lanes *= 4 if len(section.code) <= SHORTEST else 2
+        # A row on the stack has room for so many columns and no more.
+        return min(lanes, loop_nest.COLUMNS) if self.nest.lanes == "outer" else lanes
+
+    def _is_short(self, section: Section) -> bool:
+        """Whether a loop is written twice: for whole vectors, and for the last one with its mask."""
+        axis = self.m.lane_axis()
+        apart = any(access.strides[axis] == "s" for access in self.nest.buffers if access.role != "index")
+        return len(section.code) <= (TWICE_APART if apart else TWICE)
+
+    def _mask(self, lane: Value, stop: Value, lanes: int) -> Value:
+        """The lanes of a vector that begins at `lane` and that lie before `stop`."""
+        b = self.b
+        left = b.convert("trunc", b.intrinsic("smin", b.integer("sub", stop, lane), self.integer(lanes)), "i32")
+        mask = b.icmp("slt", b.steps("i32", lanes), b.splat(left, lanes))
+        if any("2" in access.strides for access in self.nest.buffers):
+            last = b.integer("sub", b.integer("add", left, left), b.constant("i32", 1))
+            self.m.seconds[mask] = b.icmp("slt", b.steps("i32", 2 * lanes), b.splat(last, 2 * lanes))
+        return mask
+
+    def _row_section(self, section: Section) -> None:
+        if self.nest.lanes == "inner":
+            values = self._code(section, Place(1, None, None, {}))
+            for slot, number in section.keeps:
+                self.slots[slot] = self.e.number(values[number], self.nest.slots[slot])
+            self.m.stores(section, values, Place(1, None, None, {}))
+            return
+        lanes = self._lanes(section, wide=False)
+
+        def body(place: Place) -> None:
+            values = self._code(section, place)
+            for slot, number in section.keeps:
+                value = self.e.number(values[number], self.nest.slots[slot])
+                self._store_slot(slot, value, place)
+            self.m.stores(section, values, place)
+
+        self._over_columns(lanes, {}, body, whole=False)
+
+    def _over_columns(
+        self, lanes: int, serial: dict[int, Value], body: Callable[[Place], None], *, whole: bool
+    ) -> None:
+        """Run code for every vector of this step's columns; with `whole`, only the last one has a mask."""
+        b = self.b
+        first = b.integer("mul", self.m.tile, self.integer(loop_nest.COLUMNS))
+        end = b.integer("add", first, self.integer(loop_nest.COLUMNS))
+        stop = b.intrinsic("smin", end, self.m.sizes[self.nest.outer - 1])
+        self._first_column = first
+
+        def turn(lane: Value, mask: Value | None, held: list[Value]) -> list[Value]:
+            body(Place(lanes, mask, lane, serial))
+            return held
+
+        self._vectors(first, stop, lanes, [], turn, whole=whole)
+
+    def _slot_addresses(self, slot: int, place: Place) -> list[Value]:
+        column = self.b.integer("sub", place.lane, self._first_column)
+        return [self.b.offset(row, REGISTER[self.nest.slots[slot]], column) for row in self.slot_rows[slot]]
+
+    def _store_slot(self, slot: int, value: Register, place: Place) -> None:
+        for part, address in zip(parts(value), self._slot_addresses(slot, place), strict=True):
+            self.b.store(part, address)
+
+    def _bounds(self, axis: int) -> tuple[Value, Value]:
+        """First and last-but-one index of an inner axis for this step."""
+        b, nest, size = self.b, self.nest, self.m.sizes[self.nest.outer + axis]
+        if nest.flat:
+            size = b.integer("mul", self.m.sizes[-2], self.m.sizes[-1])
+        if nest.split == axis:
+            length = self.m.words["block", 0, 0]
+            first = b.integer("mul", self.m.block, length)
+        elif nest.tiled and axis == nest.inner - 1:
+            length = self.integer(loop_nest.TILE)
+            first = b.integer("mul", self.m.tile, length)
+        elif nest.limits and axis == nest.inner - 1:
+            start, stop = (self.slots[slot] if slot >= 0 else self.integer(0) for slot in nest.limits)
+            return b.intrinsic("smax", start, self.integer(0)), b.intrinsic("smin", stop, size)
+        else:
+            return self.integer(0), size
+        return first, b.intrinsic("smin", b.integer("add", first, length), size)
+
+    def _full_inner(self, section: Section) -> None:
+        """Vectors along the last inner axis; reductions are carried in registers."""
+        nest, b = self.nest, self.b
+        lanes = self._lanes(section, wide=bool(section.reduces))
+        accumulators = [Accumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces]
+        carried = [value for accumulator in accumulators for value in accumulator.start()]
+        bounds = [self._bounds(axis) for axis in range(nest.inner)]
+        self._hold_constants(section, lanes)
+        open_loops, serial = [], {}
+        for axis in range(0 if nest.flat else nest.inner - 1):
+            loop = Loop(b, *bounds[axis], self.integer(1), carried)
+            carried = loop.values
+            open_loops.append(loop)
+            serial[nest.outer + axis] = loop.index
+
+        def turn(lane: Value, mask: Value | None, held: list[Value]) -> list[Value]:
+            place = self.m.spread(Place(lanes, mask, lane, serial))
+            values = self._code(section, place)
+            self.m.stores(section, values, place)
+            for row, number in section.scratches:
+                type_ = nest.scratches[row]
+                for part, own in zip(parts(self.e.number(values[number], type_)), self.scratches[row], strict=True):
+                    b.masked_store(part, b.offset(own, REGISTER[type_], lane), mask)
+            following: list[Value] = []
+            for accumulator in accumulators:
+                mine, held = held[: accumulator.width], held[accumulator.width :]
+                fed = [values[number] for number in accumulator.reduce.args]
+                following += accumulator.step(mine, fed, mask)
+            return following
+
+        whole, (first, stop) = self._is_short(section), bounds[-1]
+        if whole and self._is_aligned(section, lanes):
+            first = self._to_aligned(section, first, lanes, turn)
+        following = self._vectors(first, stop, lanes, carried, turn, whole=whole)
+        for loop in reversed(open_loops):
+            following = loop.end(*following)
+        for accumulator in accumulators:
+            held, following = following[: accumulator.width], following[accumulator.width :]
+            self.slots[accumulator.reduce.slot] = accumulator.finish(held, bounds[0][0])
+
+    def _is_aligned(self, section: Section, lanes: int) -> bool:
+        """Whether vectors are to begin where those that a section stores are aligned in memory.
+
+        An access that crosses from one line of the cache to the next takes twice as long.
+        """
+        nest = self.nest
+        if not nest.tiled or nest.inner != 1 or not section.stores or ALIGNED_FROM * lanes > loop_nest.TILE:
+            return False
+        access = nest.buffers[section.stores[0][0]]
+        return access.strides[-1] == "1" and not access.type.is_complex
+
+    def _to_aligned(self, section: Section, first: Value, lanes: int, turn) -> Value:
+        """Run `turn` for what lies before the first aligned vector of a row; where that vector begins.
+
+        Not in short rows, for which it is not worth it, and not in those of several tiles, which memory keeps waiting.
+        """
+        b, number = self.b, section.stores[0][0]
+        element = MEMORY[self.nest.buffers[number].type]
+        address = b.convert("ptrtoint", b.offset(self.m.bases[number], element, first), "i64")
+        ahead = b.integer("udiv", b.integer("sub", self.integer(0), address), self.integer(WIDTH[element] // 8))
+        ahead = b.integer("and", ahead, self.integer(lanes - 1))
+        begin = b.integer("add", first, ahead)
+        least = ALIGNED_FROM * lanes
+        further = b.integer("sub", self.m.sizes[-1], self.integer(least))
+        wanted = b.icmp("ule", further, self.integer(loop_nest.TILE - least))
+        head, ready, before = b.label("head"), b.label("ready"), b.block
+        b.branch_if(b.integer("and", wanted, b.icmp("ne", ahead, self.integer(0))), head, ready)
+        b.start(head)
+        turn(first, self._mask(first, begin, lanes), [])
+        after = b.block
+        b.branch(ready)
+        b.start(ready)
+        chosen = b.phi("i64")
+        chosen.add(first, before)
+        chosen.add(begin, after)
+        return chosen.value
+
+    def _vectors(
+        self, first: Value, stop: Value, lanes: int, carried: list[Value], turn, *, whole: bool
+    ) -> list[Value]:
+        """Run `turn` for every vector from `first` to `stop`; with `whole`, without a mask but for the last one."""
+        b = self.b
+        if whole:
+            count = b.integer("sdiv", b.integer("sub", stop, first), self.integer(lanes))
+            edge = b.integer("add", first, b.integer("mul", count, self.integer(lanes)))
+            loop = Loop(b, first, edge, self.integer(lanes), carried)
+            carried = loop.end(*turn(loop.index, None, loop.values))
+            # An empty range would put the edge before the beginning.
+            first = b.intrinsic("smax", first, edge)
+        loop = Loop(b, first, stop, self.integer(lanes), carried)
+        return loop.end(*turn(loop.index, self._mask(loop.index, stop, lanes), loop.values))
+
+    def _full_outer(self, section: Section) -> None:
+        """Vectors along the last outer axis; each column's reductions are carried in a row on the stack."""
+        nest, b = self.nest, self.b
+        lanes = self._lanes(section, wide=bool(section.reduces))
+        accumulators = [Accumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces]
+        rows = [self.carry_rows[reduce.slot] for reduce in section.reduces]
+
+        def address(row: Value, element: str, place: Place) -> Value:
+            return b.offset(row, element, b.integer("sub", place.lane, self._first_column))
+
+        def begin(place: Place) -> None:
+            for accumulator, own in zip(accumulators, rows, strict=True):
+                for row, value in zip(own, accumulator.start(), strict=True):
+                    b.store(value, address(row, value.element, place))
+
+        def step(place: Place) -> None:
+            values = self._code(section, place)
+            self.m.stores(section, values, place)
+            for accumulator, own in zip(accumulators, rows, strict=True):
+                places = [address(row, e, place) for row, e in zip(own, accumulator.elements, strict=True)]
+                held = [b.load(e, at, lanes=lanes) for e, at in zip(accumulator.elements, places, strict=True)]
+                fed = [values[number] for number in accumulator.reduce.args]
+                for value, at in zip(accumulator.step(held, fed, None), places, strict=True):
+                    b.store(value, at)
+
+        def finish(place: Place) -> None:
+            for accumulator, own in zip(accumulators, rows, strict=True):
+                held = [
+                    b.load(e, address(row, e, place), lanes=lanes)
+                    for row, e in zip(own, accumulator.elements, strict=True)
+                ]
+                slot = accumulator.reduce.slot
+                value = self.e.number(accumulator.lanewise(held, self._bounds(0)[0]), nest.slots[slot])
+                self._store_slot(slot, value, place)
+
+        if accumulators:
+            self._over_columns(lanes, {}, begin, whole=False)
+        open_loops, serial = [], {}
+        for axis in range(nest.inner):
+            open_loops.append(Loop(b, *self._bounds(axis), self.integer(1)))
+            serial[nest.outer + axis] = open_loops[-1].index
+        self._over_columns(lanes, serial, step, whole=self._is_short(section))
+        for loop in reversed(open_loops):
+            loop.end()
+        if accumulators:
+            self._over_columns(lanes, {}, finish, whole=False)
+
+    # Instructions ----------------------------------------------------------------------------------------------
+
+    def _code(self, section: Section, place: Place) -> list[Register]:
+        values: list[Register] = []
+        for op in section.code:
+            values.append(self._op(op, values, place))
+        return values
+
+    def _constant(self, op: Op, lanes: int) -> Register:
+        first = self.m.constant_words[op.extra]
+        words = [self.m.word(first + number, element) for number, element in enumerate(elements(op.type))]
+        return self.e.splat(whole(words), lanes)
+
+    def _hold_constants(self, section: Section, lanes: int) -> None:
+        """Read the constants of a section before its loops, where it has few of them and many loads."""
+        constants = [op for op in section.code if op.name == "const"]
+        if len(constants) <= HELD and sum(op.name == "load" for op in section.code) >= CROWDED:
+            self.held |= {(op.extra, lanes): self._constant(op, lanes) for op in constants}
+
+    def _op(self, op: Op, values: list[Register], place: Place) -> Register:
+        b, lanes = self.b, place.lanes
+        if op.name == "const":
+            held = self.held.get((op.extra, lanes))
+            return self._constant(op, lanes) if held is None else held
+        if op.name in ("load", "gather"):
+            return self.m.load(op, values, place)
+        if op.name == "index":
+            return self.m.index(op, place)
+        if op.name == "slot":
+            if self.nest.lanes == "inner":
+                return self.e.splat(self.slots[op.extra], lanes)
+            held = self._slot_addresses(op.extra, place)
+            return whole([b.load(REGISTER[op.type], address, lanes=lanes) for address in held])
+        if op.name == "scratch":
+            element = REGISTER[op.type]
+            held = [b.offset(row, element, place.lane) for row in self.scratches[op.extra]]
+            return whole([self.m.consecutive(element, address, place) for address in held])
+        self.e.mask = place.mask
+        return self.e.apply(op.name, op.type, [values[number] for number in op.args], op.extra)
+
+
+def _rows(b: Builder, type_: Type, count: Value | int) -> list[Value]:
+    """Rows on the stack for values of a type: one for each part."""
+    return [b.alloca(element, count) for element in elements(type_)]
+
+
+def index_type(section: Section, reduce: Reduce) -> str:
+    """The element that holds the index of an argmax."""
+    return REGISTER[section.code[reduce.args[1]].type] if reduce.name in ("argmax", "argmin") else ""
+
+
+def _bytes(type_) -> int:
+    return 8 if REGISTER[type_] in ("double", "i64") else 4
+
+
+_COSTLY = ELEMENTARY | {"pow", "remainder"}

@@ -1,0 +1,220 @@
+"""Nests whose results stay in registers: a tile of rows and vectors of them, while the reduced axes go by.
+
+What a row of a tile does not depend on is computed once for all of them, as is what a vector does not depend on: a
+product of matrices multiplies each vector that it loads by one number for each row.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from nxkernel.compilers.numba_cpu.codegen.buffer_access import Memory, Place
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, parts, whole
+from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Loop, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.lower_nest import Lowering, index_type
+from nxkernel.compilers.numba_cpu.codegen.reductions import Accumulator
+from nxkernel.compilers.numba_cpu.target.element_types import MEMORY
+from nxkernel.compilers.schedule.loop_nest import Nest, Op, Section
+
+
+class TileMemory(Memory):
+    """Reads and writes at the rows of a tile; addresses advance loop by loop, not from the start for each access."""
+
+    def __init__(self, nest: Nest, emitter: Emitter) -> None:
+        super().__init__(nest, emitter)
+        self._levels: list[dict[tuple[int, int], Value]] = []
+
+    def locate(self, position: Value) -> None:
+        """From a step of the parallel range to the outer indices, and to the first row and lane of its tile."""
+        b, nest = self.b, self.nest
+        rows, vectors, lanes = nest.tile
+        serial = list(range(nest.outer - (2 if rows > 1 else 1)))
+        ranges = [(f"axis{axis}", self.sizes[axis]) for axis in serial]
+        if rows > 1:
+            ranges.append(("row", self._ceil(self.sizes[nest.outer - 2], rows)))
+        ranges.append(("lane", self._ceil(self.sizes[nest.outer - 1], vectors * lanes)))
+        found = self.split(position, ranges)
+        self.first_lane = b.integer("mul", found["lane"], self.integer(vectors * lanes))
+        self.bases = self._moved_by({axis: found[f"axis{axis}"] for axis in serial})
+        level = {}
+        for row in range(rows):
+            at = {}
+            if rows > 1:
+                # Rows beyond the last are the last one again, which gives and writes the same.
+                last = b.integer("sub", self.sizes[nest.outer - 2], self.integer(1))
+                number = b.integer("add", b.integer("mul", found["row"], self.integer(rows)), self.integer(row))
+                at = {nest.outer - 2: b.intrinsic("smin", number, last)}
+            for buffer, base in self.bases.items():
+                level[buffer, row] = self._further(buffer, base, at)
+        self._levels = [level]
+
+    def _ceil(self, size: Value, by: int) -> Value:
+        return self.b.integer("sdiv", self.b.integer("add", size, self.integer(by - 1)), self.integer(by))
+
+    def enter(self, axis: int, index: Value) -> None:
+        """Advance everything to an index of an inner axis."""
+        level = dict(self._levels[-1])
+        for buffer, access in enumerate(self.nest.buffers):
+            if access.strides[axis] == "0":
+                continue
+            far = self._moved(buffer, axis, index)
+            for row in range(self.nest.tile[0]):
+                level[buffer, row] = self._step(buffer, self._levels[-1][buffer, row], far)
+        self._levels.append(level)
+
+    def _step(self, buffer: int, base: Value, far: Value) -> Value:
+        access = self.nest.buffers[buffer]
+        if access.role == "index":
+            return self.b.integer("add", base, far)
+        return self.b.offset(base, MEMORY[access.type], far)
+
+    def leave(self) -> None:
+        """Go back to before the innermost axis that was entered."""
+        self._levels.pop()
+
+    def _at(self, number: int, place: Place) -> Value:
+        return self._levels[-1][number, place.row]
+
+
+class TiledLowering(Lowering):
+    """Writes the kernel of such a nest."""
+
+    def run(self) -> Module:
+        """The module."""
+        b, nest = self.b, self.nest
+        begin = b.load("i64", Value("ptr", 1, "%args"))
+        count = b.load("i64", Value("ptr", 1, "%dims"))
+        self.m = TileMemory(nest, self.e)
+        self._rows, self._vectors_, self._lanes_ = nest.tile
+        loop = Loop(b, begin, b.integer("add", begin, count), self.integer(1))
+        self.m.locate(loop.index)
+        end = b.integer("add", self.m.first_lane, self.integer(self._vectors_ * self._lanes_))
+        full, part, done = b.label("full"), b.label("part"), b.label("tiled")
+        b.branch_if(b.icmp("sle", end, self.m.sizes[nest.outer - 1]), full, part)
+        for label, masked in ((full, False), (part, True)):
+            b.start(label)
+            self._tile(masked)
+            b.branch(done)
+        b.start(done)
+        loop.end()
+        b.do("ret void")
+        b.finish()
+        return self.module
+
+    def _tile(self, masked: bool) -> None:
+        b, nest = self.b, self.nest
+        self._held: dict[tuple[int, int, int], Register] = {}
+        self._places = []
+        for vector in range(self._vectors_):
+            lane = b.integer("add", self.m.first_lane, self.integer(vector * self._lanes_))
+            mask = self._mask(lane, self.m.sizes[nest.outer - 1], self._lanes_) if masked else None
+            self._places.append(Place(self._lanes_, mask, lane, {}))
+        for section in nest.sections:
+            if section.level == "row":
+                self._finish(section, self._evaluate(section, {}))
+            else:
+                self._full(section)
+
+    def _finish(self, section: Section, values: Callable[[int, int], list[Register]]) -> None:
+        """Keep and store what a section gives, for every row and vector."""
+        for row in range(self._rows):
+            for vector, place in enumerate(self._places):
+                found = values(row, vector)
+                for slot, number in section.keeps:
+                    self._held[slot, row, vector] = self.e.number(found[number], self.nest.slots[slot])
+                self.m.stores(section, found, dataclasses.replace(place, row=row))
+
+    def _full(self, section: Section) -> None:
+        nest, b = self.nest, self.b
+        cells = [(row, vector) for row in range(self._rows) for vector in range(self._vectors_)]
+        accumulators = [
+            Accumulator(self.e, reduce, self._lanes_, index_type(section, reduce)) for reduce in section.reduces
+        ]
+        carried: list[Value] = []
+        for cell in cells:
+            for accumulator in accumulators:
+                carried += self._start(section, accumulator, cell)
+        opened = []
+        for axis in range(nest.outer, nest.outer + nest.inner):
+            loop = Loop(b, self.integer(0), self.m.sizes[axis], self.integer(1), carried)
+            self.m.enter(axis, loop.index)
+            opened.append(loop)
+            carried = loop.values
+        held = self._by_cell(cells, accumulators, carried)
+        values = self._evaluate(section, held)
+        following: list[Value] = []
+        for cell in cells:
+            found = values(*cell)
+            for accumulator, mine in zip(accumulators, held[cell], strict=True):
+                fed = [found[number] for number in accumulator.reduce.args]
+                following += accumulator.step(mine, fed, None)
+        self._finish(section, values)
+        for loop in reversed(opened):
+            self.m.leave()
+            following = loop.end(*following)
+        for cell, ends in self._by_cell(cells, accumulators, following).items():
+            for accumulator, mine in zip(accumulators, ends, strict=True):
+                slot = accumulator.reduce.slot
+                value = whole([accumulator.lanewise(mine, self.integer(0))] if accumulator.arg else mine)
+                self._held[slot, *cell] = self.e.number(value, nest.slots[slot])
+
+    def _start(self, section: Section, accumulator: Accumulator, cell: tuple[int, int]) -> list[Value]:
+        if accumulator.reduce.name != "reduce":
+            return accumulator.start()
+        first = section.code[accumulator.reduce.args[1]]
+        row, vector = cell
+        place = dataclasses.replace(self._places[vector], row=row)
+        return parts(self.e.number(self._one(first, [], place, vector, []), first.type))
+
+    @staticmethod
+    def _by_cell(
+        cells: list[tuple[int, int]], accumulators: list[Accumulator], values: list[Value]
+    ) -> dict[tuple[int, int], list[list[Value]]]:
+        """Carried values for each cell and accumulator."""
+        rest, found = iter(values), {}
+        for cell in cells:
+            found[cell] = [[next(rest) for _ in range(accumulator.width)] for accumulator in accumulators]
+        return found
+
+    def _evaluate(
+        self, section: Section, held: dict[tuple[int, int], list[list[Value]]]
+    ) -> Callable[[int, int], list[Register]]:
+        """A function that gives the values of a section's instructions at a row and vector, computing each once."""
+        known: dict[tuple[int, int, int], Register] = {}
+        depends = self._depends(section)
+
+        def at(row: int, vector: int) -> list[Register]:
+            values: list[Register] = []
+            place = dataclasses.replace(self._places[vector], row=row)
+            for number, op in enumerate(section.code):
+                by_row, by_vector = depends[number]
+                key = (number, row if by_row else 0, vector if by_vector else 0)
+                if key not in known:
+                    known[key] = self._one(op, values, place, vector, held.get((row, vector), []))
+                values.append(known[key])
+            return values
+
+        return at
+
+    def _depends(self, section: Section) -> list[tuple[bool, bool]]:
+        """Whether each instruction differs between the rows, and between the vectors, of a tile."""
+        nest, found = self.nest, []
+        for op in section.code:
+            by_row = by_vector = op.name in ("slot", "carry")
+            if op.name in ("load", "gather", "index"):
+                strides = nest.buffers[op.extra].strides
+                by_vector = strides[nest.outer - 1] != "0"
+                by_row = self._rows > 1 and strides[nest.outer - 2] != "0"
+            by_row |= any(found[number][0] for number in op.args)
+            by_vector |= any(found[number][1] for number in op.args)
+            found.append((by_row, by_vector))
+        return found
+
+    def _one(self, op: Op, values: list[Register], place: Place, vector: int, held: list[list[Value]]) -> Register:
+        if op.name == "slot":
+            return self._held[op.extra, place.row, vector]
+        if op.name == "carry":
+            return whole(held[op.extra])
+        return self._op(op, values, place)

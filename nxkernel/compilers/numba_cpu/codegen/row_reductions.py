@@ -1,0 +1,91 @@
+"""Nests that reduce their rows: several of them at a time, so that none waits for the sums of the one before.
+
+What rows share, as the vector in a product with a matrix, is read once for all of them. Each row is reduced in the
+order that it has by itself, so it does not matter which rows come together.
+"""
+
+from __future__ import annotations
+
+from nxkernel.compilers.numba_cpu.codegen.buffer_access import Memory, Place
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Loop, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.lower_nest import SHORT, Lowering, index_type
+from nxkernel.compilers.numba_cpu.codegen.reductions import Accumulator
+from nxkernel.compilers.schedule.loop_nest import Nest, Section
+
+#: Rows at a time.
+ROWS = 4
+
+
+def suits(nest: Nest) -> bool:
+    """Whether a nest does nothing with its elements but reduce them, in a few instructions."""
+    plain = nest.lanes == "inner" and nest.outer > 0 and nest.inner == 1
+    if not plain or nest.tiled or nest.flat or nest.split >= 0 or nest.limits or nest.scratches:
+        return False
+    full = [section for section in nest.sections if section.level == "full"]
+    return (
+        bool(full)
+        and all(section.reduces and not section.stores for section in full)
+        and not any(section.scatters for section in nest.sections)
+        and sum(len(section.code) for section in full) <= SHORT
+    )
+
+
+class RowsLowering(Lowering):
+    """Writes the kernel of such a nest."""
+
+    def run(self) -> Module:
+        """The module."""
+        b = self.b
+        begin = b.load("i64", Value("ptr", 1, "%args"))
+        count = b.load("i64", Value("ptr", 1, "%dims"))
+        end = b.integer("add", begin, count)
+        self.m = Memory(self.nest, self.e)
+        groups = b.integer("mul", b.integer("udiv", count, self.integer(ROWS)), self.integer(ROWS))
+        edge = b.integer("add", begin, groups)
+        for first, stop, rows in ((begin, edge, ROWS), (edge, end, 1)):
+            loop = Loop(b, first, stop, self.integer(rows))
+            self._group(loop.index, rows)
+            loop.end()
+        b.do("ret void")
+        b.finish()
+        return self.module
+
+    def _group(self, position: Value, rows: int) -> None:
+        places = []
+        for row in range(rows):
+            self.m.locate(self.b.integer("add", position, self.integer(row)))
+            places.append(self.m.located)
+        kept: list[dict] = [{} for _ in range(rows)]
+        for section in self.nest.sections:
+            if section.level == "full":
+                self._reduce(section, places, kept)
+                continue
+            for located, slots in zip(places, kept, strict=True):
+                self.m.located, self.slots = located, slots
+                self._row_section(section)
+
+    def _reduce(self, section: Section, places: list, kept: list[dict]) -> None:
+        """One section of several rows, each with accumulators of its own."""
+        lanes = self._lanes(section, wide=True)
+        accumulators = [Accumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces]
+        start = [value for _ in places for accumulator in accumulators for value in accumulator.start()]
+        first, stop = self._bounds(0)
+        self.held.clear()
+        self._hold_constants(section, lanes)
+
+        def turn(lane: Value, mask: Value | None, held: list[Value]) -> list[Value]:
+            following: list[Value] = []
+            for located, slots in zip(places, kept, strict=True):
+                self.m.located, self.slots = located, slots
+                values = self._code(section, Place(lanes, mask, lane, {}))
+                for accumulator in accumulators:
+                    mine, held = held[: accumulator.width], held[accumulator.width :]
+                    fed = [values[number] for number in accumulator.reduce.args]
+                    following += accumulator.step(mine, fed, mask)
+            return following
+
+        ends = self._vectors(first, stop, lanes, start, turn, whole=self._is_short(section))
+        for slots in kept:
+            for accumulator in accumulators:
+                held, ends = ends[: accumulator.width], ends[accumulator.width :]
+                slots[accumulator.reduce.slot] = accumulator.finish(held, first)

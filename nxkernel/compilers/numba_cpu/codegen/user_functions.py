@@ -1,0 +1,281 @@
+"""Functions that Numba compiled, called for the lanes of a vector: each becomes part of the kernels that call it.
+
+For a function and a number of lanes there is one wrapper of vectors, a loop over the lanes that LLVM makes vector
+instructions of where the function allows it. Kernels declare the wrapper by a name that tells its content, and
+:func:`wrappers` gives what has to be linked for the names in a text.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import pickle
+import re
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, parts, whole
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value, vector
+from nxkernel.compilers.numba_cpu.runtime import host_calls
+from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
+from nxkernel.errors import CompilationError, message
+from nxkernel.numba_functions import ScalarFunction
+
+_PREFIX = "nx.njit."
+_DECLARED = re.compile(rf"^declare .*@{re.escape(_PREFIX)}(\w+)\.(\d+)\(", re.MULTILINE)
+#: The functions that kernels call, by key, as long as a graph has them.
+_functions: weakref.WeakValueDictionary[str, ScalarFunction] = weakref.WeakValueDictionary()
+
+
+def call(
+    b: Builder, function: ScalarFunction, values: Sequence[Register], mask: Value | None, failure: Value
+) -> Register:
+    """Call a function for every lane.
+
+    Parameters
+    ----------
+    b : Builder
+    function : ScalarFunction
+    values : sequence of Value or Pair
+        Numbers of the types that it takes.
+    mask : Value or None
+        The lanes that it is called for, the first ones of a vector; others repeat the first.
+    failure : Value
+        The address of 64 bits that are set to what describes an error, when it raises one.
+
+    Returns
+    -------
+    Value or Pair
+    """
+    _functions[function.key] = function
+    lanes = values[0].lanes
+    given = [part for value in values for part in parts(value)]
+    active = b.constant("i1", 1)
+    if mask is not None and lanes > 1:
+        active = b.extract(mask, 0)
+        given = [b.select(mask, value, b.splat(b.extract(value, 0), lanes)) for value in given]
+    results = [vector(element, lanes) for element in elements(function.result)]
+    result = results[0] if len(results) == 1 else f"{{ {', '.join(results)} }}"
+    symbol = f"{_PREFIX}{function.key}.{lanes}"
+    arguments = [*given, failure, active]
+    b.module.declare(symbol, result, [value.type for value in arguments])
+    element = REGISTER[function.result]
+    made = b.emit(f"call {result} @{symbol}({', '.join(map(str, arguments))})", element, lanes)
+    if len(results) == 1:
+        return made
+    return whole([b.emit(f"extractvalue {result} {made.text}, {place}", element, lanes) for place in (0, 1)])
+
+
+def wrappers(text: str) -> list[Any]:
+    """The modules of the wrappers that a module of LLVM IR declares; linking takes them, so they are copies."""
+    return [_wrapper(_functions[key], int(lanes)).clone() for key, lanes in _DECLARED.findall(text)]
+
+
+@functools.lru_cache(maxsize=256)
+def _wrapper(function: ScalarFunction, lanes: int) -> Any:
+    """The module of a function's wrapper, optimized."""
+    from nxkernel.compilers.numba_cpu.codegen.object_code import optimized
+
+    symbol = f"{_PREFIX}{function.key}.{lanes}"
+    return optimized(_Wrapper(function, lanes).text(symbol), symbol, function)
+
+
+class _Wrapper:
+    """Writes a wrapper: arguments go to the stack, a loop over lanes calls the function, results come from the stack.
+
+    The function follows Numba's convention of calls: it is given the addresses for its result and for what describes
+    an error, and returns a status. That part is left to Numba.
+    """
+
+    def __init__(self, function: ScalarFunction, lanes: int) -> None:
+        self.function, self.lanes = function, lanes
+
+    def text(self, symbol: str) -> str:
+        """The module."""
+        from llvmlite import ir
+
+        compiled, lanes = self.function.compiled, self.lanes
+        context, signature = compiled.target_context, compiled.signature
+        module = context.create_module(symbol)
+        own = [_parts(context, one) for one in signature.args]
+        result = _parts(context, signature.return_type)
+        wide, bit, pointer = ir.IntType(64), ir.IntType(1), ir.IntType(64).as_pointer()
+
+        def several(kind: Any) -> Any:
+            return kind if lanes == 1 else ir.VectorType(kind, lanes)
+
+        returned = [several(kind) for kind in result]
+        given = [several(kind) for kinds in own for kind in kinds]
+        whole_result = returned[0] if len(returned) == 1 else ir.LiteralStructType(returned)
+        made = ir.Function(module, ir.FunctionType(whole_result, [*given, pointer, bit]), symbol)
+        made.attributes.add("alwaysinline")
+        *arguments, failure, active = made.args
+        b = ir.IRBuilder(made.append_basic_block("entry"))
+        rooms = [b.alloca(argument.type) for argument in arguments]
+        outs = [b.alloca(kind) for kind in returned]
+        for argument, room in zip(arguments, rooms, strict=True):
+            b.store(argument, room)
+        for kind, out in zip(returned, outs, strict=True):
+            b.store(ir.Constant(kind, None), out)
+        entry = b.block
+        lane, failed, fine, done = [made.append_basic_block(name) for name in ("lane", "failed", "fine", "done")]
+        b.cbranch(active, lane, done)
+        b.position_at_end(lane)
+        zero, one = ir.Constant(wide, 0), ir.Constant(wide, 1)
+        index, worst = b.phi(wide), b.phi(wide)
+        index.add_incoming(zero, entry)
+        worst.add_incoming(zero, entry)
+
+        def at(room: Any, kind: Any) -> Any:
+            return b.gep(b.bitcast(room, kind.as_pointer()), [index], inbounds=True)
+
+        kinds = iter([*zip(rooms, [kind for kinds in own for kind in kinds], strict=True)])
+        numbers = []
+        for numba_type, count in zip(signature.args, map(len, own), strict=True):
+            loaded = [b.load(at(*next(kinds))) for _ in range(count)]
+            numbers.append(_number(context, b, numba_type, loaded))
+        callee = context.declare_function(module, compiled.fndesc)
+        status, value = context.call_conv.call_function(b, callee, signature.return_type, signature.args, numbers)
+        for kind, out, part in zip(result, outs, _taken_apart(context, b, signature.return_type, value), strict=True):
+            b.store(part, at(out, kind))
+        # The greatest of addresses stands for any: reductions of that kind become vectors.
+        error = b.select(status.is_error, b.ptrtoint(status.excinfoptr, wide), zero)
+        greatest = module.declare_intrinsic("llvm.umax", [wide], ir.FunctionType(wide, [wide, wide]))
+        following = b.call(greatest, [worst, error])
+        after = b.add(index, one)
+        index.add_incoming(after, b.block)
+        worst.add_incoming(following, b.block)
+        b.cbranch(b.icmp_unsigned("<", after, ir.Constant(wide, lanes)), lane, failed)
+        b.position_at_end(failed)
+        store = made.append_basic_block("store")
+        b.cbranch(b.icmp_unsigned("!=", following, zero), store, fine)
+        b.position_at_end(store)
+        b.store_atomic(following, failure, "monotonic", 8)
+        b.branch(fine)
+        b.position_at_end(fine)
+        b.branch(done)
+        b.position_at_end(done)
+        found = [b.load(out) for out in outs]
+        if len(found) == 1:
+            b.ret(found[0])
+        else:
+            both = ir.Constant(whole_result, ir.Undefined)
+            for place, part in enumerate(found):
+                both = b.insert_value(both, part, place)
+            b.ret(both)
+        # Kernels have vectors of 512 bits, which narrower processors split; so do wrappers.
+        return str(module).replace(" alwaysinline", ' alwaysinline "prefer-vector-width"="512"')
+
+
+def _parts(context: Any, numba_type: Any) -> list[Any]:
+    """What the parts of a number are in vectors: as in registers of kernels."""
+    from llvmlite import ir
+    from numba.core import types
+
+    if isinstance(numba_type, types.Complex):
+        return [context.get_value_type(numba_type.underlying_float)] * 2
+    if isinstance(types.unliteral(numba_type), types.Boolean):
+        return [ir.IntType(8)]
+    return [context.get_value_type(numba_type)]
+
+
+def _number(context: Any, b: Any, numba_type: Any, loaded: list[Any]) -> Any:
+    """Numba's value made of its parts."""
+    from llvmlite import ir
+    from numba.core import types
+
+    if isinstance(numba_type, types.Complex):
+        made = context.make_complex(b, numba_type)
+        made.real, made.imag = loaded
+        return made._getvalue()
+    (value,) = loaded
+    if isinstance(numba_type, types.Boolean):
+        return b.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
+    return value
+
+
+def _taken_apart(context: Any, b: Any, numba_type: Any, value: Any) -> list[Any]:
+    """The parts of Numba's value."""
+    from llvmlite import ir
+    from numba.core import types
+
+    if isinstance(numba_type, types.Complex):
+        made = context.make_complex(b, numba_type, value)
+        return [made.real, made.imag]
+    return [b.zext(value, ir.IntType(8))] if isinstance(types.unliteral(numba_type), types.Boolean) else [value]
+
+
+# Errors ----------------------------------------------------------------------------------------------------------
+
+
+class Failure(host_calls.Call):
+    """What a program asks Python for when a function has raised an error: the error, raised in Python.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The functions that may have raised it.
+    """
+
+    @property
+    def width(self) -> int:
+        """One address: where the error is described."""
+        return 1
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(lambda operands, results: None, [], [])
+        self.names = list(dict.fromkeys(names))
+
+    def __call__(self, addresses: Sequence[int]) -> None:
+        """Raise the error that an address describes."""
+        error = _error(addresses[0])
+        error.add_note(f"Raised by {' or '.join(self.names)}, compiled by Numba, for one of the elements.")
+        raise error
+
+
+class _Description(ctypes.Structure):
+    """How Numba describes an error: pickled class and arguments, or how to make those."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p),
+        ("size", ctypes.c_int32),
+        ("hash", ctypes.c_void_p),
+        ("make", ctypes.c_void_p),
+        ("dynamic", ctypes.c_int32),
+    )
+
+
+def _error(address: int) -> BaseException:
+    found = _Description.from_address(address)
+    if found.make or found.dynamic > 0:
+        return CompilationError(
+            message(
+                "a function compiled by Numba raised an error whose text it computes.",
+                "Call it on single elements to see the error, or raise one with a constant text.",
+            )
+        )
+    made = pickle.loads(ctypes.string_at(found.data, found.size))
+    kind, arguments = made[0], made[1]
+    return kind(*(arguments or ()))
+
+
+def define_check(module: Module) -> str:
+    """The function ``i1 f(i64 number, ptr failure)`` that asks Python to raise an error where there is one."""
+    name = "nxk_failure"
+    if name not in module.defined:
+        attributes = "nounwind"
+        b = Builder(
+            module, name, "i1", [("number", "i64"), ("failure", "ptr")], linkage="internal", attributes=attributes
+        )
+        number, failure = Value("i64", 1, "%number"), Value("ptr", 1, "%failure")
+        raised, fine = b.label("raised"), b.label("fine")
+        b.branch_if(b.icmp("ne", b.load("i64", failure), b.constant("i64", 0)), raised, fine)
+        b.start(raised)
+        module.declare("nxk_host", "i64", ["i64", "ptr"])
+        b.call("nxk_host", "i64", 1, number, failure)
+        b.do("ret i1 true")
+        b.start(fine)
+        b.do("ret i1 false")
+        b.finish()
+    return name

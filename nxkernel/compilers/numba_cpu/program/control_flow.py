@@ -1,0 +1,248 @@
+"""Loops and choices of a program: their parts run on memory that changes places instead of being copied."""
+
+from __future__ import annotations
+
+from nxkernel import primitives as p
+from nxkernel.compilers.analysis import scalars
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Value
+from nxkernel.compilers.numba_cpu.program.interrupt_polling import Poll, is_short
+from nxkernel.compilers.numba_cpu.program.program_text import Address
+from nxkernel.compilers.numba_cpu.program.program_writer import Scope
+from nxkernel.compilers.numba_cpu.program.scalar_instructions import Inline
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.loop_buffers import brought, rooms, turn
+from nxkernel.compilers.plan.program_plan import Control, Plan
+from nxkernel.graph.expr import Expr
+from nxkernel.primitives import Spec
+
+
+def write_control(scope: Scope, control: Control) -> None:
+    """Write a loop or a choice."""
+    from nxkernel.compilers.numba_cpu.program.parallel_loops import Spread, spreads
+
+    if control.node.primitive is not p.while_:
+        _Choice(scope, control).write()
+    elif scope.w.function.stop is None and spreads(control):
+        Spread(scope, control).write()
+    else:
+        _Loop(scope, control).write()
+
+
+class _Parts:
+    def __init__(self, scope: Scope, control: Control) -> None:
+        self.scope, self.w = scope, scope.w
+        self.control, self.node, self.results = control, control.node, control.results
+        self.shared = control.shared
+        self.rooms = rooms(self.node, self.results, control.parts, self.shared)
+
+    @property
+    def b(self) -> Builder:
+        """What the function is written with."""
+        return self.w.b
+
+    def scratch(self, offset: int) -> Value:
+        return self.w.further(self.scope.address(self.control.scratch), self.w.word(offset))
+
+    def work(self) -> Value:
+        return self.scratch(self.rooms.work)
+
+    def given(self, operand: Expr) -> Address:
+        """Where an operand is for all parts: arrays as they are, single numbers apart from any array."""
+        if scalars.is_single(operand):
+            room = self.b.room("i8", 16)
+            inline = Inline(self.scope)
+            inline.keep(inline.value(operand), operand.type, room)
+            return lambda: room
+        address = self.scope.address(operand)
+        return lambda: address
+
+    def tag(self, operand: Expr) -> object:
+        """Whose memory an operand is in, for all parts."""
+        return None if scalars.is_single(operand) else self.scope.tag(operand)
+
+    def home_tag(self, index: int, operand: Expr | None) -> object:
+        """Whose memory a result is in."""
+        if self.shared[index] is not None:
+            return self.scope.tag(operand)
+        if self.results[index] is not None:
+            return self.scope.tag(self.results[index])
+        return (id(self), index)
+
+    def home(self, index: int, operand: Expr | None) -> Value:
+        """Where a result that is an array comes to be."""
+        if self.shared[index] is not None:
+            return self.scope.address(operand)
+        if self.results[index] is not None:
+            return self.scope.address(self.results[index])
+        return self.scratch(self.rooms.homes[index])
+
+    def copy_one(self, target: Value, source: Value, like: Expr | Spec) -> None:
+        """Copy a single element."""
+        self.b.store(self.b.load(_bits(like), source), target)
+
+
+class LoopParts(_Parts):
+    """What all ways to write a loop have in common."""
+
+    @property
+    def count(self) -> int:
+        """How many parts its state has."""
+        return self.node.params["state"]
+
+    def settled(self, place: int) -> Address:
+        """Where a part of the state comes to be, with what it is at first."""
+        operand = self.node.operands[place]
+        if scalars.is_single(operand):
+            return self.given(operand)
+        home = self.home(place, operand)
+        if self.shared[place] is None:
+            self.w.copy(home, self.scope.address(operand), bytes_of(operand))
+        return lambda: home
+
+    def tags(self) -> list[object]:
+        """Whose memory state and captured values are in."""
+        operands = self.node.operands
+        state = [
+            None if scalars.is_single(operand) else self.home_tag(place, operand)
+            for place, operand in enumerate(operands[: self.count])
+        ]
+        return state + [self.tag(operand) for operand in operands[self.count :]]
+
+
+class _Loop(LoopParts):
+    def write(self) -> None:
+        b, w = self.b, self.w
+        condition, body = self.control.parts
+        w.loops = True
+        count = self.count
+        state, captured = self.node.operands[:count], self.node.operands[count:]
+        changes = turn(body, count)
+        inputs: list[Address] = []
+        homes: dict[int, Value] = {}
+        pointers: dict[tuple[str, int], Value] = {}
+        for index, operand in enumerate(state):
+            settled = self.settled(index)
+            if not scalars.is_single(operand):
+                homes[index] = settled()
+                settled = self._variable(pointers, ("input", index), homes[index])
+            inputs.append(settled)
+        inputs += [self.given(operand) for operand in captured]
+        moved = [("input", place) in changes.moves for place in range(len(inputs))]
+        tags = [None if away else tag for away, tag in zip(moved, self.tags(), strict=True)]
+        outputs: list[Address] = []
+        for number in range(len(body.arrays)):
+            if number in self.rooms.fresh:
+                outputs.append(self._variable(pointers, ("output", number), self.scratch(self.rooms.fresh[number])))
+            else:
+                room = b.room("i8", 16)
+                outputs.append(lambda room=room: room)
+        answer = b.room("i8", 16)
+        asked = Scope(w, condition, inputs, [lambda: answer], self.work, tags)
+        turned = Scope(w, body, inputs, outputs, self.work, tags)
+        head, inside, done = b.label("while"), b.label("turn"), b.label("after")
+        poll = Poll(w, body) if not is_short(self.control) else None
+        b.branch(head)
+        b.start(head)
+        asked.run()
+        truth = Inline(asked).truth(condition.graph.outputs[0].type, asked.at(condition.outputs[0]))
+        b.branch_if(truth, inside, done)
+        b.start(inside)
+        turned.run()
+        self._next(turned, body, count, changes, pointers)
+        if poll is not None:
+            poll.write()
+        b.branch(head)
+        b.start(done)
+        for index in changes.tangled:
+            self.w.copy(self.scratch(self.rooms.spare[index]), inputs[index](), bytes_of(state[index]))
+        for index, operand in enumerate(state):
+            if index in changes.tangled:
+                self.w.copy(homes[index], self.scratch(self.rooms.spare[index]), bytes_of(operand))
+            elif index in homes and ("input", index) in changes.moves:
+                self._bring_home(inputs[index](), homes[index], bytes_of(operand))
+            elif index not in homes and self.results[index] is not None:
+                self.copy_one(self.scope.address(self.results[index]), inputs[index](), operand)
+
+    def _variable(self, pointers: dict[tuple[str, int], Value], buffer: tuple[str, int], address: Value) -> Address:
+        """A place that may be another one after each turn."""
+        room = pointers[buffer] = self.b.room("ptr", 1)
+        self.b.store(address, room)
+        return lambda: self.b.load("ptr", room)
+
+    def _next(self, turned: Scope, body: Plan, count: int, changes, pointers: dict) -> None:
+        """Make what a turn gave the state of the next one."""
+        b = self.b
+        for source, target in changes.copies:
+            self.w.copy(turned.at(target), turned.at(source), self._size(body, target))
+        before = {buffer: b.load("ptr", pointers[buffer]) for buffer in changes.moves.values()}
+        for buffer, other in changes.moves.items():
+            b.store(before[other], pointers[buffer])
+        # All are read before any is written: they may change places.
+        changed = [k for k in range(count) if ("input", k) not in pointers and body.outputs[k] != ("input", k)]
+        values = [b.load(_bits(body.graph.parameters[k]), turned.at(body.outputs[k])) for k in changed]
+        for k, value in zip(changed, values, strict=True):
+            b.store(value, turned.at(("input", k)))
+
+    @staticmethod
+    def _size(body: Plan, buffer: tuple[str, int]) -> int:
+        kind, number = buffer
+        return bytes_of(body.graph.parameters[number] if kind == "input" else body.arrays[number])
+
+    def _bring_home(self, address: Value, home: Value, size: int) -> None:
+        """Copy an array that the last turn left in another buffer."""
+        b = self.b
+        away, there = b.label("away"), b.label("home")
+        b.branch_if(b.icmp("ne", address, home), away, there)
+        b.start(away)
+        self.w.copy(home, address, size)
+        b.branch(there)
+        b.start(there)
+
+
+class _Choice(_Parts):
+    def write(self) -> None:
+        b = self.b
+        self.w.loops = True
+        predicate, *operands = self.node.operands
+        given = [self.given(operand) for operand in operands]
+        homes: list[Value] = []
+        for index, spec in enumerate(self.node.spec):
+            if scalars.is_single(spec):
+                homes.append(b.room("i8", 16))
+            else:
+                place = self.shared[index]
+                homes.append(self.home(index, None if place is None else self.node.operands[place]))
+        inline = Inline(self.scope)
+        truth = inline.e.truth(inline.value(predicate))
+        sides, done = [b.label("then"), b.label("otherwise")], b.label("chosen")
+        b.branch_if(truth, *sides)
+        for label, plan in zip(sides, self.control.parts, strict=True):
+            b.start(label)
+            self._side(plan, operands, given, homes)
+            b.branch(done)
+        b.start(done)
+        for result, home, spec in zip(self.results, homes, self.node.spec, strict=True):
+            if result is not None and scalars.is_single(spec):
+                self.copy_one(self.scope.address(result), home, spec)
+
+    def _side(self, plan: Plan, operands: list[Expr], given: list[Address], homes: list[Value]) -> None:
+        inputs, tags = list(given), [self.tag(operand) for operand in operands]
+        for place in sorted(plan.overwritten & set(self.rooms.copies)):
+            copy = self.scratch(self.rooms.copies[place])
+            self.w.copy(copy, given[place](), bytes_of(operands[place]))
+            inputs[place], tags[place] = lambda copy=copy: copy, None
+        first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
+        outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]
+        side = Scope(self.w, plan, inputs, outputs, self.work, tags)
+        side.run()
+        for index in brought(plan, self.shared):
+            spec, source = self.node.spec[index], side.at(plan.outputs[index])
+            if scalars.is_single(spec):
+                self.copy_one(homes[index], source, spec)
+            else:
+                self.w.copy(homes[index], source, bytes_of(spec))
+
+
+def _bits(like: Expr | Spec) -> str:
+    """The integer that has as many bits as an element."""
+    return f"i{8 * like.type.size}"

@@ -1,0 +1,197 @@
+"""A native program as it is called: its words, the arrays that it writes, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.numba_cpu.runtime import host_calls, native_call, workspace
+from nxkernel.compilers.numba_cpu.runtime.loader import Code
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.errors import message
+from nxkernel.graph.expr import Graph, at_line
+from nxkernel.types import Type, normalize
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.plan.program_plan import Plan
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program's text and the words of one call of it.
+
+    Parameters
+    ----------
+    symbol : str
+    text : str
+        LLVM IR.
+    params : numpy.ndarray
+        64-bit words, of which the first one, the address of the thread pool's state, is another in another process.
+    libraries : frozenset of Type
+        The types of which it multiplies matrices.
+    calls : tuple of host.Call
+        What it asks Python for; they must live as long as the program may run.
+    loops : bool
+        Whether it has loops of its own, which LLVM is to optimize, and which may be interrupted.
+    kernels : mapping of int to str
+        Which words are the addresses of kernels, and of which; they are 0 here.
+    """
+
+    symbol: str
+    text: str
+    params: np.ndarray
+    libraries: frozenset[Type]
+    calls: tuple[host_calls.Call, ...]
+    loops: bool
+    kernels: Mapping[int, str]
+
+    def function(self, code: Code, kernels: Mapping[str, Code]) -> Callable[..., bool]:
+        """The function that Python calls the program's code by, with that of its kernels."""
+        words, used = self.params.copy(), [kernels[name] for name in self.kernels.values()]
+        words[list(self.kernels)] = [one.address for one in used]
+        launch = native_call.callable_program(code, words, used)
+        return host_calls.raising(launch) if self.calls else launch
+
+    def named(self, kernels: Mapping[str, Code]) -> dict[str, Code]:
+        """The kernels that the text has the names of, which its code is linked with."""
+        words = set(self.kernels.values())
+        return {name: code for name, code in kernels.items() if name not in words}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The arrays of a program.
+
+    Parameters
+    ----------
+    arrays : sequence of ((int, ...), str)
+        Shape and type of those that it writes.
+    workspace : int
+        Bytes that it needs besides.
+    outputs : sequence of (str, int)
+        Where each output is: the kind of array, and its number.
+    """
+
+    arrays: Sequence[tuple[tuple[int, ...], str]]
+    workspace: int
+    outputs: Sequence[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class Native:
+    """The native code of a program: the code, where it came from, what getting it took, and its kernels by name."""
+
+    code: Code
+    origin: str
+    milliseconds: float
+    kernels: Mapping[str, Code]
+
+
+def own_code(text: Program, origin: str, milliseconds: float = 0.0) -> KernelRecord | None:
+    """What is told of the loops and choices of a program; None of one that only calls its kernels in turn."""
+    if not text.loops:
+        return None
+    return KernelRecord("program", "loops and choices of the program", text.symbol, origin, milliseconds)
+
+
+class CpuExecutable:
+    """A native program with the arrays that it needs.
+
+    Attributes
+    ----------
+    graph : Graph
+    kernels : list of KernelRecord
+    own : KernelRecord or None
+        The code of its loops and choices.
+    lower_ms, native_ms : float
+        Milliseconds for making loop nests, and for getting native code.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        text: Program,
+        layout: Layout,
+        native: Native,
+        kernels: Sequence[KernelRecord],
+        lower_ms: float,
+        native_ms: float,
+        plan: Callable[[], Plan],
+    ) -> None:
+        self.graph, self.kernels, self._plan = graph, kernels, plan
+        self.own = own_code(text, native.origin, native.milliseconds)
+        self.lower_ms, self.native_ms = lower_ms, native_ms
+        self.symbol = text.symbol
+        launch = text.function(native.code, native.kernels)
+        self.launch = self._with_workspace(launch, layout.workspace) if layout.workspace else launch
+        self._calls = text.calls
+        self._shapes = [(shape, normalize(type_).dtype) for shape, type_ in layout.arrays]
+        changed = {number for _, number in graph.updates}
+        self._results = [
+            (kind, place, node.shape, number in changed)
+            for number, ((kind, place), node) in enumerate(zip(layout.outputs, graph.outputs, strict=True))
+        ]
+        in_order = [("output", place, shape, False) for place, (shape, _) in enumerate(self._shapes)]
+        self._as_made = self._results == in_order
+        #: Whether the program has exactly one array to allocate, which is its one output.
+        one = self._as_made and len(self._results) == 1 and not graph.updates
+        self.single = self._shapes[0] if one else None
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the program; that of one which was found on disk is made now."""
+        return self._plan()
+
+    def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs for one array a parameter; what is in a parameter that changes is that array itself."""
+        made = [_allocate(shape, dtype) for shape, dtype in self._shapes]
+        if not self.launch(*arrays, *made):
+            ready = [np.require(array, requirements=["C", "A"]) for array in arrays]
+            self.launch(*ready, *made)
+            for place, _ in self.graph.updates:
+                if ready[place] is not arrays[place]:
+                    np.copyto(arrays[place], ready[place])
+        if self._as_made:
+            return made
+        return [
+            (made[place] if kind == "output" else arrays[place] if changed else arrays[place].copy()).reshape(shape)
+            for kind, place, shape, changed in self._results
+        ]
+
+    def _with_workspace(self, launch: Callable[..., bool], size: int) -> Callable[..., bool]:
+        """A program's function that gets, after its arrays, so many bytes to work in."""
+
+        def launch_with_workspace(*arrays: np.ndarray) -> bool:
+            try:
+                memory = workspace.take(size)
+            except MemoryError:
+                raise self._no_room(size) from None
+            done = launch(*arrays, memory)
+            workspace.give_back(memory)
+            return done
+
+        return launch_with_workspace
+
+    def _no_room(self, size: int) -> MemoryError:
+        """The error for a program whose values in between do not fit into memory."""
+        from nxkernel.compilers.numba_cpu.program.graph_compilation import all_plans
+
+        kept = [node for part in all_plans(self.plan) for step in part.steps for node in step.writes]
+        # What is a leaf there is memory that a routine works in.
+        values = sorted([node for node in kept if node.primitive.family != "leaf"], key=bytes_of)
+        told = [f"The largest of them is {v.spec}, by {v.primitive.name}{at_line(v.source)}." for v in values[-1:]]
+        return MemoryError(
+            message(
+                f"{self.graph.name} needs {size / 1e9:,.0f} GB for values on its way, and there is no such memory.",
+                *told,
+                "Parts of the inputs take less: call it for some rows at a time.",
+            )
+        )
+
+
+def _allocate(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return np.empty(shape, dtype)

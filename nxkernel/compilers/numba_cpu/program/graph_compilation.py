@@ -1,0 +1,266 @@
+"""From a graph to its plan, from a plan to its program and its kernels, with the native code of those."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from types import MappingProxyType
+from typing import NoReturn
+
+from nxkernel import compile_thread
+from nxkernel.compilers.analysis.matrix_products import Product
+from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.numba_cpu.program import program_writer
+from nxkernel.compilers.numba_cpu.program.executable import own_code
+from nxkernel.compilers.numba_cpu.program.parallel_loops import spreads
+from nxkernel.compilers.numba_cpu.routines.lowering_table import ARITHMETIC, lowering_of
+from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, HostCall, Launch, Routine
+from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines
+from nxkernel.compilers.numba_cpu.runtime.loader import Code, MissingFunctionsError
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Planner, Scalar, Step, Whole
+from nxkernel.compilers.rewrite.array_layouts import turned
+from nxkernel.compilers.rewrite.columns.interchange import by_columns
+from nxkernel.compilers.rewrite.loop_nest_rewrites import partial, prepare
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.loop_nest import Nest
+from nxkernel.errors import CompilationError, message
+from nxkernel.graph.expr import Expr, Graph, at_line
+from nxkernel.graph.traverse import post_order
+from nxkernel.messages.grammar import counted
+from nxkernel.types import Type
+
+_BLAS: frozenset[Type] = frozenset(library_routines.GEMM)
+
+
+def foresee(graph: Graph) -> list[KernelRecord]:
+    """What compiling a graph would need: its kernels, and at the end its loops and choices, where it has some.
+
+    Their origin is where their code would come from: what is compiled or loaded for one is in memory for the next.
+    """
+    check(graph)
+    laid = plan_of(graph)
+    met: set[str] = set()
+
+    def whereabouts(symbol: str) -> str:
+        where = "memory" if symbol in met else code_store.whereabouts(symbol)
+        met.add(symbol)
+        return where
+
+    found = _records(laid, "", lambda symbol, _text: whereabouts(symbol))
+    text = program_writer.write(laid, len(graph.parameters), graph.updates)
+    own = own_code(text, whereabouts(text.symbol))
+    return found if own is None else [*found, own]
+
+
+def plan_of(graph: Graph) -> Plan:
+    """The plan of a graph, which says in terms of that graph where nodes come from."""
+    origin: dict[Expr, Expr] = {}
+    for rewritten in (by_columns, turned):
+        graph, made = rewritten(graph)
+        origin |= {node: origin.get(old, old) for node, old in made.items()}
+    return planner(origin).program(graph)
+
+
+def planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
+    """What makes plans for this compiler; nodes come from where `origin` says."""
+
+    def prepared(outputs: Sequence[Expr], **options: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
+        made, before = prepare(outputs, _BLAS, **options)
+        return made, {node: origin.get(old, old) for node, old in before.items()}
+
+    return Planner(_routine, prepared)
+
+
+def all_plans(plan: Plan) -> list[Plan]:
+    """A plan and those of the loops and choices in it."""
+    inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
+    return [plan, *(found for part in inner for found in all_plans(part))]
+
+
+def spread_loops(plan: Plan) -> list[Control]:
+    """The loops whose turns run on all threads."""
+    found = []
+    for step in plan.steps:
+        if isinstance(step.work, Control):
+            inner = [loop for part in step.work.parts for loop in spread_loops(part)]
+            found += [step.work] if spreads(step.work) else inner
+    return found
+
+
+def _routine(node: Expr) -> tuple[Routine, int]:
+    routine = ROUTINES[node.primitive](node)
+    return routine, routine.scratch
+
+
+def check(graph: Graph) -> None:
+    """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
+    for node in post_order(graph.outputs):
+        if node.primitive.family == "control":
+            for part in node.params.values():
+                if isinstance(part, Graph):
+                    check(part)
+            continue
+        if node.primitive.family not in ARITHMETIC and lowering_of(node.primitive) is None:
+            _refuse(node)
+
+
+def _check_arithmetic(nodes: Sequence[Expr]) -> None:
+    """As `_check`, for the arithmetic of a nest that is about to be lowered."""
+    for node in nodes:
+        if node.primitive.family in ARITHMETIC:
+            of_complex = any(value.type.is_complex for value in (node, *node.operands[:1]))
+            primitive = node.params["reduce"] if node.primitive is partial else node.primitive
+            if lowering_of(primitive, of_complex) is None:
+                _refuse(node)
+
+
+def _refuse(node: Expr) -> NoReturn:
+    where = at_line(node.source)
+    operands = ", ".join(str(operand.spec) for operand in node.operands)
+    raise CompilationError(
+        message(
+            f"numba_cpu has no code for {node.primitive.name} of {operands}{where}.",
+            'Run this definition with compiler="evaluator".',
+        )
+    )
+
+
+#: Gets native code by its name and its text; says where it came from.
+_Get = Callable[[str, Callable[[], str]], str]
+
+
+def _kernels(step: Step, plan: Plan, get: _Get) -> list[KernelRecord]:
+    """Get the native code of a step, and say what it is."""
+    if isinstance(step.work, Product):
+        return [_library_record(step.work, plan.origin)]
+    if isinstance(step.work, Scalar | ElementStore | Control):
+        return []
+    if isinstance(step.work, Whole):
+        return [_whole_record(step, launch, plan.origin, get) for launch in step.work.routine.launches]
+    return [_nest_record(step, plan.origin, program_writer.is_inlined(plan, step.work), get)]
+
+
+@contextmanager
+def _named(nodes: Sequence[Expr]) -> Iterator[None]:
+    """Have an error for machine code that cannot be loaded say what the code is for."""
+    try:
+        yield
+    except MissingFunctionsError as error:
+        # Those that are computed with last are what the kernel is about.
+        told = [node for node in nodes if node.primitive.family != "leaf"][-1:] or nodes[-1:]
+        what = "".join(f"{node.primitive.name} of {node.spec}{at_line(node.source)}" for node in told)
+        raise MissingFunctionsError(what or "a kernel", error.names) from None
+
+
+def _whole_record(step: Step, launch: Launch | HostCall, origin: dict[Expr, Expr], get: _Get) -> KernelRecord:
+    node = step.work.node
+    shown = origin.get(node, node)
+    moved = sum(bytes_of(owner) for owner in {*step.reads, *step.writes} if owner is not step.work.scratch)
+    kind = node.primitive.name
+    if isinstance(launch, HostCall):
+        return KernelRecord(kind, launch.title, kind, "library", 0.0, [shown], moved)
+    begin = time.perf_counter()
+    with _named([shown]):
+        where = get(launch.symbol, launch.text)
+    spent = 1e3 * (time.perf_counter() - begin)
+    texts: dict[str, Callable[[], str]] = {"LLVM": launch.text, "assembly": lambda: _assembly(launch.text())}
+    if launch.source:
+        texts = {"algorithm": lambda: launch.source, **texts}
+    return KernelRecord(kind, launch.title, launch.symbol, where, spent, [shown], moved, texts=texts)
+
+
+def _nest_record(step: Step, origin: dict[Expr, Expr], inlined: bool, get: _Get) -> KernelRecord:
+    bound = step.work
+    begin = time.perf_counter()
+    where = "program"
+    if not inlined:
+        with _named(bound.nodes):
+            where = get(bound.nest.key, lambda: _lowered(bound.nest, bound.nodes))
+    spent = 1e3 * (time.perf_counter() - begin)
+    nest = bound.nest
+    inner = [node for node in bound.nodes if node in origin and node.primitive.family != "leaf"]
+    # A kernel that only fills a part of a value, such as the margin of a padded one, is for that value.
+    nodes = list(dict.fromkeys(origin.get(node, node) for node in inner or step.writes))
+    moved = sum(map(bytes_of, {*step.reads, *step.writes}))
+    count = sum(
+        op.name not in ("load", "gather", "const", "slot", "index", "scratch") for s in nest.sections for op in s.code
+    )
+    texts: dict[str, Callable[[], str]] = {
+        "Numba source": lambda: _source(nest),
+        "LLVM": lambda: _lowered(nest),
+        "assembly": lambda: _assembly(_lowered(nest)),
+    }
+    return KernelRecord(
+        nest.kind, _title(step, bound), nest.key, where, spent, nodes, moved, count * bound.elements, texts
+    )
+
+
+def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> KernelRecord:
+    turns = counted(loop.turns, "turn") if loop.turns is not None else "turns"
+    title = f"loop of {turns} that do not depend on each other, on all threads"
+    return KernelRecord("loop", title, symbol, "program", 0.0, [origin.get(loop.node, loop.node)])
+
+
+def _title(step: Step, bound: Bound) -> str:
+    nest = bound.nest
+    sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
+    passes = sum(section.level == "full" for section in nest.sections)
+    title = f"{nest.kind} of {sizes}, {counted(len(step.reads), 'read')}, {counted(len(step.writes), 'write')}"
+    return f"{title}, {passes} passes" if passes > 1 else title
+
+
+# What only a compilation or a curious person needs is imported there, so that a process that finds its kernels on disk
+# starts sooner.
+
+
+def _lowered(nest: Nest, nodes: Sequence[Expr] = ()) -> str:
+    from nxkernel.compilers.numba_cpu.codegen.lower_nest import lower
+
+    _check_arithmetic(nodes)
+    return str(lower(nest))
+
+
+def _source(nest: Nest) -> str:
+    compile_thread.load("nxkernel.compilers.display.nest_source")
+    from nxkernel.compilers.display.nest_source import render
+
+    return render(nest)
+
+
+def _assembly(text: str) -> str:
+    from nxkernel.compilers.numba_cpu.codegen.object_code import assembly
+
+    return compile_thread.do(lambda: assembly(text))
+
+
+def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
+    node = origin.get(product.node, product.node)
+    batch = f"{product.batch} x " if product.batch > 1 else ""
+    title = f"matrix product {batch}[{product.rows}, {product.depth}] x [{product.depth}, {product.columns}] by BLAS"
+    elements = product.batch * (
+        product.rows * product.depth + product.depth * product.columns + product.rows * product.columns
+    )
+    flops = (8 if product.type.is_complex else 2) * product.batch * product.rows * product.columns * product.depth
+    symbol = library_routines.GEMM[product.type]
+    return KernelRecord("matrix product", title, symbol, "library", 0.0, [node], elements * product.type.size, flops)
+
+
+def records(laid: Plan, symbol: str) -> tuple[list[KernelRecord], dict[str, Code]]:
+    """The kernels of a plan, and by name their native code."""
+    codes: dict[str, Code] = {}
+
+    def get(name: str, text: Callable[[], str]) -> str:
+        codes[name], where = code_store.native(name, text)
+        return where
+
+    return _records(laid, symbol, get), codes
+
+
+def _records(laid: Plan, symbol: str, get: _Get) -> list[KernelRecord]:
+    kernels = [record for plan in all_plans(laid) for step in plan.steps for record in _kernels(step, plan, get)]
+    for before, kernel in pairwise(kernels):
+        kernel.continues = len(kernel.nodes) == 1 == len(before.nodes) and kernel.nodes[0] is before.nodes[0]
+    return kernels + [_loop_record(loop, symbol, laid.origin) for loop in spread_loops(laid)]

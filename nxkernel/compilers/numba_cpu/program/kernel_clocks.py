@@ -1,0 +1,122 @@
+"""A program with a clock around each of its kernels, for those who want to know what takes its time.
+
+It is written from the same plan as the program itself, and runs the same kernels on the same threads. Before and after
+each of them it reads the processor's counter and adds the difference to a word.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel.compilers.interface import Timed
+from nxkernel.compilers.numba_cpu.program import graph_compilation, program_writer
+from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable
+from nxkernel.compilers.numba_cpu.program.interrupt_polling import clock
+from nxkernel.compilers.numba_cpu.program.program_text import Writer
+from nxkernel.compilers.numba_cpu.runtime import code_store, host_calls, library_routines, native_call, workspace
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar, Whole
+
+
+class Clock:
+    """A program that measures itself.
+
+    Parameters
+    ----------
+    executable : CpuExecutable
+        The program that is to be measured; its plan is made again where it came from disk.
+    """
+
+    def __init__(self, executable: CpuExecutable) -> None:
+        plan, graph = executable.plan, executable.graph
+        kernels = _kernels(plan)
+        # For each kernel a word for its time and one for its runs, then the same for the program.
+        self._words = np.zeros(2 * len(kernels) + 2, dtype=np.int64)
+        text = program_writer.write(
+            plan, len(graph.parameters), graph.updates, _TimedWriter(self._words, [*kernels, plan])
+        )
+        _, uses = graph_compilation.records(plan, text.symbol)
+        linked = text.named(uses)
+        code, _ = code_store.native(text.symbol, lambda: text.text, lambda: _needs(text), loops=text.loops, uses=linked)
+        self._launch = text.function(code, uses)
+        self._calls = text.calls
+        self._made = [np.empty(node.shape, node.type.dtype) for node in plan.arrays]
+        self._workspace = plan.workspace
+
+    def run(self, arrays: Sequence[np.ndarray]) -> Timed:
+        """Run the program once.
+
+        Parameters
+        ----------
+        arrays : sequence of numpy.ndarray
+            One for each parameter, C-contiguous; those that the program changes are changed.
+
+        Returns
+        -------
+        Timed
+        """
+        self._words[:] = 0
+        memory = [workspace.take(self._workspace)] if self._workspace else []
+        begin = time.perf_counter()
+        self._launch(*arrays, *self._made, *memory)
+        seconds = time.perf_counter() - begin
+        for each in memory:
+            workspace.give_back(each)
+        ticks, runs = self._words[::2].tolist(), self._words[1::2].tolist()
+        unit = seconds / max(ticks.pop(), 1)
+        return Timed(
+            seconds, {number: (spent * unit, runs[number]) for number, spent in enumerate(ticks) if runs[number]}
+        )
+
+
+def waits_for_values(plan: Plan) -> Control | None:
+    """A loop of a plan whose number of turns depends on the values that it computes with, if there is one."""
+    for part in graph_compilation.all_plans(plan):
+        for step in part.steps:
+            if isinstance(step.work, Control) and step.work.node.primitive is p.while_ and step.work.turns is None:
+                return step.work
+    return None
+
+
+def _kernels(plan: Plan) -> list[object]:
+    """What each kernel of a program is in its plan, in the order of the program's records."""
+    found: list[object] = []
+    for step in [step for part in graph_compilation.all_plans(plan) for step in part.steps]:
+        if isinstance(step.work, Whole):
+            found += step.work.routine.launches
+        elif not isinstance(step.work, Scalar | ElementStore | Control):
+            found.append(step.work)
+    return [*found, *graph_compilation.spread_loops(plan)]
+
+
+def _needs(text: program_writer.Program) -> None:
+    native_call.prepare()
+    if text.calls:
+        host_calls.provide()
+    for type_ in text.libraries:
+        library_routines.provide(type_)
+
+
+class _TimedWriter(Writer):
+    def __init__(self, words: np.ndarray, kernels: list[object]) -> None:
+        super().__init__()
+        self._clock, self._places = words, {id(kernel): number for number, kernel in enumerate(kernels)}
+
+    @contextmanager
+    def around(self, what: object) -> Iterator[None]:
+        place = self._places.get(id(what))
+        # What several threads run at once is timed as a whole, by the one that waits for it.
+        if place is None or self.function.stop is not None:
+            yield
+            return
+        begin = clock(self.module, self.b)
+        yield
+        spent = self.b.integer("sub", clock(self.module, self.b), begin)
+        for number, more in enumerate((spent, self.integer(1))):
+            # Not a word that may be read once for all, as those of the program are.
+            address = self.word(self._clock.ctypes.data + 8 * (2 * place + number), "ptr")
+            self.b.store(self.b.integer("add", self.b.load("i64", address), more), address)

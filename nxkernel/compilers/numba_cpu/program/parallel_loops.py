@@ -1,0 +1,181 @@
+"""Loops with independent turns run on all threads: their body becomes a function that does a range of turns."""
+
+from __future__ import annotations
+
+from nxkernel.compilers.analysis import scalars
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Loop, Value
+from nxkernel.compilers.numba_cpu.program.control_flow import LoopParts
+from nxkernel.compilers.numba_cpu.program.interrupt_polling import Poll, begin
+from nxkernel.compilers.numba_cpu.program.program_text import Address
+from nxkernel.compilers.numba_cpu.program.program_writer import Scope, is_inlined
+from nxkernel.compilers.numba_cpu.program.scalar_instructions import Inline
+from nxkernel.compilers.numba_cpu.runtime import native_call
+from nxkernel.compilers.plan.buffer_assignment import ALIGNMENT
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.graph.expr import Expr
+from nxkernel.primitives import Spec, while_
+
+#: Fewer turns than this leave the threads to the loops inside.
+FEW = 16
+#: Simple instructions that a loop, and a part of it that a thread takes, are worth several threads from.
+WORTH = native_call.WORTH_SHARING
+#: Elements that a kernel does with one instruction.
+LANES = 8
+#: What a loop is taken to turn of which nobody knows how often it does, and what a step of single numbers costs, in
+#: simple instructions.
+TURNS, STEP = 64, 4
+
+
+def spreads(control: Control) -> bool:
+    """Whether a loop can be given to several threads, and is worth them."""
+    if not may_spread(control):
+        return False
+    turns = control.turns
+    return turns is None or (turns >= FEW and turns * _work(control.parts[1]) >= WORTH)
+
+
+def may_spread(control: Control) -> bool:
+    """Whether a loop can be given to several threads, however little it does.
+
+    Kernels that share their own work among the threads are better at it than the loop around them.
+    """
+    found = control.independence
+    if found is None:
+        return False
+    _, body = control.parts
+    for place in range(control.node.params["state"]):
+        stays = body.outputs[place] == ("input", place)
+        if scalars.is_single(control.node.operands[place]):
+            if not stays and place != found.counter and control.results[place] is not None:
+                return False
+        elif not stays:
+            return False
+    return all(map(scalars.is_single, body.arrays)) and _work(body) is not None
+
+
+def _work(plan: Plan) -> int | None:
+    """Simple instructions of one run of a plan, about; None for what has to be on one thread, or has its own."""
+    total = 0
+    for step in plan.steps:
+        found = _work_of(plan, step.work)
+        if found is None:
+            return None
+        total += found
+    return max(total, 1)
+
+
+def _work_of(plan: Plan, work: object) -> int | None:
+    if isinstance(work, Bound):
+        calls = any(op.name == "njit" for op in work.nest.ops())
+        return None if calls or not is_inlined(plan, work) else work.count * work.work // LANES
+    if isinstance(work, Scalar | ElementStore):
+        return None if work.node.primitive.name == "njit" else STEP
+    if not isinstance(work, Control):
+        return None
+    parts = [_work(part) for part in work.parts]
+    if None in parts:
+        return None
+    if work.node.primitive is not while_:
+        return max(parts)
+    return sum(parts) * (TURNS if work.turns is None else work.turns)
+
+
+class Spread(LoopParts):
+    """Writes a loop that `spreads`."""
+
+    def write(self) -> None:
+        """Write it."""
+        w, b, found = self.w, self.b, self.control.independence
+        w.loops = True
+        count = self.count
+        addresses = [self.settled(place)() for place in range(count)]
+        addresses += [self.given(operand)() for operand in self.node.operands[count:]]
+        start = self._number(self.node.operands[found.counter])
+        turns = self._turns(start)
+        stop = b.room("i64", 1, zero=True)
+        table = b.room("i64", _ADDRESSES + len(addresses))
+        for place, entry in enumerate([w.pointers, w.params, stop, start, *addresses]):
+            b.store(entry, b.offset(table, "i64", w.integer(place)))
+        each = _work(self.control.parts[1])
+        name = self._function()
+        grain = w.word(max(1, WORTH // each))
+        w.share(Value("ptr", 1, f"@{name}"), turns, grain, table)
+        w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))
+        for place, operand in enumerate(self.node.operands[:count]):
+            result = self.results[place]
+            if result is None or not scalars.is_single(operand):
+                continue
+            if place == found.counter:
+                end = b.integer("add", start, b.integer("mul", turns, w.integer(found.step)))
+                b.store(end, self.scope.address(result))
+            else:
+                self.copy_one(self.scope.address(result), addresses[place], operand)
+
+    def _number(self, node: Expr) -> Value:
+        inline = Inline(self.scope)
+        return inline.e.number(inline.value(node), node.type)
+
+    def _turns(self, start: Value) -> Value:
+        """How many turns there are: from the start to the bound, by the step."""
+        b, w, found = self.b, self.w, self.control.independence
+        condition, bound = self.node.params["condition"], found.bound
+        places = {parameter: place for place, parameter in enumerate(condition.parameters)}
+        bound = self._number(self.node.operands[places[bound]] if bound in places else bound)
+        way = b.integer("sub", bound, start) if found.step > 0 else b.integer("sub", start, bound)
+        length = abs(found.step)
+        if length > 1:
+            way = b.integer("sdiv", b.integer("add", way, w.integer(length - 1)), w.integer(length))
+        return b.intrinsic("smax", way, w.integer(0))
+
+    def _function(self) -> str:
+        """Write the function that does a range of turns; gives its name."""
+        w, body, found = self.w, self.control.parts[1], self.control.independence
+        with w.another() as name:
+            b, table = w.b, _TABLE
+            memory = self._memory(body.workspace)
+            w.function.stop = b.load("ptr", b.offset(table, "i64", w.integer(_STOP)), invariant=True)
+
+            def handed(place: int, like: Expr | Spec) -> Address:
+                """Where something is for one thread: arrays where they are, numbers in a room of its own."""
+                address = b.load("ptr", b.offset(table, "i64", w.integer(_ADDRESSES + place)), invariant=True)
+                if scalars.is_single(like):
+                    room = b.room("i8", 16)
+                    self.copy_one(room, address, like)
+                    return lambda: room
+                return lambda: address
+
+            inputs = [handed(place, operand) for place, operand in enumerate(self.node.operands)]
+            rooms = [b.room("i8", 16) for _ in body.arrays]
+            outputs = [lambda room=room: room for room in rooms]
+            turned = Scope(w, body, inputs, outputs, lambda: memory, self.tags())
+            start = b.load("i64", b.offset(table, "i64", w.integer(_START)), invariant=True)
+            first = b.load("i64", Value("ptr", 1, "%first"))
+            begin(w)
+            poll = Poll(w, body)
+            loop = Loop(b, w.integer(0), b.load("i64", Value("ptr", 1, "%count")), w.integer(1))
+            turn = b.integer("mul", b.integer("add", first, loop.index), w.integer(found.step))
+            b.store(b.integer("add", start, turn), inputs[found.counter]())
+            turned.run()
+            poll.write()
+            loop.end()
+            w.function.end()
+        return name
+
+    def _memory(self, size: int) -> Value | None:
+        """Take memory for a thread alone, which the end of the function gives back."""
+        if not size:
+            return None
+        w, b = self.w, self.w.b
+        w.module.declare("malloc", "ptr", ["i64"])
+        w.module.declare("free", "void", ["ptr"])
+        memory = b.call("malloc", "ptr", 1, w.word(size + ALIGNMENT))
+        w.function.at_end = f"call void @free({memory})"
+        place = b.convert("ptrtoint", memory, "i64")
+        skip = b.integer("and", b.integer("sub", w.integer(0), place), w.integer(ALIGNMENT - 1))
+        return b.offset(memory, "i8", skip)
+
+
+_TABLE = Value("ptr", 1, "%table")
+#: Where in the table of such a function things are; the first two are what the program itself is given.
+_STOP, _START, _ADDRESSES = 2, 3, 4

@@ -1,0 +1,259 @@
+"""Writing a program: its text and words, and the function that is being written.
+
+``void program(ptr pointers, ptr params)`` takes the addresses of inputs, outputs and workspace, and a table of 64-bit
+words: the state of the thread pool, then for each step the address of its kernel, its offsets, sizes, strides and
+constants. The text has no number that depends on a shape, so that a new shape is a new table for the same program, and
+no name of a kernel, so that programs which differ by their kernels alone are one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+
+from nxkernel.compilers.numba_cpu.codegen import user_functions
+from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
+from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value
+from nxkernel.compilers.numba_cpu.program.executable import Program
+from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, thread_count
+from nxkernel.forks import cached_property
+from nxkernel.types import Type
+
+POINTERS, PARAMS = Value("ptr", 1, "%pointers"), Value("ptr", 1, "%params")
+_NOTHING = nullcontext()
+#: The name of a program, and the size of its table, until they are known.
+_NAME, _SIZE = "nxp_unnamed", "nxp_size"
+
+
+#: Gives the address of something at the place in the program where it is called.
+Address = Callable[[], Value]
+
+
+@dataclass
+class Function:
+    """A function of the program that is being written.
+
+    Parameters
+    ----------
+    b : Builder
+    stop : Value, optional
+        For one that several threads run, where it is kept that all are to stop.
+    at_end : str
+        An instruction before every end of it.
+    """
+
+    b: Builder
+    stop: Value | None = None
+    at_end: str = ""
+
+    @cached_property
+    def e(self) -> Emitter:
+        """Writes its arithmetic."""
+        return Emitter(self.b, inline=True)
+
+    @cached_property
+    def seen(self) -> Value:
+        """Where it keeps when it last looked at the clock for an interrupt."""
+        return self.b.room("i64", 1, zero=True)
+
+    @cached_property
+    def left(self) -> Value:
+        """Where it keeps how many turns are left before it looks at the clock."""
+        return self.b.room("i64", 1, zero=True)
+
+    def end(self) -> None:
+        """End it here."""
+        if self.at_end:
+            self.b.do(self.at_end)
+        self.b.do("ret void")
+
+
+class Writer:
+    """What all parts of a program have in common: its text, its words, and what it refers to.
+
+    Attributes
+    ----------
+    b : Builder
+    e : Emitter
+    pointers, params : Value
+        What the program is given.
+    function : Function
+        The one that is being written.
+    words : list of int
+    kernels : dict
+        Which words are to be the addresses of kernels, and of which.
+    loops : bool
+        Whether the program has loops of its own.
+    helpers : list of str
+        Functions, as text, that it calls.
+    readable : int or None
+        How many words of the table LLVM may read in any case; None for all.
+    """
+
+    def __init__(self) -> None:
+        self.module = Module()
+        signature = [("pointers", "ptr"), ("params", f"ptr noalias readonly dereferenceable({_SIZE})")]
+        self.function = Function(Builder(self.module, _NAME, "void", signature, attributes="nounwind"))
+        self.words = [thread_count.STATE.ctypes.data]
+        self.kernels: dict[int, str] = {}
+        self.libraries: set[Type] = set()
+        self.calls: list[host_calls.Call] = []
+        self.loops = False
+        self.helpers: list[str] = []
+        self.readable: int | None = None
+        self._keyed: dict[object, int] = {"state": 0}
+        self._tags: dict[object, int] = {}
+        self.pointers, self.params = POINTERS, PARAMS
+        self._functions = 0
+
+    @property
+    def state(self) -> Value:
+        """The address of the thread pool's state."""
+        return self.word(self.words[0], "ptr", key="state")
+
+    @property
+    def b(self) -> Builder:
+        """What the function is written with."""
+        return self.function.b
+
+    @property
+    def e(self) -> Emitter:
+        """What its arithmetic is written with."""
+        return self.function.e
+
+    @contextmanager
+    def another(self) -> Iterator[str]:
+        """Write another function of the program, which threads run as they do kernels; gives its name.
+
+        Its table begins with what the program itself is given.
+        """
+        around, name = self.function, f"nxl_{self._functions}"
+        self._functions += 1
+        signature = [(parameter, "ptr") for parameter in ("first", "count", "step", "table")]
+        self.function = Function(
+            Builder(self.module, name, "void", signature, linkage="internal", attributes="nounwind")
+        )
+        self.b.do("%pointers = load ptr, ptr %table, align 8")
+        self.b.do("%params_at = getelementptr i64, ptr %table, i64 1")
+        # What can be read in any case may be read before a loop instead of in it.
+        self.b.do(f"%params = load ptr, ptr %params_at, align 8, !dereferenceable !{_SIZE}")
+        yield name
+        self.b.finish()
+        self.function = around
+
+    def around(self, what: object) -> AbstractContextManager:
+        """Entered while a plan, a step of it or one kernel of a step is written."""
+        return _NOTHING
+
+    def word(self, value: int, kind: str = "i64", key: object = None) -> Value:
+        """A word of the table, read where it is needed; what has the same key is the same word."""
+        place = self._keyed.get(key) if key is not None else None
+        if place is None:
+            place = len(self.words)
+            self.words.append(value)
+            if key is not None:
+                self._keyed[key] = place
+        return self.b.load(kind, self.b.offset(PARAMS, "i64", self.integer(place)), invariant=True)
+
+    def kernel(self, name: str) -> Value:
+        """The address of a kernel, which is known where the program is made."""
+        address = self.word(0, "ptr", key=("kernel", name))
+        self.kernels[self._keyed["kernel", name]] = name
+        return address
+
+    def apart(self, tag: object) -> str:
+        """What an access to memory says of it: whose memory it is, and that nobody else's is the same."""
+        if tag is None:
+            return ""
+        number = self._tags.setdefault(tag, len(self._tags))
+        return f", !alias.scope !own{number}, !noalias !others{number}"
+
+    def _metadata(self, text: str) -> str:
+        """The text with the lists of whose memory is whose, as metadata."""
+        count = len(self._tags)
+        if not count:
+            return text
+        # 0 and 1 are taken; this is the domain, then come a scope and its two lists for each.
+        lines = ["!2 = distinct !{!2}"]
+        lines += [f"!{3 + k} = distinct !{{!{3 + k}, !2}}" for k in range(count)]
+        for k in range(count):
+            own, rest = 3 + count + 2 * k, 4 + count + 2 * k
+            others = ", ".join(f"!{3 + other}" for other in range(count) if other != k)
+            lines += [f"!{own} = !{{!{3 + k}}}", f"!{rest} = !{{{others}}}"]
+            text = re.sub(rf"!own{k}\b", f"!{own}", text)
+            text = re.sub(rf"!others{k}\b", f"!{rest}", text)
+        return "\n".join([text, *lines])
+
+    def constant(self, number: complex, type_: Type) -> Value:
+        """A number as memory holds it, out of the table."""
+        return self.word(bits(number, type_))
+
+    def integer(self, number: int) -> Value:
+        """A constant of 64 bits."""
+        return self.b.constant("i64", number)
+
+    def further(self, base: Value, offset: Value) -> Value:
+        """An address so many bytes on."""
+        return self.b.offset(base, "i8", offset)
+
+    def pointer(self, index: int) -> Value:
+        """One of the addresses that the program is given."""
+        return self.b.load("ptr", self.b.offset(POINTERS, "ptr", self.integer(index)), invariant=True)
+
+    def leave_if(self, condition: Value) -> None:
+        """End the program on a condition: something is to be raised."""
+        stop, go_on = self.b.label("stop"), self.b.label("on")
+        self.b.branch_if(condition, stop, go_on)
+        self.b.start(stop)
+        if self.function.stop is not None:
+            self.b.do(f"store atomic i64 1, {self.function.stop} monotonic, align 8")
+        self.function.end()
+        self.b.start(go_on)
+
+    def raise_if(self, failure: Value, names: Sequence[str]) -> None:
+        """End the program where a function of the user's, one of these names, has left an error at an address."""
+        call = user_functions.Failure(names)
+        self.calls.append(call)
+        check = user_functions.define_check(self.module)
+        self.leave_if(self.b.call(check, "i1", 1, self.word(call.number), failure))
+
+    def share(self, kernel: Value, count: Value, least: Value, table: Value) -> None:
+        """Run a kernel on the threads, each of which takes at least so many of its steps at a time."""
+        self.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
+        self.b.do(f"call void @nxk_run({kernel}, {count}, {least}, {table}, {self.state})")
+
+    def copy(self, target: Value, source: Value, size: int) -> None:
+        """Copy bytes."""
+        self.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
+        self.b.do(f"call void @llvm.memcpy.p0.p0.i64({target}, {source}, {self.word(size)}, i1 false)")
+
+    def _sized(self, text: str) -> str:
+        """The text with the size of the table of words, which metadata says in a node of its own."""
+        size = 8 * (self.readable or len(self.words))
+        text = text.replace(f"!dereferenceable !{_SIZE}", "!dereferenceable !1")
+        return "\n".join([text.replace(_SIZE, str(size)), f"!1 = !{{i64 {size}}}"])
+
+    def finish(self) -> Program:
+        """The program."""
+        self.function.end()
+        self.b.finish()
+        helpers = [*self.helpers, *(library_routines.matmul_text(type_) for type_ in sorted(self.libraries))]
+        helpers += [library_routines.control_text()] if self.libraries else []
+        text = "\n".join([self._metadata(self._sized(str(self.module))), *helpers, ""])
+        symbol = f"nxp_{hashlib.sha256(text.encode()).hexdigest()[:40]}"
+        words = np.array([word - (1 << 64) if word >= 1 << 63 else word for word in self.words], dtype=np.int64)
+        return Program(
+            symbol,
+            text.replace(_NAME, symbol),
+            words,
+            frozenset(self.libraries),
+            tuple(self.calls),
+            self.loops,
+            self.kernels,
+        )

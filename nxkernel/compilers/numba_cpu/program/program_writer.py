@@ -1,0 +1,340 @@
+"""The program of a graph: one native function that runs its kernels and library calls in order, and its loops."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nxkernel import compile_thread, shapes
+from nxkernel import primitives as p
+from nxkernel.compilers.analysis.matrix_products import Product
+from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.program.executable import Program
+from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, Writer
+from nxkernel.compilers.numba_cpu.routines.routine_table import HostCall, Launch
+from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, native_call
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar, Step, Whole
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.index_clamps import facts
+from nxkernel.graph.expr import Expr
+from nxkernel.types import Type
+
+#: Places of a kernel in one loop up to which it is inlined however long it takes, and the work of one for more places.
+_PLACES, _SHORT = 4, 200
+#: So many words of a kernel are copied at a time: those of a vector.
+_TOGETHER = 8
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of a kernel, whose steps the threads share.
+
+    Parameters
+    ----------
+    kernel : str
+        Its native code.
+    buffers : sequence of (Expr, int)
+        The values that it takes, and how many bytes of each are before its part.
+    words : list of int
+        What it takes behind their addresses.
+    count : int
+        Its steps.
+    work : int
+        Of each of them; 0 for steps that are not worth sharing.
+    blas : bool
+        Whether it calls BLAS, which then has one thread; the program has such kernels in its text.
+    """
+
+    kernel: str
+    buffers: Sequence[tuple[Expr, int]]
+    words: list[int]
+    count: int
+    work: int
+    blas: bool = False
+
+    @property
+    def grain(self) -> int:
+        """How many steps a thread takes at the least."""
+        return max(1, native_call.WORTH_SHARING // self.work if self.work else self.count)
+
+
+class Scope:
+    """Writes the steps of one plan: of the program, or of a part of a loop or choice.
+
+    Parameters
+    ----------
+    writer : Writer
+    plan : Plan
+    inputs, outputs : sequence of callable
+        Give their addresses.
+    work : callable
+        Gives the address of the workspace.
+    tags : sequence
+        Whose memory each input is; None where that changes.
+    """
+
+    _count = itertools.count()
+
+    def __init__(
+        self,
+        writer: Writer,
+        plan: Plan,
+        inputs: Sequence[Address],
+        outputs: Sequence[Address],
+        work: Address,
+        tags: Sequence[object],
+    ) -> None:
+        self.w, self.b, self.plan = writer, writer.b, plan
+        self.tags, self._own = tags, next(self._count)
+        self.inputs, self.outputs, self.work = inputs, outputs, work
+        self.numbers: dict[int, Value] = {}
+        self.divisors = _divisors(plan)
+
+    def run(self) -> None:
+        """Write all steps."""
+        for step in self.plan.steps:
+            with self.w.around(step.work):
+                self.step(step)
+
+    def step(self, step: Step) -> None:
+        """Write one step."""
+        work = step.work
+        if isinstance(work, Bound):
+            self._nest(work)
+        elif isinstance(work, Product):
+            self._product(work)
+        elif isinstance(work, Whole):
+            self._whole(work)
+        elif isinstance(work, Scalar):
+            self._numbers().scalar(work.node)
+        elif isinstance(work, ElementStore):
+            self._numbers().store(work.node)
+        elif isinstance(work, Control):
+            from nxkernel.compilers.numba_cpu.program.control_flow import write_control
+
+            write_control(self, work)
+
+    def _numbers(self):
+        from nxkernel.compilers.numba_cpu.program.scalar_instructions import Inline
+
+        return Inline(self)
+
+    # Addresses -------------------------------------------------------------------------------------------------
+
+    def address(self, node: Expr) -> Value:
+        """Where a value is."""
+        kind, where = self.plan.place[node]
+        if kind == "number":
+            if where not in self.numbers:
+                self.numbers[where] = self.b.room("i8", max(node.type.size, 8))
+            return self.numbers[where]
+        if kind == "work":
+            return self.w.further(self.work(), self.w.word(where))
+        return self.at((kind, where))
+
+    def tag(self, node: Expr) -> object:
+        """Whose memory a value is in; None where several may be in it by turns."""
+        kind, where = self.plan.place[node]
+        if kind == "input":
+            return self.tags[where]
+        return (self._own, kind, where) if self.plan.graph is None else None
+
+    def at(self, place: tuple[str, int]) -> Value:
+        """The address of an input or output."""
+        kind, where = place
+        return self.inputs[where]() if kind == "input" else self.outputs[where]()
+
+    # Steps -----------------------------------------------------------------------------------------------------
+
+    def _nest(self, bound: Bound) -> None:
+        words = [word if isinstance(word, int) else bits(*word) for word in bound.words]
+        if is_inlined(self.plan, bound):
+            table = self._inlined(bound, words)
+        else:
+            # Steps that must follow each other are no work worth sharing.
+            work = 0 if bound.in_order else bound.work
+            table = self._run(Run(bound.nest.key, bound.buffers, words, bound.count, work))
+        names = [op.extra.name for op in bound.nest.ops() if op.name == "njit"]
+        if names:
+            place = len(bound.buffers) + [kind for kind, *_ in bound.nest.words()].index("failure")
+            self.w.raise_if(self.b.offset(table, "i64", self.w.integer(place)), names)
+
+    def _inlined(self, bound: Bound, words: list[int]) -> Value:
+        """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
+        compile_thread.load("nxkernel.compilers.numba_cpu.codegen.inlined_kernels")
+        from nxkernel.compilers.numba_cpu.codegen.inlined_kernels import lower
+
+        w, b = self.w, self.b
+        name = w.module.take_in(lower(bound.nest), bound.nest.key)
+        table = self._table(bound.buffers, len(words))
+        for place, word in enumerate(self._words(bound, words), start=len(bound.buffers)):
+            b.store(word, b.offset(table, "i64", w.integer(place)))
+        first, count = b.room("i64", 1), b.room("i64", 1)
+        b.store(w.integer(0), first)
+        b.store(w.integer(1) if bound.count == 1 else w.word(bound.count), count)
+        b.do(f"call void @{name}({first}, {count}, {first}, {table})")
+        return table
+
+    def _words(self, bound: Bound, words: list[int]) -> Iterator[Value]:
+        """The words of a kernel in the program, where what is known of them makes its code shorter."""
+        from nxkernel.compilers.numba_cpu.program.scalar_instructions import SMALL
+
+        w, known = self.w, facts(bound, self.plan.ranges)
+        for word, (kind, number, axis) in zip(words, bound.nest.words(), strict=True):
+            if kind == "constant" and number in known.numbers:
+                yield w.integer(known.numbers[number])
+            elif kind == "constant" and number in known.strides:
+                yield w.word(word, key=("stride", self.buffer(known.strides[number]), word))
+            elif kind == "size" and known.fits and axis == bound.nest.outer:
+                yield w.integer((1 << 63) - 1)
+            elif (kind == "size" and word <= SMALL) or (kind in ("tiles", "blocks") and word == 1):
+                # Code for three columns, or for one tile, is shorter than code for any number of them.
+                yield w.integer(word)
+            else:
+                yield w.word(word)
+
+    def buffer(self, node: Expr) -> object:
+        """A name for where a value is, the same for all versions of what is in a buffer."""
+        return (id(self), *self.plan.place[node])
+
+    def _run(self, run: Run) -> Value | None:
+        """Fill a table with the addresses of buffers and with words, and run a kernel on it.
+
+        Gives the table, where there is one.
+        """
+        w, b = self.w, self.b
+        if run.blas:
+            b.do(f"call void @nxk_blas_alone({w.state})")
+        # What each run has comes first: the places of these words depend on nothing else of it.
+        kernel = Value("ptr", 1, f"@{run.kernel}") if run.blas else w.kernel(run.kernel)
+        count, grain = w.word(run.count), w.word(run.grain)
+        w.share(kernel, count, grain, table := self._filled(run.buffers, run.words))
+        if run.blas:
+            b.do(f"call void @nxk_blas_back({w.state})")
+        return table
+
+    def _filled(self, buffers: Sequence[tuple[Expr, int]], words: list[int]) -> Value:
+        """A table with the addresses of buffers, and words out of the program's table.
+
+        Their number is rounded up: programs with somewhat more or fewer words are the same then, as a rule.
+        """
+        w, b = self.w, self.b
+        words = [*words, *[0] * (-len(words) % _TOGETHER)]
+        table = self._table(buffers, len(words))
+        if words:
+            first = b.offset(PARAMS, "i64", w.integer(len(w.words)))
+            rest = b.offset(table, "i64", w.integer(len(buffers)))
+            w.words += words
+            w.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
+            b.do(f"call void @llvm.memcpy.p0.p0.i64({rest}, {first}, i64 {8 * len(words)}, i1 false)")
+        return table
+
+    def _table(self, buffers: Sequence[tuple[Expr, int]], words: int) -> Value:
+        """A table on the stack with the addresses of buffers, and room for words behind them."""
+        w, b = self.w, self.b
+        table = b.room("i64", len(buffers) + words)
+        for place, (owner, offset) in enumerate(buffers):
+            address = self.address(owner)
+            if offset:
+                address = w.further(address, w.word(offset))
+            b.store(address, b.offset(table, "i64", w.integer(place)))
+        return table
+
+    def _whole(self, whole: Whole) -> None:
+        for launch in whole.routine.launches:
+            with self.w.around(launch):
+                self._launch(launch, whole)
+
+    def _launch(self, launch: Launch | HostCall, whole: Whole) -> None:
+        if isinstance(launch, HostCall):
+            self._host(launch, whole)
+            return
+        memory = [self._memory(whole, *place) for place in launch.memory]
+        self._run(Run(launch.symbol, memory, list(launch.words), launch.count, launch.work))
+
+    @staticmethod
+    def _memory(whole: Whole, kind: str, number: int) -> tuple[Expr, int]:
+        if kind == "scratch":
+            return whole.scratch, number
+        return (whole.node.operands[number] if kind == "operand" else whole.results[number]), 0
+
+    def _host(self, launch: HostCall, whole: Whole) -> None:
+        results = [result for result in whole.results if result is not None]
+        specs = [result.spec if result is not None else None for result in whole.results]
+        call = host_calls.Call(launch.run, [operand.spec for operand in whole.node.operands], specs)
+        self.w.calls.append(call)
+        table = self._table([(node, 0) for node in (*whole.node.operands, *results)], 0)
+        self.w.module.declare("nxk_host", "i64", ["i64", "ptr"])
+        failed = self.b.call("nxk_host", "i64", 1, self.w.word(call.number), table)
+        self.w.leave_if(self.b.icmp("ne", failed, self.w.integer(0)))
+
+    def _product(self, product: Product) -> None:
+        self.w.libraries.add(product.type)
+        rows, columns = library_routines.tiles(product)
+        down, across = shapes.ceil_div(product.rows, rows), shapes.ceil_div(product.columns, columns)
+        words = [product.rows, product.columns, product.depth]
+        words += [int(n) for side in (product.left, product.right) for n in (side.step, side.batch_step, side.turned)]
+        words += [rows, columns, down, across]
+        work = 2 * rows * columns * product.depth // 8
+        memory = [(node, 0) for node in (product.left.base, product.right.base, product.node)]
+        count = product.batch * down * across
+        self._run(Run(f"nxk_matmul_{product.type}", memory, words, count, work, blas=True))
+
+
+def is_inlined(plan: Plan, bound: Bound) -> bool:
+    """Whether a kernel becomes part of the loop or choice that it is in: where a call would cost as much as it does.
+
+    LLVM compiles what is inlined once for each place, so that a kernel of many places has to be very short.
+    """
+    limit = native_call.WORTH_SHARING if plan.kernels[bound.nest.key] <= _PLACES else _SHORT
+    return plan.graph is not None and bound.count * bound.work < limit
+
+
+def _divisors(plan: Plan) -> set[tuple[int, Type]]:
+    """The integers by which single numbers are divided."""
+    nodes = [step.work.node for step in plan.steps if isinstance(step.work, Scalar)]
+    divisors = [node.operands[1] for node in nodes if node.primitive in (p.quotient, p.remainder)]
+    return {(d.params["value"], d.type) for d in divisors if d.primitive is p.constant and d.type.is_integer}
+
+
+def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = (), writer: Writer | None = None) -> Program:
+    """The program of a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+    inputs : int
+        How many arrays it takes before those that it writes.
+    updates : sequence of (int, int), optional
+        Inputs that change, each with the output that is in them at the end.
+    writer : Writer, optional
+        What it is written with, for one that adds something to its steps; these are then written one after the other.
+    """
+    written_out = writer is not None
+    writer = writer or Writer()
+
+    def given(index: int) -> Address:
+        return lambda: writer.pointer(index)
+
+    # A list is made of scopes, so that it is known only here.
+    compile_thread.load("nxkernel.compilers.numba_cpu.program.step_list")
+    from nxkernel.compilers.numba_cpu.program import step_list
+
+    workspace = inputs + len(plan.arrays)
+    scope = (Scope if written_out or not step_list.fits(plan) else step_list.List)(
+        writer,
+        plan,
+        [given(k) for k in range(inputs)],
+        [given(k) for k in range(inputs, workspace)],
+        given(workspace),
+        [("input", k) for k in range(inputs)],
+    )
+    with writer.around(plan):
+        scope.run()
+    for place, number in updates:
+        if plan.outputs[number] != ("input", place):
+            writer.copy(writer.pointer(place), scope.at(plan.outputs[number]), bytes_of(plan.results[number]))
+    return writer.finish()

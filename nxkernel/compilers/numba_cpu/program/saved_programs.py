@@ -1,0 +1,155 @@
+"""Programs on disk: what a process needs to run one again without making its plan, which takes longer than loading it.
+
+A record is found by the contents of the graph, as long as nothing of the sources that make plans has changed. It has
+the words of the program, its arrays, and a line on each kernel; native code has files of its own, see
+:mod:`nxkernel.compilers.numba_cpu.runtime.code_store`. Programs that call back into Python have none.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import struct
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.numba_cpu.program.executable import Layout, Program
+from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines, thread_count
+from nxkernel.compilers.numba_cpu.runtime.loader import Code
+from nxkernel.graph.contents import contents
+from nxkernel.graph.expr import Expr, Graph
+
+#: Nodes of the smallest graph that is worth a file: plans of smaller ones are made in a few milliseconds.
+WORTH_A_FILE = 32
+#: Whether a kernel has native code of its own; other kernels are parts of the program or of a library.
+_OWN_CODE = ("compiled", "memory", "disk")
+_SIZE = struct.Struct("<Q")
+
+
+class FoundKernel:
+    """A kernel of a program that was found on disk, as :class:`KernelRecord` tells of one.
+
+    What only the plan of the program knows is asked for when somebody wants to see it.
+    """
+
+    __slots__ = ("_whole", "continues", "kind", "milliseconds", "moved", "operations", "origin", "symbol", "title")
+
+    def __init__(self, whole: Callable[[], KernelRecord], line: list, origin: str, milliseconds: float) -> None:
+        self._whole, self.origin, self.milliseconds = whole, origin, milliseconds
+        self.kind, self.title, self.symbol, self.moved, self.operations, self.continues = line
+
+    @property
+    def nodes(self) -> list[Expr]:
+        """The nodes that it computes."""
+        return self._whole().nodes
+
+    @property
+    def texts(self) -> dict[str, Callable[[], str]]:
+        """Form to a function that gives its text."""
+        return self._whole().texts
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the record of a program says.
+
+    Parameters
+    ----------
+    text : Program
+        Without its text.
+    layout : Layout
+    lines : list
+        Of each kernel its kind, title, symbol, bytes and operations, and whether it continues the one before it.
+    places : list of str
+        Where the code of each kernel is, or empty for those that have files of their own.
+    """
+
+    text: Program
+    layout: Layout
+    lines: list[list]
+    places: list[str]
+
+    def kernels(self, whole: Callable[[int], KernelRecord]) -> tuple[list[FoundKernel], dict[str, Code]] | None:
+        """The kernels and, by name, their code; None where some of it is no longer there.
+
+        Parameters
+        ----------
+        whole : callable
+            Gives by its number what the plan knows of a kernel.
+        """
+        made, codes = [], {}
+        for number, (line, place) in enumerate(zip(self.lines, self.places, strict=True)):
+            begin = time.perf_counter()
+            kept = None if place else code_store.kept(line[2])
+            if not place and kept is None:
+                return None
+            if kept is not None:
+                codes[line[2]] = kept[0]
+            spent = 1e3 * (time.perf_counter() - begin)
+            made.append(FoundKernel(functools.partial(whole, number), line, place or kept[1], 0.0 if place else spent))
+        return made, codes
+
+
+def name_of(graph: Graph) -> str | None:
+    """The name of a graph's record; None where it is not worth one, or cannot have one."""
+    if disk_cache.directory() is None:
+        return None
+    found = contents(graph)
+    if found is None or found[1] < WORTH_A_FILE:
+        return None
+    return f"nxg_{hashlib.sha256(_sources() + found[0]).hexdigest()[:40]}"
+
+
+def write(name: str, text: Program, layout: Layout, kernels: Sequence[KernelRecord]) -> None:
+    """Keep the record of a program, unless it calls back into Python."""
+    if text.calls:
+        return
+    said = {
+        "symbol": text.symbol,
+        "loops": text.loops,
+        "libraries": sorted(text.libraries),
+        "blas": library_routines.control() if text.libraries else None,
+        "kernels": list(text.kernels.items()),
+        "layout": [layout.arrays, layout.workspace, layout.outputs],
+        "lines": [[one.kind, one.title, one.symbol, one.moved, one.operations, one.continues] for one in kernels],
+        "places": ["" if one.symbol.startswith("nxk_") and one.origin in _OWN_CODE else one.origin for one in kernels],
+    }
+    head = json.dumps(said).encode()
+    disk_cache.write(name, _SIZE.pack(len(head)) + head + text.params.astype("<i8").tobytes())
+
+
+def read(name: str) -> Found | None:
+    """What is recorded under a name; None for nothing, and for a program of another BLAS."""
+    data = disk_cache.read(name)
+    if data is None:
+        return None
+    (size,) = _SIZE.unpack_from(data)
+    said = json.loads(data[_SIZE.size : _SIZE.size + size])
+    used = frozenset(map(types.normalize, said["libraries"]))
+    if used and library_routines.control() != said["blas"]:
+        return None
+    words = np.frombuffer(data, "<i8", offset=_SIZE.size + size).astype(np.int64)
+    words[0] = thread_count.STATE.ctypes.data
+    text = Program(said["symbol"], "", words, used, (), said["loops"], dict(said["kernels"]))
+    arrays, workspace, outputs = said["layout"]
+    layout = Layout(
+        [(tuple(shape), type_) for shape, type_ in arrays], workspace, [(kind, place) for kind, place in outputs]
+    )
+    return Found(text, layout, said["lines"], said["places"])
+
+
+@functools.cache
+def _sources() -> bytes:
+    """Our own sources that decide what program a graph becomes, and what of the machine they ask for."""
+    folder = Path(types.__file__).parent
+    parts = [path for name in ("backends", "compilers", "graph") for path in (folder / name).rglob("*.py")]
+    read = [path.read_bytes() for path in sorted([*folder.glob("*.py"), *parts])]
+    return hashlib.sha256(b"\n".join([*read, str(library_routines.ENOUGH_TILES).encode()])).digest()

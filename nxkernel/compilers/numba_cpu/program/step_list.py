@@ -1,0 +1,164 @@
+"""Programs of many steps as a list in their words, which one loop goes through.
+
+Written out one after the other, the steps of a deep network are a function that takes LLVM longer than all kernels do.
+As a list they are words: the text of the program is the loop and the names of its kernels, the same for any number of
+layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nxkernel.compilers.analysis.matrix_products import Product
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, POINTERS
+from nxkernel.compilers.numba_cpu.program.program_writer import Run, Scope
+from nxkernel.compilers.numba_cpu.routines.routine_table import Launch
+from nxkernel.compilers.plan.program_plan import Plan, Step, Whole
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.graph.expr import Expr
+
+#: Steps from which a program is a list.
+MANY = 24
+#: 64-bit words for a value of one element, of any type.
+_ROOM = 2
+
+
+def fits(plan: Plan) -> bool:
+    """Whether a plan is many steps, all of them kernels that cannot fail."""
+    return plan.graph is None and len(plan.steps) >= MANY and all(map(_is_kernel, plan.steps))
+
+
+def _is_kernel(step: Step) -> bool:
+    work = step.work
+    if isinstance(work, Bound):
+        return all(op.name != "njit" for op in work.nest.ops())
+    if isinstance(work, Whole):
+        return all(isinstance(launch, Launch) for launch in work.routine.launches)
+    return isinstance(work, Product)
+
+
+class List(Scope):
+    """Writes the steps of a plan as a list; made as a :class:`Scope` is."""
+
+    def run(self) -> None:
+        """Write all steps, and the loop that goes through them."""
+        self._kernels: dict[str, int] = {}
+        self._rooms: dict[int, int] = {}
+        self._list: list[int] = []
+        self._runs = self._most = 0
+        super().run()
+        w = self.w
+        w.readable = 1  # so that the text does not depend on how long the list is
+        state, runs, most = w.state, w.word(self._runs), w.word(self._most)
+        numbers = self.b.room("i64", _ROOM * len(self._rooms)) if self._rooms else Value("ptr", 1, "null")
+        first = self.b.offset(PARAMS, "i64", w.integer(len(w.words)))
+        w.words += self._list
+        w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
+        self.b.do(f"call void @nxk_steps({POINTERS}, {first}, {runs}, {most}, {numbers}, {state})")
+        w.helpers.append(_text(list(self._kernels), blas=bool(w.libraries)))
+
+    def _run(self, run: Run) -> None:
+        """Add a run of a kernel to the list: what :func:`_text` reads."""
+        if not run.blas:
+            self.w.module.declare(run.kernel, "void", ["ptr"] * 4)
+        number = self._kernels.setdefault(run.kernel, len(self._kernels))
+        self._list += [number, int(run.blas), run.count, run.grain, len(run.buffers), len(run.words)]
+        for owner, offset in run.buffers:
+            self._list += self._place(owner, offset)
+        self._list += run.words
+        self._runs += 1
+        self._most = max(self._most, len(run.buffers) + len(run.words))
+
+    def _place(self, node: Expr, offset: int) -> tuple[int, int]:
+        """Which of the addresses that the program is given a value is at, -1 for its own room, and the bytes behind."""
+        kind, where = self.plan.place[node]
+        if kind == "number":
+            return -1, 8 * _ROOM * self._rooms.setdefault(where, len(self._rooms)) + offset
+        if kind == "work":
+            return len(self.inputs) + len(self.outputs), where + offset
+        return (where if kind == "input" else len(self.inputs) + where), offset
+
+
+def _text(kernels: Sequence[str], blas: bool) -> str:
+    """LLVM IR of ``nxk_steps``, which runs the kernels of a list, and of the table of these kernels."""
+    table = ", ".join(f"ptr @{kernel}" for kernel in kernels)
+    run = "call void @nxk_run(ptr %kernel, i64 %count, i64 %grain, ptr %table, ptr %state)"
+    alone = f"""
+  %alone = icmp ne i64 %blas, 0
+  br i1 %alone, label %quiet, label %plain
+quiet:
+  call void @nxk_blas_alone(ptr %state)
+  {run}
+  call void @nxk_blas_back(ptr %state)
+  br label %done
+plain:"""
+    fields = "\n".join(
+        f"  %{name}_at = getelementptr i64, ptr %at, i64 {place}\n  %{name} = load i64, ptr %{name}_at, align 8"
+        for place, name in enumerate(("number", "blas", "count", "grain", "buffers", "words"))
+    )
+    return f"""
+@nxp_kernels = internal constant [{len(kernels)} x ptr] [{table}]
+
+define internal void @nxk_steps(ptr %pointers, ptr %list, i64 %runs, i64 %most, ptr %numbers, ptr %state) noinline {{
+entry:
+  %table = alloca i64, i64 %most, align 64
+  br label %head
+head:
+  %run = phi i64 [ 0, %entry ], [ %following, %done ]
+  %at = phi ptr [ %list, %entry ], [ %behind, %done ]
+  %more = icmp slt i64 %run, %runs
+  br i1 %more, label %begin, label %end
+begin:
+  %following = add i64 %run, 1
+{fields}
+  %buffers_from = getelementptr i64, ptr %at, i64 6
+  br label %buffer_head
+buffer_head:
+  %buffer = phi i64 [ 0, %begin ], [ %next_buffer, %buffer_body ]
+  %more_buffers = icmp slt i64 %buffer, %buffers
+  br i1 %more_buffers, label %buffer_body, label %copy
+buffer_body:
+  %pair = shl i64 %buffer, 1
+  %index_at = getelementptr i64, ptr %buffers_from, i64 %pair
+  %index = load i64, ptr %index_at, align 8
+  %offset_at = getelementptr i64, ptr %index_at, i64 1
+  %offset = load i64, ptr %offset_at, align 8
+  %own = icmp slt i64 %index, 0
+  %known = select i1 %own, i64 0, i64 %index
+  %pointer_at = getelementptr ptr, ptr %pointers, i64 %known
+  %pointer = load ptr, ptr %pointer_at, align 8
+  %base = select i1 %own, ptr %numbers, ptr %pointer
+  %address = getelementptr i8, ptr %base, i64 %offset
+  %slot = getelementptr i64, ptr %table, i64 %buffer
+  store ptr %address, ptr %slot, align 8
+  %next_buffer = add i64 %buffer, 1
+  br label %buffer_head
+copy:
+  %pairs = shl i64 %buffers, 1
+  %words_from = getelementptr i64, ptr %buffers_from, i64 %pairs
+  %rest = getelementptr i64, ptr %table, i64 %buffers
+  br label %word_head
+word_head:
+  %word = phi i64 [ 0, %copy ], [ %next_word, %word_body ]
+  %more_words = icmp slt i64 %word, %words
+  br i1 %more_words, label %word_body, label %ready
+word_body:
+  %word_at = getelementptr i64, ptr %words_from, i64 %word
+  %value = load i64, ptr %word_at, align 8
+  %word_slot = getelementptr i64, ptr %rest, i64 %word
+  store i64 %value, ptr %word_slot, align 8
+  %next_word = add i64 %word, 1
+  br label %word_head
+ready:
+  %behind = getelementptr i64, ptr %words_from, i64 %words
+  %kernel_at = getelementptr ptr, ptr @nxp_kernels, i64 %number
+  %kernel = load ptr, ptr %kernel_at, align 8{alone if blas else ""}
+  {run}
+  br label %done
+done:
+  br label %head
+end:
+  ret void
+}}
+"""

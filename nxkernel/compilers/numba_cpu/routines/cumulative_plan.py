@@ -1,0 +1,154 @@
+"""Cumulative sums, products and extremes: which kernels run, on which blocks of which lines."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+from nxkernel import compile_thread, types
+from nxkernel import primitives as p
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH
+from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
+from nxkernel.compilers.numba_cpu.routines.python_algorithms import SCANS
+from nxkernel.compilers.numba_cpu.routines.routine_table import Launch, Memory, Routine, routine
+from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
+from nxkernel.graph.expr import Expr
+from nxkernel.shapes import ceil_div
+from nxkernel.types import Type
+
+#: Elements of a block; no power of two, so that the blocks that a vector's lanes read are not in one set of a cache.
+BLOCK = 4080
+#: Lines from which each is walked by one thread alone.
+_LINES = 16
+#: Rows, or blocks of rows, that go side by side.
+_ROWS = 8
+#: Vectors of columns that walk down together.
+_VECTORS = 4
+
+_NAMES = {
+    p.cumulative_sum: "add",
+    p.cumulative_product: "multiply",
+    p.cumulative_max: "max",
+    p.cumulative_min: "min",
+}
+#: Of truth values a sum is "any so far", a product "all so far".
+_OF_TRUTH = {"add": "max", "multiply": "min"}
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What decides the code of the kernels.
+
+    Parameters
+    ----------
+    name : str
+        ``"add"``, ``"multiply"``, ``"max"`` or ``"min"``, or ``"complex_multiply"`` of parts that alternate.
+    type : Type
+        Of the elements in memory; of the parts, if they are complex.
+    lanes : int
+        Of a vector.
+    vectors : int
+        Vectors of columns in a tile; 0 for rows.
+    backwards : bool
+        Whether rows run from their last element to their first. Columns do by a negative step.
+    """
+
+    name: str
+    type: Type
+    lanes: int
+    vectors: int
+    backwards: bool = False
+
+    def symbol(self, kernel: str) -> str:
+        """The name of one of the kernels."""
+        return name_of("scan", kernel, self)
+
+    def text(self, kernel: str) -> str:
+        """The LLVM IR of one of the kernels."""
+        compile_thread.load("nxkernel.compilers.numba_cpu.routines.scan_kernels")
+        from nxkernel.compilers.numba_cpu.routines.scan_kernels import lower
+
+        return lower(self, kernel)
+
+
+@routine(p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min)
+def _cumulative(node: Expr) -> Routine:
+    (operand,), axis, reverse = node.operands, node.params["axis"], node.params["reverse"]
+    name, type_ = _NAMES[node.primitive], operand.type
+    outer, length = math.prod(operand.shape[:axis]), operand.shape[axis]
+    columns = math.prod(operand.shape[axis + 1 :])
+    if not outer * length * columns:
+        return Routine(())
+    what = f"{node.primitive.name.replace('_', ' ')} of {outer} x {length} x {columns}"
+    if type_ is types.bool_:
+        name = _OF_TRUTH.get(name, name)
+    if type_.is_complex:
+        # Both parts of a number are two columns.
+        name, type_, columns = "complex_multiply" if name == "multiply" else name, types.to_real(type_), 2 * columns
+    # One block after the other may overflow where their product does not.
+    block = length if name.endswith("multiply") and type_.is_float else BLOCK
+    if columns == 1:
+        return _along(what, name, type_, reverse, outer, length, block)
+    return _across(what, name, type_, reverse, (outer, length, columns), block)
+
+
+def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: int, block: int) -> Routine:
+    """Rows whose elements follow one another in memory."""
+    blocks = ceil_div(length, block)
+    lanes = _ROWS
+    alone = blocks == 1 or rows >= _LINES
+    if alone and rows < _ROWS // 4:
+        lanes = 1
+    lines = rows if alone else rows * blocks
+    words = (length, lines, 1 if alone else blocks, block, blocks)
+    groups = ceil_div(lines, lanes)
+    kernels = _Kernels(what, Scan(name, type_, lanes, 0, reverse), words)
+    work = lanes * (length if alone else block) * (3 if lanes == 1 else 1)
+    return kernels.alone(groups, work) if alone else kernels.shared(groups, work, rows, groups * lanes)
+
+
+def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, int, int], block: int) -> Routine:
+    """Columns beside one another."""
+    outer, length, columns = sizes
+    blocks = ceil_div(length, block)
+    lanes = 512 // WIDTH[REGISTER[type_]]
+    vectors = 1 if columns <= lanes else _VECTORS
+    tiles = ceil_div(columns, vectors * lanes)
+    lines = outer * tiles
+    words = (length * columns, length, columns, tiles, -columns if reverse else columns, block, blocks)
+    kernels = _Kernels(what, Scan(name, type_, lanes, vectors), words)
+    if blocks == 1 or lines >= _LINES:
+        return kernels.alone(lines, 5 * vectors * length)
+    return kernels.shared(lines * blocks, 5 * vectors * block, lines, lines * blocks * vectors * lanes)
+
+
+@dataclass(frozen=True)
+class _Kernels:
+    """The launches of a scan."""
+
+    what: str
+    scan: Scan
+    words: tuple[int, ...]
+
+    def alone(self, steps: int, work: int) -> Routine:
+        """Each line is walked by one thread."""
+        return Routine((self._launch("whole", (("operand", 0), ("result", 0)), steps, work, "line by line"),))
+
+    def shared(self, steps: int, work: int, lines: int, totals: int) -> Routine:
+        """The blocks of a line are shared among threads; there are so many totals."""
+        source, kept, target = ("operand", 0), ("scratch", 0), ("result", 0)
+        blocks = self.words[-1]
+        return Routine(
+            (
+                self._launch("totals", (source, kept), steps, work, f"totals of {blocks} blocks a line"),
+                self._launch("carry", (kept,), lines, 5 * blocks, "what the blocks before each give"),
+                self._launch("apply", (source, kept, target), steps, work, "block by block"),
+            ),
+            scratch=totals * (WIDTH[REGISTER[self.scan.type]] // 8),
+        )
+
+    def _launch(self, kernel: str, memory: tuple[Memory, ...], steps: int, work: int, title: str) -> Launch:
+        text = functools.partial(self.scan.text, kernel)
+        title = f"{self.what}, {title}"
+        return Launch(self.scan.symbol(kernel), text, memory, self.words, steps, work, title, SCANS[kernel])

@@ -1,0 +1,112 @@
+"""The frame of a kernel that is no loop nest: its table of addresses and words, its steps, its vectors' masks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Module, Value
+
+
+def name_of(*parts: object) -> str:
+    """The symbol of a kernel: a hash of everything that decides its code."""
+    return "nxk_" + hashlib.sha256(repr(parts).encode()).hexdigest()[:40]
+
+
+class Frame:
+    """A kernel under construction.
+
+    Parameters
+    ----------
+    symbol : str
+
+    Attributes
+    ----------
+    b : Builder
+    begin, end : Value
+        The steps that a call runs.
+    """
+
+    def __init__(self, symbol: str) -> None:
+        pointers = [("args", "ptr"), ("dims", "ptr"), ("steps", "ptr"), ("table", "ptr noalias")]
+        self.module = Module()
+        self.b = Builder(self.module, symbol, "void", pointers, attributes="nounwind")
+        self.begin = self.b.load("i64", Value("ptr", 1, "%args"))
+        self.end = self.plus(self.begin, self.b.load("i64", Value("ptr", 1, "%dims")))
+
+    def table(self, pointers: int, words: int) -> tuple[list[Value], list[Value]]:
+        """The addresses and the words of a call."""
+        at = [self.b.offset(Value("ptr", 1, "%table"), "i64", self.integer(i)) for i in range(pointers + words)]
+        found = [
+            self.b.load("ptr" if place < pointers else "i64", address, invariant=True)
+            for place, address in enumerate(at)
+        ]
+        return found[:pointers], found[pointers:]
+
+    def finish(self) -> str:
+        """Close the kernel; the text of its module."""
+        self.b.do("ret void")
+        self.b.finish()
+        return str(self.module)
+
+    # Whole numbers of 64 bits ----------------------------------------------------------------------------------
+
+    def integer(self, number: int) -> Value:
+        """A constant."""
+        return self.b.constant("i64", number)
+
+    def plus(self, left: Value, right: Value | int) -> Value:
+        """A sum."""
+        return self._two("add", left, right)
+
+    def minus(self, left: Value, right: Value | int) -> Value:
+        """A difference."""
+        return self._two("sub", left, right)
+
+    def times(self, left: Value, right: Value | int) -> Value:
+        """A product."""
+        return self._two("mul", left, right)
+
+    def split(self, number: Value, size: Value) -> tuple[Value, Value]:
+        """Quotient and remainder of two numbers that are not negative."""
+        quotient = self.b.integer("udiv", number, size)
+        return quotient, self.minus(number, self.times(quotient, size))
+
+    def least(self, left: Value, right: Value | int) -> Value:
+        """The smaller of two."""
+        right = self.integer(right) if isinstance(right, int) else right
+        return self.b.intrinsic("smin", left, right)
+
+    def _two(self, name: str, left: Value, right: Value | int) -> Value:
+        return self.b.integer(name, left, self.integer(right) if isinstance(right, int) else right)
+
+    # Loops and lanes -------------------------------------------------------------------------------------------
+
+    def loop(
+        self,
+        start: Value | int,
+        stop: Value | int,
+        step: Value | int = 1,
+        carried: list[Value] | tuple[Value, ...] = (),
+    ) -> Loop:
+        """``for index in range(start, stop, step)``."""
+        bounds = [self.integer(bound) if isinstance(bound, int) else bound for bound in (start, stop, step)]
+        return Loop(self.b, *bounds, carried)
+
+    @contextmanager
+    def when(self, condition: Value) -> Iterator[None]:
+        """What is written inside runs where a condition holds; it gives no values."""
+        then, done = self.b.label("then"), self.b.label("done")
+        self.b.branch_if(condition, then, done)
+        self.b.start(then)
+        yield
+        self.b.branch(done)
+        self.b.start(done)
+
+    def mask(self, left: Value, lanes: int) -> Value:
+        """The first lanes of a vector, as many as are `left`; none for a negative number."""
+        b = self.b
+        left = b.intrinsic("smax", self.least(left, lanes), self.integer(0))
+        narrow = b.convert("trunc", left, "i32")
+        return b.icmp("ult", b.steps("i32", lanes), b.splat(narrow, lanes))

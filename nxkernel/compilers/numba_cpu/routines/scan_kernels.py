@@ -1,0 +1,296 @@
+"""Kernels that accumulate along an axis.
+
+Long axes are cut into blocks. Inside a block each element is accumulated onto those before it, one by one; to that
+comes what all blocks before give. So a result is the same number whether one thread walks along all blocks (the kernel
+``whole``) or many take some each (``totals`` of the blocks, ``carry`` from block to block, then ``apply``).
+"""
+
+from __future__ import annotations
+
+import math
+
+from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, Value
+from nxkernel.compilers.numba_cpu.routines.cumulative_plan import Scan
+from nxkernel.compilers.numba_cpu.routines.kernel_frame import Frame
+from nxkernel.compilers.numba_cpu.routines.vector_transpose import turned
+from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
+from nxkernel.types import Type, bool_, f32, limits
+
+
+def lower(scan: Scan, kernel: str) -> str:
+    """The LLVM IR of the kernel ``"whole"``, ``"totals"``, ``"carry"`` or ``"apply"`` of a scan."""
+    writer = (_Columns if scan.vectors else _Rows)(scan, kernel)
+    f = writer.f
+    pointers, words = f.table(1 if kernel == "carry" else 2 if kernel in ("whole", "totals") else 3, writer.words)
+    writer.source, writer.target = pointers[0], pointers[-1]
+    # The totals are the only memory of `carry`, what `totals` writes, and what `apply` reads besides the source.
+    writer.kept = pointers[min(1, len(pointers) - 1)]
+    steps = f.loop(f.begin, f.end)
+    getattr(writer, kernel)(steps.index, *words)
+    steps.end()
+    return f.finish()
+
+
+def _identity(name: str, type_: Type) -> list[float | int]:
+    """What leaves every element as it is, -0.0 too; of complex numbers one value a part."""
+    if name == "complex_multiply":
+        return [1, 0]
+    if name in ("add", "multiply"):
+        return [1 if name == "multiply" else -0.0 if type_.is_float else 0]
+    if type_.is_float:
+        return [-math.inf if name == "max" else math.inf]
+    low, high = (0, 1) if type_ is bool_ else limits(type_)
+    return [low if name == "max" else high]
+
+
+class _Writer:
+    """What the writers of kernels of rows and of columns share: arithmetic, and vectors from and to memory."""
+
+    source: Value
+    target: Value
+    kept: Value
+
+    def __init__(self, scan: Scan, kernel: str) -> None:
+        self.scan, self.lanes = scan, scan.lanes
+        self.f = Frame(scan.symbol(kernel))
+        self.b = self.f.b
+        self.e = Emitter(self.b, inline=True)
+        self.register, self.memory = REGISTER[scan.type], MEMORY[scan.type]
+        # Not even 1 leaves infinite complex numbers as they are, so that nothing may come before the first element.
+        self.one_block = scan.name == "complex_multiply"
+        # Narrow floats are rounded only when they are written.
+        self.wide = f32 if scan.type.is_float and scan.type.bits == 16 else scan.type
+
+    def combine(self, earlier: Value, later: Value) -> Value:
+        """Two accumulated values as one."""
+        if self.scan.name == "complex_multiply":
+            return self._complex(earlier, later)
+        return self.e.apply(self.scan.name, self.wide, [earlier, later], None)
+
+    def _complex(self, left: Value, right: Value) -> Value:
+        b, lanes = self.b, range(left.lanes)
+        real, imaginary = b.shuffle(left, [k & -2 for k in lanes]), b.shuffle(left, [k | 1 for k in lanes])
+        signs = ", ".join(str(b.constant(left.element, 1 if k % 2 else -1)) for k in lanes)
+        crossed = b.fmul(b.shuffle(right, [k ^ 1 for k in lanes]), Value(left.element, left.lanes, f"<{signs}>"), "")
+        return b.fadd(b.fmul(real, right, ""), b.fmul(imaginary, crossed, ""), "")
+
+    def identity(self, lanes: int) -> Value:
+        """What leaves elements as they are, in every lane."""
+        numbers = _identity(self.scan.name, self.scan.type)
+        parts = [self.b.constant(self.register, numbers[k % len(numbers)]) for k in range(lanes)]
+        text = parts[0].text if lanes == 1 else f"<{', '.join(map(str, parts))}>"
+        return Value(self.register, lanes, text)
+
+    def get(self, index: Value, mask: Value | None, lanes: int = 0) -> Value:
+        """A vector of the source, in registers' form."""
+        address = self.b.offset(self.source, self.memory, index)
+        if mask is None:
+            value = self.b.load(self.memory, address, lanes=lanes or self.lanes)
+        else:
+            value = self.b.masked_load(self.memory, address, mask)
+        return self.e.from_memory(value, self.scan.type)
+
+    def put(self, value: Value, index: Value, mask: Value | None) -> None:
+        """A vector to the target."""
+        address = self.b.offset(self.target, self.memory, index)
+        self.b.masked_store(self.e.to_memory(value, self.scan.type), address, mask)
+
+    def held(self, place: Value, lanes: int) -> Value:
+        """Accumulated values among the totals."""
+        return self.b.load(self.register, self.b.offset(self.kept, self.register, place), lanes=lanes)
+
+    def hold(self, place: Value, value: Value) -> None:
+        """Write accumulated values to the totals."""
+        self.b.store(value, self.b.offset(self.kept, self.register, place))
+
+
+class _Columns(_Writer):
+    """Lanes are columns, and a line is a tile of some vectors of them; backwards, the step is negative."""
+
+    words = 7
+
+    def whole(self, line: Value, *words: Value) -> None:
+        blocks = words[-1]
+        self._locate(line, *words)
+        if self.one_block:
+            self._block(self.f.integer(0), self._nothing())
+            return
+        turns = self.f.loop(0, blocks, 1, self._nothing())
+        inside = self._block(turns.index, turns.values)
+        turns.end(*map(self.combine, turns.values, inside))
+
+    def totals(self, place: Value, *words: Value) -> None:
+        line, block = self.f.split(place, words[-1])
+        self._locate(line, *words)
+        for at, value in zip(self._places(place), self._block(block, None), strict=True):
+            self.hold(at, value)
+
+    def apply(self, place: Value, *words: Value) -> None:
+        line, block = self.f.split(place, words[-1])
+        self._locate(line, *words)
+        self._block(block, [self.held(at, self.lanes) for at in self._places(place)])
+
+    def carry(self, line: Value, *words: Value) -> None:
+        f, blocks = self.f, words[-1]
+        turns = f.loop(0, blocks, 1, self._nothing())
+        places = self._places(f.plus(f.times(line, blocks), turns.index))
+        found = [self.held(at, self.lanes) for at in places]
+        for at, value in zip(places, turns.values, strict=True):
+            self.hold(at, value)
+        turns.end(*map(self.combine, turns.values, found))
+
+    def _nothing(self) -> list[Value]:
+        return [self.identity(self.lanes)] * self.scan.vectors
+
+    def _places(self, place: Value) -> list[Value]:
+        """Where the totals have the vectors of a block of a line."""
+        first = self.f.times(place, self.scan.vectors * self.lanes)
+        return [self.f.plus(first, k * self.lanes) for k in range(self.scan.vectors)]
+
+    def _locate(self, line: Value, *words: Value) -> None:
+        f = self.f
+        span, self.length, columns, tiles, self.step, self.size, _ = words
+        outer, tile = f.split(line, tiles)
+        across = f.times(tile, self.scan.vectors * self.lanes)
+        first = f.plus(f.times(outer, span), across)
+        last = f.plus(first, f.minus(span, columns))
+        self.base = self.b.select(self.b.icmp("slt", self.step, f.integer(0)), last, first)
+        left = f.minus(columns, across)
+        self.masks = [f.mask(f.minus(left, k * self.lanes), self.lanes) for k in range(self.scan.vectors)]
+
+    def _block(self, block: Value, before: list[Value] | None) -> list[Value]:
+        """Accumulate a block; without what comes before nothing is written."""
+        f = self.f
+        begin = f.times(block, self.size)
+        rows = f.loop(begin, f.least(f.plus(begin, self.size), self.length), 1, self._nothing())
+        place = f.plus(self.base, f.times(rows.index, self.step))
+        following = []
+        for k, mask in enumerate(self.masks):
+            at = f.plus(place, k * self.lanes)
+            value = self.get(at, mask)
+            joined = self.combine(rows.values[k], value)
+            if self.one_block:
+                joined = self.b.select(self.b.icmp("eq", rows.index, begin), value, joined)
+            following.append(joined)
+            if before is not None:
+                self.put(joined if self.one_block else self.combine(before[k], joined), at, mask)
+        return rows.end(*following)
+
+
+class _Rows(_Writer):
+    """Lanes are rows, or blocks of rows: squares of elements are turned, accumulated and turned back."""
+
+    words = 5
+
+    def whole(self, group: Value, *words: Value) -> None:
+        self._locate(group, *words)
+        turns = self.f.loop(0, words[-1], 1, [self.identity(self.lanes)])
+        inside = self._block(turns.index, turns.values[0])
+        turns.end(self.combine(turns.values[0], inside))
+
+    def totals(self, group: Value, *words: Value) -> None:
+        if not self.scan.type.is_float or self.scan.name in ("max", "min"):
+            self._totals_in_any_order(group, *words)
+            return
+        self._locate(group, *words)
+        self.hold(self.f.times(group, self.lanes), self._block(self.f.integer(0), None))
+
+    def _totals_in_any_order(self, group: Value, *words: Value) -> None:
+        """The same where the order makes no difference: each block by whole vectors."""
+        f, (length, lines, cut, size, _) = self.f, words
+        first, wide = f.times(group, self.lanes), 512 // WIDTH[self.register]
+        each = f.loop(first, f.least(f.plus(first, self.lanes), lines))
+        row, block = f.split(each.index, cut)
+        begin = f.times(block, size)
+        left = f.minus(length, begin)
+        count = f.least(size, left)
+        start = f.plus(f.times(row, length), f.minus(left, count) if self.scan.backwards else begin)
+        whole = f.minus(count, self.b.integer("urem", count, f.integer(wide)))
+        vectors = f.loop(0, whole, wide, [self.identity(wide)])
+        (total,) = vectors.end(self.combine(vectors.values[0], self.get(f.plus(start, vectors.index), None, wide)))
+        while total.lanes > 1:
+            half = total.lanes // 2
+            low, high = (self.b.shuffle(total, list(range(at, at + half))) for at in (0, half))
+            total = self.combine(low, high)
+        rest = f.loop(whole, count, 1, [total])
+        (total,) = rest.end(self.combine(rest.values[0], self.get(f.plus(start, rest.index), None, 1)))
+        self.hold(each.index, total)
+        each.end()
+
+    def apply(self, group: Value, *words: Value) -> None:
+        self._locate(group, *words)
+        before = self.identity(self.lanes)
+        for k, line in enumerate(self.lines):
+            before = self.b.insert(before, self.held(line, 1), k) if self.lanes > 1 else self.held(line, 1)
+        self._block(self.f.integer(0), before)
+
+    def carry(self, row: Value, *words: Value) -> None:
+        f, blocks = self.f, words[-1]
+        turns = f.loop(0, blocks, 1, [self.identity(1)])
+        place = f.plus(f.times(row, blocks), turns.index)
+        found = self.held(place, 1)
+        self.hold(place, turns.values[0])
+        turns.end(self.combine(turns.values[0], found))
+
+    def _locate(self, group: Value, *words: Value) -> None:
+        """Where the lanes begin, and how much of their rows is left; those beyond the last do over what it does."""
+        f = self.f
+        self.length, lines, cut, self.size, _ = words
+        self.lines, self.bases, self.left = [], [], []
+        for k in range(self.lanes):
+            line = f.least(f.plus(f.times(group, self.lanes), k), f.minus(lines, 1))
+            row, block = f.split(line, cut)
+            begin = f.times(block, self.size)
+            first = f.times(row, self.length)
+            left = f.minus(self.length, begin)
+            # Backwards, a lane stands behind the element that it reads first.
+            self.bases.append(f.plus(first, left if self.scan.backwards else begin))
+            self.left.append(left)
+            self.lines.append(line)
+
+    def _block(self, turn: Value, before: Value | None) -> Value:
+        """Accumulate a block of each lane; without what comes before nothing is written."""
+        f = self.f
+        begin = f.times(turn, self.size)
+        ends = [f.least(f.plus(begin, self.size), left) for left in self.left]
+        first, last = ends[0], ends[0]
+        for end in ends[1:]:
+            first, last = f.least(first, end), self.b.intrinsic("smax", last, end)
+        whole = f.minus(first, self.b.integer("urem", f.minus(first, begin), f.integer(self.lanes)))
+        full = f.loop(begin, whole, self.lanes, [self.identity(self.lanes)])
+        (carried,) = full.end(self._square(full.index, full.values[0], before, None))
+        if self.lanes == 1:
+            return carried
+        rest = f.loop(whole, last, self.lanes, [carried])
+        masks = [f.mask(f.minus(end, rest.index), self.lanes) for end in ends]
+        (carried,) = rest.end(self._square(rest.index, rest.values[0], before, masks))
+        return carried
+
+    def _square(self, index: Value, carried: Value, before: Value | None, masks: list[Value] | None) -> Value:
+        """Accumulate as many elements of each lane as there are lanes; what they give."""
+        places, masks = self._places(index), [None] * self.lanes if masks is None else masks
+        masks = [mask and self._forwards(mask) for mask in masks]
+        rows = [self._forwards(self.get(place, mask)) for place, mask in zip(places, masks, strict=True)]
+        columns = turned(self.b, rows)
+        for k, column in enumerate(columns):
+            carried = self.combine(carried, column)
+            columns[k] = carried if before is None else self.combine(before, carried)
+        if before is not None:
+            for place, mask, row in zip(places, masks, turned(self.b, columns), strict=True):
+                self.put(self._forwards(row), place, mask)
+        return carried
+
+    def _places(self, index: Value) -> list[Value]:
+        """Where the lanes' vectors are in memory."""
+        f = self.f
+        if self.scan.backwards:
+            far = f.plus(index, self.lanes)
+            return [f.minus(base, far) for base in self.bases]
+        return [f.plus(base, index) for base in self.bases]
+
+    def _forwards(self, value: Value) -> Value:
+        """The lanes in the order in which they are accumulated, or from that to the order of memory."""
+        if not self.scan.backwards or self.lanes == 1:
+            return value
+        return self.b.shuffle(value, list(range(value.lanes - 1, -1, -1)))

@@ -1,0 +1,61 @@
+"""Items: what is moved while sorting, a key and for indices the place that it came from."""
+
+from __future__ import annotations
+
+from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Value
+from nxkernel.compilers.numba_cpu.routines.sort_keys import Keys
+from nxkernel.compilers.numba_cpu.routines.sort_plan import Order
+from nxkernel.compilers.numba_cpu.target.element_types import MEMORY
+from nxkernel.types import s64
+
+
+class Items:
+    """The items of elements, and what is written of them.
+
+    Parameters
+    ----------
+    b : Builder
+    order : Order
+    low : int
+        Bits below the key that hold the place, half of the item; 0 for a key alone or with its place beside it.
+
+    Attributes
+    ----------
+    keys : Keys
+    parts : list of str
+        The elements of an item: one, or key and place.
+    memory : str
+        The element that is written.
+    """
+
+    def __init__(self, b: Builder, order: Order, low: int) -> None:
+        self.b, self.order, self.low = b, order, low
+        self.keys = Keys(order.type, order.descending)
+        self.memory = MEMORY[order.index] if order.index else self.keys.element
+        self.parts = [self.keys.element]
+        if order.index:
+            self.parts = [f"i{2 * low}"] if low else ["i64", "i64"]
+
+    def of(self, key: Value, place: Value) -> list[Value]:
+        """The items of keys; `place` is one for all lanes, or one a lane."""
+        b, lanes = self.b, key.lanes
+        if not self.order.index:
+            return [key]
+        wide = self.parts[0]
+        key, place = b.convert("zext", key, wide), b.splat(b.convert("trunc", place, wide), lanes)
+        if not self.low:
+            return [key, place]
+        return [b.integer("or", b.integer("shl", key, b.constant(wide, self.low, lanes)), place)]
+
+    def result(self, parts: list[Value]) -> Value:
+        """What is written of items: elements, or places."""
+        b, lanes = self.b, parts[0].lanes
+        if not self.order.index:
+            return self.keys.bits(b, parts[0])
+        place = parts[-1]
+        if self.low:
+            mask = b.constant(place.element, (1 << self.low) - 1, lanes)
+            place = b.convert("zext", b.integer("and", place, mask), "i64")
+        e = Emitter(b, inline=True)
+        return e.to_memory(e.apply("as_type", self.order.index, [place], s64), self.order.index)

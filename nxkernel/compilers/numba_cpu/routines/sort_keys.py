@@ -1,0 +1,122 @@
+"""Keys: unsigned integers that are in the order in which elements are sorted, and how they become elements again.
+
+Both zeros have one key, as have all NaN, which is that of a plain NaN; so the key of an element may be that of another
+one. Wherever that matters the elements themselves are put in place afterwards, see :func:`restore`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Value
+from nxkernel.types import Type
+
+#: The bits of infinity and of a plain NaN, by type.
+_INFINITY = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F80_0000, "f64": 0x7FF0_0000_0000_0000}
+_NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC0_0000, "f64": 0x7FF8_0000_0000_0000}
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The keys of a type.
+
+    Parameters
+    ----------
+    type : Type
+    descending : bool
+        Whether the greatest element has the least key.
+    """
+
+    type: Type
+    descending: bool
+
+    @property
+    def element(self) -> str:
+        """The type of a key, and of the bits of an element, in LLVM."""
+        return f"i{self.type.bits}"
+
+    def of(self, b: Builder, bits: Value) -> Value:
+        """The keys of elements, given as bits."""
+        kind, lanes, width = bits.element, bits.lanes, self.type.bits
+        sign = b.constant(kind, -1 << (width - 1), lanes)
+        key = bits
+        if self.type.is_float:
+            filled = b.integer("ashr", bits, b.constant(kind, width - 1, lanes))
+            key = b.integer("xor", bits, b.integer("or", filled, sign))
+            size = b.integer("and", bits, b.constant(kind, (1 << (width - 1)) - 1, lanes))
+            zero = b.icmp("eq", size, b.constant(kind, 0, lanes))
+            nan = b.icmp("ugt", size, b.constant(kind, _INFINITY[self.type], lanes))
+            key = b.select(zero, sign, b.select(nan, b.integer("xor", self._nan(b, lanes), sign), key))
+        elif self.type.kind == "s":
+            key = b.integer("xor", bits, sign)
+        return self._directed(b, key)
+
+    def bits(self, b: Builder, key: Value) -> Value:
+        """The bits of the elements that have such keys."""
+        kind, lanes, width = key.element, key.lanes, self.type.bits
+        key = self._directed(b, key)
+        sign = b.constant(kind, -1 << (width - 1), lanes)
+        if self.type.is_float:
+            clear = b.integer("xor", key, b.constant(kind, -1, lanes))
+            filled = b.integer("ashr", clear, b.constant(kind, width - 1, lanes))
+            return b.integer("xor", key, b.integer("or", filled, sign))
+        return b.integer("xor", key, sign) if self.type.kind == "s" else key
+
+    def altered(self, b: Builder, bits: Value, key: Value) -> Value:
+        """Whether the elements that keys give differ from those that they are of."""
+        return b.icmp("ne", self.bits(b, key), bits)
+
+    def _nan(self, b: Builder, lanes: int) -> Value:
+        return b.constant(self.element, _NAN[self.type], lanes)
+
+    def _directed(self, b: Builder, key: Value) -> Value:
+        if not self.descending:
+            return key
+        return b.integer("xor", key, b.constant(key.element, -1, key.lanes))
+
+    def shared(self, b: Builder) -> list[Value]:
+        """The keys that several elements have: that of zeros and that of NaN."""
+        return [self.of(b, b.constant(self.element, 0)), self.of(b, self._nan(b, 1))]
+
+
+def restore(keys: Keys, caller: Builder) -> str:
+    """The function that puts zeros and NaN of a sorted row in place as they are, in the order in which they came.
+
+    Returns
+    -------
+    str
+        The name of ``void f(ptr source, ptr target, i64 length, i64 step)``, which counts in elements.
+    """
+    name = f"nx.restore.{keys.type}.{'desc' if keys.descending else 'asc'}"
+    if name in caller.module.defined:
+        return name
+    parameters = [("source", "ptr"), ("target", "ptr"), ("length", "i64"), ("step", "i64")]
+    b = Builder(caller.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+    source, target = Value("ptr", 1, "%source"), Value("ptr", 1, "%target")
+    length, step = Value("i64", 1, "%length"), Value("i64", 1, "%step")
+    zero, one = b.constant("i64", 0), b.constant("i64", 1)
+    shared = keys.shared(b)
+
+    def element(index: Value) -> Value:
+        return b.load(keys.element, b.offset(source, keys.element, b.integer("mul", index, step)))
+
+    counts = Loop(b, zero, length, one, [zero, zero])
+    key = keys.of(b, element(counts.index))
+    less = [b.convert("zext", b.icmp("ult", key, one_key), "i64") for one_key in shared]
+    first = counts.end(*[b.integer("add", count, more) for count, more in zip(counts.values, less, strict=True)])
+    places = Loop(b, zero, length, one, first)
+    bits = element(places.index)
+    key = keys.of(b, bits)
+    following = []
+    for place, one_key in zip(places.values, shared, strict=True):
+        equal, then, done = b.icmp("eq", key, one_key), b.label("then"), b.label("done")
+        b.branch_if(equal, then, done)
+        b.start(then)
+        b.store(bits, b.offset(target, keys.element, b.integer("mul", place, step)))
+        b.branch(done)
+        b.start(done)
+        following.append(b.integer("add", place, b.convert("zext", equal, "i64")))
+    places.end(*following)
+    b.do("ret void")
+    b.finish()
+    return name

@@ -1,0 +1,217 @@
+"""Kernels that sort many short rows at once: each lane of a vector is a row, and a network compares whole vectors.
+
+The network is Batcher's merge exchange (Knuth, The Art of Computer Programming, volume 3, algorithm 5.2.2M), which
+sorts any number of elements by comparisons that depend on that number alone.
+"""
+
+from __future__ import annotations
+
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.routines.kernel_frame import Frame
+from nxkernel.compilers.numba_cpu.routines.sort_items import Items
+from nxkernel.compilers.numba_cpu.routines.sort_keys import restore
+from nxkernel.compilers.numba_cpu.routines.sort_plan import Network
+from nxkernel.compilers.numba_cpu.routines.vector_transpose import turned
+
+#: The rows of a square that is turned.
+_SQUARE = 8
+
+
+def lower(network: Network) -> str:
+    """The LLVM IR of the kernel of a network."""
+    return (_Beside if network.beside else _Behind)(network).text()
+
+
+class _Writer:
+    def __init__(self, network: Network) -> None:
+        self.lanes = network.lanes
+        self.f = Frame(network.symbol)
+        self.b = self.f.b
+        self.order, bits = network.order, network.order.type.bits
+        self.items = Items(self.b, network.order, {64: 0, 32: 32}.get(bits, 16) if network.order.index else 0)
+        self.keys, self.memory = self.items.keys, self.items.memory
+
+    def text(self) -> str:
+        f, b = self.f, self.b
+        (self.source, self.target), words = f.table(2, 5)
+        self.outer, self.length, self.columns, self.tiles, self.top = words
+        room = f.times(b.integer("and", f.plus(self.length, _SQUARE - 1), f.integer(-_SQUARE)), self.lanes)
+        self.planes = [b.alloca(part, room) for part in self.items.parts]
+        steps = f.loop(f.begin, f.end)
+        altered = self.read(steps.index)
+        self._sort()
+        self.write()
+        if self.order.ambiguous:
+            self._restore(altered)
+        steps.end()
+        return f.finish()
+
+    # The tile ---------------------------------------------------------------------------------------------------
+
+    def put(self, parts: list[Value], index: Value) -> None:
+        """Items to the tile."""
+        for plane, part in zip(self.planes, parts, strict=True):
+            self.b.store(part, self.b.offset(plane, part.element, index))
+
+    def take(self, bits: Value, place: Value, index: Value, altered: Value) -> Value:
+        """Put the items of elements into the tile; whether any so far is not what its key tells."""
+        b = self.b
+        key = self.keys.of(b, bits)
+        self.put(self.items.of(key, place), index)
+        if not self.order.ambiguous:
+            return altered
+        return b.integer("or", altered, self.keys.altered(b, bits, key))
+
+    def get(self, index: Value, lanes: int) -> list[Value]:
+        """Items from the tile."""
+        return [
+            self.b.load(part, self.b.offset(plane, part, index), lanes=lanes)
+            for plane, part in zip(self.planes, self.items.parts, strict=True)
+        ]
+
+    # The network -----------------------------------------------------------------------------------------------
+
+    def _sort(self) -> None:
+        """Merge exchange: ``p`` halves from the top to 1; for each ``p`` the distance goes from it to the top's."""
+        f, b = self.f, self.b
+        entry, outer, inner, passed, done = b.block, *(b.label(name) for name in ("outer", "inner", "passed", "done"))
+        halve, more = b.label("halve"), b.label("more")
+        b.branch_if(b.icmp("ne", self.top, f.integer(0)), outer, done)
+        b.start(outer)
+        p = b.phi("i64")
+        p.add(self.top, entry)
+        b.branch(inner)
+        b.start(inner)
+        q, r, d = b.phi("i64"), b.phi("i64"), b.phi("i64")
+        for phi, value in ((q, self.top), (r, f.integer(0)), (d, p.value)):
+            phi.add(value, outer)
+        self._pass(p.value, r.value, d.value)
+        b.branch(passed)
+        b.start(passed)
+        b.branch_if(b.icmp("eq", q.value, p.value), halve, more)
+        b.start(more)
+        for phi, value in ((d, f.minus(q.value, p.value)), (q, b.integer("lshr", q.value, f.integer(1))), (r, p.value)):
+            phi.add(value, more)
+        b.branch(inner)
+        b.start(halve)
+        half = b.integer("lshr", p.value, f.integer(1))
+        p.add(half, halve)
+        b.branch_if(b.icmp("ne", half, f.integer(0)), outer, done)
+        b.start(done)
+
+    def _pass(self, p: Value, r: Value, d: Value) -> None:
+        """Compare ``i`` with ``i + d`` for every ``i`` that has the bit ``p`` as ``r`` has it."""
+        f, b = self.f, self.b
+        entry, head, body, done = b.block, b.label("head"), b.label("body"), b.label("done")
+        stop, low = f.minus(self.length, d), f.minus(p, 1)
+        far = f.times(d, self.lanes)
+        b.branch(head)
+        b.start(head)
+        turn = b.phi("i64")
+        turn.add(f.integer(0), entry)
+        i = f.plus(f.minus(f.plus(turn.value, turn.value), b.integer("and", turn.value, low)), r)
+        b.branch_if(b.icmp("slt", i, stop), body, done)
+        b.start(body)
+        here = f.times(i, self.lanes)
+        there = f.plus(here, far)
+        less, greater = self._ordered(self.get(here, self.lanes), self.get(there, self.lanes))
+        self.put(less, here)
+        self.put(greater, there)
+        turn.add(f.plus(turn.value, 1), b.block)
+        b.branch(head)
+        b.start(done)
+
+    def _ordered(self, left: list[Value], right: list[Value]) -> tuple[list[Value], list[Value]]:
+        """Two items in order."""
+        b = self.b
+        if len(left) == 1:
+            return [b.intrinsic("umin", left[0], right[0])], [b.intrinsic("umax", left[0], right[0])]
+        greater = b.icmp("ugt", left[0], right[0])
+        equal = b.integer("and", b.icmp("eq", left[0], right[0]), b.icmp("ugt", left[1], right[1]))
+        swap = b.integer("or", greater, equal)
+        pairs = list(zip(left, right, strict=True))
+        return [b.select(swap, y, x) for x, y in pairs], [b.select(swap, x, y) for x, y in pairs]
+
+    def _restore(self, altered: Value) -> None:
+        """Put zeros and NaN of the rows of the step in place as they are."""
+        f, b = self.f, self.b
+        with f.when(altered):
+            rows = f.loop(0, self.rows)
+            place = self.row(rows.index)
+            addresses = [b.offset(base, self.memory, place) for base in (self.source, self.target)]
+            b.do(f"call void @{restore(self.keys, b)}({', '.join(map(str, (*addresses, self.length, self.columns)))})")
+            rows.end()
+
+
+class _Beside(_Writer):
+    """Elements of neighbouring rows lie beside one another: a vector of the tile is a vector of memory."""
+
+    def read(self, step: Value) -> Value:
+        f, b = self.f, self.b
+        outer, tile = f.split(step, self.tiles)
+        across = f.times(tile, self.lanes)
+        self.base = f.plus(f.times(outer, f.times(self.length, self.columns)), across)
+        self.rows = f.least(f.minus(self.columns, across), self.lanes)
+        self.mask = f.mask(self.rows, self.lanes)
+        kind = self.keys.element
+        loop = f.loop(0, self.length, 1, [b.constant("i1", 0, self.lanes)])
+        address = b.offset(self.source, kind, f.plus(self.base, f.times(loop.index, self.columns)))
+        bits = b.masked_load(kind, address, self.mask)
+        (found,) = loop.end(self.take(bits, loop.index, f.times(loop.index, self.lanes), loop.values[0]))
+        return b.any(found)
+
+    def write(self) -> None:
+        f, b = self.f, self.b
+        loop = f.loop(0, self.length)
+        result = self.items.result(self.get(f.times(loop.index, self.lanes), self.lanes))
+        place = f.plus(self.base, f.times(loop.index, self.columns))
+        b.masked_store(result, b.offset(self.target, self.memory, place), self.mask)
+        loop.end()
+
+    def row(self, lane: Value) -> Value:
+        """Where a row of the step begins."""
+        return self.f.plus(self.base, lane)
+
+
+class _Behind(_Writer):
+    """Rows lie one behind the other: squares of them are turned on the way to the tile and back."""
+
+    def read(self, step: Value) -> Value:
+        f, b, kind = self.f, self.b, self.keys.element
+        self.first = f.times(step, self.lanes)
+        self.rows = f.least(f.minus(self.outer, self.first), self.lanes)
+        groups = f.loop(0, self.rows, _SQUARE, [b.constant("i1", 0, _SQUARE)])
+        places = self._rows(groups.index)
+        loop = f.loop(0, self.length, _SQUARE, groups.values)
+        mask = f.mask(f.minus(self.length, loop.index), _SQUARE)
+        rows = [b.masked_load(kind, b.offset(self.source, kind, f.plus(p, loop.index)), mask) for p in places]
+        found = loop.values[0]
+        for k, column in enumerate(turned(b, rows)):
+            place = f.plus(loop.index, k)
+            found = self.take(column, place, f.plus(f.times(place, self.lanes), groups.index), found)
+        groups.end(*loop.end(found))
+        return b.any(groups.values[0])
+
+    def write(self) -> None:
+        f, b = self.f, self.b
+        groups = f.loop(0, self.rows, _SQUARE)
+        places = self._rows(groups.index)
+        loop = f.loop(0, self.length, _SQUARE)
+        mask = f.mask(f.minus(self.length, loop.index), _SQUARE)
+        columns = []
+        for k in range(_SQUARE):
+            at = f.plus(f.times(f.plus(loop.index, k), self.lanes), groups.index)
+            columns.append(self.items.result(self.get(at, _SQUARE)))
+        for place, row in zip(places, turned(b, columns), strict=True):
+            b.masked_store(row, b.offset(self.target, self.memory, f.plus(place, loop.index)), mask)
+        loop.end()
+        groups.end()
+
+    def _rows(self, group: Value) -> list[Value]:
+        """Where the rows of a square begin; beyond the last row it is that one again."""
+        last = self.f.minus(self.rows, 1)
+        return [self.row(self.f.least(self.f.plus(group, k), last)) for k in range(_SQUARE)]
+
+    def row(self, lane: Value) -> Value:
+        """Where a row of the step begins."""
+        return self.f.times(self.f.plus(self.first, lane), self.length)

@@ -1,0 +1,28 @@
+"""Squares of elements in registers, a vector a row, and how rows become columns."""
+
+from __future__ import annotations
+
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Value
+
+
+def turned(b: Builder, rows: list[Value]) -> list[Value]:
+    """The columns of as many vectors as each has lanes; their number is a power of two.
+
+    Halves, then quarters and so on, that lie across the diagonal change places.
+    """
+    lanes, rows = len(rows), list(rows)
+    distance = lanes // 2
+    while distance:
+        for k in (k for k in range(lanes) if not k & distance):
+            above, below = rows[k], rows[k + distance]
+            rows[k] = _mixed(b, above, below, [lanes + j - distance if j & distance else j for j in range(lanes)])
+            far = [lanes + j if j & distance else j + distance for j in range(lanes)]
+            rows[k + distance] = _mixed(b, above, below, far)
+        distance //= 2
+    return rows
+
+
+def _mixed(b: Builder, left: Value, right: Value, lanes: list[int]) -> Value:
+    """Lanes of two vectors, those of the second counted on from those of the first."""
+    mask = ", ".join(f"i32 {lane}" for lane in lanes)
+    return b.emit(f"shufflevector {left}, {right}, <{len(lanes)} x i32> <{mask}>", left.element, left.lanes)

@@ -1,0 +1,115 @@
+"""Programs that ask Python for something on their way: a library routine that has no address of its own.
+
+A native program runs without the interpreter lock; ``nxk_host`` takes it for one call. What goes wrong there is raised
+when the program has come back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from nxkernel.compilers.numba_cpu.runtime import loader
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.primitives import Spec
+
+_numbers = itertools.count(1)
+_calls: weakref.WeakValueDictionary[int, Call] = weakref.WeakValueDictionary()
+
+
+class _Failures(threading.local):
+    first: BaseException | None = None
+
+
+_failures = _Failures()
+
+
+class Call:
+    """What a program asks for.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(operands, results)`` with arrays over the program's memory; None for a result that is not wanted.
+    operands : sequence of Spec
+    results : sequence of (Spec or None)
+
+    Attributes
+    ----------
+    number : int
+        How the program names it.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[list[np.ndarray], list[np.ndarray | None]], None],
+        operands: Sequence[Spec],
+        results: Sequence[Spec | None],
+    ) -> None:
+        self.function, self.operands, self.results = function, operands, results
+        self._operands = [_memory(spec) for spec in operands]
+        self._results = [None if spec is None else _memory(spec) for spec in results]
+        self.number = next(_numbers)
+        _calls[self.number] = self
+
+    def __call__(self, addresses: Sequence[int]) -> None:
+        """Run on the memory at addresses: of the operands, then of the results that are wanted."""
+        rest = iter(addresses)
+        operands = [_array(next(rest), *memory) for memory in self._operands]
+        results = [None if memory is None else _array(next(rest), *memory) for memory in self._results]
+        self.function(operands, results)
+
+    @property
+    def width(self) -> int:
+        """How many addresses it takes."""
+        return len(self.operands) + sum(spec is not None for spec in self.results)
+
+
+def _memory(spec: Spec) -> tuple[type[ctypes.Array], tuple[int, ...], np.dtype]:
+    """What an array is made of: the bytes, the shape, the type of its elements."""
+    return ctypes.c_char * bytes_of(spec), spec.shape, spec.type.dtype
+
+
+def _array(address: int, memory: type[ctypes.Array], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    return np.ndarray(shape, dtype, memory.from_address(address))
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(ctypes.c_uint64))
+def _answer(number: int, table: ctypes.Array) -> int:
+    """Run a call; 1 when it failed, so that the program comes back."""
+    try:
+        call = _calls[number]
+        call([table[place] for place in range(call.width)])
+    except BaseException as error:
+        _failures.first = error
+        return 1
+    return 0
+
+
+@functools.cache
+def provide() -> None:
+    """Make ``nxk_host`` known to code that is loaded from now on."""
+    loader.define_symbol("nxk_host", ctypes.cast(_answer, ctypes.c_void_p).value)
+
+
+def raising(launch: Callable[..., bool]) -> Callable[..., bool]:
+    """A program's function that raises what went wrong in its calls."""
+
+    def run(*arrays: np.ndarray) -> bool:
+        outer, _failures.first = _failures.first, None
+        try:
+            done = launch(*arrays)
+            error = _failures.first
+        finally:
+            _failures.first = outer
+        if error is not None:
+            raise error
+        return done
+
+    return run

@@ -1,0 +1,198 @@
+"""Object code to functions: where it lies, and what keeps it there."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from llvmlite import binding as llvm
+
+from nxkernel.compilers.numba_cpu.target import target_processor
+from nxkernel.errors import CompilationError, message
+
+#: Whether object files are linked by code of our own, into memory that programs share.
+OWN = sys.platform.startswith("linux") and platform.machine() == "x86_64"
+if OWN:
+    from nxkernel.compilers.numba_cpu.runtime import elf_linker, executable_memory
+
+#: Addresses by name that any code may ask for, and the code that is never taken away again.
+_defined: dict[str, int] = {}
+_lasting: set[Code] = set()
+
+
+class MissingFunctionsError(CompilationError):
+    """Machine code calls functions that are nowhere; LLVM's loader would end the process.
+
+    Parameters
+    ----------
+    code : str
+        What calls them, in words.
+    names : sequence of str
+    """
+
+    def __init__(self, code: str, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        super().__init__(
+            message(
+                f"{code} needs what this system does not have: {', '.join(names)}.",
+                f"Its machine code is for {target_processor.name()}; NXKERNEL_CPU may name another processor.",
+                'Or run the definition with compiler="evaluator", which makes no machine code.',
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
+class Code:
+    """Machine code in memory, which stays as long as somebody holds this.
+
+    Parameters
+    ----------
+    address : int
+        Of the function that it was loaded for.
+    functions : dict
+        The addresses of all functions that it has for others.
+    size : int
+        Bytes of the object file.
+    memory : object
+        Where it is.
+    uses : tuple of Code
+        What it calls.
+    loaded : float
+        When that was, in seconds since the epoch.
+    """
+
+    address: int
+    functions: Mapping[str, int]
+    size: int
+    memory: object
+    uses: tuple[Code, ...]
+    loaded: float = field(default_factory=time.time)
+
+    def last(self) -> None:
+        """Let code that is loaded from now on find its functions, and keep it for the life of the process."""
+        _lasting.add(self)
+        _defined.update(self.functions)
+
+
+class _Held:
+    """A block of memory, and what is written to beside it; given back with the last one who holds it."""
+
+    __slots__ = ("_block", "_data")
+
+    def __init__(self, block: executable_memory.Block, data: object) -> None:
+        self._block, self._data = block, data
+
+    def __del__(self, is_over: Callable[[], bool] = sys.is_finalizing) -> None:
+        # Threads of our own still run when the interpreter has gone.
+        if not is_over():
+            self._block.release()
+
+
+def lasts(code: Code) -> bool:
+    """Whether code is kept for the life of the process."""
+    return code in _lasting
+
+
+def define_symbol(name: str, address: int) -> None:
+    """Let code that is loaded from now on find `name` at an address."""
+    _defined[name] = address
+
+
+def load(code: bytes, symbol: str, uses: Mapping[str, Code] | None = None, also: Sequence[str] = ()) -> Code:
+    """Load an object file.
+
+    Parameters
+    ----------
+    code : bytes
+    symbol : str
+        The function that it is loaded for.
+    uses : mapping of str to Code, optional
+        Other code that it calls, by name; it stays as long as this one does.
+    also : sequence of str, optional
+        Other functions of it that are asked for.
+
+    Returns
+    -------
+    Code
+
+    Raises
+    ------
+    MissingFunctionsError
+    MemoryError
+    ValueError
+        Where it does not define the function, or is no object file.
+    """
+    uses = uses or {}
+    if OWN:
+        memory, functions = _link(code, symbol, uses)
+    else:
+        memory, functions = _link_by_llvm(code, [symbol, *also], uses)
+    if symbol not in functions:
+        raise ValueError(f"the object file does not define {symbol}")
+    return Code(functions[symbol], functions, len(code), memory, tuple(uses.values()))
+
+
+def _link(code: bytes, symbol: str, uses: Mapping[str, Code]) -> tuple[object, dict[str, int]]:
+    def find(name: str) -> int | None:
+        return uses[name].address if name in uses else _address(name)
+
+    try:
+        block, data, functions = elf_linker.ObjectFile(code).link(find)
+    except elf_linker.MissingSymbolsError as error:
+        raise MissingFunctionsError(symbol, error.args) from None
+    return _Held(block, data), functions
+
+
+def _link_by_llvm(code: bytes, names: list[str], uses: Mapping[str, Code]) -> tuple[object, dict[str, int]]:
+    from nxkernel.compilers.numba_cpu.runtime import orc_linker
+
+    given = {name: used.address for name, used in uses.items()} | _defined
+    try:
+        return orc_linker.link(code, names, given)
+    except RuntimeError as error:
+        raise MissingFunctionsError(names[0], [str(error)]) from error
+
+
+def _address(name: str) -> int | None:
+    """The address of a function of this process."""
+    found = _defined.get(name) or llvm.address_of_symbol(name)
+    if found:
+        return found
+    for library in _libraries():
+        try:
+            return ctypes.cast(library[name], ctypes.c_void_p).value
+        except AttributeError:
+            continue
+    return None
+
+
+@functools.cache
+def _libraries() -> list[ctypes.CDLL]:
+    """What the process has loaded, and what compilers leave to their own library, such as division of 128 bits."""
+    found = [ctypes.CDLL(None)]
+    with contextlib.suppress(OSError):
+        found.append(ctypes.CDLL("libgcc_s.so.1"))
+    return found
+
+
+def give_back() -> None:
+    """Give back the memory of code that nobody holds any more, which otherwise goes with the next code."""
+    if OWN:
+        executable_memory.give_back()
+
+
+def check_room() -> None:
+    """Make sure that there is room for LLVM to work in, which ends the process where there is none.
+
+    Raises
+    ------
+    MemoryError
+    """
+    if OWN:
+        executable_memory.check_room()

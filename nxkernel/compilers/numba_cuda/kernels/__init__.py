@@ -1,0 +1,1 @@
+"""Loop nests to the source of CUDA kernels, one module a shape of nest."""

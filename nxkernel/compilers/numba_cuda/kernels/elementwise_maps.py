@@ -1,0 +1,93 @@
+"""Nests that reduce nothing: every element is a thread's, all axes are gone over as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nxkernel import shapes
+from nxkernel.compilers.numba_cuda.kernels import axis_loops
+from nxkernel.compilers.numba_cuda.kernels.axis_loops import ABREAST, SHORT, Span
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, Lane
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine, flat
+from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.loop_nest import Section
+
+
+class Mapping:
+    """Writes the kernel of such a nest.
+
+    Parameters
+    ----------
+    bound : Bound
+    device : Machine
+    code : type, optional
+        What writes sections.
+    """
+
+    name, title = "map", "element by element"
+
+    def __init__(self, bound: Bound, device: Machine, code: type[Code] = Code) -> None:
+        self.nest, self.device = bound.nest, device
+        self.arguments = Arguments(bound)
+        self.w = Writer(1)
+        self.code = code(self.arguments, self.w)
+
+    def launches(self) -> list[KernelLaunch]:
+        """The launch, with everything; none where there are no elements."""
+        if not shapes.size(self.arguments.sizes):
+            return []
+        items = self._write()
+        grid, block = flat(self.device, items)
+        arguments = self.arguments
+        text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
+        source = Source(self.name, text, arguments.parameters)
+        memory, words = arguments.memory, arguments.values
+        return [KernelLaunch(source, memory, words, grid, block, scratch=arguments.scratch, title=self.title)]
+
+    def _write(self) -> int:
+        """Write the body; how many items the launch has."""
+        nest, arguments, w = self.nest, self.arguments, self.w
+        w.line("first = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
+        w.line("step = cuda.gridDim.x * cuda.blockDim.x")
+        spans = [Span(axis, None, arguments.size(axis)) for axis in range(nest.outer + nest.inner)]
+        full = [section for section in nest.sections if section.level == "full"]
+        once = any(section.level == "row" and (section.stores or section.scatters) for section in nest.sections)
+        plain = nest.inner and not once and self.code.vectors
+        lanes, vectors = axis_loops.suits_vectors(arguments, full) if plain else (1, frozenset())
+        elements = shapes.size(arguments.sizes)
+        if lanes > 1:
+            axis_loops.by_vectors(self.code, spans, "first", "step", self._turn, lanes, vectors)
+            last = arguments.sizes[-1]
+            return elements // last * shapes.ceil_div(last, lanes)
+        abreast = 1 if once or sum(len(section.code) for section in full) > SHORT else ABREAST
+        if len(spans) > 1 and self.code.vectors and abreast > 1:
+            axis_loops.by_rows(self.code, spans, "first", "step", self._turn, abreast)
+            last = arguments.sizes[-1]
+            return elements // last * shapes.ceil_div(last, abreast)
+        if any(section.level == "row" for section in nest.sections):
+            abreast = 1
+        axis_loops.one_by_one(w, spans, "first", "step", self._turn, abreast=abreast)
+        return shapes.ceil_div(elements, abreast)
+
+    def _turn(self, lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
+        for section in self.nest.sections:
+            if section.level == "row":
+                self._row(section, lanes[0])
+                continue
+            values = self.code.values(section, lanes, vectors)
+            self.code.store(section, values, lanes, vectors)
+
+    def _row(self, section: Section, lane: Lane) -> None:
+        """What is the same all along a row, which each thread computes for itself."""
+        values = self.code.values(section, [lane])
+        self.code.keep(section, values[0])
+        if section.stores or section.scatters:
+            inner = [lane[axis] for axis in range(self.nest.outer, self.nest.outer + self.nest.inner)]
+            if not inner:
+                self.code.store(section, values, [lane])
+                return
+            with self.w.block(f"if {' + '.join(inner)} == 0:"):
+                self.code.store(section, values, [lane])

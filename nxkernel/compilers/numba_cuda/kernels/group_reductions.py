@@ -1,0 +1,359 @@
+"""Nests with reductions: a group of threads reduces each row, or each column, and all sections run in one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nxkernel import shapes
+from nxkernel.compilers.numba_cuda.kernels import axis_loops
+from nxkernel.compilers.numba_cuda.kernels.axis_loops import ABREAST, SHORT, Span
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import ALIGNMENT, Arguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, Lane, room
+from nxkernel.compilers.numba_cuda.kernels.reductions import Accumulator, Together
+from nxkernel.compilers.numba_cuda.language import element_types, launch_geometry
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
+from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.loop_nest import Section
+from nxkernel.forks import cached_property
+
+#: The number that stands for the blocks of an axis among axes.
+BLOCKS = -1
+#: Lanes of a warp, and warps of a block at most.
+WARP = WARPS = 32
+#: Rows that a scratch row is spread over: element `i` is in the row `i % 4`.
+SPREAD = 4
+#: Instructions for all elements of a vector up to which a thread has several in flight.
+TINY = 12
+#: Bytes of the arrays through which the threads of columns become one, at most.
+STATIC = 32 << 10
+
+
+def writer_for(bound: Bound, device: Machine, code: type[Code] = Code) -> Grouping:
+    """What writes the kernel of a nest that reduces."""
+    return (Rows if bound.nest.lanes == "inner" else Columns)(bound, device, code)
+
+
+class Grouping:
+    """Writes the kernel of such a nest; what is common to rows and columns.
+
+    Parameters
+    ----------
+    bound : Bound
+    device : Machine
+    code : type, optional
+        What writes sections.
+    """
+
+    name = title = group = member = ""
+
+    def __init__(self, bound: Bound, device: Machine, code: type[Code] = Code) -> None:
+        self.arguments, self.nest, self.device = Arguments(bound), bound.nest, device
+        self.w = Writer(1)
+        self.code = code(self.arguments, self.w)
+        self.accumulators = {
+            number: [Accumulator(self.w, section, reduce, self.nest.slots[reduce.slot]) for reduce in section.reduces]
+            for number, section in enumerate(self.nest.sections)
+        }
+        self.together = Together(self.w, self.room)
+        #: Whether one thread goes over all elements, in their order.
+        self.alone = any(one.is_fold for found in self.accumulators.values() for one in found)
+        #: Whether there are enough indices of the first inner axis for all threads of a group.
+        self.is_deep = False
+
+    # Sizes -----------------------------------------------------------------------------------------------------
+
+    @property
+    def lengths(self) -> list[int]:
+        """Of each inner axis as much of it as a group reduces."""
+        sizes = self.arguments.sizes[self.nest.outer :]
+        if self.nest.split >= 0:
+            sizes[self.nest.split] = min(sizes[self.nest.split], self.arguments.given("block"))
+        return sizes
+
+    @property
+    def length(self) -> int:
+        """Elements that a group reduces."""
+        return shapes.size(self.lengths)
+
+    @property
+    def instructions(self) -> int:
+        """Those of the longest section."""
+        return max(len(section.code) for section in self.nest.sections)
+
+    @property
+    def joining(self) -> list[Accumulator]:
+        """The reductions in which several threads take part."""
+        return [one for found in self.accumulators.values() for one in found if not one.is_fold]
+
+    @property
+    def room(self) -> int:
+        """Elements of each array through which threads become one."""
+        raise NotImplementedError
+
+    def shape(self) -> tuple[tuple[int, int], int]:
+        """The block, and how many groups it has."""
+        raise NotImplementedError
+
+    def outer_spans(self) -> list[Span]:
+        """The axes that groups are numbered by."""
+        raise NotImplementedError
+
+    # Text ------------------------------------------------------------------------------------------------------
+
+    def launches(self) -> list[KernelLaunch]:
+        """The launch, with everything; none where there are no results."""
+        return [self._launch()] if self.arguments.rows else []
+
+    def _launch(self) -> KernelLaunch:
+        block, groups = self.shape()
+        grid = launch_geometry.grid(self.device, shapes.ceil_div(self.arguments.rows, groups))
+        shared = self._make_rows(groups, grid[0])
+        self._write()
+        arguments = self.arguments
+        text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
+        source = Source(self.name, text, arguments.parameters)
+        memory, words = arguments.memory, arguments.values
+        return KernelLaunch(source, memory, words, grid, block, shared, arguments.scratch, title=self.title)
+
+    def _make_rows(self, groups: int, blocks: int) -> int:
+        """Write where scratch rows are; how many bytes of shared memory they take, where they fit in there."""
+        nest, arguments, w = self.nest, self.arguments, self.w
+        rows = [row for section in self.nest.sections for row, _ in section.scratches]
+        if not rows:
+            return 0
+        pitch = shapes.ceil_div(arguments.sizes[-1], WARP * SPREAD) * WARP + WARP // SPREAD
+        arguments.add("pitch", "s64", pitch)
+        names = [
+            (number, text, f"row{number}{part}")
+            for number, type_ in enumerate(nest.scratches)
+            if number in rows
+            for text, part in zip(room(type_), ("_re", "_im") if type_.is_complex else ("",), strict=True)
+        ]
+        here, offset = groups * SPREAD * pitch, 0
+        nbytes = {name: _rounded(here * element_types.numpy_type(_kind(text)).itemsize) for _, text, name in names}
+        fits = sum(nbytes.values()) <= self.device.shared_limit - STATIC
+        first = self.group if fits else f"(cuda.blockIdx.x * {self._groups()} + {self.group})"
+        w.line(f"group_row = {first} * {SPREAD} * pitch")
+        for number, text, name in names:
+            at = "group_row"
+            if fits:
+                size = element_types.numpy_type(_kind(text)).itemsize
+                at = f"{arguments.add(f'{name}_start', 's64', offset // size)} + group_row"
+                w.line(f"{name} = cuda.shared.array(0, {text})")
+                offset += nbytes[name]
+            else:
+                arguments.reserve(name, f"{_kind(text)}*", here * blocks)
+            self.code.rows.setdefault(number, []).append((name, at))
+        return offset
+
+    def _groups(self) -> str:
+        return "cuda.blockDim.y" if self.group.endswith("y") else "cuda.blockDim.x"
+
+    def _members(self) -> str:
+        return "cuda.blockDim.x" if self.group.endswith("y") else "cuda.blockDim.y"
+
+    def _write(self) -> None:
+        w = self.w
+        if not self.alone:
+            w.lines[:0] = ["    " + line for line in self.together.arrays(self.joining)]
+        w.line(f"member = {self.member}")
+        w.line(f"members = {self._members()}")
+        spans = self.outer_spans()
+        w.line(f"groups = {' * '.join(span.count for span in spans) or '1'}")
+        w.line(f"first = cuda.blockIdx.x * {self._groups()}")
+        with w.block("while first < groups:"):
+            w.line(f"live = first + {self.group} < groups")
+            w.line(f"group = select(live, first + {self.group}, groups - 1)")
+            indices = axis_loops.apart(w, "group", spans)
+            self.block = indices.pop(BLOCKS, None)
+            self.code.locate(indices)
+            self.code.number = "group"
+            for number, section in enumerate(self.nest.sections):
+                if section.level == "row":
+                    self._row(section)
+                else:
+                    self._full(number, section)
+            if any(section.scratches for section in self.nest.sections):
+                w.line("cuda.syncthreads()")
+            w.line(f"first += cuda.gridDim.x * {self._groups()}")
+
+    def _row(self, section: Section) -> None:
+        """What is computed once for each group, by each of its threads; the first one writes it to memory."""
+        values = self.code.values(section, [{}])
+        self.code.keep(section, values[0])
+        if section.stores or section.scatters:
+            further = f"{self.block} * {self.arguments.words['step', 0, 0]}" if self.block else None
+            with self.w.block("if live & (member == 0):"):
+                self.code.store(section, values, [{}], further=further)
+
+    def _spans(self) -> list[Span]:
+        """The inner axes, over as much of them as this group reduces."""
+        nest, arguments, w = self.nest, self.arguments, self.w
+        spans = []
+        for axis in range(nest.outer, nest.outer + nest.inner):
+            first, size = None, arguments.size(axis)
+            if nest.split == axis - nest.outer:
+                block = arguments.words["block", 0, 0]
+                first = w.let(f"{self.block} * {block}", "low")
+                size = w.let(f"minimum({block}, {size} - {first})", "length")
+            elif nest.limits and axis == nest.outer + nest.inner - 1:
+                low, high = nest.limits
+                stop = w.let(f"minimum({self.code.slot(high)}, {size})", "stop")
+                first = w.let(f"maximum({self.code.slot(low)}, s64(0))", "low") if low >= 0 else None
+                size = w.let(f"maximum({stop} - {first}, s64(0))" if first else f"maximum({stop}, s64(0))", "length")
+            spans.append(Span(axis, first, size))
+        if spans:
+            spans[-1] = spans[-1]._replace(count=w.let(f"select(live, {spans[-1].count}, 0)", "length"))
+        return spans
+
+    def _full(self, number: int, section: Section) -> None:
+        w, found = self.w, self.accumulators[number]
+        self.code.carried = lambda one: found[one].value
+        spans = self._spans()
+        for accumulator in found:
+            start = None
+            if accumulator.is_fold:
+                start = self.code.one(section, accumulator.reduce.args[1], {})
+            accumulator.start(start)
+
+        def turn(lanes: Sequence[Lane], vectors: frozenset[int]) -> None:
+            values = self.code.values(section, lanes, vectors)
+            self.code.store(section, values, lanes, vectors)
+            self.code.keep_rows(section, values, lanes)
+            for accumulator in found:
+                for mine in values:
+                    accumulator.step(mine)
+
+        self._walk(section, spans, turn)
+        if section.scratches:
+            w.line("cuda.syncthreads()")
+        joining = [accumulator for accumulator in found if not accumulator.is_fold]
+        if joining and not self.alone:
+            with w.block("if members > 1:"):
+                self._join(joining)
+        for accumulator in found:
+            first = spans[0].first if spans else None
+            accumulator.result(self.code.slot(accumulator.reduce.slot), first or "0")
+
+    def _walk(self, section: Section, spans: Sequence[Span], turn: axis_loops.Body) -> None:
+        """Write the loop of a section."""
+        ordered = any(reduce.name == "reduce" for reduce in section.reduces)
+        abreast = 1 if ordered or len(section.code) > SHORT else ABREAST
+        count = "" if spans else "select(live, 1, 0)"
+        if self.code.vectors and (self.alone or self.is_deep):
+            share = {} if self.alone else {"first": "s64(member)", "step": "members"}
+            axis_loops.nested(self.code, spans, turn, abreast=abreast, count=count, **share)
+            return
+        axis_loops.one_by_one(self.w, spans, "member", "members", turn, abreast=abreast, count=count)
+
+    def _join(self, accumulators: Sequence[Accumulator]) -> None:
+        """Write how the threads of a group join what they carry."""
+        raise NotImplementedError
+
+
+class Rows(Grouping):
+    """Threads along x reduce a row together; rows of a block follow each other along y."""
+
+    name, title = "rows", "row by row"
+    group, member = "cuda.threadIdx.y", "cuda.threadIdx.x"
+
+    @property
+    def room(self) -> int:
+        """See the base."""
+        return WARPS
+
+    def shape(self) -> tuple[tuple[int, int], int]:
+        """See the base."""
+        if self.alone:
+            return (1, min(launch_geometry.BLOCK, self.device.threads)), min(launch_geometry.BLOCK, self.device.threads)
+        members, groups = launch_geometry.rows(self.device, self.arguments.rows, self.length, self.instructions)
+        return (members, groups), groups
+
+    def outer_spans(self) -> list[Span]:
+        """See the base."""
+        spans = [Span(axis, None, self.arguments.size(axis)) for axis in range(self.nest.outer)]
+        return [*spans, *self._block_span()]
+
+    def _block_span(self) -> list[Span]:
+        return [Span(BLOCKS, None, self.arguments.words["blocks", 0, 0])] if self.nest.split >= 0 else []
+
+    def _walk(self, section: Section, spans: Sequence[Span], turn: axis_loops.Body) -> None:
+        lanes, vectors = (
+            axis_loops.suits_vectors(self.arguments, [section])
+            if self.code.vectors and spans and not self.alone
+            else (1, frozenset())
+        )
+        if lanes > 1:
+            abreast = 1
+            if not (section.stores or section.scratches):
+                # Stores between them would keep loads from being brought forward.
+                abreast = max(1, min(ABREAST, ABREAST * TINY // (lanes * len(section.code))))
+            axis_loops.by_vectors(self.code, spans, "member", "members", turn, lanes, vectors, abreast=abreast)
+        else:
+            super()._walk(section, spans, turn)
+
+    def _join(self, accumulators: Sequence[Accumulator]) -> None:
+        w = self.w
+        self.together.lanes(accumulators, "minimum(s64(members), s64(32))")
+        with w.block("if members > 32:"):
+            w.line("warp = (cuda.threadIdx.y * members + member) >> 5")
+            with w.block("if member & 31 == 0:"):
+                self.together.put(accumulators, "warp")
+            w.line("cuda.syncthreads()")
+            w.line("warp = cuda.threadIdx.y * members >> 5")
+            w.line("end = warp + (members >> 5)")
+            self.together.take(accumulators, "warp", joining=False)
+            w.line("warp += 1")
+            with w.block("while warp < end:"):
+                self.together.take(accumulators, "warp", joining=True)
+                w.line("warp += 1")
+            w.line("cuda.syncthreads()")
+
+
+class Columns(Grouping):
+    """Threads along x have neighbouring columns; those along y share a column, each every so many elements."""
+
+    name, title = "columns", "column by column"
+    group, member = "cuda.threadIdx.x", "cuda.threadIdx.y"
+
+    @cached_property
+    def room(self) -> int:
+        """See the base."""
+        bytes_ = sum(
+            element_types.numpy_type(_kind(text)).itemsize
+            for one in self.joining
+            for _, type_ in one.variables
+            for text in room(type_)[:1]
+        )
+        most = launch_geometry.MOST if self.instructions <= launch_geometry.SIMPLE else launch_geometry.BLOCK
+        return min(most, 1 << (STATIC // max(bytes_, 1)).bit_length() - 1)
+
+    def shape(self) -> tuple[tuple[int, int], int]:
+        """See the base."""
+        length = 1 if self.alone else self.length
+        wide, members = launch_geometry.columns(self.device, self.arguments.rows, length, self.room)
+        self.alone |= members == 1
+        self.is_deep = self.nest.inner > 1 and self.lengths[0] >= launch_geometry.SHARE * members
+        return (wide, members), wide
+
+    def outer_spans(self) -> list[Span]:
+        """See the base."""
+        *leading, last = [Span(axis, None, self.arguments.size(axis)) for axis in range(self.nest.outer)]
+        blocks = [Span(BLOCKS, None, self.arguments.words["blocks", 0, 0])] if self.nest.split >= 0 else []
+        return [*leading, *blocks, last]
+
+    def _join(self, accumulators: Sequence[Accumulator]) -> None:
+        self.together.along_y(accumulators)
+
+
+def _kind(text: str) -> str:
+    """The parameter type of a NumPy type's name."""
+    name = text.removeprefix("np.")
+    return name.replace("uint", "u").replace("int", "s").replace("float", "f")
+
+
+def _rounded(nbytes: int) -> int:
+    """Bytes up to where another array may begin."""
+    return shapes.ceil_div(nbytes, ALIGNMENT) * ALIGNMENT

@@ -1,0 +1,172 @@
+"""What the kernel of a nest takes: buffers, the words of a nest, and words for launches; and where elements are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nxkernel import shapes
+from nxkernel.compilers.display import nest_source
+from nxkernel.compilers.numba_cuda.language import element_types
+from nxkernel.compilers.numba_cuda.language.kernel_launches import Place
+from nxkernel.compilers.schedule.canonical_form import Bound
+
+#: Arrays in one piece of memory begin at multiples of this.
+ALIGNMENT = 16
+
+
+class Arguments:
+    """The parameters of a nest's kernel, and what one launch gives for them.
+
+    Parameters
+    ----------
+    bound : Bound
+
+    Attributes
+    ----------
+    buffers : dict of int to str
+        What each buffer, or running index, is called.
+    words : dict of (str, int, int) to str
+        What each word of the nest is called, by what
+        :meth:`~nxkernel.compilers.schedule.loop_nest.Nest.words` tells of it.
+    """
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound, self.nest = bound, bound.nest
+        nest = bound.nest
+        arrays, words = nest_source.names(nest)
+        self.buffers = dict(zip(nest.memory, arrays, strict=True))
+        told = list(nest.words())
+        self.words = dict(zip(told, words, strict=True))
+        for (kind, number, _), name in self.words.items():
+            if kind == "start":
+                self.buffers[number] = name.removesuffix("_start")
+        given = dict(zip(told, bound.words, strict=True))
+        self._given = {key: word[0] if isinstance(word, tuple) else word for key, word in given.items()}
+        self._names, self._types, self._values = [], [], []
+        for key, name in self.words.items():
+            if key[0] != "tiles":
+                self.add(name, self._type(key), self._given[key])
+        self._pointers = [(self.buffers[number], nest.buffers[number]) for number in nest.memory]
+        self._places: list[Place] = list(bound.buffers)
+        #: Buffers that are walked backwards, whose pointers are to where their memory begins.
+        self.starts: dict[int, str] = {}
+        for place, number in enumerate(nest.memory):
+            if self._goes_back(number):
+                owner, offset = bound.buffers[place]
+                self._places[place] = (owner, 0)
+                self.starts[number] = f"{self.buffers[number]}_start"
+                self.add(self.starts[number], "s64", offset // nest.buffers[number].type.size)
+        self._more: list[tuple[str, str, Place]] = []
+        #: Bytes of the memory that only this step uses.
+        self.scratch = 0
+
+    def _type(self, key: tuple[str, int, int]) -> str:
+        kind, number, part = key
+        return element_types.word_types(self.nest.constants[number])[part] if kind == "constant" else "s64"
+
+    def _goes_back(self, number: int) -> bool:
+        strides, mover = self.nest.buffers[number].strides, self.nest.mover(number)
+        return any(
+            stride == "-" or (stride == "s" and self._given["stride", mover, axis] < 0)
+            for axis, stride in enumerate(strides)
+        )
+
+    # Sizes -----------------------------------------------------------------------------------------------------
+
+    @property
+    def sizes(self) -> list[int]:
+        """Of each axis in this launch."""
+        return [self._given["size", 0, axis] for axis in range(self.nest.outer + self.nest.inner)]
+
+    def step(self, number: int, axis: int) -> int:
+        """How many elements a buffer moves along an axis in this launch."""
+        stride = self.nest.buffers[number].strides[axis]
+        if stride == "s":
+            return self._given["stride", self.nest.mover(number), axis]
+        if stride == "m":
+            return self.sizes[axis + 1]
+        return {"0": 0, "1": 1, "2": 2, "-": -1}[stride]
+
+    def offset(self, number: int) -> int:
+        """How many elements of its memory are before the first one of a buffer, in this launch."""
+        _, offset = self.bound.buffers[self.nest.memory.index(number)]
+        return offset // self.nest.buffers[number].type.size
+
+    def given(self, kind: str) -> int:
+        """A word of which there is one, in this launch."""
+        return self._given[kind, 0, 0]
+
+    @property
+    def rows(self) -> int:
+        """How many outer indices there are, times the blocks of what is cut into blocks."""
+        blocks = self.given("blocks") if self.nest.split >= 0 else 1
+        return shapes.size(self.sizes[: self.nest.outer]) * blocks
+
+    # Parameters ------------------------------------------------------------------------------------------------
+
+    def add(self, name: str, type_: str, value: float) -> str:
+        """One more word; its name."""
+        self._names.append(name)
+        self._types.append(type_)
+        self._values.append(value)
+        return name
+
+    def reserve(self, name: str, type_: str, count: int) -> str:
+        """One more pointer, to so many elements of memory that only this step uses; its name."""
+        self._more.append((name, type_, (None, self.scratch)))
+        self.scratch += shapes.ceil_div(count * element_types.numpy_type(type_).itemsize, ALIGNMENT) * ALIGNMENT
+        return name
+
+    @property
+    def names(self) -> list[str]:
+        """What all parameters are called."""
+        return [*(name for name, _ in self._pointers), *(name for name, _, _ in self._more), *self._names]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Their types."""
+        pointers = [element_types.memory_type(access.type) for _, access in self._pointers]
+        return (*pointers, *(type_ for _, type_, _ in self._more), *self._types)
+
+    @property
+    def memory(self) -> list[Place]:
+        """What the pointers point to."""
+        return [*self._places, *(place for _, _, place in self._more)]
+
+    @property
+    def values(self) -> list[Any]:
+        """The words."""
+        return list(self._values)
+
+    # Places ----------------------------------------------------------------------------------------------------
+
+    def size(self, axis: int) -> str:
+        """The name of an axis' size."""
+        return self.words["size", 0, axis]
+
+    def start(self, number: int) -> str | None:
+        """Where a buffer or a running index starts; None for where its pointer is."""
+        if self.nest.buffers[number].role == "index":
+            return self.words["start", number, 0]
+        return self.starts.get(number)
+
+    def terms(self, number: int, indices: Mapping[int, str]) -> list[str]:
+        """How far a buffer moves to the indices of some axes, as the terms of a sum."""
+        found = []
+        for axis, index in indices.items():
+            stride = self.nest.buffers[number].strides[axis]
+            if stride == "0":
+                continue
+            if stride == "s":
+                found.append(f"{index} * {self.words['stride', self.nest.mover(number), axis]}")
+            elif stride == "m":
+                found.append(f"{index} * {self.size(axis + 1)}")
+            else:
+                found.append({"1": index, "2": f"2 * {index}", "-": f"-{index}"}[stride])
+        return found
+
+
+def total(terms: Sequence[str | None]) -> str:
+    """A sum, without the terms that are none."""
+    return " + ".join(term for term in terms if term) or "0"

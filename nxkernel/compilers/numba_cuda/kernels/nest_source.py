@@ -1,0 +1,42 @@
+"""From a loop nest to launches of kernels whose text knows no sizes."""
+
+from __future__ import annotations
+
+from nxkernel.compilers.numba_cuda.kernels import (
+    elementwise_maps,
+    group_reductions,
+    register_tiles,
+    scattering,
+    tiled_transposes,
+)
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
+from nxkernel.compilers.schedule.canonical_form import Bound
+
+
+def launches_of(bound: Bound, device: Machine) -> list[KernelLaunch]:
+    """The launches that compute a nest, in their order.
+
+    Parameters
+    ----------
+    bound : Bound
+    device : Machine
+        How many ``multiprocessors`` and ``threads`` it has, how many bytes of shared memory a block may have
+        (``shared_limit``), and whether it is ``simulated``.
+
+    Returns
+    -------
+    list of KernelLaunch
+        None where there is nothing to compute.
+    """
+    if scattering.is_contested(bound):
+        return scattering.launches(bound, device)
+    if any(section.reduces for section in bound.nest.sections):
+        tile = register_tiles.chosen(bound, device)
+        if tile is not None:
+            return register_tiles.Tiling(bound, device, *tile).launches()
+        return group_reductions.writer_for(bound, device).launches()
+    turned = tiled_transposes.turned(bound)
+    if turned is not None:
+        return tiled_transposes.Transposing(bound, device, *turned).launches()
+    return elementwise_maps.Mapping(bound, device).launches()

@@ -1,0 +1,271 @@
+"""The sections of a nest as text: what they load, compute and store at the indices of one or several lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from nxkernel import types
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments, total
+from nxkernel.compilers.numba_cuda.language import element_types
+from nxkernel.compilers.numba_cuda.language.element_types import Pair, Value
+from nxkernel.compilers.numba_cuda.language.elementwise import emit
+from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.schedule.loop_nest import Op, Scatter, Section
+from nxkernel.types import Type
+
+#: What each axis' index is called, of a lane.
+Lane = Mapping[int, str]
+
+
+def variable(name: str, type_: Type) -> Value:
+    """A variable of a type: two for the parts of a complex one."""
+    return Pair(f"{name}_re", f"{name}_im") if type_.is_complex else name
+
+
+def parts(value: Value) -> list[str]:
+    """The texts that a value is made of."""
+    return list(value) if isinstance(value, Pair) else [value]
+
+
+class Code:
+    """Writes sections.
+
+    Parameters
+    ----------
+    arguments : Arguments
+    writer : Writer
+
+    Attributes
+    ----------
+    carried : callable
+        The value that the reduction of a number has so far.
+    rows : dict of int to list of (str, str)
+        Of each scratch row the arrays, with where this group's part of it begins.
+    number : str
+        That of the row at hand among all, where lanes have none of the outer axes' indices.
+    suffix : str
+        What the names of slots end in.
+    pointers : dict of int to str
+        Of buffers that are read from another pointer than their own what it is called: it has their start in it.
+    tiles : dict of int to Value
+        Of each buffer that a tile in shared memory has, the element at hand.
+    """
+
+    #: Whether lanes may be vectors of elements, without an index of their own along each axis.
+    vectors = True
+
+    def __init__(self, arguments: Arguments, writer: Writer) -> None:
+        self.arguments, self.nest, self.w = arguments, arguments.nest, writer
+        self.rows: dict[int, list[tuple[str, str]]] = {}
+        self.number = self.suffix = ""
+        self.pointers: dict[int, str] = {}
+        self.carried: Callable[[int], Value] = lambda number: ""
+        self.tiles: dict[int, Value] = {}
+        self._located: frozenset[int] = frozenset()
+        self._bases: dict[int, str] = {}
+
+    # Places ----------------------------------------------------------------------------------------------------
+
+    def locate(self, indices: Lane) -> None:
+        """Write where buffers are at the indices of some axes; lanes then move by the others alone."""
+        located = self._located | set(indices)
+        bases: dict[int, str] = {}
+        made: dict[str, str] = {}
+        for number in self.arguments.buffers:
+            terms = self.arguments.terms(number, indices)
+            if number not in self._bases and not terms:
+                continue
+            first = self._bases.get(number)
+            text = total([first, *terms])
+            if text not in made:
+                made[text] = text if text == first else self.w.let(text, "at")
+            bases[number] = made[text]
+        self._located, self._bases = frozenset(located), bases
+
+    @property
+    def located(self) -> tuple[frozenset[int], dict[int, str]]:
+        """Where :meth:`locate` has put everything; what is set goes back there."""
+        return self._located, self._bases
+
+    @located.setter
+    def located(self, found: tuple[frozenset[int], dict[int, str]]) -> None:
+        self._located, self._bases = found
+
+    def place(self, number: int, lane: Lane, further: str | None = None) -> str:
+        """Where a buffer, or a running index, is at a lane."""
+        moved = {axis: index for axis, index in lane.items() if axis not in self._located}
+        terms = self.arguments.terms(number, moved)
+        start = None if number in self.pointers else self.arguments.start(number)
+        return total([start, self._bases.get(number), *terms, further])
+
+    # Instructions ----------------------------------------------------------------------------------------------
+
+    def slot(self, number: int) -> Value:
+        """The variable of a slot."""
+        return variable(f"s{number}{self.suffix}", self.nest.slots[number])
+
+    def values(
+        self, section: Section, lanes: Sequence[Lane], vector: frozenset[int] = frozenset()
+    ) -> list[list[Value]]:
+        """Write the instructions of a section; of each lane the values.
+
+        Parameters
+        ----------
+        section : Section
+        lanes : sequence of Lane
+        vector : frozenset of int, optional
+            The buffers that all lanes load at once, as they follow each other in memory and are aligned.
+        """
+        found: list[list[Value]] = [[] for _ in lanes]
+        for op in section.code:
+            if op.name in ("load", "gather"):
+                values = self._loaded(op, found, lanes, vector)
+            elif len(lanes) > 1 and op.name in _COMMON:
+                values = [self._leaf(op, lanes[0])] * len(lanes)
+            else:
+                values = [
+                    self.instruction(op, section.code, mine, lane) for lane, mine in zip(lanes, found, strict=True)
+                ]
+            for mine, value in zip(found, values, strict=True):
+                mine.append(value)
+        return found
+
+    def one(self, section: Section, number: int, lane: Lane) -> Value:
+        """Write one instruction of a section, and those that it needs; its value."""
+        return self.values(Section(section.level, tuple(needed(section.code, number))), [lane])[0][-1]
+
+    def instruction(self, op: Op, code: Sequence[Op], values: Sequence[Value], lane: Lane) -> Value:
+        """Write one instruction of some code, whose values so far are given, at a lane; its value."""
+        if op.name in ("load", "gather"):
+            return self._loaded(op, [values], [lane], frozenset())[0]
+        if op.name in _LEAVES:
+            return self._leaf(op, lane)
+        return emit(self.w, op, [values[number] for number in op.args], [code[number] for number in op.args])
+
+    def _leaf(self, op: Op, lane: Lane) -> Value:
+        if op.name == "const":
+            return element_types.constant(self._constant_names(op.extra), op.type)
+        if op.name == "slot":
+            return self.slot(op.extra)
+        if op.name == "carry":
+            return self.carried(op.extra)
+        if op.name == "scratch":
+            return got(self.w, self._row_places(op.extra, lane), op.type)
+        return self.w.let(f"{element_types.register_type(op.type)}({self.place(op.extra, lane)})")
+
+    def _constant_names(self, number: int) -> list[str]:
+        """The words that a constant is."""
+        words = self.arguments.words
+        return [name for (kind, which, _), name in words.items() if (kind, which) == ("constant", number)]
+
+    def _row_places(self, row: int, lane: Lane) -> list[str]:
+        """The elements of a scratch row at a lane.
+
+        Every fourth element follows the one before it, so that the threads of a warp, which have vectors of four, are
+        at elements that follow each other.
+        """
+        index = lane[self.nest.outer + self.nest.inner - 1]
+        return [f"{array}[{at} + ({index} & 3) * pitch + ({index} >> 2)]" for array, at in self.rows[row]]
+
+    def order(self, lane: Lane) -> str:
+        """The number of a lane among all elements, in the order of the nest."""
+        text = self.number
+        for axis in sorted(lane):
+            text = f"({text}) * {self.arguments.size(axis)} + {lane[axis]}" if text else lane[axis]
+        return text or "0"
+
+    # Memory ----------------------------------------------------------------------------------------------------
+
+    def _loaded(
+        self, op: Op, found: Sequence[Sequence[Value]], lanes: Sequence[Lane], vector: frozenset[int]
+    ) -> list[Value]:
+        number = op.extra
+        name = self.pointers.get(number, self.arguments.buffers[number])
+        if number in self.tiles:
+            return [self.tiles[number]]
+        if number in vector and not op.args:
+            return self.w.load_vector(name, self.place(number, lanes[0]), op.type, len(lanes))
+        further = [str(mine[op.args[0]]) if op.args else None for mine in found]
+        places = [self.place(number, lane, far) for lane, far in zip(lanes, further, strict=True)]
+        known: dict[str, Value] = {}
+        for place in places:
+            if place not in known:
+                known[place] = self.w.load(name, place, op.type)
+        return [known[place] for place in places]
+
+    def store(
+        self,
+        section: Section,
+        values: Sequence[Sequence[Value]],
+        lanes: Sequence[Lane],
+        vector: frozenset[int] = frozenset(),
+        further: str | None = None,
+    ) -> None:
+        """Write what a section stores and scatters to memory."""
+        for number, source in section.stores:
+            name, type_ = self.arguments.buffers[number], self.nest.buffers[number].type
+            given = [mine[source] for mine in values]
+            if number in vector:
+                self.w.store_vector(name, self.place(number, lanes[0]), given, type_)
+                continue
+            for lane, value in zip(lanes, given, strict=True):
+                self.w.store(name, self.place(number, lane, further), value, type_)
+        for scatter in section.scatters:
+            for lane, mine in zip(lanes, values, strict=True):
+                place = self.place(scatter.buffer, lane, str(mine[scatter.offset]))
+                self.scatter(scatter, lane, place, mine[scatter.value])
+
+    def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
+        """Write a value to a computed place."""
+        name, type_ = self.arguments.buffers[scatter.buffer], self.nest.buffers[scatter.buffer].type
+        if scatter.combine == "add":
+            self.w.extend(element_types.atomic_add(name, place, value, type_))
+        else:
+            self.w.store(name, place, value, type_)
+
+    def keep_rows(self, section: Section, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
+        """Write what later sections read from scratch rows."""
+        for row, number in section.scratches:
+            for lane, mine in zip(lanes, values, strict=True):
+                put(self.w, self._row_places(row, lane), mine[number], self.nest.scratches[row])
+
+    def keep(self, section: Section, values: Sequence[Value]) -> None:
+        """Put what later sections read into slots."""
+        for slot, number in section.keeps:
+            for name, part in zip(parts(self.slot(slot)), parts(values[number]), strict=True):
+                self.w.line(f"{name} = {part}")
+
+
+def room(type_: Type) -> list[str]:
+    """The NumPy types of arrays in shared memory that hold values of a type as registers do."""
+    name = element_types.numpy_type(element_types.register_type(type_)).name if type_ is not types.bool_ else "uint8"
+    return [f"np.{name}"] * (2 if type_.is_complex else 1)
+
+
+def needed(code: Sequence[Op], number: int) -> list[Op]:
+    """An instruction and those that it needs, numbered anew; it is the last one."""
+    wanted = {number}
+    for place in range(number, -1, -1):
+        if place in wanted:
+            wanted.update(code[place].args)
+    moved = {old: new for new, old in enumerate(sorted(wanted))}
+    return [code[old]._replace(args=tuple(moved[arg] for arg in code[old].args)) for old in moved]
+
+
+def put(writer: Writer, places: Sequence[str], value: Value, type_: Type) -> None:
+    """Write a value to elements of arrays that hold it as registers do."""
+    for place, part in zip(places, parts(value), strict=True):
+        writer.line(f"{place} = {f'u8({part})' if type_ is types.bool_ else part}")
+
+
+def got(writer: Writer, places: Sequence[str], type_: Type) -> Value:
+    """A value from elements of arrays that hold it as registers do."""
+    found = [writer.let(place) for place in places]
+    if type_.is_complex:
+        return Pair(*found)
+    return writer.let(f"truth({found[0]})") if type_ is types.bool_ else found[0]
+
+
+_LEAVES = frozenset(["const", "slot", "carry", "scratch", "index"])
+#: Of those what is the same in every lane.
+_COMMON = frozenset(["const", "slot"])

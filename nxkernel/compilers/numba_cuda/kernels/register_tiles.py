@@ -1,0 +1,260 @@
+"""Nests whose threads reduce several rows and columns at once, in registers: what is read serves several of them.
+
+What rows do not depend on is computed once for all of them, as is what columns do not depend on: of a product of
+matrices, each thread multiplies a few elements of one by a few of the other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from nxkernel import shapes
+from nxkernel.compilers.numba_cuda.kernels import axis_loops
+from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, Lane
+from nxkernel.compilers.numba_cuda.kernels.reductions import Accumulator, Together
+from nxkernel.compilers.numba_cuda.language import launch_geometry
+from nxkernel.compilers.numba_cuda.language.element_types import Value
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.language.launch_geometry import WARP, Machine
+from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.loop_nest import Nest, Op, Section
+
+#: Columns of a thread, the first of these that leave threads enough.
+COLUMNS = (4, 2, 1)
+#: Threads for each multiprocessor that are enough, as each has several results on the way.
+ENOUGH = 256
+#: Instructions of the longest section, for all results of a thread, at most.
+MOST = 256
+
+#: Threads that share a tile at most.
+SHARED = 16
+
+#: A result of a thread: its row and its column.
+Cell = tuple[int, int]
+
+
+def chosen(bound: Bound, device: Machine) -> tuple[int, int, int] | None:
+    """How many rows and columns a thread takes, and how many threads share them; None where it had better take one."""
+    nest, arguments = bound.nest, Arguments(bound)
+    if nest.lanes != "tile" or nest.tile[0] < 2:
+        return None
+    if any(reduce.name == "reduce" for section in nest.sections for reduce in section.reduces):
+        return None
+    *others, rows, columns = arguments.sizes[: nest.outer]
+    longest = max(len(section.code) for section in nest.sections)
+    deep = arguments.sizes[nest.outer] // launch_geometry.SHARE if nest.inner else 0
+    wanted = ENOUGH * device.multiprocessors if not device.simulated else 8
+    high = nest.tile[0]
+    while high > 1:
+        for wide in COLUMNS:
+            threads = shapes.size(others) * shapes.ceil_div(rows, high) * shapes.ceil_div(columns, wide)
+            members = launch_geometry.power_of_two(shapes.ceil_div(wanted, max(threads, 1)))
+            enough = members <= min(deep, SHARED) or members == 1 or device.simulated
+            if enough and high * wide * longest <= MOST:
+                return high, wide, min(members, SHARED, launch_geometry.power_of_two(max(deep, 1)))
+        high //= 2
+    return None
+
+
+class Tiling:
+    """Writes the kernel of such a nest.
+
+    Parameters
+    ----------
+    bound : Bound
+    device : Machine
+    rows, columns : int
+        Of a thread.
+    members : int
+        How many threads share a tile, each with a part of what is reduced.
+    """
+
+    name, title = "tiles", "tiles of results in registers"
+
+    def __init__(self, bound: Bound, device: Machine, rows: int, columns: int, members: int) -> None:
+        self.nest, self.device, self.rows, self.columns = bound.nest, device, rows, columns
+        self.arguments = Arguments(bound)
+        self.w = Writer(1)
+        self.code = Code(self.arguments, self.w)
+        self.members, self.together = members, Together(self.w, launch_geometry.BLOCK)
+        self.cells: list[Cell] = list(itertools.product(range(rows), range(columns)))
+        self._lanes: dict[Cell, dict[int, str]] = {}
+        self._inside: dict[Cell, str] = {}
+        self._pointers: dict[tuple[int, int, int], str] = {}
+
+    def launches(self) -> list[KernelLaunch]:
+        """The launch, with everything; none where there are no results."""
+        arguments = self.arguments
+        if not arguments.rows:
+            return []
+        self._write()
+        *others, rows, columns = arguments.sizes[: self.nest.outer]
+        threads = shapes.size(others) * shapes.ceil_div(rows, self.rows) * shapes.ceil_div(columns, self.columns)
+        grid, block = launch_geometry.flat(self.device, threads)
+        if self.members > 1:
+            wide = max(2 if self.device.simulated else WARP, block[0] // self.members)
+            wide = min(wide, launch_geometry.BLOCK // self.members)
+            grid, block = launch_geometry.grid(self.device, shapes.ceil_div(threads, wide)), (wide, self.members)
+        text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
+        source = Source(self.name, text, arguments.parameters)
+        return [KernelLaunch(source, arguments.memory, arguments.values, grid, block, title=self.title)]
+
+    def _write(self) -> None:
+        w, arguments, outer = self.w, self.arguments, self.nest.outer
+        row_axis, column_axis = outer - 2, outer - 1
+        sizes = {axis: arguments.size(axis) for axis in range(outer)}
+        w.line(f"high = div({sizes[row_axis]} + {self.rows - 1}, {self.rows})")
+        w.line(f"wide = div({sizes[column_axis]} + {self.columns - 1}, {self.columns})")
+        spans = [Span(axis, None, sizes[axis]) for axis in range(outer - 2)]
+        spans += [Span(row_axis, None, "high"), Span(column_axis, None, "wide")]
+        w.line(f"groups = {' * '.join(span.count for span in spans)}")
+        if self.members == 1:
+            w.line("group = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
+            loop = "while group < groups:"
+        else:
+            self._begin_together()
+            loop = "while first < groups:"
+        with w.block(loop):
+            if self.members > 1:
+                w.line("live = first + cuda.threadIdx.x < groups")
+                w.line("group = minimum(first + cuda.threadIdx.x, groups - 1)")
+            found = axis_loops.apart(w, "group", spans)
+            row, column = found.pop(row_axis), found.pop(column_axis)
+            self.code.locate(found)
+            # The columns of a thread are apart, so that those of neighbouring threads follow each other.
+            rows = [w.let(f"{row} * {self.rows} + {k}", "row") for k in range(self.rows)]
+            columns = [w.let(f"{column} + {k} * wide", "column") for k in range(self.columns)]
+            for r, c in self.cells:
+                self._inside[r, c] = f"({rows[r]} < {sizes[row_axis]}) & ({columns[c]} < {sizes[column_axis]})"
+                if self.members > 1:
+                    self._inside[r, c] += " & live"
+            # What lies beyond an edge is the edge again, and is not written.
+            rows = [w.let(f"minimum({index}, {sizes[row_axis]} - 1)", "row") for index in rows]
+            columns = [w.let(f"minimum({index}, {sizes[column_axis]} - 1)", "column") for index in columns]
+            for r, c in self.cells:
+                self._lanes[r, c] = {row_axis: rows[r], column_axis: columns[c]}
+            self._point()
+            for section in self.nest.sections:
+                if section.level == "row":
+                    self._finish(section, self._values(section, {}), {})
+                else:
+                    self._full(section)
+            w.line(f"{'group' if self.members == 1 else 'first'} += cuda.gridDim.x * cuda.blockDim.x")
+
+    def _begin_together(self) -> None:
+        """Write what threads need that share tiles. Results go through the same shared memory one after the other."""
+        sections = [section for section in self.nest.sections if section.level == "full"]
+        for section in sections:
+            self.w.extend(self.together.arrays(self._accumulators(section)))
+        self.w.line("first = cuda.blockIdx.x * cuda.blockDim.x")
+
+    def _accumulators(self, section: Section) -> list[Accumulator]:
+        suffix, slots = self.code.suffix, self.nest.slots
+        return [Accumulator(self.w, section, reduce, slots[reduce.slot], suffix) for reduce in section.reduces]
+
+    def _point(self) -> None:
+        """Write where the rows and columns of each buffer that is read inside begin."""
+        full = [section for section in self.nest.sections if section.level == "full"]
+        self._pointers.clear()
+        for number in sorted({op.extra for section in full for op in section.code if op.name in ("load", "gather")}):
+            for cell in self.cells:
+                key = (number, *self._own(number, cell))
+                if key not in self._pointers:
+                    place = self.code.place(number, self._lanes[cell])
+                    name = self.arguments.buffers[number]
+                    if place != "0":
+                        # The parts of complex numbers are elements of the memory.
+                        place = f"2 * ({place})" if self.nest.buffers[number].type.is_complex else place
+                        name = self.w.let(f"further({name}, {place})", "p")
+                    self._pointers[key] = name
+
+    def _own(self, number: int, cell: Cell) -> Cell:
+        """The first of the cells that read a buffer where one does."""
+        strides, outer = self.nest.buffers[number].strides, self.nest.outer
+        return (cell[0] if strides[outer - 2] != "0" else 0, cell[1] if strides[outer - 1] != "0" else 0)
+
+    def _finish(self, section: Section, values: dict[Cell, list[Value]], lane: Lane) -> None:
+        """Keep and store what a section gives for each cell, at the indices of the inner axes."""
+        for cell in self._turns():
+            self.code.keep(section, values[cell])
+            if section.stores or section.scatters:
+                # Where threads share a tile, each has the results, and its own elements of what is reduced.
+                once = " & (cuda.threadIdx.y == 0)" if self.members > 1 and section.level == "row" else ""
+                with self.w.block(f"if {self._inside[cell]}{once}:"):
+                    self.code.store(section, [values[cell]], [{**lane, **self._lanes[cell]}])
+
+    def _turns(self) -> Iterator[Cell]:
+        """The cells, each while slots are its own."""
+        for row, column in self.cells:
+            self.code.suffix = f"_{row}{column}"
+            yield row, column
+
+    def _full(self, section: Section) -> None:
+        found = {cell: self._accumulators(section) for cell in self._turns()}
+        for accumulators in found.values():
+            for accumulator in accumulators:
+                accumulator.start()
+
+        def turn(lanes: Sequence[Lane], none: frozenset[int]) -> None:
+            (lane,) = lanes
+            values = self._values(section, lane)
+            self._finish(section._replace(keeps=()), values, lane)
+            for cell, accumulators in found.items():
+                for accumulator in accumulators:
+                    accumulator.step(values[cell])
+
+        spans = [Span(axis, None, self.arguments.size(axis)) for axis in self._inner()]
+        before = self.code.located
+        pointed = {number for number, _, _ in self._pointers}
+        self.code.located = (before[0], {number: at for number, at in before[1].items() if number not in pointed})
+        share = {} if self.members == 1 else {"first": "s64(cuda.threadIdx.y)", "step": "cuda.blockDim.y"}
+        axis_loops.nested(self.code, spans, turn, **share)
+        self.code.located = before
+        if self.members > 1:
+            for accumulators in found.values():
+                self.together.along_y(accumulators)
+        for cell in self._turns():
+            for accumulator in found[cell]:
+                accumulator.result(self.code.slot(accumulator.reduce.slot), "0")
+
+    def _inner(self) -> range:
+        return range(self.nest.outer, self.nest.outer + self.nest.inner)
+
+    def _values(self, section: Section, lane: Lane) -> dict[Cell, list[Value]]:
+        """Write the instructions of a section for each cell, those that agree for several of them once."""
+        values: dict[Cell, list[Value]] = {cell: [] for cell in self.cells}
+        depends = _depends(self.nest, section)
+        for op, (by_row, by_column) in zip(section.code, depends, strict=True):
+            known: dict[Cell, Value] = {}
+            for cell in self._turns():
+                key = (cell[0] if by_row else 0, cell[1] if by_column else 0)
+                if key not in known:
+                    known[key] = self._instruction(op, section, values[cell], lane, cell)
+                values[cell].append(known[key])
+        return values
+
+    def _instruction(self, op: Op, section: Section, values: list[Value], lane: Lane, cell: Cell) -> Value:
+        if section.level == "row" or op.name not in ("load", "gather"):
+            return self.code.instruction(op, section.code, values, {**lane, **self._lanes[cell]})
+        self.code.pointers = {op.extra: self._pointers[(op.extra, *self._own(op.extra, cell))]}
+        value = self.code.instruction(op, section.code, values, lane)
+        self.code.pointers = {}
+        return value
+
+
+def _depends(nest: Nest, section: Section) -> list[tuple[bool, bool]]:
+    """Whether each instruction differs between the rows, and between the columns, of a thread."""
+    found: list[tuple[bool, bool]] = []
+    for op in section.code:
+        by_row = by_column = op.name == "slot"
+        if op.name in ("load", "gather", "index"):
+            strides = nest.buffers[op.extra].strides
+            by_row, by_column = strides[nest.outer - 2] != "0", strides[nest.outer - 1] != "0"
+        by_row |= any(found[number][0] for number in op.args)
+        by_column |= any(found[number][1] for number in op.args)
+        found.append((by_row, by_column))
+    return found

@@ -1,0 +1,94 @@
+"""Writes to computed places where the last of several elements is to stay, whatever order threads run in.
+
+A first kernel finds for each place the last element that goes there: elements have numbers in the order of the nest,
+and the greatest is kept. A second one writes those that are the last ones of their places.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from nxkernel import shapes
+from nxkernel.compilers.numba_cuda.kernels.elementwise_maps import Mapping
+from nxkernel.compilers.numba_cuda.kernels.group_reductions import writer_for
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, Lane
+from nxkernel.compilers.numba_cuda.language.element_types import Value
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
+from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
+from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.loop_nest import Scatter, Section
+
+#: The byte that the number -1 has everywhere: no element is less.
+NOBODY = 0xFF
+
+
+def is_contested(bound: Bound) -> bool:
+    """Whether several elements of a nest may be put at one place."""
+    return bound.in_order and any(scatter.combine == "put" for scatter in _scatters(bound))
+
+
+def launches(bound: Bound, device: Machine) -> list[KernelLaunch]:
+    """The two launches of such a nest."""
+    reduces = any(section.reduces for section in bound.nest.sections)
+    found = []
+    for code in (_Claims, _Winners):
+        writer = writer_for(bound, device, code) if reduces else Mapping(bound, device, code)
+        fill = NOBODY if code is _Claims else None
+        found += [
+            dataclasses.replace(launch, title=f"{launch.title}, {code.title}", fill=fill)
+            for launch in writer.launches()
+        ]
+    return found
+
+
+def _scatters(bound: Bound) -> list[Scatter]:
+    return [scatter for section in bound.nest.sections for scatter in section.scatters]
+
+
+class _Contested(Code):
+    """Writes sections whose scatters go by the numbers of the last elements of each place."""
+
+    title = ""
+    vectors = False
+
+    def __init__(self, arguments: Arguments, writer: Writer) -> None:
+        super().__init__(arguments, writer)
+        sizes = arguments.sizes
+        self.type = "s32" if shapes.size(sizes) < 1 << 31 else "s64"
+        self.tables: dict[int, str] = {}
+        for scatter in _scatters(arguments.bound):
+            if scatter.combine == "put" and scatter.buffer not in self.tables:
+                owner, _ = arguments.bound.buffers[arguments.nest.memory.index(scatter.buffer)]
+                name = f"last_{arguments.buffers[scatter.buffer]}"
+                self.tables[scatter.buffer] = arguments.reserve(name, f"{self.type}*", shapes.size(owner.shape))
+
+
+class _Claims(_Contested):
+    """Each element claims its place."""
+
+    title = "the last of each place"
+
+    def store(self, section: Section, *arguments, **options) -> None:
+        """See the base: nothing else is written yet."""
+        super().store(section._replace(stores=()), *arguments, **options)
+
+    def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
+        """See the base."""
+        if scatter.combine == "put":
+            self.w.line(f"atomic_max({self.tables[scatter.buffer]}, {place}, {self.type}({self.order(lane)}))")
+
+
+class _Winners(_Contested):
+    """Elements that keep their place write it."""
+
+    title = "written"
+
+    def scatter(self, scatter: Scatter, lane: Lane, place: str, value: Value) -> None:
+        """See the base."""
+        if scatter.combine != "put":
+            super().scatter(scatter, lane, place, value)
+            return
+        with self.w.block(f"if {self.tables[scatter.buffer]}[{place}] == {self.order(lane)}:"):
+            super().scatter(scatter, lane, place, value)

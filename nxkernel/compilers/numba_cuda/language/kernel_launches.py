@@ -1,0 +1,73 @@
+"""What is launched: the source of a kernel, and one launch of it with everything but the addresses filled in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nxkernel.forks import cached_property
+from nxkernel.graph.expr import Expr
+
+#: Where the memory of a pointer is: the value, and how many bytes of it are before the part that is taken. None is
+#: memory that only the launches of one step use.
+Place = tuple[Expr | None, int]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kernel as Python for ``numba.cuda``, which knows no sizes: they are arguments.
+
+    Parameters
+    ----------
+    name : str
+        What the function is called in the text.
+    text : str
+        The function, undecorated, in the names of :mod:`nxkernel.compilers.numba_cuda.language.intrinsics`.
+    parameters : tuple of str
+        Of each argument its type: ``"f32*"`` for memory of that type, ``"s64"`` and so on for numbers. Half-width
+        floats and truth values in memory are ``"u16*"`` and ``"u8*"``.
+    """
+
+    name: str
+    text: str
+    parameters: tuple[str, ...]
+
+    @cached_property
+    def symbol(self) -> str:
+        """The kernel's name: a hash of everything that decides its code."""
+        return "nxc_" + hashlib.sha256(repr((self.text, self.parameters)).encode()).hexdigest()[:40]
+
+
+@dataclass(frozen=True)
+class KernelLaunch:
+    """One launch of a kernel.
+
+    Parameters
+    ----------
+    source : Source
+    memory : sequence of (Expr or None, int)
+        What the pointers point to; they are the first arguments.
+    words : sequence of number
+        The arguments after them: Python numbers, in the types that the source says.
+    grid, block : tuple of int
+        Up to three numbers each.
+    shared : int
+        Bytes of dynamic shared memory.
+    scratch : int
+        Bytes of the memory that `memory` calls None.
+    fill : int or None
+        The byte that all of that memory is set to before; None where it may hold anything.
+    title : str
+        What it does, for people.
+    """
+
+    source: Source
+    memory: Sequence[Place]
+    words: Sequence[int | float | bool]
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    shared: int = 0
+    scratch: int = 0
+    fill: int | None = None
+    title: str = ""

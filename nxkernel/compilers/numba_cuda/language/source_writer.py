@@ -1,0 +1,135 @@
+"""How the text of a kernel comes about: lines at their depth, and names for values in between."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from nxkernel.compilers.numba_cuda.language import element_types
+from nxkernel.compilers.numba_cuda.language.element_types import Pair, Value
+from nxkernel.types import Type
+
+_NAME = re.compile(r"[A-Za-z_]\w*|True|False")
+
+
+class Writer:
+    """Collects the lines of a function's body.
+
+    Parameters
+    ----------
+    depth : int
+        How deep the first line stands, in steps of four blanks.
+
+    Attributes
+    ----------
+    lines : list of str
+    known : dict
+        What is known of values under names of the block that is being written; a block takes nothing in or out.
+
+    Examples
+    --------
+    >>> w = Writer()
+    >>> with w.block("while t < n:"):
+    ...     x = w.let("a[t]")
+    ...     w.line(f"b[t] = {x} + {x}")
+    >>> print(w.text)
+    while t < n:
+        v0 = a[t]
+        b[t] = v0 + v0
+    """
+
+    def __init__(self, depth: int = 0) -> None:
+        self.lines: list[str] = []
+        self.depth = depth
+        self.known: dict[Any, Any] = {}
+        self._names = 0
+
+    @property
+    def text(self) -> str:
+        """The lines, as one text."""
+        return "\n".join(self.lines)
+
+    def line(self, text: str) -> None:
+        """Write a line."""
+        self.lines.append("    " * self.depth + text)
+
+    def extend(self, texts: Iterable[str]) -> None:
+        """Write several lines."""
+        for text in texts:
+            self.line(text)
+
+    @contextlib.contextmanager
+    def block(self, header: str) -> Iterator[None]:
+        """A line such as ``while …:``, and what is written in the meantime below it, one step deeper."""
+        self.line(header)
+        outside, self.known = self.known, {}
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.known = outside
+
+    def name(self, prefix: str = "v") -> str:
+        """A name that no other value has."""
+        self._names += 1
+        return f"{prefix}{self._names - 1}"
+
+    def let(self, expression: str, prefix: str = "v") -> str:
+        """A name for the value of an expression; a name stays as it is."""
+        if _NAME.fullmatch(expression):
+            return expression
+        name = self.name(prefix)
+        self.line(f"{name} = {expression}")
+        return name
+
+    def held(self, value: Value, prefix: str = "v") -> Value:
+        """A value under a name, or two."""
+        return Pair(*(self.let(part, prefix) for part in value)) if isinstance(value, Pair) else self.let(value, prefix)
+
+    def load(self, pointer: str, index: str, type_: Type) -> Value:
+        """The element of memory at an index, under a name."""
+        if type_.is_complex:
+            both = self.let(f"load2({pointer}, 2 * ({index}))")
+            return Pair(self.let(f"{both}[0]"), self.let(f"{both}[1]"))
+        return self.from_memory(f"{pointer}[{index}]", type_)
+
+    def store(self, pointer: str, index: str, value: Value, type_: Type) -> None:
+        """Write a value to memory at an index."""
+        if isinstance(value, Pair):
+            self.line(f"store2({pointer}, 2 * ({index}), ({value.re}, {value.im}))")
+        else:
+            self.line(f"{pointer}[{index}] = {self.to_memory(value, type_)}")
+
+    def load_vector(self, pointer: str, index: str, type_: Type, count: int) -> list[Value]:
+        """As many consecutive elements, which are aligned to their number and have 16 bytes at most."""
+        if count == 1:
+            return [self.load(pointer, index, type_)]
+        width = 2 if type_.is_complex else 1
+        place = f"2 * ({index})" if width == 2 else index
+        whole = self.let(f"load{count * width}({pointer}, {place})")
+        parts = [self.from_memory(f"{whole}[{n}]", type_) for n in range(count * width)]
+        return [Pair(*parts[n : n + 2]) for n in range(0, len(parts), 2)] if width == 2 else list(parts)
+
+    def store_vector(self, pointer: str, index: str, values: Sequence[Value], type_: Type) -> None:
+        """Write as many consecutive elements; see :meth:`load_vector`."""
+        if len(values) == 1:
+            self.store(pointer, index, values[0], type_)
+            return
+        parts = [part for value in values for part in (value if isinstance(value, Pair) else (value,))]
+        place = f"2 * ({index})" if type_.is_complex else index
+        texts = ", ".join(self.to_memory(part, type_) for part in parts)
+        self.line(f"store{len(parts)}({pointer}, {place}, ({texts}))")
+
+    def from_memory(self, text: str, type_: Type) -> str:
+        """The name of a real element of which memory has a text; its bits stay known where they are not the value."""
+        if not element_types.is_half(type_):
+            return self.let(element_types.from_memory(text, type_))
+        bits = self.let(text)
+        value = self.let(element_types.from_memory(bits, type_))
+        self.known[type_, value] = bits
+        return value
+
+    def to_memory(self, value: str, type_: Type) -> str:
+        """A real value as memory holds it: the bits that have just been read or rounded, where it is they."""
+        return self.known.get((type_, value)) or element_types.to_memory(value, type_)

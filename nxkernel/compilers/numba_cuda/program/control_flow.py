@@ -1,0 +1,459 @@
+"""Loops and choices that the host goes through: arrays change places instead of being copied, conditions are read back.
+
+A condition that follows from numbers of the host is none that anything waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nxkernel import primitives as p
+from nxkernel.compilers.analysis import scalars
+from nxkernel.compilers.numba_cuda.program.host_numbers import (
+    is_alone,
+    is_in_one_block,
+    is_known,
+    known_operands,
+    known_results,
+    known_state,
+)
+from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Given, OnDevice, Run, Step, Where, do_all
+from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
+from nxkernel.compilers.numba_cuda.program.single_block_loops import Block, in_one_block
+from nxkernel.compilers.numba_cuda.program.single_thread_loops import loop_title, write_alone
+from nxkernel.compilers.plan.buffer_assignment import bytes_of
+from nxkernel.compilers.plan.loop_buffers import Buffer, rooms, turn
+from nxkernel.compilers.plan.program_plan import Control, Plan
+from nxkernel.graph.expr import Expr
+from nxkernel.primitives import Spec
+from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.numba_cuda.program.program_writer import Scope
+
+
+@dataclass(eq=False)
+class Answer:
+    """What a loop or a choice goes by: a number of the host, or one that is read back.
+
+    Parameters
+    ----------
+    value : int or None
+        A register of the host.
+    where : Where or None
+    dtype : Any
+    """
+
+    value: int | None
+    where: Where | None
+    dtype: Any
+
+    def truth(self, run: Run) -> bool:
+        """Whether it holds."""
+        found = run.device.read(run.at(self.where), self.dtype) if self.value is None else run.values[self.value]
+        return bool(found != 0)
+
+
+@dataclass(eq=False)
+class Looped:
+    """A loop.
+
+    Parameters
+    ----------
+    begins : list of (int, Where)
+        Registers that may be others in each turn, and what they are at first.
+    first : list of (int, int or number)
+        Numbers of the host among the state: the register, and that of what it is at first, or the number.
+    condition, body : list of Step
+    answer : Answer
+    copies : list of Copied
+        At the end of a turn.
+    moves : list of (int, int)
+        Then registers become what others were: of addresses.
+    passed : list of (int, int)
+        And of numbers of the host.
+    node : Expr
+    """
+
+    begins: list[tuple[int, Where]]
+    first: list[tuple[int, Any]]
+    condition: list[Step]
+    answer: Answer
+    body: list[Step]
+    copies: list[Copied]
+    moves: list[tuple[int, int]]
+    passed: list[tuple[int, int]]
+    node: Expr
+
+    def do(self, run: Run) -> None:
+        """Go through all turns."""
+        addresses, values = run.addresses, run.values
+        for register, where in self.begins:
+            addresses[register] = run.at(where)
+        for register, number in self.first:
+            values[register] = values[number] if type(number) is int else number
+        targets, sources = [one for one, _ in self.moves], [other for _, other in self.moves]
+        while True:
+            do_all(self.condition, run)
+            if not self.answer.truth(run):
+                return
+            do_all(self.body, run)
+            do_all(self.copies, run)
+            for register, address in zip(targets, [addresses[k] for k in sources], strict=True):
+                addresses[register] = address
+            # All are read before any is written: they may change places.
+            for (register, _), number in zip(self.passed, [values[k] for _, k in self.passed], strict=True):
+                values[register] = number
+
+
+@dataclass(eq=False)
+class Chosen:
+    """A choice.
+
+    Parameters
+    ----------
+    answer : Answer
+    sides : tuple of list of Step
+        Where it holds, and where it does not.
+    passed : tuple of list of (int, int)
+        Of each side the numbers of the host that are results: the register, and that of the side.
+    node : Expr
+    """
+
+    answer: Answer
+    sides: tuple[list[Step], list[Step]]
+    passed: tuple[list[tuple[int, int]], list[tuple[int, int]]]
+    node: Expr
+
+    def do(self, run: Run) -> None:
+        """Go through one side."""
+        side = 0 if self.answer.truth(run) else 1
+        do_all(self.sides[side], run)
+        for register, number in self.passed[side]:
+            run.values[register] = run.values[number]
+
+
+def all_on_device(steps: Iterable[Step]) -> Iterator[OnDevice]:
+    """The steps of the device, those of loops and choices too, each once."""
+    for step in steps:
+        if isinstance(step, Looped):
+            yield from all_on_device([*step.condition, *step.body, *step.copies])
+        elif isinstance(step, Chosen):
+            yield from all_on_device([*step.sides[0], *step.sides[1]])
+        elif isinstance(step, OnDevice):
+            yield step
+
+
+def write_control(scope: Scope, control: Control) -> None:
+    """Write a loop or a choice."""
+    if is_alone(control, scope.plan, scope.values):
+        write_alone(scope, control)
+    else:
+        (_Loop if control.node.primitive is p.while_ else _Choice)(scope, control).write()
+
+
+@dataclass(eq=False)
+class _Draft:
+    """Steps of which it is not known yet what is needed of them."""
+
+    steps: Callable[[], list[Step]]
+
+    def finished(self) -> list[Step]:
+        return self.steps()
+
+
+class _Parts:
+    def __init__(self, scope: Scope, control: Control) -> None:
+        self.scope, self.writer = scope, scope.writer
+        self.control, self.node, self.results = control, control.node, control.results
+        self.shared = control.shared
+        self.rooms = rooms(self.node, self.results, control.parts, self.shared)
+        #: What is copied before the parts begin.
+        self.before: list[Any] = []
+
+    def scratch(self, offset: int) -> Where:
+        register, begin = self.scope.where(self.control.scratch)
+        return register, begin + offset
+
+    def work(self) -> Where:
+        return self.scratch(self.rooms.work) if self.control.scratch is not None else (0, 0)
+
+    def home(self, index: int, operand: Expr | None) -> Where:
+        """Where a result that is an array comes to be."""
+        if self.shared[index] is not None:
+            return self.scope.where(operand)
+        if self.results[index] is not None:
+            return self.scope.where(self.results[index])
+        return self.scratch(self.rooms.homes[index])
+
+    def forget_results(self) -> None:
+        for result in self.results:
+            if result is not None:
+                self.scope.values.pop(self.scope.plan.place[result], None)
+
+    def keep_results(self, known: Mapping[int, int]) -> None:
+        """From now on results are known numbers, which get into memory where somebody needs them there."""
+        numbers = None
+        for index, value in known.items():
+            result = self.results[index]
+            if result is not None:
+                numbers = numbers or self.scope.new_numbers()
+                place = self.scope.plan.place[result]
+                self.scope.values[place] = value
+                numbers.write(place, result.type, value)
+
+
+class _Loop(_Parts):
+    def write(self) -> None:
+        scope, writer = self.scope, self.writer
+        condition, body = self.control.parts
+        count, operands = self.node.params["state"], self.node.operands
+        within = is_in_one_block(self.control, scope.plan, scope.values)
+        known = set() if within else known_state(self.control, scope.plan, scope.values)
+        around = {k for k in known_operands(operands, scope.plan, scope.values) if k >= count}
+        values = {k: writer.value() for k in sorted(known | around)}
+        first = [(values[k], known_value(scope, operands[k])) for k in values]
+        arrays = [k for k in range(count) if not scalars.is_single(operands[k])]
+        singles = [k for k in range(count) if k not in arrays and k not in known]
+        begins: list[tuple[int, Where]] = []
+        registers: dict[Buffer, int] = {}
+        homes = {k: self.home(k, operands[k]) for k in arrays}
+
+        def variable(buffer: Buffer, where: Where) -> Callable[[], Where]:
+            registers[buffer] = writer.register()
+            begins.append((registers[buffer], where))
+            return lambda: (registers[buffer], 0)
+
+        inputs: list[Callable[[], Where] | None] = []
+        for k, operand in enumerate(operands):
+            if k in values:
+                inputs.append(None)
+            elif k in homes:
+                inputs.append(variable(("input", k), homes[k]))
+                if self.shared[k] is None:
+                    self.before.append(Copied("state of a loop", homes[k], scope.where(operand), bytes_of(operand)))
+            elif k < count:
+                own = writer.number()
+                inputs.append(variable(("input", k), own))
+                if is_known(scope.plan, operand, scope.values):
+                    scope.set_number(own, operand.type, known_value(scope, operand))
+                else:
+                    self.before.append(Copied("state of a loop", own, scope.where(operand), operand.type.size))
+            else:
+                inputs.append(lambda operand=operand: scope.where(operand))
+        outputs = []
+        for number, array in enumerate(body.arrays):
+            fresh = writer.number() if scalars.is_single(array) else self.scratch(self.rooms.fresh[number])
+            outputs.append(variable(("output", number), fresh))
+        answers = [writer.number() for _ in condition.arrays]
+        machine = Block(writer.device) if within else None
+        places = [lambda where=where: where for where in answers]
+        asked = scope.part(condition, inputs, places, self.work(), values, machine)
+        turned = scope.part(body, inputs, outputs, self.work(), values, machine)
+        truth = condition.outputs[0]
+        value = asked.values.get(truth)
+        type_ = condition.graph.outputs[0].type
+        answer = Answer(value, asked.at(truth) if value is None else None, type_.dtype)
+
+        copies, moves = self._changes(body, count, turned, singles, registers)
+        passed = [(values[k], turned.values[body.outputs[k]]) for k in sorted(known)]
+        for copied in self.before:
+            copied.nodes = [self.node]
+            scope.add(copied)
+        self.forget_results()
+
+        def steps() -> list[Step]:
+            # The body first: what it needs of numbers is not what the condition needs, but both ask for operands.
+            inside, ask = turned.finished(), asked.finished()
+            loop = Looped(begins, first, ask, answer, inside, copies, moves, passed, self.node)
+            found = self._in_one_block(loop, after, type_) if within else None
+            return found or [loop, *after]
+
+        after = self._bring_home(body, count, registers, homes, singles)
+        scope.add(_Draft(steps))
+        self.keep_results({k: values[k] for k in sorted(known)})
+
+    def _changes(
+        self, body: Plan, count: int, turned: Scope, singles: list[int], registers: Mapping[Buffer, int]
+    ) -> tuple[list[Copied], list[tuple[int, int]]]:
+        """What becomes the state of the next turn: what is copied, and which registers become what others were."""
+        changes = turn(body, count)
+        moves = dict(changes.moves)
+        pairs = [(source, target, self._size(body, target)) for source, target in changes.copies]
+        own = [("input", k) for k in singles]
+        made = [("output", j) for j, array in enumerate(body.arrays) if scalars.is_single(array)]
+        made = [buffer for buffer in made if buffer not in turned.values]
+        copied, changed = exchanged({k: body.outputs[k] for k in singles}, [*own, *made])
+        moves |= changed
+        pairs += [(source, target, 0) for source, target in copied]
+        copies = [
+            Copied("state of a loop", turned.at(target), turned.at(source), size or self._size(body, target))
+            for source, target, size in pairs
+        ]
+        for k in singles:
+            turned.at(body.outputs[k])
+        return copies, [(registers[buffer], registers[other]) for buffer, other in moves.items()]
+
+    @staticmethod
+    def _size(body: Plan, buffer: Buffer) -> int:
+        kind, number = buffer
+        return bytes_of(body.graph.parameters[number] if kind == "input" else body.arrays[number])
+
+    def _bring_home(
+        self,
+        body: Plan,
+        count: int,
+        registers: Mapping[Buffer, int],
+        homes: Mapping[int, Where],
+        singles: Iterable[int],
+    ) -> list[Copied]:
+        """The copies of what the last turn left in another buffer."""
+        found: list[Copied] = []
+        operands, changes = self.node.operands, turn(body, count)
+        for k in changes.tangled:
+            spare = self.scratch(self.rooms.spare[k])
+            found.append(self._copied(spare, (registers["input", k], 0), bytes_of(operands[k])))
+        for k, home in homes.items():
+            if k in changes.tangled:
+                found.append(self._copied(home, self.scratch(self.rooms.spare[k]), bytes_of(operands[k])))
+            elif ("input", k) in changes.moves:
+                found.append(self._copied(home, (registers["input", k], 0), bytes_of(operands[k])))
+        for k in singles:
+            if self.results[k] is not None:
+                result = self.scope.where(self.results[k])
+                found.append(self._copied(result, (registers["input", k], 0), operands[k].type.size))
+        return found
+
+    def _copied(self, target: Where, source: Where, size: int) -> Copied:
+        return Copied("state of a loop", target, source, size, nodes=[self.node])
+
+    def _in_one_block(self, loop: Looped, after: Sequence[Copied], answer: Type) -> list[Step] | None:
+        """The loop as one launch, where that can be."""
+        writer, title = self.writer, f"{loop_title(self.control)}, by one block"
+        steps = in_one_block(loop, after, answer, writer.device, title)
+        if steps is not None:
+            launched = steps[-1]
+            record = writer.records.alone(launched.launch, self.node, True)
+            launched.nodes, launched.record = record.nodes, writer.records.number(record)
+            steps[:0] = [Given(loop.first)] if loop.first else []
+        return steps
+
+
+def exchanged(
+    outputs: Mapping[int, Buffer], buffers: Sequence[Buffer]
+) -> tuple[list[tuple[Buffer, Buffer]], dict[Buffer, Buffer]]:
+    """How single numbers of a loop's state change places after a turn.
+
+    Parameters
+    ----------
+    outputs : mapping
+        For each part of the state where a turn leaves it.
+    buffers : sequence of Buffer
+        Those that may change places: ``("input", k)`` of each part, and others.
+
+    Returns
+    -------
+    copies : list of (Buffer, Buffer)
+        What is copied first: from, to.
+    moves : dict
+        For each buffer the one that it is from then on, where that is another.
+
+    Examples
+    --------
+    >>> exchanged({0: ("output", 0)}, [("input", 0), ("output", 0)])
+    ([], {('input', 0): ('output', 0), ('output', 0): ('input', 0)})
+    """
+    now: dict[int, Buffer] = {}
+    for k, where in outputs.items():
+        if where in buffers and where not in now.values():
+            now[k] = where
+    copies = []
+    for k, where in outputs.items():
+        if k not in now:
+            free = [buffer for buffer in buffers if buffer not in now.values()]
+            now[k] = ("input", k) if ("input", k) in free else free[0]
+            copies.append((where, now[k]))
+    moves = {("input", k): buffer for k, buffer in now.items()}
+    rest = [buffer for buffer in buffers if buffer not in now.values()]
+    others = [buffer for buffer in buffers if buffer not in moves]
+    moves |= dict(zip(others, rest, strict=True))
+    return copies, {buffer: other for buffer, other in moves.items() if buffer != other}
+
+
+class _Choice(_Parts):
+    def write(self) -> None:
+        scope, writer = self.scope, self.writer
+        predicate, *operands = self.node.operands
+        asked = self._asked(predicate)
+        known = known_results(self.control, scope.plan, scope.values)
+        given = known_operands(operands, scope.plan, scope.values)
+        values = {k: writer.value() for k in sorted(given)}
+        first = [(values[k], known_value(scope, operands[k])) for k in values]
+        homes: list[Where] = []
+        for index, spec in enumerate(self.node.spec):
+            if not scalars.is_single(spec):
+                place = self.shared[index]
+                homes.append(self.home(index, None if place is None else self.node.operands[place]))
+            elif known[index] or self.results[index] is None:
+                homes.append(writer.number())
+            else:
+                homes.append(scope.where(self.results[index]))
+        results = {index: writer.value() for index, one in enumerate(known) if one}
+        sides = [self._side(plan, operands, values, homes, results) for plan in self.control.parts]
+        self.forget_results()
+
+        def steps() -> list[Step]:
+            done = [[*copies, *part.finished(), *after] for copies, part, after, _ in sides]
+            passed = [numbers for _, _, _, numbers in sides]
+            return [Given(first), Chosen(asked, tuple(done), tuple(passed), self.node)]
+
+        scope.add(_Draft(steps))
+        self.keep_results(results)
+
+    def _asked(self, predicate: Expr) -> Answer:
+        if known_operands([predicate], self.scope.plan, self.scope.values):
+            value = known_value(self.scope, predicate)
+            if type(value) is not int:
+                register = self.writer.value()
+                self.scope.add(Given([(register, value)]))
+                value = register
+            return Answer(value, None, None)
+        return Answer(None, self.scope.where(predicate), predicate.type.dtype)
+
+    def _side(
+        self,
+        plan: Plan,
+        operands: Sequence[Expr],
+        values: Mapping[int, int],
+        homes: Sequence[Where],
+        results: Mapping[int, int],
+    ) -> tuple[list[Copied], Scope, list[Copied], list[tuple[int, int]]]:
+        """The copies before a side, the side, those after it, and what of its numbers are results."""
+        inputs: list[Callable[[], Where] | None] = [
+            None if k in values else lambda operand=operand: self.scope.where(operand)
+            for k, operand in enumerate(operands)
+        ]
+        copies = []
+        for place in sorted(plan.overwritten & set(self.rooms.copies)):
+            copy = self.scratch(self.rooms.copies[place])
+            copies.append(self._copied(copy, self.scope.where(operands[place]), bytes_of(operands[place])))
+            inputs[place] = lambda copy=copy: copy
+        first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
+        outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]
+        side = self.scope.part(plan, inputs, outputs, self.work(), values)
+        after: list[Copied] = []
+        for index, where in enumerate(plan.outputs):
+            spec: Spec = self.node.spec[index]
+            if index in results:
+                continue
+            if where[0] == "output" and first[where] == index:
+                side.at(where)
+            elif self.shared[index] is None or where != ("input", self.shared[index] - 1):
+                after.append(self._copied(homes[index], side.at(where), bytes_of(spec)))
+        passed = [(register, side.values[plan.outputs[index]]) for index, register in results.items()]
+        return copies, side, after, passed
+
+    def _copied(self, target: Where, source: Where, size: int) -> Copied:
+        return Copied("result of a choice", target, source, size, nodes=[self.node])

@@ -1,0 +1,248 @@
+"""A compiled program as it is called: the device and the memory of one run, and what it gives."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel import forks
+from nxkernel.backends.cuda.arrays import DeviceArray
+from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.numba_cuda.program import graph_compilation
+from nxkernel.compilers.numba_cuda.program.cuda_graphs import Graphs
+from nxkernel.compilers.numba_cuda.program.host_steps import NUMBERS, SCRATCH, WORK, OnDevice, Run, Step, do_all
+from nxkernel.compilers.numba_cuda.program.program_writer import Program
+from nxkernel.compilers.numba_cuda.toolchain.object_code import loaded
+from nxkernel.compilers.plan.buffer_assignment import aligned
+from nxkernel.compilers.plan.program_plan import Plan
+from nxkernel.errors import DeviceFaultError, DeviceMemoryError, NxValueError, message
+from nxkernel.graph.expr import Graph, at_line
+
+#: Called with each step that does something on the device, instead of doing it.
+Watch = Callable[[Step, Run], None]
+
+
+class CudaExecutable:
+    """A program for GPUs. It is written for each device when it first runs there.
+
+    Parameters
+    ----------
+    graph : Graph
+    plan : Plan
+    device : Device
+        Where it runs unless an argument is on another one.
+
+    Attributes
+    ----------
+    graph : Graph
+    plan : Plan
+    kernels : list of KernelRecord
+    lower_ms, native_ms : float
+        Milliseconds for making kernel sources, and for getting machine code.
+    device : Device
+    """
+
+    def __init__(self, graph: Graph, plan: Plan, device: Any) -> None:
+        self.graph, self.plan, self.device = graph, plan, device
+        self.lower_ms = self.native_ms = 0.0
+        self._lock = forks.rlock()
+        self._ready: dict[tuple[Any, frozenset[int]], Ready] = {}
+        numbers = graph_compilation.guessed(graph, plan)
+        #: The single inputs, where it matters whether the host knows them.
+        self._singles = tuple(numbers)
+        #: The program as it is written for that device.
+        self.program: Program = self._made(device, numbers).program
+        self.kernels: list[KernelRecord] = self.program.records
+        self.own: KernelRecord | None = None
+
+    def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
+        """The outputs, on the device, which may still be busy computing them.
+
+        Parameters
+        ----------
+        arrays : sequence of (numpy.ndarray or DeviceArray)
+            One for each parameter, of its dtype and shape. A NumPy array that changes is changed when this returns.
+        watch : callable, optional
+            Called with each step that does something on the device, and the run, instead of doing it.
+
+        Returns
+        -------
+        list of DeviceArray
+            What is in an array that changes is that array itself.
+        """
+        return self.ready_for(arrays).run(arrays, watch)
+
+    def ready_for(self, arrays: Sequence[np.ndarray | DeviceArray]) -> Ready:
+        """The program for the device that arrays are on, and for what of them is on the host."""
+        device = None
+        for array in arrays:
+            if type(array) is DeviceArray and array.device is not device:
+                if device is not None:
+                    raise NxValueError(
+                        message(
+                            f"arguments are on two devices, {device.name} and {array.device.name}.",
+                            f'Transfer one of them: nx.backend_transfer(t, "{device.name}").',
+                        )
+                    )
+                device = array.device
+        singles = self._singles
+        numbers = frozenset(k for k in singles if type(arrays[k]) is not DeviceArray) if singles else frozenset()
+        key = device or self.device, numbers
+        found = self._ready.get(key)
+        return found if found is not None else self._made(*key)
+
+    def _made(self, device: Any, numbers: frozenset[int]) -> Ready:
+        import time
+
+        with self._lock:
+            if (device, numbers) not in self._ready:
+                begin = time.perf_counter()
+                program = graph_compilation.written(self.graph, self.plan, device, numbers)
+                lowered = time.perf_counter()
+                self._ready[device, numbers] = Ready(self.graph, self.plan, program, device)
+                if len(self._ready) == 1:
+                    self.lower_ms += 1e3 * (lowered - begin)
+                    self.native_ms = 1e3 * (time.perf_counter() - lowered)
+            return self._ready[device, numbers]
+
+
+class Ready:
+    """A program whose kernels are on a device.
+
+    Parameters
+    ----------
+    graph : Graph
+    plan : Plan
+    program : Program
+    device : Device
+    """
+
+    def __init__(self, graph: Graph, plan: Plan, program: Program, device: Any) -> None:
+        self.graph, self.program, self.device = graph, program, device
+        self._load()
+        self._arrays = [(node.shape, node.type.dtype) for node in plan.arrays]
+        self._lock = forks.rlock()
+        changed = {number: place for place, number in graph.updates}
+        self._results = [
+            (where, node.shape, number in changed)
+            for number, (where, node) in enumerate(zip(plan.outputs, graph.outputs, strict=True))
+        ]
+        self._graphs = Graphs(program, device)
+
+    def _load(self) -> None:
+        launched = self.program.launched
+        found = loaded(self.device, [one.launch.source for one in launched])
+        seen: set[str] = set()
+        for one, (kernel, origin, spent) in zip(launched, found, strict=True):
+            one.prepare(self.device, kernel)
+            # A GPU's faults come later than what made them: kernels bring along what to say of them.
+            source = next((node.source for node in one.nodes if node.source), None)
+            one.prepared.title = f"{kernel.title} of {self.graph.name}{at_line(source)}"
+            record = self.program.records[one.record]
+            if record.symbol not in seen:
+                seen.add(record.symbol)
+                record.origin, record.milliseconds = origin, spent
+
+    def run(self, arrays: Sequence[np.ndarray | DeviceArray], watch: Watch | None = None) -> list[DeviceArray]:
+        """See :meth:`CudaExecutable.run`."""
+        program, device = self.program, self.device
+        with self._lock:
+            now = None
+            try:
+                given = self._given(arrays)
+                made = [device.allocate(shape, dtype) for shape, dtype in self._arrays]
+                now = self._begun(arrays, given, made, watch)
+                if watch is not None or not self._graphs.run(now):
+                    do_all(program.steps, now)
+                for number, place in program.changed:
+                    kind, where = self._results[number][0]
+                    source = (made if kind == "output" else given)[where]
+                    device.copy(given[place].pointer, source.pointer, source.nbytes)
+                for place, _ in self.graph.updates:
+                    if type(arrays[place]) is not DeviceArray:
+                        np.copyto(arrays[place], given[place].host())
+                return [self._result(number, given, made) for number in range(len(self._results))]
+            except (DeviceFaultError, DeviceMemoryError) as error:
+                if not (isinstance(error, DeviceFaultError) and error.lost):
+                    _tell(error, now)
+                # Whoever keeps the error, as notebooks do, must not keep what the run had of memory.
+                given = made = now = None
+                traceback.clear_frames(error.__traceback__)
+                raise
+
+    def _given(self, arrays: Sequence[np.ndarray | DeviceArray]) -> dict[int, DeviceArray]:
+        """The inputs that the program reads, on the device; small ones of the host go there in one piece."""
+        given: dict[int, DeviceArray] = {}
+        small: list[int] = []
+        for place in self.program.used:
+            array = arrays[place]
+            if type(array) is DeviceArray:
+                given[place] = array
+            elif array.nbytes <= _SMALL:
+                small.append(place)
+            else:
+                given[place] = self.device.upload(array)
+        if small:
+            sizes = [aligned(arrays[place].nbytes) for place in small]
+            packed, begin = np.empty(sum(sizes), np.uint8), 0
+            begins = []
+            for place, size in zip(small, sizes, strict=True):
+                array = np.ascontiguousarray(arrays[place])
+                packed[begin : begin + array.nbytes] = array.reshape(-1).view(np.uint8)
+                begins.append(begin)
+                begin += size
+            there = self.device.upload(packed)
+            for place, begin in zip(small, begins, strict=True):
+                array = arrays[place]
+                given[place] = there.part(begin, array.shape, array.dtype)
+        return given
+
+    def _begun(
+        self,
+        arrays: Sequence[np.ndarray | DeviceArray],
+        given: dict[int, DeviceArray],
+        made: Sequence[DeviceArray],
+        watch: Watch | None,
+    ) -> Run:
+        program = self.program
+        addresses = [0] * program.registers
+        for place, register in program.used.items():
+            addresses[register] = given[place].pointer
+        for register, array in zip(program.outputs, made, strict=True):
+            addresses[register] = array.pointer
+        room = program.workspace + program.numbers + program.scratch
+        memory = None
+        if room:
+            memory = self.device.allocate((room,), np.uint8)
+            addresses[WORK] = memory.pointer
+            addresses[NUMBERS] = addresses[WORK] + program.workspace
+            addresses[SCRATCH] = addresses[NUMBERS] + program.numbers
+        values: list[Any] = [None] * program.values
+        for place, register in program.known.items():
+            values[register] = arrays[place]
+        now = Run(self.device, addresses, values, watch)
+        # The memory is free when the run is over for the host: what comes later on the device uses it later.
+        now.memory = memory
+        return now
+
+    def _result(self, number: int, given: dict[int, DeviceArray], made: Sequence[DeviceArray]) -> DeviceArray:
+        (kind, place), shape, changed = self._results[number]
+        array = made[place] if kind == "output" else given[place] if changed else self.device.bring(given[place])
+        return array if array.shape == shape else array.reshape(shape)
+
+
+#: Bytes up to which an array of the host goes to the device together with others.
+_SMALL = 1 << 14
+
+
+def _tell(error: Exception, now: Run | None) -> None:
+    """Say which operation it was that failed, by the person's own line."""
+    step = None if now is None else now.now
+    if not isinstance(step, OnDevice):
+        return
+    lines = list(dict.fromkeys(at_line(node.source).strip(" ()") for node in step.nodes if node.source))
+    what = f"It was queued by {step.title}" + (f", for {'; '.join(lines[:3])}" if lines else "")
+    error.add_note(f"{what}.")

@@ -1,0 +1,111 @@
+"""From a graph to its plan for a GPU, and what of it would have to be compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from nxkernel import primitives as p
+from nxkernel.compilers.analysis import index_maps, operation_costs
+from nxkernel.compilers.analysis.scalars import is_single
+from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.numba_cuda.program import host_numbers
+from nxkernel.compilers.numba_cuda.program.program_writer import Program
+from nxkernel.compilers.numba_cuda.routines import library_products, routine_table
+from nxkernel.compilers.numba_cuda.toolchain import object_code
+from nxkernel.compilers.plan.program_plan import Plan, Planner
+from nxkernel.compilers.rewrite import complex_parts, loop_nest_rewrites
+from nxkernel.compilers.schedule import dynamic_indices, piecewise_buffers
+from nxkernel.errors import CompilationError, message
+from nxkernel.graph.expr import Expr, Graph, at_line
+from nxkernel.graph.traverse import post_order
+
+
+def plan_of(graph: Graph) -> Plan:
+    """The plan of a graph, which says in terms of that graph where nodes come from."""
+    return Planner(routine_table.routine_of, _prepared, operation_costs.ON_GPU).program(graph)
+
+
+def _prepared(outputs: Sequence[Expr], **options: bool) -> tuple[list[Expr], dict[Expr, Expr]]:
+    """Rewritten outputs, whose functions of complex numbers are arithmetic with their parts."""
+    made, origin = loop_nest_rewrites.prepare(
+        outputs, library_products.TYPES, limits=loop_nest_rewrites.ON_GPU, **options
+    )
+    made, parts = complex_parts.split(made)
+    return made, origin | {node: origin.get(old, old) for node, old in parts.items()}
+
+
+def guessed(graph: Graph, plan: Plan) -> frozenset[int]:
+    """The inputs that a program had best know as numbers of the host: single ones, where loops go by them."""
+    singles = frozenset(k for k, node in enumerate(graph.parameters) if is_single(node))
+    return singles if host_numbers.waits(plan, ()) else frozenset()
+
+
+def written(graph: Graph, plan: Plan, device: Any, numbers: frozenset[int]) -> Program:
+    """The program of a plan for a device.
+
+    Parameters
+    ----------
+    graph : Graph
+    plan : Plan
+    device : Device
+    numbers : frozenset of int
+        The inputs that are numbers of the host.
+    """
+    return Program(plan, len(graph.parameters), graph.updates, device, numbers)
+
+
+def foresee(graph: Graph) -> list[KernelRecord]:
+    """The kernels that compiling a graph would need; their origin is where their code would come from."""
+    from nxkernel.backends.cuda.devices import device
+
+    check(graph)
+    plan, on = plan_of(graph), device()
+    program = written(graph, plan, on, guessed(graph, plan))
+    met: set[str] = set()
+    for launched in program.launched:
+        source = launched.launch.source
+        where = "memory" if source.symbol in met else object_code.whereabouts(source, on.arch)
+        met.add(source.symbol)
+        program.records[launched.record].origin = where
+    return program.records
+
+
+def check(graph: Graph) -> None:
+    """Refuse what has no lowering, naming the operation and the user's line; nothing falls back to slower code."""
+    for node in post_order(graph.outputs):
+        if node.primitive.family == "control":
+            for part in node.params.values():
+                if isinstance(part, Graph):
+                    check(part)
+            continue
+        if not _has_code(node):
+            _refuse(node)
+
+
+def _has_code(node: Expr) -> bool:
+    primitive = node.primitive
+    if primitive.family == "elementwise":
+        return primitive is not p.njit
+    if primitive.family == "reduction" or primitive in _KNOWN:
+        return True
+    return any(
+        primitive in members
+        for members in (index_maps.VIEWS, dynamic_indices.READS, piecewise_buffers.PIECES, loop_nest_rewrites.REWRITES)
+    ) or (primitive.family in ("cumulative", "sorting", "library"))
+
+
+_KNOWN = frozenset([p.iota, p.conv, p.dot, p.elem, p.parameter, p.constant])
+
+
+def _refuse(node: Expr) -> NoReturn:
+    where = at_line(node.source)
+    operands = ", ".join(str(operand.spec) for operand in node.operands)
+    function = node.params.get("function")
+    what = node.primitive.name if function is None else f"the function {function}, which Numba compiled,"
+    raise CompilationError(
+        message(
+            f"numba_cuda has no code for {what} of {operands}{where}.",
+            'Run this definition with compiler="numba_cpu", or with "evaluator".',
+        )
+    )

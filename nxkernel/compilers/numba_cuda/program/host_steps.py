@@ -1,0 +1,256 @@
+"""What a program does on a device, step by step: launches, copies, library calls, and numbers of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from nxkernel.backends.cuda.arrays import DeviceArray
+from nxkernel.backends.cuda.launching import WORDS
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
+from nxkernel.primitives import Spec
+
+#: An address: the number of a register, and how many bytes further.
+Where = tuple[int, int]
+#: The registers that every program has: the workspace, its single numbers, and memory of one step.
+WORK, NUMBERS, SCRATCH = range(3)
+
+
+class Run:
+    """One run of a program.
+
+    Parameters
+    ----------
+    device : Device
+    addresses : list of int
+        What is in the registers.
+    values : list
+        The numbers that the host knows, as arrays of one element.
+    watch : callable, optional
+        Called with each step that does something on the device, and this run, instead of doing it.
+    """
+
+    __slots__ = ("addresses", "device", "memory", "now", "values", "watch")
+
+    def __init__(
+        self, device: Any, addresses: list[int], values: list[Any], watch: Callable[[Step, Run], None] | None = None
+    ) -> None:
+        self.device, self.addresses, self.values, self.watch = device, addresses, values, watch
+        #: What holds the memory that only this run uses.
+        self.memory: Any = None
+        #: The step that is being done, for those who tell what went wrong.
+        self.now: Step | None = None
+
+    def at(self, where: Where) -> int:
+        """An address."""
+        return self.addresses[where[0]] + where[1]
+
+
+class Step(Protocol):
+    """Something that a program does."""
+
+    def do(self, run: Run) -> None:
+        """Do it, or have the device do it when it gets there."""
+        ...
+
+
+def do_all(steps: Sequence[Step], run: Run) -> None:
+    """Do steps one after the other."""
+    if run.watch is None:
+        for step in steps:
+            run.now = step
+            step.do(run)
+        return
+    for step in steps:
+        run.now = step
+        if isinstance(step, OnDevice):
+            run.watch(step, run)
+        else:
+            step.do(run)
+
+
+@dataclass(eq=False)
+class OnDevice:
+    """A step that the device does by itself.
+
+    Parameters
+    ----------
+    title : str
+        What it does, for people.
+    nodes : list of Expr
+        What it computes.
+    record : int or None
+        The number of the kernel that it is, among those of the executable.
+    """
+
+    title: str = ""
+    nodes: list[Any] = field(default_factory=list, kw_only=True)
+    record: int | None = field(default=None, kw_only=True)
+
+    #: Whether it can be a part of a graph of launches that was captured.
+    capturable = True
+
+
+@dataclass(eq=False)
+class Launched(OnDevice):
+    """A launch of a kernel.
+
+    Parameters
+    ----------
+    launch : KernelLaunch
+    places : list of Where
+        Of its pointers.
+    numbers : list of (int, int, int or None)
+        Words that the host knows only while it runs: the argument, the register of the value, and of a complex one
+        which part.
+    """
+
+    launch: KernelLaunch = None
+    places: list[Where] = field(default_factory=list)
+    numbers: list[tuple[int, int, int | None]] = field(default_factory=list)
+    prepared: Any = None
+    _words: list[tuple[np.ndarray, int, int | None]] = field(default_factory=list)
+
+    def prepare(self, device: Any, kernel: Any) -> None:
+        """Take the kernel that was loaded."""
+        launch = self.launch
+        self.prepared = device.prepare(kernel, launch.grid, launch.block, launch.shared, launch.words)
+        arguments = self.prepared.arguments
+        for place, value, part in self.numbers:
+            dtype = WORDS[launch.source.parameters[place]]
+            self._words.append((arguments[place : place + 1].view(dtype), value, part))
+
+    def do(self, run: Run) -> None:
+        """Launch it."""
+        addresses = run.addresses
+        self.prepared.point([addresses[register] + offset for register, offset in self.places])
+        for word, value, part in self._words:
+            word[0] = part_of(run.values[value].item(), part)
+        run.device.launch(self.prepared)
+
+
+def part_of(number: complex, part: int | None) -> float:
+    """The real part (0) or the imaginary part (1) of a number; None is all of it."""
+    return number if part is None else number.imag if part else number.real
+
+
+@dataclass(eq=False)
+class Filled(OnDevice):
+    """Memory that is set to one byte before a launch needs it."""
+
+    where: Where = (SCRATCH, 0)
+    byte: int = 0
+    size: int = 0
+
+    def do(self, run: Run) -> None:
+        """Fill it."""
+        run.device.fill(run.at(self.where), self.byte, self.size)
+
+
+@dataclass(eq=False)
+class Copied(OnDevice):
+    """A copy within the device; where both are the same memory at the time, there is nothing to copy."""
+
+    target: Where = (WORK, 0)
+    source: Where = (WORK, 0)
+    size: int = 0
+
+    def do(self, run: Run) -> None:
+        """Copy it."""
+        target, source = run.at(self.target), run.at(self.source)
+        if target != source and self.size:
+            run.device.copy(target, source, self.size)
+
+
+@dataclass(eq=False)
+class Called(OnDevice):
+    """A call of a routine of a library.
+
+    Parameters
+    ----------
+    routine : Any
+        Has ``run(device, operands, results, scratch)``.
+    operands, results : list
+        Spec and place of each; None for a result that nobody needs.
+    scratch : (Spec, Where) or None
+    """
+
+    routine: Any = None
+    operands: list[tuple[Spec, Where]] = field(default_factory=list)
+    results: list[tuple[Spec, Where] | None] = field(default_factory=list)
+    scratch: tuple[Spec, Where] | None = None
+
+    def do(self, run: Run) -> None:
+        """Call it."""
+        operands = [_array(run, *one) for one in self.operands]
+        results = [None if one is None else _array(run, *one) for one in self.results]
+        scratch = None if self.scratch is None else _array(run, *self.scratch)
+        self.routine.run(run.device, operands, results, scratch)
+
+    @property
+    def capturable(self) -> bool:
+        """Whether the library does nothing that waits."""
+        return getattr(self.routine, "capturable", False)
+
+
+def _array(run: Run, spec: Spec, where: Where) -> DeviceArray:
+    return DeviceArray(run.device, run.at(where), spec.shape, spec.type.dtype, None)
+
+
+@dataclass(eq=False)
+class Reckoned:
+    """Numbers that the host computes beside the device.
+
+    Parameters
+    ----------
+    parts : list of (int, callable, list)
+        The register of the result, what computes it, and the registers of what it takes, or the numbers themselves.
+    """
+
+    parts: list[tuple[int, Callable[..., Any], list[Any]]] = field(default_factory=list)
+
+    def do(self, run: Run) -> None:
+        """Compute them."""
+        values = run.values
+        for register, function, operands in self.parts:
+            values[register] = function(*[values[o] if type(o) is int else o for o in operands])
+
+
+@dataclass(eq=False)
+class Given:
+    """Numbers of the host that are set before what they are for begins.
+
+    Parameters
+    ----------
+    numbers : list of (int, int or number)
+        The register, and that of the number, or the number itself.
+    """
+
+    numbers: list[tuple[int, Any]] = field(default_factory=list)
+
+    def do(self, run: Run) -> None:
+        """Set them."""
+        for register, number in self.numbers:
+            run.values[register] = run.values[number] if type(number) is int else number
+
+
+@dataclass(eq=False)
+class Multiplied(OnDevice):
+    """A product of matrices by a library.
+
+    Parameters
+    ----------
+    call : ProductCall
+    places : list of Where
+        Of the left side, the right side and the product.
+    """
+
+    call: Any = None
+    places: list[Where] = field(default_factory=list)
+
+    def do(self, run: Run) -> None:
+        """Multiply."""
+        self.call.run(run.device, *map(run.at, self.places))

@@ -1,0 +1,107 @@
+"""A program for a GPU with a clock around each of its kernels, and what the GPU reaches.
+
+The host hands over one kernel at a time and has the device note the time before and after it, so that a kernel of a few
+microseconds counts with what it takes to launch it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel.backends.cuda.arrays import DeviceArray
+from nxkernel.compilers.interface import Timed
+from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
+from nxkernel.compilers.numba_cuda.program.host_steps import OnDevice, Run
+
+#: Bytes of the copy, and the side of the product of matrices, by which a GPU is judged.
+COPIED, SIDE = 1 << 28, 4096
+
+
+class Clock:
+    """Runs a program and measures it.
+
+    Parameters
+    ----------
+    executable : CudaExecutable
+    """
+
+    def __init__(self, executable: CudaExecutable) -> None:
+        self._executable = executable
+
+    def placed(self, arrays: Sequence[np.ndarray | DeviceArray]) -> list[np.ndarray | DeviceArray]:
+        """Inputs where a run needs them: on the device, but for single numbers, which stay where they are."""
+        device = self._device(arrays)
+        return [array if type(array) is DeviceArray or array.size == 1 else device.upload(array) for array in arrays]
+
+    def run(self, arrays: Sequence[np.ndarray | DeviceArray]) -> Timed:
+        """Run the program once as it is, and once kernel by kernel.
+
+        Parameters
+        ----------
+        arrays : sequence of (numpy.ndarray or DeviceArray)
+            One for each parameter; none is changed.
+
+        Returns
+        -------
+        Timed
+        """
+        device = self._device(arrays)
+        first, second = self._fresh(arrays), self._fresh(arrays)
+        seconds = device.time(lambda: self._executable.run(first))
+        spent: dict[int, tuple[float, int]] = {}
+
+        def watch(step: OnDevice, run: Run) -> None:
+            took = device.time(lambda: step.do(run))
+            if step.record is not None:
+                before, runs = spent.get(step.record, (0.0, 0))
+                spent[step.record] = before + took, runs + 1
+
+        self._executable.run(second, watch)
+        return Timed(seconds, spent)
+
+    def _fresh(self, arrays: Sequence[Any]) -> list[Any]:
+        """The arrays, with copies of those that the program changes."""
+        found = list(arrays)
+        for place, _ in self._executable.graph.updates:
+            array = arrays[place]
+            found[place] = array.device.bring(array) if type(array) is DeviceArray else array.copy()
+        return found
+
+    def _device(self, arrays: Sequence[Any]) -> Any:
+        return next((array.device for array in arrays if type(array) is DeviceArray), self._executable.device)
+
+
+def clock_of(executable: CudaExecutable) -> str:
+    """What measured times are of, as the end of a sentence."""
+    if executable.device.simulated:
+        return "in Numba's simulator, whose times say nothing of a GPU"
+    return "which caches may hold, a kernel's time with that of its launch"
+
+
+def machine(device: Any) -> tuple[float, float]:
+    """What a device reaches: bytes a second in copies of its memory, operations a second in a product of f32.
+
+    Measured once for a device; 0 for a simulated one, which says nothing of a GPU.
+
+    Parameters
+    ----------
+    device : Device
+    """
+    return (0.0, 0.0) if device.simulated else _measured(device)
+
+
+@functools.cache
+def _measured(device: Any) -> tuple[float, float]:
+    source, target = (device.allocate((COPIED,), np.uint8) for _ in range(2))
+    device.fill(source.pointer, 0, COPIED)
+    copied = min(device.time(lambda: device.copy(target.pointer, source.pointer, COPIED)) for _ in range(5))
+    import cupy
+
+    with device.here():
+        left = cupy.ones((SIDE, SIDE), np.float32)
+        multiplied = min(device.time(lambda: left @ left) for _ in range(4))
+    return 2 * COPIED / copied, 2 * SIDE**3 / multiplied

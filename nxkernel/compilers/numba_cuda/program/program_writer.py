@@ -1,0 +1,324 @@
+"""The program of a graph for a device: what the host has it do, step by step, written before anything is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nxkernel import shapes
+from nxkernel.compilers.analysis.matrix_products import Product
+from nxkernel.compilers.interface import KernelRecord
+from nxkernel.compilers.numba_cuda.kernels.nest_source import launches_of
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
+from nxkernel.compilers.numba_cuda.program.control_flow import all_on_device, write_control
+from nxkernel.compilers.numba_cuda.program.host_steps import (
+    NUMBERS,
+    SCRATCH,
+    WORK,
+    Called,
+    Filled,
+    Launched,
+    Multiplied,
+    Step,
+    Where,
+)
+from nxkernel.compilers.numba_cuda.program.kernel_records import Records
+from nxkernel.compilers.numba_cuda.program.scalar_kernels import Numbers
+from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
+from nxkernel.compilers.plan.buffer_assignment import aligned
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar, Whole
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.graph.expr import Expr
+from nxkernel.types import Type
+
+#: Bytes for a single number, so that each begins well.
+NUMBER = 16
+
+
+class Writer:
+    """What all parts of a program share while it is written.
+
+    Parameters
+    ----------
+    device : Device
+    plan : Plan
+        Of the whole program, to tell where nodes come from.
+    """
+
+    def __init__(self, device: Any, plan: Plan) -> None:
+        self.device = device
+        self.records = Records(plan.origin, device)
+        self.registers = 3
+        self.values = self.numbers = self.scratch = 0
+
+    def register(self) -> int:
+        """A register for an address."""
+        self.registers += 1
+        return self.registers - 1
+
+    def value(self) -> int:
+        """A register for a number of the host."""
+        self.values += 1
+        return self.values - 1
+
+    def number(self) -> Where:
+        """Memory for a single number."""
+        self.numbers += 1
+        return NUMBERS, NUMBER * (self.numbers - 1)
+
+
+class Scope:
+    """Writes the steps of one plan: of the program, or of a part of a loop or choice.
+
+    Parameters
+    ----------
+    writer : Writer
+    plan : Plan
+    inputs : sequence of (callable or None)
+        Give the places of the inputs; None for a known number that nobody has put into memory.
+    outputs : sequence of callable
+        Give the places of the arrays that it makes.
+    work : Where
+        Its workspace.
+    known : mapping
+        Of inputs that are known numbers the registers of the host.
+    machine : Machine, optional
+        What launches are made for, where that is not the whole device.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        plan: Plan,
+        inputs: Sequence[Callable[[], Where] | None],
+        outputs: Sequence[Callable[[], Where]],
+        work: Where,
+        known: Mapping[int, int],
+        machine: Any = None,
+    ) -> None:
+        self.writer, self.plan, self.machine = writer, plan, machine or writer.device
+        self.inputs, self.outputs, self.work = inputs, outputs, work
+        #: Where known numbers are, and their registers of the host.
+        self.values: dict[tuple[str, int], int] = {("input", place): value for place, value in known.items()}
+        #: The places that something on the device reads.
+        self.needed: set[tuple[str, int]] = set()
+        self._numbers: dict[tuple[str, int], Where] = {}
+        self._drafts: list[Any] = []
+        first = Numbers(self)
+        for place, value in known.items():
+            if inputs[place] is None:
+                first.write(("input", place), plan.graph.parameters[place].type, value)
+        self.add(first)
+
+    def add(self, draft: Any) -> None:
+        """Go on with something that ``finished()`` makes steps of, when it is known what of it is needed."""
+        self._drafts.append(draft)
+
+    def run(self) -> None:
+        """Write all steps of the plan."""
+        for step in self.plan.steps:
+            work = step.work
+            if isinstance(work, Scalar | ElementStore):
+                self.numbers().take(work)
+                continue
+            if isinstance(work, Control):
+                write_control(self, work)
+                continue
+            for node in step.writes:
+                self.values.pop(self.plan.place[node], None)
+            if isinstance(work, Bound):
+                self._nest(step, work)
+            elif isinstance(work, Product):
+                self._product(work)
+            elif isinstance(work, Whole):
+                self._whole(step, work)
+
+    def part(
+        self,
+        plan: Plan,
+        inputs: Sequence[Callable[[], Where] | None],
+        outputs: Sequence[Callable[[], Where]],
+        work: Where,
+        known: Mapping[int, int],
+        machine: Any = None,
+    ) -> Scope:
+        """What writes a part of a loop or choice; its steps are written."""
+        made = Scope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
+        made.run()
+        return made
+
+    def set_number(self, where: Where, type_: Type, value: Any) -> None:
+        """Have a known number be at a place.
+
+        See :func:`~nxkernel.compilers.numba_cuda.program.scalar_kernels.known_value`.
+        """
+        place = ("known", self.writer.value())
+        self._numbers[place] = where
+        self.needed.add(place)
+        self.numbers().write(place, type_, value)
+
+    def new_numbers(self) -> Numbers:
+        """Another group of single numbers."""
+        self.add(Numbers(self))
+        return self._drafts[-1]
+
+    def numbers(self) -> Numbers:
+        """The group of single numbers that is being written."""
+        if not isinstance(self._drafts[-1], Numbers) or self._drafts[-1].is_full:
+            return self.new_numbers()
+        return self._drafts[-1]
+
+    def finished(self) -> list[Step]:
+        """The steps, those left out that nothing needs."""
+        found: list[list[Step]] = []
+        while self._drafts:
+            # What comes later says what is needed of what comes before.
+            draft = self._drafts.pop()
+            found.append(draft.finished() if hasattr(draft, "finished") else [draft])
+        return [step for steps in reversed(found) for step in steps]
+
+    # Places ----------------------------------------------------------------------------------------------------
+
+    def where(self, node: Expr) -> Where:
+        """The place of a value that the device reads or writes."""
+        return self.at(self.plan.place[node])
+
+    def at(self, place: tuple[str, int]) -> Where:
+        """A place of the plan."""
+        kind, number = place
+        self.needed.add(place)
+        if kind == "work":
+            return further(self.work, number)
+        if kind == "output":
+            return self.outputs[number]()
+        given = self.inputs[number] if kind == "input" else None
+        if given is not None:
+            return given()
+        if place not in self._numbers:
+            self._numbers[place] = self.writer.number()
+        return self._numbers[place]
+
+    # Steps -----------------------------------------------------------------------------------------------------
+
+    def launch(self, launch: KernelLaunch, record: KernelRecord, scratch: Where = (SCRATCH, 0)) -> None:
+        """Write a launch; memory of its own begins where `scratch` is."""
+        if not all(launch.grid):
+            return
+        if scratch[0] == SCRATCH:
+            self.writer.scratch = max(self.writer.scratch, launch.scratch)
+        if launch.fill is not None:
+            size = launch.scratch
+            self.add(Filled("fill", scratch, launch.fill, size, nodes=record.nodes))
+        places = [further(scratch if owner is None else self.where(owner), offset) for owner, offset in launch.memory]
+        made = Launched(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
+        self.add(made)
+
+    def _nest(self, step: Any, bound: Bound) -> None:
+        for launch in launches_of(bound, self.machine):
+            self.launch(launch, self.writer.records.nest(step, launch))
+
+    def _product(self, product: Product) -> None:
+        call = ProductCall(product)
+        record = self.writer.records.product(product, call)
+        places = [self.where(node) for node in (product.left.base, product.right.base, product.node)]
+        self.add(Multiplied(call.title, call, places, nodes=record.nodes, record=self.writer.records.number(record)))
+
+    def _whole(self, step: Any, whole: Whole) -> None:
+        if not any(node is not None and shapes.size(node.shape) for node in whole.results):
+            return
+        routine, scratch = whole.routine, (SCRATCH, 0)
+        if whole.scratch is not None:
+            scratch = self.where(whole.scratch)
+        launches = routine.launches(self.writer.device)
+        for launch in launches:
+            self.launch(launch, self.writer.records.routine(step, routine, launch), scratch)
+        if launches:
+            return
+        record = self.writer.records.routine(step, routine, None)
+        operands = [(node.spec, self.where(node)) for node in whole.node.operands]
+        results = [None if node is None else (node.spec, self.where(node)) for node in whole.results]
+        memory = None if whole.scratch is None else (whole.scratch.spec, scratch)
+        number = self.writer.records.number(record)
+        self.add(Called(record.title, routine, operands, results, memory, nodes=record.nodes, record=number))
+
+
+def further(where: Where, offset: int) -> Where:
+    """So many bytes behind a place."""
+    return where[0], where[1] + offset
+
+
+class Program:
+    """The steps of a program, and what they take.
+
+    Parameters
+    ----------
+    plan : Plan
+    inputs : int
+        How many arrays it takes.
+    updates : sequence of (int, int)
+        Inputs that change, each with the output that is in them at the end.
+    device : Device
+    known : frozenset of int
+        The inputs that are numbers of the host.
+
+    Attributes
+    ----------
+    steps : list of Step
+    records : list of KernelRecord
+    launched : list of Launched
+        The launches among the steps, of which each needs a kernel.
+    used : dict
+        Of each input that the device reads its register.
+    outputs : list of int
+        The registers of the arrays that it makes.
+    known : dict
+        Of each input that is a number of the host its register there.
+    changed : list of (int, int)
+        The outputs that are made elsewhere and copied into an input, each with that input.
+    registers, values : int
+        How many there are.
+    workspace, numbers, scratch : int
+        Bytes of each kind of memory.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        inputs: int,
+        updates: Sequence[tuple[int, int]],
+        device: Any,
+        known: frozenset[int] = frozenset(),
+    ) -> None:
+        writer = Writer(device, plan)
+        self.used: dict[int, int] = {}
+        self.outputs = [writer.register() for _ in plan.arrays]
+        self.known = {place: writer.value() for place in sorted(known)}
+
+        def given(place: int) -> Callable[[], Where]:
+            def where() -> Where:
+                if place not in self.used:
+                    self.used[place] = writer.register()
+                return self.used[place], 0
+
+            return where
+
+        def made(register: int) -> Callable[[], Where]:
+            return lambda: (register, 0)
+
+        scope = Scope(
+            writer, plan, [given(k) for k in range(inputs)], [made(r) for r in self.outputs], (WORK, 0), self.known
+        )
+        scope.run()
+        for where in plan.outputs:
+            scope.at(where)
+        for place, _ in updates:
+            scope.at(("input", place))
+        self.steps = scope.finished()
+        self.changed = [(number, place) for place, number in updates if plan.outputs[number] != ("input", place)]
+        on_device = list(all_on_device(self.steps))
+        self.records = writer.records.ordered(on_device)
+        self.launched = [step for step in on_device if isinstance(step, Launched)]
+        self.registers, self.values = writer.registers, writer.values
+        self.workspace, self.numbers, self.scratch = (
+            aligned(size) if size else 0 for size in (plan.workspace, NUMBER * writer.numbers, writer.scratch)
+        )

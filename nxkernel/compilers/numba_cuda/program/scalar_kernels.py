@@ -1,0 +1,199 @@
+"""Single numbers of a program: on the host where they are known, and else by a kernel of one thread for several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel.backends import MEANING
+from nxkernel.backends.numpy import cast_number
+from nxkernel.compilers.analysis import scalars
+from nxkernel.compilers.numba_cuda.language.element_types import Value
+from nxkernel.compilers.numba_cuda.program.host_numbers import Place, follows
+from nxkernel.compilers.numba_cuda.program.host_steps import Launched, Reckoned, Step
+from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, Kernel
+from nxkernel.compilers.plan.program_plan import ElementStore, Scalar
+from nxkernel.compilers.schedule import piecewise_buffers
+from nxkernel.graph.expr import Expr
+from nxkernel.messages.grammar import counted
+from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.numba_cuda.program.program_writer import Scope
+
+#: The most numbers of one kernel.
+MOST = 48
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Something that the kernel computes or writes.
+
+    Parameters
+    ----------
+    node : Expr or None
+        What it computes; None for a known number that is written as it is.
+    place : Place
+        Where it is kept.
+    type : Type
+    value : Any
+        Of a known number the host's register.
+    known : dict
+        Of what the node takes that which was known: the host's registers.
+    store : bool
+        Whether it is an element of an array that is written.
+    """
+
+    node: Expr | None
+    place: Place
+    type: Type
+    value: Any = None
+    known: dict[Expr, int] = field(default_factory=dict)
+    store: bool = False
+
+
+class Numbers:
+    """Single numbers that are computed one after the other, and elements that are written in between.
+
+    Parameters
+    ----------
+    scope : Scope
+        Where values are.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+        self._parts: list[_Part] = []
+        self._reckoned: list[tuple[int, Callable[..., Any], list[Any]]] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next number should go into another kernel."""
+        return len(self._parts) >= MOST
+
+    def write(self, place: Place, type_: Type, value: Any) -> None:
+        """A known number gets into memory, if something on the device reads it there."""
+        self._parts.append(_Part(None, place, type_, value))
+
+    def take(self, work: Scalar | ElementStore) -> None:
+        """Go on with a number, or an element that is written."""
+        scope, node = self.scope, work.node
+        place = scope.plan.place[node]
+        if isinstance(work, Scalar) and follows(scope.plan, node, scope.values):
+            register = scope.writer.value()
+            self._reckoned.append((register, *self._reckoning(node)))
+            scope.values[place] = register
+            self.write(place, node.type, register)
+            return
+        store = isinstance(work, ElementStore)
+        known = {}
+        for one in _stored(node) if store else scalars.reads_of(node):
+            found = scope.plan.place.get(one)
+            if scalars.is_single(one) and found in scope.values:
+                known[one] = scope.values[found]
+        scope.values.pop(place, None)
+        self._parts.append(_Part(node, place, node.type, None, known, store))
+
+    def _reckoning(self, node: Expr) -> tuple[Callable[..., Any], list[Any]]:
+        """How the host computes a number."""
+        scope = self.scope
+        low, high = scope.plan.ranges.get(node, (0, 1))
+        if low == high:
+            return _same, [cast_number(low, node.type)]
+        if node.primitive.family == "elementwise":
+            return _meaning(node), [known_value(scope, operand) for operand in node.operands]
+        if node.primitive in (p.iota, p.constant):
+            return _same, [cast_number(node.params.get("value", 0), node.type)]
+        return _same, [known_value(scope, scalars.element_of(node).base)]
+
+    def finished(self) -> list[Step]:
+        """What the host computes, and the launch, if the device needs any of it."""
+        scope = self.scope
+        parts = [part for part in self._parts if part.node is not None or part.place in scope.needed]
+        steps: list[Step] = [Reckoned(self._reckoned)] if self._reckoned else []
+        if not parts:
+            return steps
+        text = _Text(scope, f"{counted(len(parts), 'single number')}, by one thread", parts)
+        launch, places, numbers = text.kernel.launch()
+        nodes = [part.node for part in parts if part.node is not None]
+        writer = scope.writer
+        record = writer.records.numbers(launch, nodes)
+        made = Launched(launch.title, launch, places, numbers, nodes=record.nodes, record=writer.records.number(record))
+        return [*steps, made]
+
+
+def known_value(scope: Scope, node: Expr) -> Any:
+    """A known number: the host's register of it, or where it is part of the program the number itself."""
+    if node.primitive is p.constant:
+        return cast_number(node.params["value"], node.type)
+    return scope.values[scope.plan.place[node]]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _meaning(node: Expr) -> Callable[..., Any]:
+    meaning, spec, params = MEANING[node.primitive], node.spec, node.params
+
+    def reckon(*operands: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return meaning(spec, *[np.reshape(operand, spec.shape) for operand in operands], **params)
+
+    return reckon
+
+
+def _stored(node: Expr) -> list[Expr]:
+    """What an element that is written goes by: its value, and the indices."""
+    (store,) = piecewise_buffers.stores(node, in_place=True)
+    return [store.value, *(at.index for at in store.places)]
+
+
+class _Text(Arithmetic):
+    """Writes the kernel of one thread."""
+
+    def __init__(self, scope: Scope, title: str, parts: list[_Part]) -> None:
+        super().__init__(Kernel("numbers", title), scope.plan)
+        self.scope = scope
+        #: What numbers are, by their places, as long as nothing else is written there.
+        self._held: dict[Place, Value] = {}
+        self._known: dict[Expr, int] = {}
+        stored = {part.place for part in parts if part.store}
+        for part in parts:
+            self._known = part.known
+            if part.node is None:
+                self._put(part, self.kernel.number(part.value, part.type))
+            elif part.store:
+                self._store(part)
+            else:
+                value = self._held[part.place] = self.value(part.node)
+                if part.place in scope.needed or part.place in stored:
+                    self._put(part, value)
+
+    def _put(self, part: _Part, value: Value) -> None:
+        self.w.store(self.kernel.pointer_to(self.scope.at(part.place), part.type), FIRST, value, part.type)
+
+    def _store(self, part: _Part) -> None:
+        index, value, combine = self.stored(part.node)
+        pointer = self.array(part.node)
+        if combine == "add":
+            value = self.joined(self.w.load(pointer, index, part.type), value, part.type)
+        self.w.store(pointer, index, value, part.type)
+        self._held.pop(part.place, None)
+
+    def operand(self, node: Expr) -> Value:
+        """A number of the host, of this kernel, or in memory."""
+        if node in self._known:
+            return self.kernel.number(self._known[node], node.type)
+        place = self.plan.place[node]
+        if place not in self._held:
+            self._held[place] = self.w.load(self.array(node), FIRST, node.type)
+        return self._held[place]
+
+    def array(self, node: Expr) -> str:
+        """The name of the pointer to an array."""
+        return self.kernel.pointer_to(self.scope.where(node), node.type)

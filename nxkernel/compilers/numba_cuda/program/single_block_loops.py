@@ -1,0 +1,340 @@
+"""Loops over little memory: the kernels of a turn become one that a single block runs turn after turn.
+
+Between kernels the threads of a block wait for each other, which takes a tenth of what a launch does, and nothing is
+read back to find out whether there is another turn.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel.compilers.numba_cuda.language import element_types
+from nxkernel.compilers.numba_cuda.language.elementwise import truth
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
+from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Given, Launched, Reckoned, Step, Where
+from nxkernel.compilers.numba_cuda.program.scalar_loops import fits
+from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Kernel
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.numba_cuda.program.control_flow import Looped
+
+#: Elements of all nests of a turn up to which one block is as fast as launching them; and where a condition would have
+#: to be read back in each turn.
+COUNTING, WAITING = 1 << 12, 1 << 16
+#: Threads of the block, of a GPU and in the simulator.
+THREADS, SIMULATED = 256, 32
+#: Bytes of shared arrays, and arguments, that a kernel has at most.
+SHARED, ARGUMENTS = 40 << 10, 400
+
+
+_SHARED_ARRAY = re.compile(r"cuda\.shared\.array\(([1-9]\d*),")
+
+
+class Block:
+    """The machine that kernels of such a loop are written for: one block.
+
+    Parameters
+    ----------
+    device : Device
+    """
+
+    multiprocessors, simulated = 1, False
+
+    def __init__(self, device: Any) -> None:
+        self.threads = SIMULATED if device.simulated else THREADS
+        self.shared_limit = device.shared_limit
+
+
+def elements_of(control: Control) -> int | None:
+    """The elements of the nests of a turn, those of loops inside counted once; None where there is something else.
+
+    Parameters
+    ----------
+    control : Control
+        A loop.
+    """
+    total = 0
+    for part in control.parts:
+        found = _elements(part)
+        if found is None:
+            return None
+        total += found
+    return total
+
+
+def _elements(plan: Plan) -> int | None:
+    total = 0
+    for step in plan.steps:
+        work = step.work
+        if isinstance(work, Bound) and not work.in_order:
+            total += work.elements
+        elif isinstance(work, Control) and (fits(work) or work.node.primitive is p.while_):
+            found = 0 if fits(work) else elements_of(work)
+            if found is None:
+                return None
+            total += found
+        elif not isinstance(work, Scalar | ElementStore):
+            return None
+    return total
+
+
+def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: Any, title: str) -> list[Step] | None:
+    """The steps of a loop as one launch; None where that cannot be.
+
+    Parameters
+    ----------
+    loop : Looped
+        Whose state no part is a number of the host of.
+    after : sequence of Copied
+        What is done when it is over.
+    answer : Type
+        Of its condition.
+    device : Device
+    title : str
+        What it does, for people.
+    """
+    inside = [*loop.condition, *loop.body, *loop.copies, *after]
+    if loop.passed or loop.answer.where is None:
+        return None
+    reckoned = [step for step in inside if isinstance(step, Reckoned | Given)]
+    asked, turned, ended = (
+        [step for step in steps if not isinstance(step, Reckoned | Given)]
+        for steps in (loop.condition, [*loop.body, *loop.copies], after)
+    )
+    if not all(map(_is_plain, [*asked, *turned])):
+        return None
+    made = _Together(loop, Block(device), title)
+    if not made.write(asked, turned, ended, answer):
+        return None
+    return [*reckoned, made.launched()]
+
+
+def _is_plain(step: Step) -> bool:
+    if isinstance(step, Copied):
+        return True
+    return isinstance(step, Launched) and not step.launch.scratch and step.launch.fill is None
+
+
+class _Together:
+    """Writes the kernel."""
+
+    def __init__(self, loop: Looped, block: Block, title: str) -> None:
+        self.loop, self.threads, self.limit = loop, block.threads, block.shared_limit
+        self.kernel = Kernel("loop", title)
+        self.w = self.kernel.w
+        self.begins = dict(loop.begins)
+        #: For each register what it becomes after a turn.
+        self.sources = dict(loop.moves)
+        #: The variables that stand for pointers into memory that changes places, by register, offset and type.
+        self.variables: dict[tuple[int, int, str], str] = {}
+        self.shared = self.bytes = 0
+        self.arrays: list[str] = []
+        self.live: list[tuple[int, int, int | None]] = []
+
+    def write(self, asked: Sequence[Step], turned: Sequence[Step], ended: Sequence[Step], answer: Type) -> bool:
+        """Write all of it; whether it is a kernel that can be."""
+        for step in (*asked, *turned, *ended):
+            for where, kind in _pointers(step):
+                self._pointer(where, kind)
+        flag = self._pointer(self.loop.answer.where, element_types.memory_type(answer))
+        body = self.kernel.w = self.w = type(self.w)(2)
+        for step in asked:
+            if not self._step(step):
+                return False
+        value = element_types.from_memory(f"{flag}[{FIRST}]", answer)
+        holds = body.let(truth(body, body.let(value), answer))
+        # Nobody changes the answer before all have it.
+        body.line("cuda.syncthreads()")
+        body.line(f"if not {holds}:")
+        body.line("    break")
+        for step in turned:
+            if not self._step(step):
+                return False
+        after = {key: (self.sources.get(key[0], key[0]), *key[1:]) for key in self.variables}
+        moved = [(self.variables[key], self.variables[other]) for key, other in after.items() if key != other]
+        for place, (_, other) in enumerate(moved):
+            body.line(f"moved{place} = {other}")
+        for place, (name, _) in enumerate(moved):
+            body.line(f"{name} = moved{place}")
+        end = self.w = type(body)(1)
+        for step in ended:
+            self._copy(step)
+        start = type(body)(1)
+        start.line("thread = s64(cuda.threadIdx.x)")
+        for line in self.arrays:
+            start.line(line)
+        for (register, offset, kind), name in self.variables.items():
+            home, begin = self.begins[register]
+            start.line(f"{name} = {self.kernel.pointer((home, begin + offset), kind)}")
+        start.line("while True:")
+        self.kernel.w = type(body)(1)
+        self.kernel.w.lines = [*start.lines, *body.lines, *end.lines]
+        fits = self.bytes <= SHARED and self.bytes + self.shared <= self.limit
+        return fits and self.kernel.arguments <= ARGUMENTS
+
+    def launched(self) -> Launched:
+        """The launch."""
+        launch, places, numbers = self.kernel.launch((1,), (self.threads,), self.shared)
+        return Launched(launch.title, launch, places, numbers, nodes=[self.loop.node])
+
+    # Memory ----------------------------------------------------------------------------------------------------
+
+    def _pointer(self, where: Where, kind: str) -> str:
+        """The name of a pointer: an argument, or a variable where memory changes places."""
+        register, offset = where
+        if register not in self.begins:
+            return self.kernel.pointer(where, kind)
+        current = register
+        while (current, offset, kind) not in self.variables:
+            self.variables[current, offset, kind] = f"at{len(self.variables)}"
+            current = self.sources.get(current, current)
+        return self.variables[register, offset, kind]
+
+    # Steps -----------------------------------------------------------------------------------------------------
+
+    def _step(self, step: Step) -> bool:
+        if isinstance(step, Copied):
+            self._copy(step)
+            return True
+        block = self._block(step.launch)
+        if block is None:
+            return False
+        self._take_in(step, block)
+        self.w.line("cuda.syncthreads()")
+        return True
+
+    def _block(self, launch: KernelLaunch) -> tuple[int, int] | None:
+        """The threads of a kernel in two directions, as many as there are; one thread does single numbers."""
+        if _is_single(launch):
+            return 1, 1
+        wide, high, deep = (*launch.block, 1, 1)[:3]
+        room = [int(count) for count in _SHARED_ARRAY.findall(launch.source.text)]
+        if launch.source.name == "columns" and any(count < self.threads for count in room):
+            # Each thread leaves something there.
+            return None
+        if high == deep == 1:
+            return self.threads, 1
+        return (wide, self.threads // wide) if deep == 1 and self.threads % wide == 0 else None
+
+    def _copy(self, step: Copied) -> None:
+        kind, size = _copied_as(step)
+        target, source = (self._pointer(where, kind) for where in (step.target, step.source))
+        w, name = self.w, self.w.name("k")
+        count = self.kernel.word("s64", step.size // size)
+        w.line(f"{name} = thread")
+        with w.block(f"while {name} < {count}:"):
+            w.line(f"{target}[{name}] = {source}[{name}]")
+            w.line(f"{name} += {self.threads}")
+        w.line("cuda.syncthreads()")
+
+    def _take_in(self, step: Launched, block: tuple[int, int]) -> None:
+        """Write what a kernel does, in names of its own."""
+        launch, w = step.launch, self.w
+        prefix = w.name("k")
+        (function,) = ast.parse(launch.source.text).body
+        names: dict[str, str] = {}
+        parameters = launch.source.parameters
+        live = {place: (value, part) for place, value, part in step.numbers}
+        for place, (argument, kind) in enumerate(zip(function.args.args, parameters, strict=True)):
+            if kind.endswith("*"):
+                names[argument.arg] = self._pointer(step.places[place], kind)
+            elif place in live:
+                names[argument.arg] = self.kernel.live(kind, *live[place])
+            else:
+                names[argument.arg] = self.kernel.word(kind, launch.words[place - len(step.places)])
+        self.shared = max(self.shared, launch.shared)
+        wide, high = block
+        single = _is_single(launch)
+        if not single:
+            w.line(f"{prefix}_x = rem(thread, {wide})")
+            w.line(f"{prefix}_y = div(thread, {wide})")
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names:
+                # What changes an argument changes a variable of its own.
+                own = f"{prefix}_{node.id}"
+                if names[node.id] != own:
+                    w.line(f"{own} = {names[node.id]}")
+                    names[node.id] = own
+        renamed = _Renamed(prefix, names, {"x": wide, "y": high})
+        lines: list[str] = []
+        for statement in function.body:
+            statement = renamed.visit(statement)
+            text = ast.unparse(statement).splitlines()
+            size = _shared_bytes(statement)
+            if size is None:
+                lines += text
+            else:
+                self.bytes += size
+                self.arrays += text
+        if single:
+            with w.block("if thread == 0:"):
+                w.extend(lines)
+        else:
+            w.extend(lines)
+
+
+def _is_single(launch: KernelLaunch) -> bool:
+    """Whether a kernel is that of one thread."""
+    return set(launch.grid) == set(launch.block) == {1}
+
+
+def _pointers(step: Step) -> Iterable[tuple[Where, str]]:
+    """The memory that a step uses, and the types that it has there."""
+    if isinstance(step, Copied):
+        kind, _ = _copied_as(step)
+        return [(step.target, kind), (step.source, kind)]
+    kinds = [kind for kind in step.launch.source.parameters if kind.endswith("*")]
+    return list(zip(step.places, kinds, strict=True))
+
+
+def _copied_as(step: Copied) -> tuple[str, int]:
+    """As what memory is copied, and the bytes of one of those: it begins at multiples of 16."""
+    size = next(size for size in (8, 4, 2, 1) if step.size % size == 0)
+    return f"u{8 * size}*", size
+
+
+def _shared_bytes(statement: ast.stmt) -> int | None:
+    """Of a statement that makes a shared array its bytes; 0 for one whose size the launch gives."""
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+        return None
+    call = statement.value
+    if ast.unparse(call.func) != "cuda.shared.array":
+        return None
+    count, type_ = call.args
+    return count.value * np.dtype(getattr(np, type_.attr)).itemsize
+
+
+class _Renamed(ast.NodeTransformer):
+    """Gives what a kernel assigns names of its own, and has its threads be those of a block of its own shape."""
+
+    def __init__(self, prefix: str, names: dict[str, str], sizes: dict[str, int]) -> None:
+        self.prefix, self.names, self.sizes = prefix, names, sizes
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if isinstance(node.ctx, ast.Store) and node.id not in self.names:
+            self.names[node.id] = f"{self.prefix}_{node.id}"
+        return ast.Name(self.names.get(node.id, node.id), node.ctx)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        # What is assigned uses names as they were before.
+        value = self.visit(node.value)
+        return ast.Assign([self.visit(target) for target in node.targets], value, lineno=0)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        text = ast.unparse(node)
+        if text.startswith("cuda.threadIdx."):
+            return ast.Name(f"{self.prefix}_{node.attr}", ast.Load())
+        if text.startswith("cuda.blockDim."):
+            return ast.Constant(self.sizes[node.attr])
+        if text.startswith(("cuda.blockIdx.", "cuda.gridDim.")):
+            return ast.Constant(int("gridDim" in text))
+        return node

@@ -1,0 +1,1 @@
+"""Operations that are no loop nest: kernels of our own, and NVIDIA's libraries."""

@@ -1,0 +1,184 @@
+"""Whole operations: primitives that are no loop nest over one space, and what runs them.
+
+Such a primitive reads its operands from memory and writes its results there, each in C order. Either kernels of our
+own do that, or one of NVIDIA's libraries by way of CuPy. On a simulated device, where there is no library, the meaning
+of the primitive stands in for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nxkernel import primitives as p
+from nxkernel.backends import MEANING
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
+from nxkernel.compilers.numba_cuda.routines import device_arrays
+from nxkernel.compilers.numba_cuda.routines.library_calls import compute_on
+from nxkernel.errors import CompilationError, message
+from nxkernel.graph.expr import Expr, at_line
+from nxkernel.primitives import Primitive
+
+if TYPE_CHECKING:
+    from nxkernel.backends.cuda.arrays import DeviceArray
+
+
+@dataclass(frozen=True, eq=False)
+class Routine:
+    """How a whole operation runs.
+
+    Parameters
+    ----------
+    node : Expr
+    title : str
+        What it does, for people.
+    kernels : callable or None
+        Given a device, the launches of our own kernels, one after the other; their memory is that of operands (as
+        they are in `node`), of the result (`node` itself), or the scratch memory (None) with the byte where it begins.
+        None for what a library does.
+    scratch : int
+        Bytes of memory that the launches share besides operands and results.
+    capturable : bool
+        Whether it may be a part of a CUDA graph: nothing of it waits for the device, or copies from the host.
+    """
+
+    node: Expr
+    title: str
+    kernels: Callable[[Any], Sequence[KernelLaunch]] | None = None
+    scratch: int = 0
+    capturable: bool = False
+
+    @property
+    def library(self) -> str:
+        """The library that does it; empty where our own kernels do."""
+        return "" if self.kernels else LIBRARIES[self.node.primitive][0]
+
+    def launches(self, device: Any) -> list[KernelLaunch]:
+        """What is launched on a device: nothing where a library does it.
+
+        Parameters
+        ----------
+        device : Device
+
+        Returns
+        -------
+        list of KernelLaunch
+        """
+        return list(self.kernels(device)) if self.kernels else []
+
+    def run(
+        self,
+        device: Any,
+        operands: Sequence[DeviceArray],
+        results: Sequence[DeviceArray | None],
+        scratch: DeviceArray | None = None,
+    ) -> None:
+        """Let the library do it: read the operands, write the results. On a GPU it may end later.
+
+        Parameters
+        ----------
+        device : Device
+        operands : sequence of DeviceArray
+        results : sequence of (DeviceArray or None)
+            None for one that nobody needs.
+        scratch : DeviceArray, optional
+            Memory of as many bytes as the routine asks for.
+        """
+        node = self.node
+        if device.simulated or not all(array.size for array in operands):
+            # For matrices without elements, too, of which libraries want to know nothing.
+            given = [array.host() for array in operands]
+            for place, value in _wanted(node, results, MEANING[node.primitive](node.spec, *given, **node.params)):
+                device.write(place.pointer, value)
+            return
+        library, function = LIBRARIES[node.primitive]
+
+        def work() -> None:
+            wide = [device_arrays.widened(device_arrays.on_gpu(array), array.dtype) for array in operands]
+            for place, value in _wanted(node, results, function(*wide, **node.params)):
+                device_arrays.settle(device_arrays.on_gpu(place), place.dtype, value)
+
+        compute_on(device, library, work)
+
+
+def _wanted(node: Expr, results: Sequence[DeviceArray | None], found: Any) -> list[tuple[DeviceArray, Any]]:
+    """The results that somebody needs, and what was found for them."""
+    values = found if type(node.spec) is tuple else (found,)
+    return [(place, x) for place, x in zip(results, values, strict=True) if place is not None and place.size]
+
+
+#: For each primitive that a library computes the library's name, and a function of CuPy arrays that gives CuPy arrays
+#: (a tuple of them for several results), which need not be in the type or in the order that is wanted.
+LIBRARIES: dict[Primitive, tuple[str, Callable[..., Any]]] = {}
+
+#: For each primitive the function that gives the routine of a node of it.
+ROUTINES: dict[Primitive, Callable[[Expr], Routine]] = {}
+
+
+def by_library(primitive: Primitive, library: str) -> Callable[[Any], Any]:
+    """Register what a library does for a primitive.
+
+    Parameters
+    ----------
+    primitive : Primitive
+    library : str
+        The library's name.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        LIBRARIES[primitive] = library, function
+        ROUTINES[primitive] = _of_library
+        return function
+
+    return register
+
+
+def routine(*primitives: Primitive) -> Callable[[Any], Any]:
+    """Register the function that gives the routines of primitives."""
+
+    def register(function: Callable[[Expr], Routine]) -> Callable[[Expr], Routine]:
+        for primitive in primitives:
+            ROUTINES[primitive] = function
+        return function
+
+    return register
+
+
+def _of_library(node: Expr) -> Routine:
+    given = ", ".join(str(operand.spec) for operand in node.operands[:1])
+    return Routine(node, f"{node.primitive.name} of {given} by {LIBRARIES[node.primitive][0]}")
+
+
+@routine(p.njit_call)
+def _refused(node: Expr) -> Routine:
+    raise CompilationError(
+        message(
+            f"numba_cuda cannot call {node.params['function']}{at_line(node.source)}: Numba compiled it for the CPU.",
+            'Write it with operations of nxkernel, or run this definition with compiler="numba_cpu".',
+        )
+    )
+
+
+def routine_of(node: Expr) -> tuple[Routine, int]:
+    """How a whole operation runs, and the bytes of memory that it needs besides: what a planner asks for.
+
+    Parameters
+    ----------
+    node : Expr
+        Of the families ``cumulative``, ``sorting`` and ``library``.
+
+    Returns
+    -------
+    (Routine, int)
+
+    Raises
+    ------
+    CompilationError
+        For a function that Numba has compiled for the CPU.
+    """
+    # They register themselves; only here, for they need what is above.
+    from nxkernel.compilers.numba_cuda.routines import cumulative_plan, decompositions, fourier, sort_plan  # noqa: F401
+
+    found = ROUTINES[node.primitive](node)
+    return found, found.scratch

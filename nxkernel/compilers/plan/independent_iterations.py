@@ -1,0 +1,272 @@
+"""Loops whose turns have nothing to do with each other: what one turn writes, no other one reads or writes.
+
+Such a loop counts, carries nothing else from turn to turn, and goes through each array that it changes along one axis:
+turn ``i`` touches ``a[.., m * i + c, ..]`` alone, for values of ``c`` that lie closer than one turn is to the next. Its
+turns may run in any order, and on all threads.
+
+That is read off the plan of a turn and not off its graph: an update that is no update in place, a choice that brings a
+side's array to where the other side's is, and a loop that begins with a copy touch all of an array. What is not known
+to touch a part of an array touches all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nxkernel import primitives as p
+from nxkernel import shapes, types
+from nxkernel.compilers.analysis import integer_ranges, scalars
+from nxkernel.compilers.analysis.integer_ranges import Interval
+from nxkernel.compilers.plan import loop_buffers
+from nxkernel.graph.expr import Expr
+from nxkernel.graph.intervals import turn_step
+from nxkernel.graph.traverse import post_order
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.plan.program_plan import Control, Plan
+
+#: ``(m, c)`` for an index that is ``m`` times the counter plus ``c``, with `m` other than 0.
+Line = tuple[int, int]
+#: An axis of an array, the `m`, and the least and greatest `c` of the indices along it.
+Lane = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Independence:
+    """What is known of a loop with independent turns.
+
+    Parameters
+    ----------
+    counter : int
+        Its place in the state.
+    step : int
+        What is added to it in a turn.
+    bound : Expr
+        A parameter of the condition, or a constant, before which the counter ends.
+    lanes : dict
+        For each array of the state that changes, by place, where a turn touches it.
+    """
+
+    counter: int
+    step: int
+    bound: Expr
+    lanes: dict[int, Lane]
+
+
+def independence(node: Expr, body: Plan) -> Independence | None:
+    """What makes the turns of a loop independent; None where they depend on each other, or nobody can tell.
+
+    Parameters
+    ----------
+    node : Expr
+        A ``while``.
+    body : Plan
+        Of its body.
+    """
+    graph, count = body.graph, node.params["state"]
+    counted = _counted(node)
+    if counted is None:
+        return None
+    counter, step, bound = counted
+    changing = [k for k in range(count) if body.outputs[k] != ("input", k) or k in body.overwritten]
+    used = set(post_order([body.results[place] for place in changing]))
+    arrays = [place for place in changing if not scalars.is_single(node.operands[place])]
+    for place in changing:
+        # A number that a turn reads before it has set it comes from the turn before.
+        if place != counter and place not in arrays and graph.parameters[place] in used:
+            return None
+    if any(body.outputs[place] != ("input", place) for place in arrays):
+        return None
+    touched = _Touched(abs(step))
+    try:
+        touched.plan(body, {place: place for place in arrays}, {graph.parameters[counter]: (1, 0)})
+    except _DependentError:
+        return None
+    lanes = {place: touched.lane(place) for place in arrays}
+    if None in lanes.values():
+        return None
+    return Independence(counter, step, bound, lanes)
+
+
+def _counted(node: Expr) -> tuple[int, int, Expr] | None:
+    """The place of the counter of a loop, its step, and what it is compared with."""
+    condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
+    (asked,) = condition.outputs
+    if asked.primitive not in (p.less, p.greater):
+        return None
+    left, right = asked.operands
+    places = {parameter: place for place, parameter in enumerate(condition.parameters)}
+    fixed = right.primitive is p.constant or places.get(right, 0) >= count
+    place = places.get(left, count)
+    if not fixed or place >= count or left.type is not types.s64 or right.type is not types.s64:
+        return None
+    step = turn_step(body, place)
+    if not step or (step > 0) != (asked.primitive is p.less):
+        return None
+    return place, step, right
+
+
+class _DependentError(Exception):
+    """An array is touched where another turn may touch it."""
+
+
+class _Touched:
+    """Collects where arrays are touched: for each the lanes that hold all reads and writes.
+
+    Parameters
+    ----------
+    step : int
+        How far the counter gets in a turn.
+    """
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+        #: By array, then by axis and `m`: the least and greatest `c`.
+        self.lanes: dict[int, dict[tuple[int, int], tuple[int, int]]] = {}
+
+    def lane(self, array: int) -> Lane | None:
+        """Where a turn touches an array and no other turn does; None where that is nowhere."""
+        found = sorted(self.lanes.get(array, {}).items())
+        apart = [(*key, *span) for key, span in found if span[1] - span[0] < abs(key[1]) * self.step]
+        return apart[0] if apart else None
+
+    def plan(self, plan: Plan, arrays: Mapping[int, int], counters: Mapping[Expr, Line]) -> None:
+        """Go through a plan.
+
+        Parameters
+        ----------
+        plan : Plan
+        arrays : mapping
+            Its inputs in whose memory arrays of the loop are.
+        counters : mapping
+            Its parameters that are the counter, or come from it.
+        """
+
+        def which(node: Expr) -> int | None:
+            """The array in whose memory a value is."""
+            kind, number = plan.place.get(node, ("", 0))
+            return arrays.get(number) if kind == "input" else None
+
+        for node in post_order(plan.results):
+            mine = [place for place, operand in enumerate(node.operands) if which(operand) is not None]
+            if node.primitive is p.parameter or node.primitive is p.elem or (not mine and which(node) is None):
+                continue
+            if node.primitive.family == "control":
+                if node in plan.controls:
+                    self._control(
+                        plan.controls[node], {place: which(node.operands[place]) for place in mine}, counters, plan
+                    )
+                continue
+            array = which(node.operands[0]) if mine == [0] else None
+            if array is None or node.primitive not in _INDEXED:
+                raise _DependentError
+            if node.primitive in _UPDATES and which(node) != array:
+                # It is written elsewhere, and begins with a copy of what it updates.
+                raise _DependentError
+            axes, indices, lengths = _INDEXED[node.primitive](node)
+            self._touch(array, node.operands[0], axes, indices, lengths, counters, plan.ranges)
+
+    def _touch(
+        self,
+        array: int,
+        node: Expr,
+        axes: Sequence[int],
+        indices: Sequence[Expr],
+        lengths: Sequence[int],
+        counters: Mapping[Expr, Line],
+        known: Mapping[Expr, Interval],
+    ) -> None:
+        here: dict[tuple[int, int], tuple[int, int]] = {}
+        for axis, index, length in zip(axes, indices, lengths, strict=True):
+            line = _line(index, counters, known)
+            low, high = known.get(index, (-1, integer_ranges.UNKNOWN))
+            # An index that could be moved to where there are elements would be that of two turns.
+            if line is not None and length and low >= 0 and high + length <= node.shape[axis]:
+                factor, away = line
+                here[axis, factor] = away, away + length - 1
+        before = self.lanes.get(array, here)
+        self.lanes[array] = {
+            key: (min(span[0], before[key][0]), max(span[1], before[key][1]))
+            for key, span in here.items()
+            if key in before
+        }
+        if self.lane(array) is None:
+            raise _DependentError
+
+    def _control(
+        self, control: Control, arrays: Mapping[int, int], counters: Mapping[Expr, Line], around: Plan
+    ) -> None:
+        """Go through a loop or choice inside, of which some operands are arrays of the loop."""
+        node = control.node
+        if loop_buffers.copied(node, control.parts, control.shared) & set(arrays):
+            raise _DependentError
+        first = int(node.primitive is p.cond)
+        # What a loop changes from turn to turn does not come from the counter of the loop around it in one way.
+        fixed = first or node.params["state"]
+        for part in control.parts:
+            given = zip(part.graph.parameters[fixed - first :], node.operands[fixed:], strict=True)
+            inside = {place - first: array for place, array in arrays.items()}
+            self.plan(part, inside, _handed(list(given), counters, around.ranges))
+
+
+def _handed(
+    given: Sequence[tuple[Expr, Expr]], counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]
+) -> dict[Expr, Line]:
+    """The parameters of a part that come from the counter of the loop around it."""
+    lines = [(parameter, _line(operand, counters, known)) for parameter, operand in given]
+    return {parameter: line for parameter, line in lines if line is not None}
+
+
+def _line(index: Expr, counters: Mapping[Expr, Line], known: Mapping[Expr, Interval]) -> Line | None:
+    """How an index comes from the counter, where that is by a factor and a distance."""
+    if index in counters:
+        return counters[index]
+    if index.primitive is p.reshape:
+        return _line(index.operands[0], counters, known)
+    if index.primitive is p.select:
+        # A negative index counts from the end; this one is known to be none, or to be one.
+        truth = known.get(index.operands[0], (0, 1))
+        return _line(index.operands[1 if truth[0] else 2], counters, known) if truth[0] == truth[1] else None
+    if index.primitive not in (p.add, p.subtract, p.multiply) or index.type is not types.s64:
+        return None
+    left, right = index.operands
+    if index.primitive is not p.subtract and left.primitive is p.constant:
+        left, right = right, left
+    line = _line(left, counters, known) if right.primitive is p.constant else None
+    if line is None:
+        return None
+    (factor, away), value = line, int(right.params["value"])
+    if index.primitive is p.multiply:
+        return (factor * value, away * value) if value else None
+    return factor, away + (value if index.primitive is p.add else -value)
+
+
+def _sliced(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    return range(len(node.shape)), node.operands[1:], node.params["lengths"]
+
+
+def _put(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    counts = node.operands[1].shape
+    strides = node.params.get("strides", (1,) * len(counts))
+    return range(len(node.shape)), node.operands[2:], shapes.spans(counts, strides)
+
+
+def _picked(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    return _single(node.params["axes"], node.operands[1:])
+
+
+def _scattered(node: Expr) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    return _single(node.params["axes"], node.operands[2:])
+
+
+def _single(axes: Sequence[int], indices: Sequence[Expr]) -> tuple[Sequence[int], Sequence[Expr], Sequence[int]]:
+    return axes, indices, [1 if scalars.is_single(index) else 0 for index in indices]
+
+
+_UPDATES = frozenset([p.put_slice, p.put_strided, p.scatter])
+#: Primitives that touch a part of their first operand: along which axes, from which index, how many elements.
+_INDEXED = {
+    p.dynamic_slice: _sliced, p.put_slice: _put, p.put_strided: _put, p.gather: _picked, p.scatter: _scattered,
+}  # fmt: skip

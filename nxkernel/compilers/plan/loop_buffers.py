@@ -1,0 +1,195 @@
+"""The memory of a loop or a choice: what it needs besides its operands and results, and how buffers change places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel.compilers.analysis import scalars
+from nxkernel.compilers.plan.buffer_assignment import aligned, bytes_of
+from nxkernel.graph.expr import Expr
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """Offsets, in bytes, in the memory that only a loop or choice uses.
+
+    Parameters
+    ----------
+    work : int
+        Where the workspace of its parts begins.
+    homes : dict
+        For each result that has no memory from outside, where it is.
+    fresh : dict
+        Of a loop: for each array that its body makes, where it is at first.
+    copies : dict
+        Of a choice: for each operand that a side writes over, where its copy is.
+    spare : dict
+        Of a loop: for each array that may end in the buffer of another one, where it is kept on its way home.
+    size : int
+    """
+
+    work: int
+    homes: dict[int, int]
+    fresh: dict[int, int]
+    copies: dict[int, int]
+    spare: dict[int, int]
+    size: int
+
+
+def rooms(node: Expr, results: Sequence[Expr | None], parts: Sequence[Any], shared: Sequence[int | None]) -> Rooms:
+    """What a loop or choice needs.
+
+    Parameters
+    ----------
+    node : Expr
+    results : sequence of (Expr or None)
+        None for one that nobody needs.
+    parts : sequence of Plan
+    shared : sequence of (int or None)
+        For each result the operand whose memory it takes over.
+    """
+    total = 0
+    homes, fresh, copies, spare = {}, {}, {}, {}
+
+    def take(size: int) -> int:
+        nonlocal total
+        place, total = total, total + (aligned(size) if size else 0)
+        return place
+
+    def room(array: Any) -> int:
+        # An array without elements has an address too.
+        return take(max(1, bytes_of(array)))
+
+    work = take(max(part.workspace for part in parts))
+    for index, spec in enumerate(node.spec):
+        if results[index] is None and shared[index] is None and not scalars.is_single(spec):
+            homes[index] = room(spec)
+    if node.primitive is p.while_:
+        for number, array in enumerate(parts[1].arrays):
+            if not scalars.is_single(array):
+                fresh[number] = room(array)
+        for place in turn(parts[1], node.params["state"]).tangled:
+            spare[place] = room(node.operands[place])
+    else:
+        taken = {operand - 1 for operand in shared if operand is not None}
+        for operand in sorted(parts[0].overwritten | parts[1].overwritten):
+            if operand not in taken:
+                copies[operand] = room(node.operands[1 + operand])
+    return Rooms(work, homes, fresh, copies, spare, total)
+
+
+def copied(node: Expr, parts: Sequence[Any], shared: Sequence[int | None]) -> set[int]:
+    """The operands of a loop or choice that it copies as a whole, or may exchange for others.
+
+    Parameters
+    ----------
+    node : Expr
+    parts : sequence of Plan
+    shared : sequence of (int or None)
+        For each result the operand whose memory it takes over.
+    """
+    if node.primitive is p.while_:
+        body, count = parts[1], node.params["state"]
+        changes = turn(body, count)
+        found = {place for kind, place in (source for source, _ in changes.copies) if kind == "input"}
+        found |= {place for kind, place in changes.moves if kind == "input"}
+        return found | {place for place in range(count) if shared[place] != place}
+    taken = {operand for operand in shared if operand is not None}
+    found = {1 + operand for part in parts for operand in part.overwritten} - taken
+    for part in parts:
+        found |= {1 + part.outputs[index][1] for index in brought(part, shared) if part.outputs[index][0] == "input"}
+    return found
+
+
+def brought(side: Any, shared: Sequence[int | None]) -> list[int]:
+    """The results of a choice that one of its sides has elsewhere than where they are to be.
+
+    Parameters
+    ----------
+    side : Plan
+    shared : sequence of (int or None)
+        For each result the operand whose memory it takes over.
+    """
+    first = {where: index for index, where in reversed(list(enumerate(side.outputs)))}
+    return [
+        index
+        for index, where in enumerate(side.outputs)
+        if (where[0] != "output" or first[where] != index)
+        and (shared[index] is None or where != ("input", shared[index] - 1))
+    ]
+
+
+#: A buffer of a loop: of part ``i`` of its state, or of the array ``j`` that its body makes.
+Buffer = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How the buffers of a loop change places after a turn.
+
+    Parameters
+    ----------
+    copies : list of (Buffer, Buffer)
+        What is copied first: from, to.
+    moves : dict
+        For each buffer the one that it is from then on, where that is another.
+    tangled : list of int
+        The parts of the state that may come to be in the buffers of others.
+    """
+
+    copies: list[tuple[Buffer, Buffer]]
+    moves: dict[Buffer, Buffer]
+    tangled: list[int]
+
+
+def turn(body: Any, count: int) -> Turn:
+    """The change of places after a turn of a loop.
+
+    Parameters
+    ----------
+    body : Plan
+    count : int
+        How many parts its state has.
+    """
+    arrays = [k for k in range(count) if not scalars.is_single(body.graph.parameters[k])]
+    sizes: dict[Buffer, int] = {("input", k): bytes_of(body.graph.parameters[k]) for k in arrays}
+    for number, array in enumerate(body.arrays):
+        if not scalars.is_single(array):
+            sizes["output", number] = bytes_of(array)
+    now: dict[int, Buffer] = {}
+    for k in arrays:
+        where = body.outputs[k]
+        if where in sizes and where not in now.values():
+            now[k] = where
+    copies = []
+    for k in arrays:
+        if k not in now:
+            # Another part is in that buffer too, or it belongs to somebody else.
+            free = [b for b, size in sizes.items() if size == sizes["input", k] and b not in now.values()]
+            own = ("input", k)
+            now[k] = own if own in free else free[0]
+            copies.append((body.outputs[k], now[k]))
+    moves = {("input", k): buffer for k, buffer in now.items()}
+    rest = [buffer for buffer in sizes if buffer not in now.values()]
+    turned = {other: buffer for buffer, other in moves.items()}
+    for buffer in sizes:
+        if buffer[0] == "output":
+            # What became a part of the state takes the place of what that was, so that few buffers go around together.
+            own = turned.get(buffer)
+            fits = own if own in rest else next(other for other in rest if sizes[other] == sizes[buffer])
+            rest.remove(fits)
+            moves[buffer] = fits
+    moves = {buffer: other for buffer, other in moves.items() if buffer != other}
+    return Turn(copies, moves, [k for k in arrays if _goes_through_others(("input", k), moves)])
+
+
+def _goes_through_others(buffer: Buffer, moves: dict[Buffer, Buffer]) -> bool:
+    other = moves.get(buffer, buffer)
+    while other != buffer:
+        if other[0] == "input":
+            return True
+        other = moves[other]
+    return False

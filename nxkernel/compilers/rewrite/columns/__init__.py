@@ -1,0 +1,1 @@
+"""Loop interchange: an outer loop over columns instead of inner loops over planes."""

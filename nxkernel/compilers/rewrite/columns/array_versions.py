@@ -1,0 +1,198 @@
+"""Versions of an array that a region updates: whether all of them can be in one memory, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.compilers.rewrite.columns import column_axes as forms_of
+from nxkernel.compilers.rewrite.columns.region import Region
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import post_order, users
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Versions of an array, each an update of the one before.
+
+    Parameters
+    ----------
+    root : Expr
+        What it is before the region: a value from outside, or a constant.
+    first : tuple of (Expr, int)
+        The first update, and which of its operands that is.
+    versions : frozenset
+        All the others; a result of a choice goes by the choice and a number.
+    read_alike : bool
+        Whether the region reads the root, too, only where columns are in the other versions.
+    """
+
+    root: Expr
+    first: tuple[Expr, int]
+    versions: frozenset[object]
+    read_alike: bool
+
+
+def root(value: Expr, nodes: Iterable[Expr]) -> Expr | None:
+    """What a value is an update of: something that is not among some nodes; None where it is none."""
+    found = _start(value, nodes)
+    return None if found is None else found[0].operands[found[1]]
+
+
+def _start(value: Expr, nodes: Iterable[Expr]) -> tuple[Expr, int] | None:
+    """The first update of what is outside of some nodes, on the way to a value."""
+    first = None
+    while value in nodes:
+        first = _updated(value)
+        if first is None:
+            return None
+        value = first[0].operands[first[1]]
+    return first
+
+
+def _updated(value: Expr) -> tuple[Expr, int] | None:
+    """Of which operand of which node a value is an update, its other elements being those that were there before."""
+    if value.primitive is p.put_slice:
+        return value, 0
+    if value.primitive is not p.elem or value.operands[0].primitive is not p.while_:
+        return None
+    loop, place = value.operands[0], value.params["index"]
+    body = loop.params["body"]
+    end = body.outputs[place]
+    while end is not body.parameters[place]:
+        before = _updated(end)
+        if before is None:
+            return None
+        end = before[0].operands[before[1]]
+    return loop, place
+
+
+def chains(region: Region) -> dict[Expr, Chain]:
+    """The chains of versions of which only the last one is wanted outside of a region, by that one."""
+    found = {}
+    results = region.results()
+    readers = {one: [user for user in all_ if user in region.nodes] for one, all_ in region.users.items()}
+    for value in results:
+        if shapes.size(forms_of.left(region.form(value), value.shape)) == 1:
+            continue
+        start = _start(value, region.nodes)
+        if start is None:
+            continue
+        before, follow, others = start[0].operands[start[1]], _Follow(region), set(results) - {value}
+        known = before.primitive is p.constant
+        try:
+            # A constant is another one each time that it is used.
+            first = follow.after(*start, readers) if known else before
+            last = follow.to_end(first, region.order, readers, others)
+        except _TangledError:
+            continue
+        if last is value:
+            alike = known or region.asked.get(before) == {region.form(value)}
+            found[value] = Chain(before, start, frozenset(follow.versions - {before}), alike)
+    return found
+
+
+class _TangledError(Exception):
+    """Two versions of an array are needed at once."""
+
+
+class _Follow:
+    """Goes from version to version."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.versions: set[object] = set()
+
+    def to_end(self, value: Expr, order: Sequence[Expr], readers: Mapping[Expr, list[Expr]], wanted: set[Expr]) -> Expr:
+        """The last version of a value in a graph."""
+        while True:
+            self.versions.add(value)
+            uses = list(dict.fromkeys(readers.get(value, ())))
+            updates = [use for use in uses if self._updates(use, value)]
+            if not updates:
+                return value
+            if len(updates) > 1 or value in wanted:
+                raise _TangledError
+            (update,) = updates
+            if sum(operand is value for operand in update.operands) > 1:
+                raise _TangledError
+            later = _later(update, order)
+            if any(self._reads_in(use, later, readers) for use in uses if use is not update):
+                raise _TangledError
+            place = next(k for k, operand in enumerate(update.operands) if operand is value)
+            value = self.after(update, place, readers)
+
+    def after(self, update: Expr, place: int, readers: Mapping[Expr, list[Expr]]) -> Expr:
+        """What an update makes of an operand."""
+        if update.primitive is p.put_slice:
+            return update
+        if update.primitive is p.while_:
+            body = update.params["body"]
+            last = self._through(body, body.parameters[place])
+            if [k for k, output in enumerate(body.outputs) if output is last] != [place]:
+                raise _TangledError
+            index = place
+        else:
+            index = self._chosen(update, place)
+        found = [use for use in readers[update] if use.params["index"] == index]
+        if len(found) != 1:
+            raise _TangledError
+        return found[0]
+
+    def _chosen(self, choice: Expr, place: int) -> int:
+        """Which result of a choice is the version after it."""
+        found = []
+        for name in ("then", "otherwise"):
+            side = choice.params[name]
+            last = self._through(side, side.parameters[place - 1])
+            found.append([k for k, output in enumerate(side.outputs) if output is last])
+        if found[0] != found[1] or len(found[0]) != 1:
+            raise _TangledError
+        (index,) = found[0]
+        self.versions.add((choice, index))
+        return index
+
+    def _through(self, graph: Graph, value: Expr) -> Expr:
+        order = post_order(graph.outputs)
+        known = users(order)
+        if value not in known:
+            self.versions.add(value)
+            return value
+        follow = _Follow(self.region)
+        last = follow.to_end(value, order, known, set())
+        if any(version in follow.versions and version is not last for version in set(graph.outputs)):
+            raise _TangledError
+        self.versions |= follow.versions
+        return last
+
+    def _updates(self, use: Expr, value: Expr) -> bool:
+        places = [k for k, operand in enumerate(use.operands) if operand is value]
+        if use.primitive is p.put_slice:
+            return 0 in places
+        if use.primitive is p.while_:
+            return places[0] < use.params["state"]
+        if use.primitive is not p.cond or places == [0]:
+            return False
+        sides = [(use.params[name], use.params[name].parameters[places[-1] - 1]) for name in ("then", "otherwise")]
+        return any(_Follow(self.region)._through(side, parameter) is not parameter for side, parameter in sides)
+
+    def _reads_in(self, use: Expr, later: set[Expr], readers: Mapping[Expr, list[Expr]]) -> bool:
+        """Whether a version is still read when the next one is there; a view is read where it is used."""
+        if use in later:
+            return True
+        if use.primitive.family != "shape" or type(use.spec) is tuple:
+            return False
+        if shapes.size(forms_of.left(self.region.form(use), use.shape)) == 1:
+            return False
+        return any(self._reads_in(one, later, readers) for one in readers.get(use, ()))
+
+
+def _later(node: Expr, order: Sequence[Expr]) -> set[Expr]:
+    """A node and what is computed from it."""
+    found = {node}
+    for one in order:
+        if any(operand in found for operand in one.operands):
+            found.add(one)
+    return found

@@ -1,0 +1,424 @@
+"""Regions of a graph that work on columns side by side: loops over planes, and what belongs to them around."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.compilers.analysis import operation_costs, scalars
+from nxkernel.compilers.rewrite.columns import column_axes as forms_of
+from nxkernel.compilers.rewrite.columns.column_axes import Form, RefusedError, is_uniform, uniform
+from nxkernel.graph.expr import Expr
+from nxkernel.graph.traverse import post_order
+
+#: Fewest columns that are worth a loop. Smaller planes stay in the cache, where vectors are as fast.
+FEWEST = 512
+
+
+class Region:
+    """Nodes of a graph, and the forms of the values in them and in their loops.
+
+    Parameters
+    ----------
+    order : sequence of Expr
+        The nodes of the graph, operands first.
+    users : mapping
+        The readers of each.
+    outputs : sequence of Expr
+        The graph's.
+    seed : Expr
+        A loop.
+
+    Attributes
+    ----------
+    extents : tuple of int
+        How many columns there are along each index.
+    nodes : set of Expr
+        Those of the graph itself.
+    forms : dict
+        By value; a result of a choice goes by the choice and a number. What is taken from outside of the region has no
+        form of its own.
+    asked : dict
+        For each value from outside the forms in which it is read.
+    same : dict
+        For each parameter of a part of a loop or choice that only hands on a value that value.
+
+    Raises
+    ------
+    RefusedError
+        When the loop does not work on columns.
+    """
+
+    def __init__(
+        self, order: Sequence[Expr], users: Mapping[Expr, list[Expr]], outputs: Sequence[Expr], seed: Expr
+    ) -> None:
+        self.order, self.users = order, users
+        self.kept = set(outputs)
+        access, axes = _first_walk(seed)
+        self.extents = _sizes(access, axes)
+        if shapes.size(self.extents) < FEWEST:
+            raise RefusedError("too few columns")
+        self.nodes: set[Expr] = set()
+        self.inside: set[Expr] = set()
+        self.forms: dict[object, Form] = {}
+        self.asked: dict[Expr, set[Form]] = {}
+        self.same: dict[Expr, Expr] = {}
+        self._take([seed, *users[seed]], {access: _walk_form(access, axes)})
+        self._grow()
+        self._cut()
+
+    def value(self, node: Expr) -> Expr:
+        """What a parameter hands on, or the node itself."""
+        while node in self.same:
+            node = self.same[node]
+        return node
+
+    def form(self, node: Expr) -> Form:
+        """The form of a value of the region."""
+        value = self.value(node)
+        return uniform(value) if scalars.is_single(value) else self.forms[value]
+
+    def result_form(self, node: Expr, place: int) -> Form:
+        """The form of a result of a choice."""
+        spec = node.spec[place]
+        return (None,) * len(spec.shape) if scalars.is_single(spec) else self.forms[node, place]
+
+    # Growing ---------------------------------------------------------------------------------------------------
+
+    def _grow(self) -> None:
+        """Take in what is before and after the loop and works on columns too."""
+        while True:
+            before = len(self.nodes)
+            todo = deque(node for node in self.order if node in self.nodes)
+            while todo:
+                node = todo.popleft()
+                for other in (*reversed(self._outside(node)), *self.users[node]):
+                    if other not in self.nodes:
+                        todo += self._try(other)
+            if len(self.nodes) == before:
+                return
+
+    def _outside(self, node: Expr) -> list[Expr]:
+        return [operand for operand in node.operands if operand in self.asked and operand not in self.nodes]
+
+    def _try(self, node: Expr) -> list[Expr]:
+        """Take in a node if it belongs to the region; gives what is taken in."""
+        if node in self.asked and all(map(is_uniform, self.asked[node])):
+            return []
+        control = node.operands[0] if node.primitive is p.elem else node
+        group = [node]
+        if control.primitive.family == "control":
+            if type(control.spec) is not tuple or gain(control) < 0:
+                return []
+            group = [control, *self.users[control]]
+        asked = {one: self.asked[one] for one in group if one in self.asked}
+        if any(len(forms) > 1 for forms in asked.values()):
+            return []
+        given = {one: form for one, (form,) in asked.items()}
+        try:
+            self._take(group, given, self._fits)
+        except RefusedError:
+            return []
+        return group
+
+    def _fits(self, node: Expr, form: Form) -> bool:
+        """Whether a node that is no loop is better off in the region."""
+        if node.primitive.family == "leaf":
+            return False
+        if node in self.asked and (node in self.kept or not self.nodes.issuperset(self.users[node])):
+            return False
+        size = shapes.size(forms_of.left(form, node.shape))
+        return not is_uniform(form) and (size == 1 or node in self.asked or node.primitive is p.put_slice)
+
+    def _take(
+        self, group: list[Expr], given: Mapping[object, Form], fits: Callable[[Expr, Form], bool] | None = None
+    ) -> None:
+        trial = _Trial(self, group)
+        trial.infer(given)
+        if fits is not None and group[0].primitive.family != "control" and not fits(group[0], trial.get(group[0])):
+            raise RefusedError("better off where it is")
+        self.forms |= trial.forms
+        for value, asked in trial.asked.items():
+            self.asked.setdefault(value, set()).update(asked)
+        self.same |= trial.same
+        self.inside.update(trial.inside)
+        self.nodes.update(group)
+
+    def _cut(self) -> None:
+        """Give back what comes after something that is outside and comes after the region."""
+        after: set[Expr] = set()
+        for node in self.order:
+            if any(operand in after for operand in node.operands):
+                self.nodes.discard(node)
+            if node not in self.nodes and any(operand in after or operand in self.nodes for operand in node.operands):
+                after.add(node)
+
+    # What it is ------------------------------------------------------------------------------------------------
+
+    @property
+    def loops(self) -> list[Expr]:
+        """The loops and choices of the graph that are in it."""
+        return [node for node in self.order if node in self.nodes and node.primitive.family == "control"]
+
+    def results(self) -> list[Expr]:
+        """The values of the region that are wanted outside of it."""
+        return [
+            node
+            for node in self.order
+            if node in self.nodes
+            and type(node.spec) is not tuple
+            and (node in self.kept or not self.nodes.issuperset(self.users[node]))
+        ]
+
+    def given(self) -> list[Expr]:
+        """The values from outside that are read in it, but for constants."""
+        found = [operand for node in self.order if node in self.nodes for operand in node.operands]
+        return [v for v in dict.fromkeys(found) if v not in self.nodes and v.primitive is not p.constant]
+
+
+def worth(region: Region) -> bool:
+    """Whether columns one by one are better than planes.
+
+    They are where loops walk along memory from plane to plane, and do little besides.
+    """
+    return sum(gain(loop) for loop in region.loops) > 0
+
+
+def gain(node: Expr) -> int:
+    """How many more of a loop's reads and writes are near the last one in memory by columns than by planes.
+
+    A function that vectors compute so much faster than single numbers counts as some that are not.
+    """
+    total = 0
+    for one in _nested(node):
+        axes = forms_of.walks(one)
+        if axes is not None:
+            total += 1 if forms_of.is_column_wise(one, axes) else -1
+        elif operation_costs.is_function(one.primitive.name) and not scalars.is_single(one):
+            total -= FUNCTION
+    return total
+
+
+#: How many reads and writes along memory a function of vectors outweighs.
+FUNCTION = 3
+
+
+def _nested(node: Expr) -> Iterator[Expr]:
+    """The nodes of a loop's or choice's graphs, and of those inside."""
+    for _, graph in forms_of.parts(node):
+        for one in post_order(graph.outputs):
+            yield one
+            if one.primitive.family == "control":
+                yield from _nested(one)
+
+
+def _sizes(access: Expr, axes: Sequence[int]) -> tuple[int, ...]:
+    part = access if access.primitive is p.dynamic_slice else access.operands[1]
+    return tuple(part.shape[axis] for axis in axes)
+
+
+def _walk_form(access: Expr, axes: Sequence[int]) -> Form:
+    """The form of a plane that is read, or of an array in which one is updated."""
+    first = forms_of.starts_of(access) if access.primitive is p.put_slice else [0] * len(access.shape)
+    return tuple((axes.index(axis), first[axis]) if axis in axes else None for axis in range(len(access.shape)))
+
+
+def _first_walk(node: Expr) -> tuple[Expr, tuple[int, ...]]:
+    """A plane that a loop reads or writes, and its axes."""
+    for one in _nested(node):
+        axes = forms_of.walks(one)
+        if axes is not None and forms_of.is_column_wise(one, axes):
+            return one, axes
+    raise RefusedError("no walk along memory")
+
+
+class _Trial:
+    """Finds the forms of some nodes and of what is in their loops, for a region that may take them in."""
+
+    def __init__(self, region: Region, group: Sequence[Expr]) -> None:
+        self.region, self.extents = region, region.extents
+        self.forms: dict[object, Form] = {}
+        self.asked: dict[Expr, set[Form]] = {}
+        self.same: dict[Expr, Expr] = {}
+        self.inside: dict[Expr, None] = {}
+        self.elements: dict[Expr, list[Expr]] = {}
+        self.touching: dict[object, list[Expr]] = {}
+        self.todo: deque[Expr] = deque()
+        self._enter(group)
+        for node in self.inside:
+            for value in self._values(node):
+                self.touching.setdefault(value, []).append(node)
+
+    def _enter(self, nodes: Iterable[Expr]) -> None:
+        for node in nodes:
+            self.inside[node] = None
+            if node.primitive is p.elem:
+                self.elements.setdefault(node.operands[0], []).append(node)
+            elif node.primitive is p.while_:
+                count, body = node.params["state"], node.params["body"]
+                condition = node.params["condition"]
+                self.same |= zip(condition.parameters[:count], body.parameters[:count], strict=True)
+                for graph in (condition, body):
+                    self.same |= zip(graph.parameters[count:], node.operands[count:], strict=True)
+            elif node.primitive is p.cond:
+                for _, graph in forms_of.parts(node):
+                    self.same |= zip(graph.parameters, node.operands[1:], strict=True)
+            for _, graph in forms_of.parts(node) if node.primitive.family == "control" else ():
+                self.inside |= dict.fromkeys(graph.parameters)
+                self._enter(post_order(graph.outputs))
+
+    def _value(self, node: Expr) -> Expr:
+        while node in self.same or node in self.region.same:
+            node = self.same[node] if node in self.same else self.region.same[node]
+        return node
+
+    def _values(self, node: Expr) -> list[object]:
+        if node.primitive.family == "control":
+            return [value for group in self._groups(node) for value in group]
+        return [self._value(value) for value in (node, *node.operands) if type(value.spec) is not tuple]
+
+    def _groups(self, node: Expr) -> list[list[object]]:
+        """Values of a loop or choice that have the same form."""
+        if node.primitive is p.while_:
+            body, count = node.params["body"], node.params["state"]
+            found: list[list[object]] = [
+                [self._value(value) for value in (node.operands[k], body.parameters[k], body.outputs[k])]
+                for k in range(count)
+            ]
+        else:
+            sides = [[self._value(value) for value in node.params[name].outputs] for name in ("then", "otherwise")]
+            found = [[(node, k), *values] for k, values in enumerate(zip(*sides, strict=True))]
+        for user in self.elements.get(node, ()):
+            found[user.params["index"]].append(user)
+        return found
+
+    # Forms -----------------------------------------------------------------------------------------------------
+
+    def infer(self, given: Mapping[object, Form]) -> None:
+        """Find all forms, given some.
+
+        Raises
+        ------
+        RefusedError
+            When there are none.
+        """
+        for value, form in given.items():
+            self._set(value, form)
+        self.todo.extend(node for node in self.inside if node.primitive is not p.parameter)
+        self._settle()
+        for guess in (self._further_walk, self._further_spread, self._further_uniform):
+            while guess():
+                self._settle()
+        for node in self.inside:
+            if node.primitive is p.while_:
+                self._check_state(node)
+
+    def _check_state(self, node: Expr) -> None:
+        for operand in node.params["body"].parameters[: node.params["state"]]:
+            if not scalars.is_single(operand) and is_uniform(self.forms[operand]):
+                raise RefusedError("a loop changes an array that all columns share")
+
+    def get(self, value: object) -> Form | None:
+        """The form of a value; None as long as it is not known."""
+        spec = value.spec if type(value) is Expr else value[0].spec[value[1]]
+        if scalars.is_single(spec):
+            return (None,) * len(spec.shape)
+        known = self.forms.get(value)
+        return self.region.forms.get(value) if known is None else known
+
+    def _set(self, value: object, form: Form) -> None:
+        if type(value) is not Expr:
+            shape = value[0].spec[value[1]].shape
+        elif value.primitive is p.constant:
+            return
+        else:
+            value, shape = self._value(value), value.shape
+        forms_of.check(form, shape, self.extents)
+        if type(value) is Expr and value not in self.inside and value not in self.region.inside:
+            self.asked.setdefault(value, set()).add(form)
+            return
+        known = self.get(value)
+        if known is None:
+            self.forms[value] = form
+            self.todo.extend(self.touching.get(value, ()))
+        elif known != form:
+            raise RefusedError("a value is read as other columns than its own")
+        else:
+            self.forms.setdefault(value, form)
+
+    def _settle(self) -> None:
+        while self.todo:
+            node = self.todo.popleft()
+            if node.primitive is p.constant or node.primitive is p.parameter or node.primitive is p.elem:
+                continue
+            if node.primitive.family == "control":
+                self._control(node)
+                continue
+            form = self.get(node)
+            if form is None:
+                form = self._from_operands(node)
+            if form is None:
+                continue
+            self._set(node, form)
+            needed = forms_of.of_operands(node, form, self.extents)
+            for operand, found in zip(node.operands, needed, strict=True):
+                if found is not None:
+                    self._set(operand, found)
+
+    def _from_operands(self, node: Expr) -> Form | None:
+        for place, operand in enumerate(node.operands):
+            known = self.get(self._value(operand))
+            if known is not None:
+                form = forms_of.of_result(node, place, known)
+                if form is not None and not (scalars.is_single(operand) and len(form) != len(node.shape)):
+                    return form
+        return None
+
+    def _control(self, node: Expr) -> None:
+        for group in self._groups(node):
+            known = next((form for form in map(self.get, group) if form is not None), None)
+            if known is not None:
+                for value in group:
+                    self._set(value, known)
+
+    # Guesses, where nothing follows from anything else ---------------------------------------------------------------
+
+    def _open(self) -> list[Expr]:
+        return [
+            node
+            for node in self.inside
+            if node.primitive is not p.constant
+            and type(node.spec) is not tuple
+            and self._value(node) is node
+            and self.get(node) is None
+        ]
+
+    def _further_walk(self) -> bool:
+        """Another walk over planes of the same sizes."""
+        for node in self.inside:
+            axes = forms_of.walks(node)
+            if axes is None:
+                continue
+            if self.get(node) is None and _sizes(node, axes) == self.extents:
+                self._set(node, _walk_form(node, axes))
+                return True
+        return False
+
+    def _further_spread(self) -> bool:
+        """A broadcast to axes that are no columns."""
+        for node in self._open():
+            if node.primitive is p.broadcast:
+                known = self.get(self._value(node.operands[0]))
+                if known is not None:
+                    self._set(node, forms_of.spread(node, known))
+                    return True
+        return False
+
+    def _further_uniform(self) -> bool:
+        """What has nothing to do with columns."""
+        for node in self._open():
+            self._set(node, uniform(node))
+            return True
+        return False

@@ -1,0 +1,1 @@
+"""Which values are materialized, and which loop nest computes each of them."""

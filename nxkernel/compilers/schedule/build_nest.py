@@ -1,0 +1,458 @@
+"""From a kernel's anchors to a canonical loop nest, and the sizes, strides and constants of one call of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.compilers.analysis import index_maps
+from nxkernel.compilers.analysis.index_maps import Map
+from nxkernel.compilers.rewrite.loop_nest_rewrites import partial
+from nxkernel.compilers.schedule import axis_roles, dynamic_indices, reduction_bounds
+from nxkernel.compilers.schedule.canonical_form import Bound, Draft, Raw
+from nxkernel.compilers.schedule.fusion import Fusion, weight
+from nxkernel.compilers.schedule.kernel_groups import Kernel
+from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Scatter, Section
+from nxkernel.compilers.schedule.piecewise_buffers import At, Store
+from nxkernel.graph.expr import Expr
+from nxkernel.graph.traverse import post_order
+from nxkernel.types import Type
+
+#: Most bytes of rows that a nest keeps on the stack between two passes over them.
+SCRATCH_BYTES = 64 << 10
+
+
+class _Section:
+    def __init__(self, level: str) -> None:
+        self.level = level
+        self.code: list[Op] = []
+        self.stores: list[tuple[int, int]] = []
+        self.scatters: list[Scatter] = []
+        self.keeps: list[tuple[int, int]] = []
+        self.reduces: list[Reduce] = []
+        self.scratches: list[tuple[int, int]] = []
+
+    def emit(self, op: Op) -> int:
+        self.code.append(op)
+        return len(self.code) - 1
+
+    def frozen(self) -> Section:
+        return Section(
+            self.level,
+            tuple(self.code),
+            tuple(self.stores),
+            tuple(self.keeps),
+            tuple(self.reduces),
+            tuple(self.scratches),
+            tuple(self.scatters),
+        )
+
+
+class Builder:
+    """Builds one nest."""
+
+    def __init__(self, fusion: Fusion, kernel: Kernel, kept: Callable[[Expr], bool]) -> None:
+        self.fusion, self.kernel, self.kept = fusion, kernel, kept
+        self.raws: list[Raw] = []
+        self._raw_index: dict[Any, int] = {}
+        self.slots: list[Type] = []
+        self.scratches: list[Type] = []
+        self.constants: list[tuple[Any, Type]] = []
+        self.rows: dict[int, _Section] = {}
+        self.fulls: dict[int, _Section] = {}
+        self._memo: dict[Any, int] = {}
+        self._slot_of: dict[Any, int] = {}
+        self._depths: dict[Expr, int] = {}
+        self._cost: dict[int, int] = {}
+        self._where: dict[Any, list[int]] = {}
+        self.nodes: dict[Expr, None] = {}
+        self.in_order = False
+        self._limits: reduction_bounds.Limits | None = None
+        self._limit_slots: tuple[int, ...] = ()
+        chosen = axis_roles.walk(kernel, fusion)
+        self.lanes, self.tile, self.sizes = chosen.lanes, chosen.tile, chosen.sizes
+        self.outer, self.inner = chosen.outer, chosen.inner
+
+    # Depth: how many reductions of this kernel a value waits for -------------------------------------------------
+
+    def _mine(self, node: Expr) -> bool:
+        return self.fusion.home.get(node) is self.kernel
+
+    def _depth(self, root: Expr) -> int:
+        todo = [root]
+        while todo:
+            node = todo[-1]
+            if node in self._depths:
+                todo.pop()
+                continue
+            if self._loaded(node) or node.primitive is p.constant:
+                self._depths[node] = 0
+                continue
+            missing = [o for o in node.operands if o not in self._depths]
+            if missing:
+                todo.extend(missing)
+                continue
+            depth = max((self._depths[o] for o in node.operands), default=0)
+            self._depths[node] = depth + (node.primitive.family == "reduction")
+        return self._depths[root]
+
+    def _loaded(self, node: Expr) -> bool:
+        """Whether a value is read from memory here, instead of being computed."""
+        if node.primitive is p.parameter:
+            return True
+        owner = self.fusion.buffer_of(node)
+        if owner.primitive is p.parameter:
+            return True
+        return owner in self.fusion.anchors and not self._mine(owner)
+
+    # Evaluation ------------------------------------------------------------------------------------------------
+
+    def build(self) -> Bound:
+        """The nest and what fills it in."""
+        kernel = self.kernel
+        self._find_limits()
+        for store in kernel.stores:
+            self._store(store.value, index_maps.identity(store.value.shape), store)
+        for anchor in sorted(kernel.anchors, key=lambda a: (self._depth(a), a.primitive.family != "reduction")):
+            start = self.fusion.start(anchor, kernel)
+            if anchor.primitive.family == "reduction":
+                self._reduce(anchor, start)
+            elif self.kept(anchor):
+                strides = index_maps.row_strides(anchor.shape)
+                self._store(anchor, start, Store(anchor, anchor, 0, strides))
+        return self._freeze()
+
+    def _find_limits(self) -> None:
+        """Sums over a part of the last axis run over that part alone, where all of the nest does."""
+        kernel = self.kernel
+        plain = self.lanes == "inner" and kernel.reduce is not None and kernel.block is None and not kernel.stores
+        if not plain or self.inner != [len(kernel.space) - 1]:
+            return
+        found = {
+            reduction_bounds.of(anchor.operands[0], self.inner[0]) if anchor.primitive is p.sum_ else None
+            for anchor in kernel.anchors
+        }
+        if len(found) == 1:
+            (self._limits,) = found
+        if self._limits is None or not self._knows(self._limits):
+            self._limits = None
+            return
+        slots = []
+        for number in (self._limits.start, self._limits.stop):
+            if number is None:
+                slots.append(-1)
+                continue
+            row = self._section("row", 0)
+            value = self._value(number, index_maps.identity(number.shape), "row", 0)
+            if number.type is not types.s64:
+                value = row.emit(Op("as_type", types.s64, (value,), number.type))
+            slot = self._slot(("limit", len(slots)), types.s64)
+            row.keeps.append((slot, value))
+            slots.append(slot)
+        self._limit_slots = tuple(slots)
+
+    def _knows(self, found: reduction_bounds.Limits) -> bool:
+        """Whether the nest has the numbers before its loops: a mask in memory says nothing of what it was made of."""
+        mask = found.mask
+        parts = mask.operands if mask.primitive is p.logical_and else (mask,)
+        between = [mask, *parts, *(part.operands[1] for part in parts)]
+        numbers = [number for number in (found.start, found.stop) if number is not None]
+        return not any(map(self._loaded, between)) and not any(map(self._depth, numbers))
+
+    def _section(self, level: str, depth: int) -> _Section:
+        table = self.rows if level == "row" else self.fulls
+        if depth not in table:
+            table[depth] = _Section(level)
+        return table[depth]
+
+    def along_lanes(self, map_: Map) -> bool:
+        """Whether a map may differ from one lane of a vector to the next."""
+        if self.lanes != "inner":
+            return self.outer[-1] in index_maps.axes_of(map_)
+        return bool(index_maps.axes_of(map_) & set(self.inner if self.kernel.reduce is None else self.inner[-1:]))
+
+    def _level(self, map_: Map) -> str:
+        return "full" if index_maps.axes_of(map_) & set(self.inner) else "row"
+
+    def _store(self, value: Expr, map_: Map, store: Store) -> None:
+        fixed, places = _settled(store)
+        wanted = [(value, map_), *((at.index, map_[: len(at.index.shape)]) for at in places)]
+        level = self._level(map_) if self.sizes else "row"
+        depth = max(self._depth(node) for node, _ in wanted)
+        number, *indices = [self._value(node, own, level, depth) for node, own in wanted]
+        offset, steps = index_maps.linear(map_, store.strides)
+        raw = self.raw(store.target, value.type, "write", fixed + offset, steps)
+        section = self._section(level, depth)
+        if places:
+            parts = [(at.index, n, at.most, at.stride) for at, n in zip(places, indices, strict=True)]
+            total = dynamic_indices.offset_of(self, section, parts)
+            apart = any(self.along_lanes(own) for _, own in wanted[1:])
+            section.scatters.append(Scatter(raw, number, total, store.combine, apart))
+            self.in_order |= store.in_order
+        else:
+            section.stores.append((raw, number))
+        self.nodes[value] = None
+
+    def _reduce(self, node: Expr, map_: Map) -> None:
+        operand = node.operands[0]
+        depth = max(map(self._depth, node.operands))
+        primitive = node.params["reduce"] if node.primitive is partial else node.primitive
+        section = self._section("full", depth)
+        result = node.type
+        if primitive is p.reduce:
+            args, extra = self._fold(node, map_, depth), ""
+        else:
+            args, extra = (self._value(operand, map_, "full", depth),), ""
+        if primitive in (p.argmax, p.argmin):
+            extra = node.params.get("tie_break") or node.params.get("tie")
+            narrow = self.kernel.space[self.kernel.reduce[0]] < 1 << 31
+            args = (*args, section.emit(Op("index", types.s32 if narrow else types.s64, (), self._flat_index())))
+        slot = self._slot(("reduction", node), result)
+        section.reduces.append(
+            Reduce(primitive.name, result if primitive is p.reduce else operand.type, args, slot, extra)
+        )
+        self.nodes[node] = None
+        if self.kept(node):
+            row = self._section("row", depth + 1)
+            value = row.emit(Op("slot", result, (), slot))
+            strides = index_maps.row_strides(self._result_shape(node))
+            own = self.fusion._own_map(_Shaped(self._result_shape(node)), self.kernel)
+            _, steps = index_maps.linear(own, strides)
+            row.stores.append((self.raw(node, result, "write", 0, steps), value))
+
+    def _fold(self, node: Expr, map_: Map, depth: int) -> tuple[int, int]:
+        """The instructions of a fold's next value and of its first one; its body runs on the element and on itself."""
+        operand, start, *captured = node.operands
+        body, section = node.params["body"], self._section("full", depth)
+        given = [self._value(operand, map_, "full", depth)]
+        given.append(section.emit(Op("carry", start.type, (), len(section.reduces))))
+        given += [self._value(value, (), "full", depth) for value in captured]
+        numbers = dict(zip(body.parameters, given, strict=True))
+        (output,) = body.outputs
+        for one in post_order([output]):
+            if one not in numbers:
+                numbers[one] = self._instruction(one, [numbers[o] for o in one.operands], section)
+        return numbers[output], self._value(start, (), "full", depth)
+
+    def _instruction(self, node: Expr, args: list[int], section: _Section) -> int:
+        """The instruction of an element-wise primitive or of a constant."""
+        if node.primitive is p.constant:
+            self.constants.append((node.params["value"], node.type))
+            return section.emit(Op("const", node.type, (), len(self.constants) - 1))
+        return section.emit(Op(node.primitive.name, node.type, tuple(args), extra_of(node)))
+
+    @staticmethod
+    def _result_shape(node: Expr) -> tuple[int, ...]:
+        return node.shape[1:] if node.primitive is partial else node.shape
+
+    def _flat_index(self) -> int:
+        """The running index that argmax reports: over the one axis that it reduces."""
+        axis = self.kernel.reduce[0]
+        return self.raw(None, types.s64, "index", 0, {axis: 1})
+
+    def _slot(self, key: Any, type_: Type) -> int:
+        if key not in self._slot_of:
+            self._slot_of[key] = len(self.slots)
+            self.slots.append(type_)
+        return self._slot_of[key]
+
+    def raw(self, owner: Expr | None, type_: Type, role: str, offset: int, steps: dict[int, int]) -> int:
+        """The number of a buffer, or of a running index, that moves so with the axes."""
+        steps = {axis: step for axis, step in steps.items() if step}
+        key = (id(owner), role, offset, tuple(sorted(steps.items())), type_)
+        if key not in self._raw_index:
+            self._raw_index[key] = len(self.raws)
+            self.raws.append(Raw(owner, type_, role, offset, steps))
+        return self._raw_index[key]
+
+    def _value(self, node: Expr, map_: Map, level: str, depth: int) -> int:
+        """The number of a value's instruction in the section of that level and depth; emits what is missing."""
+        memo = self._memo
+        root = (node, map_, level, depth)
+        todo, waiting = [root], {}
+        while todo:
+            key = todo[-1]
+            if key in memo:
+                todo.pop()
+                continue
+            needs = waiting.get(key)
+            if needs is None:
+                needs = waiting[key] = self._needs(key)
+                missing = [need for need in needs if need not in memo]
+                if missing:
+                    todo.extend(missing)
+                    continue
+            memo[key] = self._emit(key, [memo[need] for need in needs])
+            todo.pop()
+        return memo[root]
+
+    def _elsewhere(self, key: Any) -> tuple[str, int] | None:
+        """The row section in which a value is computed once, when the section at hand should read it from a slot."""
+        node, map_, level, depth = key
+        if node.primitive is p.constant or (node.primitive.family == "reduction" and self._mine(node)):
+            return None
+        own = self._depth(node)
+        if level == "full" and self._level(map_) == "row":
+            return ("row", own)
+        return ("row", own) if level == "row" and own < depth else None
+
+    def _is_inside(self, node: Expr) -> bool:
+        """Whether a choice is always for its first value, since the loop runs over no other places."""
+        return self._limits is not None and node.primitive is p.select and node.operands[0] is self._limits.mask
+
+    def _needs(self, key: Any) -> list[Any]:
+        node, map_, level, depth = key
+        elsewhere = self._elsewhere(key)
+        if elsewhere:
+            return [(node, map_, *elsewhere)]
+        if node.primitive is p.constant or node.primitive is p.iota:
+            return []
+        if self._loaded(node):
+            return []
+        if node.primitive.family == "reduction":
+            return []
+        if self._scratch(key) is not None:
+            return []
+        if index_maps.is_view(node):
+            return [(node.operands[0], index_maps.through(node, map_), level, depth)]
+        if self._is_inside(node):
+            return [(node.operands[1], map_, level, depth)]
+        if node.primitive is p.dynamic_slice:
+            return [(start, (), level, depth) for start in node.operands[1:]]
+        if node.primitive is p.gather:
+            return [(index, map_[: len(index.shape)], level, depth) for index in node.operands[1:]]
+        return [(operand, map_, level, depth) for operand in node.operands]
+
+    def _emit(self, key: Any, args: list[int]) -> int:
+        node, map_, level, depth = key
+        section = self._section(level, depth)
+        elsewhere = self._elsewhere(key)
+        if elsewhere:
+            slot = self._slot((node, map_), node.type)
+            keep = (slot, args[0])
+            row = self._section(*elsewhere)
+            if keep not in row.keeps:
+                row.keeps.append(keep)
+            return section.emit(Op("slot", node.type, (), slot))
+        if node.primitive is p.constant:
+            return self._instruction(node, args, section)
+        if self._loaded(node):
+            return section.emit(Op("load", node.type, (), self._load(node, map_)))
+        if node.primitive is p.iota:
+            raw = self.raw(None, types.s64, "index", *self._index_of(node, map_))
+            if node.type.kind in ("s", "u"):
+                return section.emit(Op("index", node.type, (), raw))
+            return section.emit(Op("as_type", node.type, (section.emit(Op("index", types.s64, (), raw)),), types.s64))
+        if node.primitive.family == "reduction":
+            return section.emit(Op("slot", node.type, (), self._slot_of["reduction", node]))
+        scratch = self._scratch(key)
+        if scratch is not None:
+            return section.emit(Op("scratch", node.type, (), scratch))
+        self.nodes[node] = None
+        if index_maps.is_view(node) or self._is_inside(node):
+            return args[0]
+        if node.primitive is p.dynamic_slice:
+            return dynamic_indices.sliced(self, node, map_, section, args)
+        if node.primitive is p.gather:
+            return dynamic_indices.gathered(self, node, map_, section, args)
+        number = self._instruction(node, args, section)
+        self._remember_cost(key, number, args)
+        return number
+
+    @staticmethod
+    def _index_of(iota: Expr, map_: Map) -> tuple[int, dict[int, int]]:
+        """Where an iota starts, and how it moves with each axis of the nest."""
+        axis = iota.params["axis"]
+        if axis is None:
+            return index_maps.linear(map_, index_maps.row_strides(iota.shape))
+        start, moves = map_[axis]
+        return start, dict(moves)
+
+    def _load(self, node: Expr, map_: Map) -> int:
+        offset, steps = index_maps.linear(map_, index_maps.row_strides(node.shape))
+        return self.raw(self.fusion.buffer_of(node), node.type, "read", offset, steps)
+
+    # Scratch rows ----------------------------------------------------------------------------------------------
+
+    def _remember_cost(self, key: Any, number: int, args: list[int]) -> None:
+        node, map_, level, depth = key
+        if level != "full":
+            return
+        costs = self._cost.setdefault(depth, {})
+        costs[number] = min(weight(node) + sum(costs.get(arg, 0) for arg in args), 10_000)
+        self._where.setdefault((node, map_), []).append(depth)
+
+    def _scratch(self, key: Any) -> int | None:
+        """The row that keeps a costly value of an earlier pass; None where it is computed here."""
+        node, map_, level, depth = key
+        earlier = self._where.get((node, map_))
+        if level != "full" or not earlier or earlier[0] >= depth or self.lanes != "inner" or len(self.inner) != 1:
+            return None
+        first = earlier[0]
+        number = self._memo[node, map_, level, first]
+        found = self._slot_of.get(("scratch", node, map_))
+        if found is None:
+            element = sum(types.compute_type(type_).size for type_ in (*self.scratches, node.type))
+            least = self.fusion.keeping.row
+            if self._cost[first].get(number, 0) < least or self.sizes[self.inner[0]] * element > SCRATCH_BYTES:
+                return None
+            found = self._slot_of["scratch", node, map_] = len(self.scratches)
+            self.scratches.append(node.type)
+            self.fulls[first].scratches.append((found, number))
+        return found
+
+    def _freeze(self) -> Bound:
+        sections = []
+        for depth in sorted({*self.rows, *self.fulls}):
+            sections += [table[depth].frozen() for table in (self.rows, self.fulls) if depth in table]
+        return Draft(
+            self.kernel,
+            self.lanes,
+            self.tile,
+            self.sizes,
+            self.outer,
+            self.inner,
+            self.raws,
+            sections,
+            self.slots,
+            self.scratches,
+            self.constants,
+            list(self.nodes),
+            self.in_order,
+            self._limit_slots,
+        ).bound()
+
+
+def _settled(store: Store) -> tuple[int, tuple[At, ...]]:
+    """Where a store begins as far as that is known, and the parts of its address that are computed."""
+    if store.combine != "put" or not all(_is_number(at.index) for at in store.places):
+        return store.offset, store.places
+    return store.offset + sum(min(max(at.index.params["value"], 0), at.most) * at.stride for at in store.places), ()
+
+
+def _is_number(index: Expr) -> bool:
+    return index.primitive is p.constant and not index.shape
+
+
+@dataclass(frozen=True)
+class _Shaped:
+    shape: tuple[int, ...]
+
+
+def extra_of(node: Expr) -> Any:
+    """What decides the code of an element-wise primitive besides the types of its results."""
+    if node.primitive in BY_OPERAND:
+        return node.operands[0].type
+    return node.params.get(_DECISIVE.get(node.primitive))
+
+
+_DECISIVE = {p.threefry2x32: "word", p.njit: "function", p.multiply: "rounded"}
+#: Primitives whose code depends on the type of what they are given.
+BY_OPERAND = frozenset(
+    (p.as_type, p.bitcast, p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal)
+    + (p.logical_and, p.logical_or, p.logical_xor, p.logical_not, p.is_nan, p.is_infinity, p.select, p.absolute)
+    + (p.real, p.imag, p.phase)
+)

@@ -1,0 +1,245 @@
+"""The canonical form of a nest: axes that are walked as one are merged, and sizes, strides and constants set apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import shapes, types
+from nxkernel.compilers.analysis.operation_costs import cost
+from nxkernel.compilers.schedule import loop_nest
+from nxkernel.compilers.schedule.hoisting import hoisted
+from nxkernel.compilers.schedule.kernel_groups import Kernel
+from nxkernel.compilers.schedule.loop_nest import Access, Nest, Section
+from nxkernel.graph.expr import Expr
+from nxkernel.types import Type
+
+
+@dataclass
+class Bound:
+    """A nest with what one graph fills in.
+
+    Parameters
+    ----------
+    nest : Nest
+    buffers : list of (Expr, int)
+        For each memory buffer of the nest: whose memory, and the offset in bytes.
+    words : list
+        The table after the pointers: ints, and ``(number, Type)`` for constants.
+    count : int
+        Length of the parallel range.
+    work : int
+        About how many simple instructions one step of it takes.
+    nodes : list of Expr
+        What it computes.
+    elements : int
+        Elements of the full space.
+    in_order : bool
+        Whether steps must follow each other.
+    """
+
+    nest: Nest
+    buffers: list[tuple[Expr, int]]
+    words: list[Any]
+    count: int
+    work: int
+    nodes: list[Expr]
+    elements: int
+    in_order: bool = False
+
+
+@dataclass
+class Raw:
+    """A buffer or index before axes are merged."""
+
+    owner: Expr | None
+    type: Type
+    role: str
+    offset: int
+    steps: dict[int, int]
+
+
+@dataclass
+class Draft:
+    """A nest over the axes of its kernel's space, before any are merged.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    lanes, tile
+        How vectors run; see :class:`~nxkernel.compilers.schedule.axis_roles.Walk`.
+    sizes : dict
+        Of each axis.
+    outer, inner : list of int
+        The axes.
+    raws : list of Raw
+    sections : list of Section
+    slots, scratches : list of Type
+    constants : list of (number, Type)
+    nodes : list of Expr
+    in_order : bool
+        Whether steps must follow each other.
+    limits : tuple of int
+        The slots of the limits of the last inner axis.
+    """
+
+    kernel: Kernel
+    lanes: str
+    tile: tuple[int, ...]
+    sizes: dict[int, int]
+    outer: list[int]
+    inner: list[int]
+    raws: list[Raw]
+    sections: list[Section]
+    slots: list[Type]
+    scratches: list[Type]
+    constants: list[tuple[Any, Type]]
+    nodes: list[Expr]
+    in_order: bool
+    limits: tuple[int, ...]
+
+    def bound(self) -> Bound:
+        """The nest in canonical form, with what fills it in."""
+        kernel = self.kernel
+        self._merge_axes()
+        if self.lanes == "inner":
+            self.sections, self.slots, self.limits = hoisted(self.sections, self.slots, self.limits)
+        block = kernel.block
+        split = self.inner.index(block[0]) if block else -1
+        reducing = kernel.reduce is not None
+        tiled = not reducing and bool(self.inner)
+        flat = tiled and len(self.inner) == 2
+        axes = [*self.outer, *self.inner]
+        lane = axes[-1] if self.lanes == "inner" and self.inner else self.outer[-1] if self.outer else None
+        accesses = tuple(
+            Access(
+                raw.type,
+                raw.role,
+                self._strides(raw, axes, lane, flat),
+                like,
+            )
+            for raw, like in zip(self.raws, self._alike(), strict=True)
+        )
+        nest = Nest(
+            self.lanes,
+            self.tile,
+            len(self.outer),
+            len(self.inner),
+            tiled,
+            flat,
+            split,
+            self.limits,
+            tuple(self.sections),
+            accesses,
+            tuple(self.slots),
+            tuple(self.scratches),
+            tuple(type_ for _, type_ in self.constants),
+        )
+        return self._bind(nest, axes)
+
+    def _strides(self, raw: Raw, axes: list[int], lane: int | None, flat: bool) -> str:
+        steps = [raw.steps.get(axis, 0) for axis in axes]
+        if not flat:
+            pairs = zip(steps, axes, strict=True)
+            return "".join(
+                "2" if _doubled(raw, step, axis == lane) else _stride(step, axis == lane) for step, axis in pairs
+            )
+        outer = "".join(_stride(step, False) for step in steps[:-2])
+        if steps[-1] == 1 and steps[-2] == self.sizes[axes[-1]]:
+            return outer + "m1"
+        return outer + _stride(steps[-2], False) + ("1" if steps[-1] == 1 else _stride(steps[-1], False))
+
+    def _alike(self) -> list[int]:
+        """For each buffer the first one in the same memory that moves as it does; -1 where that is itself."""
+        first: dict[Any, int] = {}
+        found = []
+        for number, raw in enumerate(self.raws):
+            moves = (id(raw.owner), raw.type, raw.role, tuple(sorted(raw.steps.items())))
+            other = first.setdefault(moves if raw.owner is not None else number, number)
+            found.append(-1 if other == number else other)
+        return found
+
+    def _bind(self, nest: Nest, axes: list[int]) -> Bound:
+        sizes = [self.sizes[a] for a in axes]
+        block = self.kernel.block
+        tiles = (
+            shapes.ceil_div(shapes.size(sizes[-2:] if nest.flat else sizes[-1:]), loop_nest.TILE) if nest.tiled else 1
+        )
+        given = {"tiles": tiles, "failure": 0}
+        if block:
+            given |= {"block": block[1], "blocks": block[2], "step": shapes.size(sizes[: nest.outer])}
+        words: list[Any] = []
+        for kind, number, axis in nest.words():
+            if kind == "size":
+                words.append(sizes[axis])
+            elif kind == "stride":
+                words.append(self.raws[number].steps[axes[axis]])
+            elif kind == "start":
+                words.append(self.raws[number].offset)
+            elif kind == "constant":
+                words.append(_part(*self.constants[number], axis))
+            else:
+                words.append(given[kind])
+        outer = sizes[: nest.outer]
+        if nest.lanes == "outer":
+            outer = [*outer[:-1], shapes.ceil_div(outer[-1], loop_nest.COLUMNS)]
+        elif nest.tile:
+            rows, vectors, lanes = nest.tile
+            if rows > 1:
+                outer[-2] = shapes.ceil_div(outer[-2], rows)
+            outer[-1] = shapes.ceil_div(outer[-1], vectors * lanes)
+        count = shapes.size(outer) * tiles * (block[2] if block else 1)
+        buffers = [
+            (self.raws[number].owner, self.raws[number].offset * self.raws[number].type.size) for number in nest.memory
+        ]
+        elements = shapes.size(sizes)
+        full = [section for section in nest.sections if section.level == "full"]
+        body = sum(cost(op.name) for section in full for op in section.code) or 1
+        work = max(elements, 1) * body // max(count, 1)
+        return Bound(nest, buffers, words, count, work, self.nodes, elements, self.in_order)
+
+    def _merge_axes(self) -> None:
+        """Merge neighbouring axes that every buffer walks as if they were one."""
+        self._merge(self.outer, None)
+        self._merge(self.inner, self.kernel.block[0] if self.kernel.block else None)
+        if self.kernel.reduce is None and self.inner:
+            while self.outer and self._mergeable(self.outer[-1], self.inner[0]):
+                self._fuse(self.outer.pop(), self.inner[0])
+
+    def _merge(self, axes: list[int], fixed: int | None) -> None:
+        place = len(axes) - 2
+        while place >= 0:
+            first, second = axes[place], axes[place + 1]
+            if fixed not in (first, second) and self._mergeable(first, second):
+                axes.pop(place)
+                self._fuse(first, second)
+            place -= 1
+
+    def _mergeable(self, first: int, second: int) -> bool:
+        size = self.sizes[second]
+        return all(raw.steps.get(first, 0) == raw.steps.get(second, 0) * size for raw in self.raws)
+
+    def _fuse(self, first: int, second: int) -> None:
+        self.sizes[second] *= self.sizes[first]
+        for raw in self.raws:
+            raw.steps.pop(first, None)
+
+
+def _part(number: complex, type_: Type, which: int) -> tuple[complex, Type]:
+    """A constant as it is, and of a complex one the real or the imaginary part."""
+    if not type_.is_complex:
+        return number, type_
+    number = complex(number)
+    return (number.imag if which else number.real), types.to_real(type_)
+
+
+def _doubled(raw: Raw, step: int, lane: bool) -> bool:
+    """Whether vectors read every second element, which two loads and a shuffle do better than a gather."""
+    return lane and step == 2 and raw.role == "read"
+
+
+def _stride(step: int, lane: bool) -> str:
+    """How `Access` spells a step; only along the lanes are single steps worth code of their own."""
+    if step == 0:
+        return "0"
+    return {1: "1", -1: "-"}.get(step, "s") if lane else "s"

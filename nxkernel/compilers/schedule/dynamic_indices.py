@@ -1,0 +1,75 @@
+"""Reads at places that are known only when the program runs: dynamic slices and gathers, every index clamped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.compilers.analysis import index_maps
+from nxkernel.compilers.analysis.index_maps import Map
+from nxkernel.compilers.schedule.loop_nest import Op
+from nxkernel.graph.expr import Expr
+from nxkernel.types import Type
+
+if TYPE_CHECKING:
+    from nxkernel.compilers.schedule.build_nest import Builder
+
+#: Primitives that read so.
+READS = frozenset([p.dynamic_slice, p.gather])
+
+
+def walked(node: Expr, map_: Map) -> tuple[int, dict[int, int]]:
+    """Offset and stride of each nest axis, in elements, of such a read, apart from what is computed."""
+    strides = index_maps.row_strides(node.operands[0].shape)
+    if node.primitive is p.gather:
+        rest = [stride for axis, stride in enumerate(strides) if axis not in node.params["axes"]]
+        return index_maps.linear(map_[len(node.operands[1].shape) :], rest)
+    steps = [stride * step for stride, step in zip(strides, node.params["strides"], strict=True)]
+    return index_maps.linear(map_, steps)
+
+
+def sliced(builder: Builder, node: Expr, map_: Map, section: Any, starts: list[int]) -> int:
+    """A load whose offset is computed: each start is clamped so that the slice fits."""
+    operand = node.operands[0]
+    strides = index_maps.row_strides(operand.shape)
+    most = [n - length for n, length in zip(operand.shape, node.params["lengths"], strict=True)]
+    total = offset_of(builder, section, list(zip(node.operands[1:], starts, most, strides, strict=True)))
+    offset, steps = walked(node, map_)
+    raw = builder.raw(builder.fusion.buffer_of(operand), node.type, "read", offset, steps)
+    return section.emit(Op("load", node.type, () if total is None else (total,), raw))
+
+
+def gathered(builder: Builder, node: Expr, map_: Map, section: Any, indices: list[int]) -> int:
+    """A load at computed indices of some axes; one load for all lanes where they agree on them."""
+    operand, axes = node.operands[0], node.params["axes"]
+    strides = index_maps.row_strides(operand.shape)
+    places = [(index, number) for index, number in zip(node.operands[1:], indices, strict=True)]
+    parts = [(*place, operand.shape[axis] - 1, strides[axis]) for place, axis in zip(places, axes, strict=True)]
+    total = offset_of(builder, section, parts)
+    offset, steps = walked(node, map_)
+    raw = builder.raw(builder.fusion.buffer_of(operand), node.type, "read", offset, steps)
+    apart = builder.along_lanes(map_[: len(node.operands[1].shape)])
+    return section.emit(Op("gather" if apart else "load", node.type, (total,), raw))
+
+
+def offset_of(builder: Builder, section: Any, parts: list[tuple[Expr, int, int, int]]) -> int | None:
+    """The sum of clamped indices, each times a stride: (index, its instruction, the most it may be, the stride)."""
+    total = None
+    for index, number, most, stride in parts:
+        if index.type is types.u64:
+            number = _with(builder, section, "min", number, most, types.u64)
+        if index.type is not types.s64:
+            number = section.emit(Op("as_type", types.s64, (number,), index.type))
+        number = _with(builder, section, "max", number, 0)
+        number = _with(builder, section, "min", number, most)
+        if stride != 1:
+            number = _with(builder, section, "multiply", number, stride)
+        total = number if total is None else section.emit(Op("add", types.s64, (total, number)))
+    return total
+
+
+def _with(builder: Builder, section: Any, name: str, number: int, value: int, type_: Type = types.s64) -> int:
+    builder.constants.append((value, type_))
+    other = section.emit(Op("const", type_, (), len(builder.constants) - 1))
+    return section.emit(Op(name, type_, (number, other)))

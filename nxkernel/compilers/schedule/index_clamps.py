@@ -1,0 +1,136 @@
+"""What the ranges of whole numbers say of the constants of a nest: which clamps never cut, and which are strides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nxkernel import types
+from nxkernel.compilers.analysis import integer_ranges
+from nxkernel.compilers.analysis.integer_ranges import Interval
+from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.loop_nest import Op, Section
+from nxkernel.graph.expr import Expr
+
+_LEAST, _MOST = types.limits(types.s64)
+
+
+@dataclass
+class Facts:
+    """What is known of the words of a nest's table.
+
+    Parameters
+    ----------
+    numbers : dict of int to int
+        For constants that are part of clamps, what may as well be in their place: 0, which is the same for all arrays,
+        or the end of the type, where the clamp never cuts.
+    strides : dict of int to Expr
+        For constants that an index is multiplied by, the array that it is an index of.
+    fits : bool
+        Whether the limits of the last axis are never beyond its end.
+    """
+
+    numbers: dict[int, int] = field(default_factory=dict)
+    strides: dict[int, Expr] = field(default_factory=dict)
+    fits: bool = False
+
+
+def facts(bound: Bound, known: Mapping[Expr, Interval]) -> Facts:
+    """What is known of a nest's words.
+
+    Parameters
+    ----------
+    bound : Bound
+    known : mapping
+        The intervals of single integers.
+    """
+    return _Reader(bound, known).read()
+
+
+class _Reader:
+    def __init__(self, bound: Bound, known: Mapping[Expr, Interval]) -> None:
+        self.bound, self.nest, self.known = bound, bound.nest, known
+        words = list(zip(bound.words, self.nest.words(), strict=True))
+        self.constants = {number: word for word, (kind, number, _) in words if kind == "constant"}
+        self.size = next((word for word, (kind, _, axis) in words if kind == "size" and axis == self.nest.outer), 0)
+        self.owners = dict(zip(self.nest.memory, bound.buffers, strict=True))
+        self.slots: dict[int, Interval] = {}
+        self.kept: dict[int, tuple[Section, int]] = {}
+        used = Counter(section.code[arg].extra for section in self.nest.sections for arg in _constants(section))
+        self.alone = {number for number, uses in used.items() if uses == 1}
+        self.found = Facts()
+
+    def read(self) -> Facts:
+        """Read all sections."""
+        for section in self.nest.sections:
+            intervals = self._intervals(section)
+            for slot, number in section.keeps:
+                self.kept[slot] = section, number
+                if number in intervals:
+                    self.slots[slot] = intervals[number]
+            for op in section.code:
+                if op.name in ("load", "gather") and op.args:
+                    self._strides(section, op.args[0], op.extra)
+            for scatter in section.scatters:
+                self._strides(section, scatter.offset, scatter.buffer)
+        if self.nest.limits and self.nest.inner == 1 and not self.nest.scratches:
+            self.found.fits = self.slots.get(self.nest.limits[1], (0, _MOST))[1] <= self.size
+        return self.found
+
+    def _intervals(self, section: Section) -> dict[int, Interval]:
+        found: dict[int, Interval] = {}
+        for number, op in enumerate(section.code):
+            interval = self._interval(op, found)
+            low, high = types.limits(op.type) if op.type.is_integer else (1, 0)
+            if interval is not None and low <= interval[0] and interval[1] <= high:
+                found[number] = interval
+            if op.name in ("max", "min") and op.type is types.s64:
+                self._clamp(section, op, found.get(op.args[0]))
+        return found
+
+    def _interval(self, op: Op, found: Mapping[int, Interval]) -> Interval | None:
+        if op.name == "const" and op.type.is_integer:
+            value = int(self.constants[op.extra][0])
+            return value, value
+        if op.name == "slot":
+            return self.slots.get(op.extra)
+        if op.name == "load" and not op.args:
+            owner, offset = self.owners[op.extra]
+            return self.known.get(owner) if offset == 0 and owner.type is op.type else None
+        rule = integer_ranges.rule(op.name)
+        if rule is None or any(arg not in found for arg in op.args):
+            return None
+        return rule(*(found[arg] for arg in op.args))
+
+    def _clamp(self, section: Section, op: Op, interval: Interval | None) -> None:
+        bound = section.code[op.args[1]]
+        if bound.name != "const" or bound.extra not in self.alone:
+            return
+        limit, low_high = int(self.constants[bound.extra][0]), interval or (_LEAST, _MOST)
+        if op.name == "max" and low_high[0] >= limit:
+            self.found.numbers[bound.extra] = _LEAST
+        elif op.name == "min" and low_high[1] <= limit:
+            self.found.numbers[bound.extra] = _MOST
+        elif limit == 0:
+            self.found.numbers[bound.extra] = 0
+
+    def _strides(self, section: Section, number: int, buffer: int) -> None:
+        """Find what indices are multiplied by in the offset of a buffer."""
+        op = section.code[number]
+        if op.name == "slot" and op.extra in self.kept:
+            self._strides(*self.kept[op.extra], buffer)
+        elif op.name == "add":
+            for arg in op.args:
+                self._strides(section, arg, buffer)
+        elif op.name == "multiply" and section.code[op.args[1]].name == "const":
+            self.found.strides[section.code[op.args[1]].extra] = self.owners[buffer][0]
+
+
+def _constants(section: Section) -> list[int]:
+    """The arguments of a section's instructions that are constants, one for each use."""
+    args = [arg for op in section.code for arg in op.args]
+    args += [arg for reduce in section.reduces for arg in reduce.args]
+    args += [number for _, number in (*section.stores, *section.keeps, *section.scratches)]
+    args += [number for scatter in section.scatters for number in (scatter.value, scatter.offset)]
+    return [arg for arg in args if section.code[arg].name == "const"]

@@ -1,0 +1,81 @@
+"""Kernels while they are put together: what each computes, over which axes, and which must have run before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from nxkernel.compilers.rewrite.loop_nest_rewrites import partial
+from nxkernel.compilers.schedule.piecewise_buffers import Store
+from nxkernel.graph.expr import Expr
+
+
+@dataclass(eq=False)
+class Kernel:
+    """A loop nest in the making.
+
+    Parameters
+    ----------
+    space : tuple of int
+        The full space that it runs over.
+    reduce : tuple of int or None
+        The axes of that space that its reductions remove; None while it has none.
+    block : tuple or None
+        ``(axis, size, count)`` when its reductions run in blocks of one axis.
+    anchors : list of Expr
+        What it computes, operands first.
+    needs : set of Kernel
+        Those that must have run before.
+    reads : set of Expr
+        The values, as long as half of its space or longer, whose memory it goes over.
+    number : int
+        Its place among all of a program.
+    """
+
+    space: tuple[int, ...]
+    reduce: tuple[int, ...] | None = None
+    block: tuple[int, int, int] | None = None
+    anchors: list[Expr] = field(default_factory=list)
+    needs: set[Kernel] = field(default_factory=set)
+    stores: list[Store] = field(default_factory=list)
+    reads: set[Expr] = field(default_factory=set)
+    number: int = 0
+    #: The numbers of all that it waits for, directly or not, as bits: asked for each pair that might become one.
+    _before: int = 0
+    _after: list[Kernel] = field(default_factory=list)
+
+    @property
+    def outer(self) -> tuple[int, ...]:
+        """The axes of the space that are not reduced."""
+        return tuple(a for a in range(len(self.space)) if a not in (self.reduce or ()))
+
+    def wait_for(self, others: Iterable[Kernel]) -> None:
+        """Have others run before this one, and so before all that wait for it."""
+        more = 0
+        for other in others:
+            if other not in self.needs:
+                self.needs.add(other)
+                other._after.append(self)
+                more |= other._before | 1 << other.number
+        todo = [self]
+        while todo:
+            kernel = todo.pop()
+            if more & ~kernel._before:
+                kernel._before |= more
+                todo += kernel._after
+
+    def is_awaited_by(self, others: Iterable[Kernel]) -> bool:
+        """Whether any of the kernels is this one, or waits for it, directly or not."""
+        return any(other is self or other._before >> self.number & 1 for other in others)
+
+
+def space_of(anchor: Expr) -> tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, int, int] | None]:
+    """The full space of an anchor, its reduced axes and its blocks."""
+    if anchor.primitive.family != "reduction":
+        return anchor.shape, None, None
+    operand, params = anchor.operands[0], anchor.params
+    if anchor.primitive is partial:
+        axis = params["axes"][0]
+        return operand.shape, tuple(sorted(params["axes"])), (axis, params["block"], params["blocks"])
+    axes = params["axes"] if "axes" in params else (params["axis"],)
+    return operand.shape, tuple(sorted(axes)), None

@@ -1,0 +1,163 @@
+"""Buffers that are written in pieces: concatenations, paddings, and updates at places known when the program runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.compilers.analysis import index_maps
+from nxkernel.graph.expr import Expr
+
+#: Primitives whose result is written so.
+PIECES = frozenset([p.concatenate, p.pad, p.put_slice, p.put_strided, p.scatter])
+
+
+#: Elements of a row from which writing its ends alone takes less than writing all of it.
+LONG = 128
+
+
+@dataclass(frozen=True)
+class At:
+    """A computed part of an address.
+
+    Parameters
+    ----------
+    index : Expr
+        Over the first axes of what is stored; clamped.
+    most : int
+        The greatest index that is used.
+    stride : int
+        Elements from one index to the next.
+    """
+
+    index: Expr
+    most: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class Store:
+    """A value that a kernel writes into the buffer of `target`.
+
+    Parameters
+    ----------
+    value, target : Expr
+    offset : int
+        Elements from the start of the buffer.
+    strides : tuple of int
+        Elements from one element to the next along each axis of the value.
+    places : tuple of At
+        How much further, by computed indices.
+    combine : str
+        ``"put"``, or ``"add"`` to what is there.
+    in_order : bool
+        Whether two elements may go to one place, so that their order matters.
+    """
+
+    value: Expr
+    target: Expr
+    offset: int
+    strides: tuple[int, ...]
+    places: tuple[At, ...] = ()
+    combine: str = "put"
+    in_order: bool = False
+
+
+def stores(node: Expr, in_place: bool = False) -> list[Store]:
+    """The pieces of a buffer, in the order in which they are written.
+
+    Parameters
+    ----------
+    node : Expr
+    in_place : bool
+        Whether an update is written into the memory of what it updates, so that the rest of it is there already.
+    """
+    return _stores(node)[in_place:]
+
+
+def target(node: Expr) -> Expr | None:
+    """What an update updates."""
+    return node.operands[0] if node.primitive in (p.put_slice, p.put_strided, p.scatter) else None
+
+
+def _stores(node: Expr) -> list[Store]:
+    strides = index_maps.row_strides(node.shape)
+    if node.primitive is p.concatenate:
+        return _concatenated(node, strides)
+    if node.primitive is p.pad:
+        return _padded(node, strides)
+    base, value, *indices = node.operands
+    if node.primitive in (p.put_slice, p.put_strided):
+        apart = node.params.get("strides", (1,) * value.rank)
+        room = [n - length for n, length in zip(base.shape, shapes.spans(value.shape, apart), strict=True)]
+        places = tuple(At(*place) for place in zip(indices, room, strides, strict=True))
+        steps = tuple(stride * step for stride, step in zip(strides, apart, strict=True))
+        return [Store(base, node, 0, strides), Store(value, node, 0, steps, places)]
+    axes = node.params["axes"]
+    places = tuple(At(index, node.shape[axis] - 1, strides[axis]) for index, axis in zip(indices, axes, strict=True))
+    rest = tuple(stride for axis, stride in enumerate(strides) if axis not in axes)
+    steps = (0,) * len(indices[0].shape) + rest
+    return [
+        Store(base, node, 0, strides),
+        Store(value, node, 0, steps, places, node.params["combine"], bool(indices[0].shape)),
+    ]
+
+
+def _concatenated(node: Expr, strides: tuple[int, ...]) -> list[Store]:
+    offset, axis, found = 0, node.params["axis"], []
+    for operand in node.operands:
+        found.append(Store(operand, node, offset * strides[axis], strides))
+        offset += operand.shape[axis]
+    return found
+
+
+def _padded(node: Expr, strides: tuple[int, ...]) -> list[Store]:
+    """The padding, and the elements of the operand that are kept: beside it, or where that costs more, over it."""
+    operand = node.operands[0]
+    starts, lengths, offset, steps = [], [], 0, []
+    for n, (low, high, inner), stride in zip(operand.shape, node.params["config"], strides, strict=True):
+        gap = inner + 1
+        first = shapes.ceil_div(-low, gap) if low < 0 else 0
+        last = n - 1 - (shapes.ceil_div(-high, gap) if high < 0 else 0)
+        starts.append(first)
+        lengths.append(max(last - first + 1, 0))
+        offset += (low + first * gap) * stride
+        steps.append(gap * stride)
+    if tuple(lengths) != operand.shape:
+        params = {"starts": tuple(starts), "lengths": tuple(lengths), "strides": (1,) * len(lengths)}
+        operand = Expr(p.slice_, (operand,), params, operand.spec._replace(shape=tuple(lengths)), node.source)
+    inner = Store(operand, node, offset, tuple(steps))
+    margins = _margins(node, operand.shape)
+    if margins is None:
+        margins = [((0,) * node.rank, node.shape)]
+    return [*(_filled(node, *margin) for margin in margins), inner]
+
+
+def _margins(node: Expr, inner: tuple[int, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]] | None:
+    """Where padding lies around what is kept, by first elements and shapes; None where all is better filled at once.
+
+    That is where little is kept, and where rows are so short that their ends take as long as all of them. Where
+    nothing is kept there is nothing that padding could lie around.
+    """
+    config, shape = node.params["config"], node.shape
+    spread = any(gap for _, _, gap in config)
+    ends = config and any(side > 0 for side in config[-1][:2])
+    if spread or 2 * shapes.size(inner) <= shapes.size(shape) or (ends and shape[-1] < LONG):
+        return None
+    found = []
+    lows = [max(low, 0) for low, _, _ in config]
+    for axis, (low, n) in enumerate(zip(lows, inner, strict=True)):
+        for first, count in ((0, low), (low + n, shape[axis] - low - n)):
+            if count:
+                starts = (*lows[:axis], first, *(0 for _ in shape[axis + 1 :]))
+                found.append((starts, (*inner[:axis], count, *shape[axis + 1 :])))
+    return found
+
+
+def _filled(node: Expr, starts: tuple[int, ...], shape: tuple[int, ...]) -> Store:
+    """The number that pads, over a part of a buffer."""
+    value, strides = node.operands[1], index_maps.row_strides(node.shape)
+    spec = node.spec._replace(shape=shape)
+    filled = Expr(p.broadcast, (value,), {"shape": shape, "axes": (), "names": node.names}, spec, node.source)
+    return Store(filled, node, sum(a * b for a, b in zip(starts, strides, strict=True)), strides)

@@ -1,0 +1,77 @@
+"""Sums over a part of an axis: where what is summed is zero outside of a range, the loop runs over the range alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nxkernel import primitives as p
+from nxkernel.compilers.analysis import scalars
+from nxkernel.graph.expr import Expr
+
+
+class Limits(NamedTuple):
+    """The range of an axis outside of which a value is zero.
+
+    Parameters
+    ----------
+    mask : Expr
+        What says so: a comparison of the places along the axis.
+    start, stop : Expr or None
+        Single integers; None for the beginning of the axis.
+    """
+
+    mask: Expr
+    start: Expr | None
+    stop: Expr
+
+
+def of(value: Expr, axis: int) -> Limits | None:
+    """The limits of a value along an axis; None where there are none, or they are not plain to see."""
+    mask = _zero_outside(value)
+    if mask is None:
+        return None
+    parts = mask.operands if mask.primitive is p.logical_and else (mask,)
+    start = stop = None
+    for part in parts:
+        found = _compared(part, axis)
+        if found is None:
+            return None
+        low, high = found
+        if (low is not None and start is not None) or (high is not None and stop is not None):
+            return None
+        start, stop = low if start is None else start, high if stop is None else stop
+    return None if stop is None else Limits(mask, start, stop)
+
+
+def _zero_outside(value: Expr) -> Expr | None:
+    """The mask outside of which a value is zero, whatever is there besides."""
+    if value.primitive is p.select:
+        mask, _, otherwise = value.operands
+        return mask if otherwise.primitive is p.constant and otherwise.params["value"] == 0 else None
+    if value.primitive is p.multiply:
+        # Of both factors: zero times infinity is no number.
+        left, right = map(_zero_outside, value.operands)
+        return left if left is right else None
+    if value.primitive in (p.as_type, p.negate, p.conjugate):
+        return _zero_outside(value.operands[0])
+    return None
+
+
+def _compared(part: Expr, axis: int) -> tuple[Expr | None, Expr | None] | None:
+    """The lower or the upper limit that a comparison of places along an axis sets."""
+    if part.primitive not in (p.less, p.greater_equal):
+        return None
+    place, bound = part.operands
+    if place.primitive is not p.iota or place.params["axis"] != axis:
+        return None
+    number = _single(bound)
+    if number is None:
+        return None
+    return (None, number) if part.primitive is p.less else (number, None)
+
+
+def _single(value: Expr) -> Expr | None:
+    """The single integer that is spread over all places."""
+    if value.primitive is p.broadcast and scalars.is_single(value.operands[0]):
+        return value.operands[0]
+    return None

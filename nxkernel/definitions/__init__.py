@@ -1,0 +1,82 @@
+"""Numerical definitions: what people write, and what happens when it is called."""
+
+from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
+from nxkernel.definitions.autodiff.grad import grad, value_and_grad
+from nxkernel.definitions.autodiff.jvp_vjp import hessian, jacobian, jvp, vjp
+from nxkernel.definitions.autodiff.vmap import vmap
+from nxkernel.definitions.calls.compilation_guards import assert_compiles, no_compile
+from nxkernel.definitions.calls.decorators import (
+    compile,
+    debug_expr,
+    debug_expr_apply,
+    defn,
+    deftransform,
+    jit,
+    jit_apply,
+    print_expr,
+)
+from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.calls.nan_checks import debug_nans
+from nxkernel.definitions.devices.transfer import (
+    backend_copy,
+    backend_deallocate,
+    backend_memory,
+    backend_names,
+    backend_transfer,
+)
+from nxkernel.definitions.flow.control.control_functions import cond, fori, scan, unroll, while_
+from nxkernel.definitions.keys.default_options import default_options, global_default_options
+from nxkernel.definitions.keys.options import keyword
+from nxkernel.definitions.keys.tree_functions import leaves, map_leaves
+from nxkernel.definitions.observe.events import Event, events
+from nxkernel.definitions.streams.stream import Stream, stream
+from nxkernel.definitions.tracing.hooks import hook, print_value
+from nxkernel.messages import call_errors
+
+__all__ = [
+    "Definition",
+    "Event",
+    "Stream",
+    "assert_compiles",
+    "backend_copy",
+    "backend_deallocate",
+    "backend_memory",
+    "backend_names",
+    "backend_transfer",
+    "checkpoint",
+    "compile",
+    "cond",
+    "custom_grad",
+    "debug_expr",
+    "debug_expr_apply",
+    "debug_nans",
+    "default_options",
+    "defn",
+    "deftransform",
+    "events",
+    "fori",
+    "global_default_options",
+    "grad",
+    "hessian",
+    "hook",
+    "jacobian",
+    "jit",
+    "jit_apply",
+    "jvp",
+    "keyword",
+    "leaves",
+    "map_leaves",
+    "no_compile",
+    "print_expr",
+    "print_value",
+    "scan",
+    "stop_grad",
+    "stream",
+    "unroll",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+    "while_",
+]
+
+call_errors.explain(globals(), ["defn", "jit"], "nx")

@@ -1,0 +1,1 @@
+"""Gradients, linear derivatives and vmap: definitions that are made of a person's function."""

@@ -1,0 +1,275 @@
+"""Gradients that people say themselves: none, those of a function of theirs, or those of a second run."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel.definitions.autodiff import differentiated_variables
+from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.keys import callables, containers
+from nxkernel.definitions.tracing import subgraphs
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.traverse import replayed
+from nxkernel.messages.grammar import counted
+from nxkernel.numpy.arrays.array import Value
+from nxkernel.operand import Operand, entry_spec
+from nxkernel.ops.machinery.dispatch import apply, convert, is_number, lasting, operand, spread
+from nxkernel.primitives import Spec
+from nxkernel.shapes import describe, size, unnamed
+from nxkernel.transforms.adjoints.table import plain, tangent_spec
+from nxkernel.transforms.adjoints.walk import pullback
+
+
+def stop_grad(tensor: Any) -> Any:
+    """A value through which no gradient flows.
+
+    Parameters
+    ----------
+    tensor : tensor or container of tensors
+
+    Returns
+    -------
+    tensor or container of tensors
+        The same numbers.
+
+    Examples
+    --------
+    >>> float(nx.grad(lambda x: x * nx.stop_grad(x))(3.0))
+    3.0
+    """
+    leaves, structure = _leaves(tensor, differentiated_variables.no_tensor("stop_grad"))
+    if tracing.current() is None:
+        return containers.rebuild(structure, iter([_as_tensor(leaf) for leaf in leaves]))
+    return containers.rebuild(structure, iter([_as(leaf, apply(p.stop_grad, operand(leaf))) for leaf in leaves]))
+
+
+def custom_grad(expr: Any, inputs: Sequence[Any], fun: Callable[[Any], Sequence[Any]]) -> Any:
+    """A value with a gradient of your own.
+
+    Parameters
+    ----------
+    expr : tensor or container of tensors
+        The value, computed as any.
+    inputs : sequence of tensors or containers
+        What its gradient goes to; through `expr` nothing goes to anything else.
+    fun : callable
+        Takes the cotangent of `expr`, which is what the loss gains for each unit of it, built like it; gives a list of
+        what each input gains, of its shape.
+
+    Returns
+    -------
+    tensor or container of tensors
+        `expr`.
+
+    Raises
+    ------
+    NxTypeError
+        Where `fun` gives something else than a gain of the right shape for each input.
+
+    Examples
+    --------
+    >>> @nx.defn
+    ... def clipped(x):
+    ...     return nx.custom_grad(x**3, [x], lambda g: [nx.clip(g * 3 * x**2, -1.0, 1.0)])
+    >>> float(clipped(2.0)), float(nx.grad(clipped)(2.0))
+    (8.0, 1.0)
+    """
+    if not isinstance(inputs, list | tuple):
+        raise NxTypeError(
+            message(
+                f"custom_grad takes a list of inputs, got {describe(inputs)}.",
+                "Write nx.custom_grad(expr, [x], lambda g: [...]).",
+            )
+        )
+    if not callable(fun):
+        raise NxTypeError(f"custom_grad takes a function of the cotangent, got {describe(fun)}")
+    _check_takes_one(fun)
+    leaves, structure = _leaves(expr, differentiated_variables.no_tensor("custom_grad"))
+    sources, wanted = _leaves(list(inputs), differentiated_variables.no_tensor("custom_grad"))
+    if tracing.current() is None:
+        return containers.rebuild(structure, iter([_as_tensor(leaf) for leaf in leaves]))
+    results, given = [operand(leaf) for leaf in leaves], [operand(leaf) for leaf in sources]
+
+    def backward(*cotangents: Expr) -> list[Expr]:
+        seen = [_as(leaf, g) for leaf, g in zip(leaves, cotangents, strict=True)]
+        return _gains(fun(containers.rebuild(structure, iter(seen))), given, wanted)
+
+    made = _with_gradient(results, given, backward)
+    return containers.rebuild(structure, iter([_as(leaf, value) for leaf, value in zip(leaves, made, strict=True)]))
+
+
+def _check_takes_one(fun: Callable[..., Any]) -> None:
+    signature = callables.signature(fun)
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise NxTypeError(
+            message(
+                f"custom_grad calls its function with the cotangent alone, got a function of {signature}.",
+                "For several values the cotangent is a container like them: lambda g: [g[0] * 2, g[1]].",
+            )
+        ) from None
+
+
+def checkpoint(fun: Callable[..., Any]) -> Definition:
+    """A function of which gradients keep the arguments alone: what it computes is computed again when they need it.
+
+    Parameters
+    ----------
+    fun : callable
+
+    Returns
+    -------
+    callable
+        Gives the same. In a loop, every turn keeps what goes into the function, and nothing that is inside.
+
+    Examples
+    --------
+    >>> block = nx.checkpoint(lambda x: nx.sin(nx.exp(nx.sin(x))))
+    >>> bool(nx.grad(block)(1.0) == nx.grad(lambda x: nx.sin(nx.exp(nx.sin(x))))(1.0))
+    True
+    """
+    differentiated_variables.checked(fun, "checkpoint")
+    name, fun = f"checkpoint({callables.name(fun)})", differentiated_variables.inlined(fun)
+
+    @differentiated_variables.transform(name)
+    @functools.wraps(fun, updated=())
+    def checkpointed(*args: Any, **options: Any) -> Any:
+        args, options = differentiated_variables.by_place(fun, args, options)
+        call = differentiated_variables.sharing(fun, name, args, options)
+        parts = [_taken_apart(value) for value in args]
+        leaves = [leaf for _, own in parts for leaf in own]
+
+        def of(*nodes: Expr) -> Any:
+            supply = iter([_as(leaf, node) for leaf, node in zip(leaves, nodes, strict=True)])
+            seen = [
+                value if structure is None else containers.rebuild(structure, supply)
+                for value, (structure, _) in zip(args, parts, strict=True)
+            ]
+            return call(*seen, **options)
+
+        values = [operand(leaf) for leaf in leaves]
+        specs = [(f"x{place}", entry_spec(value.spec)) for place, value in enumerate(values)]
+        graph, outside, structure = subgraphs.traced(name, of, specs, differentiated_variables.no_value(name))
+        made = _again(graph, [*values, *outside])
+        return containers.rebuild(structure, iter([differentiated_variables.faced(value) for value in made]))
+
+    return differentiated_variables.of(fun, checkpointed)
+
+
+def _again(graph: Graph, values: list[Any]) -> list[Operand]:
+    values = [operand(value) for value in values]
+    results = subgraphs.placed(graph, values)
+
+    def backward(*cotangents: Expr) -> list[Expr]:
+        # What is computed from these is not what was computed before: it waits for the cotangents.
+        began = _token(cotangents)
+        nodes = [_behind(tracing.current().node(value), began) for value in values]
+        outputs = replayed(graph.outputs, dict(zip(graph.parameters, nodes, strict=True)))
+        gains, replacing = pullback(outputs, cotangents, nodes)
+        gains = replayed(gains, {}, replacing)
+        # Nothing before this is gone through until all of these are there, and what they need is given up.
+        done = _token(gains) if len(gains) > 1 else None
+        return [_behind(gain, done) for gain in gains]
+
+    return _with_gradient(results, values, backward)
+
+
+def _token(nodes: Sequence[Expr]) -> Expr | None:
+    """A number that is there when nodes are."""
+    token: Expr | None = None
+    for node in nodes:
+        if size(node.shape):
+            ones = (1,) * len(node.shape)
+            first = apply(p.slice_, node, starts=(0,) * len(ones), lengths=ones, strides=ones) if ones else node
+            first = apply(p.reshape, first, shape=(), names=())
+            token = first if token is None else apply(p.after, token, first)
+    return token
+
+
+def _behind(node: Expr, token: Expr | None) -> Expr:
+    if token is None:
+        return node
+    wide = apply(p.broadcast, token, shape=node.shape, axes=(), names=unnamed(node.shape))
+    return apply(p.after, node, wide)
+
+
+def _with_gradient(
+    results: Sequence[Operand], given: Sequence[Operand], backward: Callable[..., list[Expr]]
+) -> list[Operand]:
+    """The results, whose cotangents go to what was given by way of a function of nodes."""
+    inside = [entry_spec(value.spec) for value in results], [entry_spec(value.spec) for value in given]
+    specs = [("g", tangent_spec(spec)) for spec in inside[0]]
+    graph, outside, _ = subgraphs.traced("gradient", backward, specs, differentiated_variables.no_value("the gradient"))
+    count, inputs, names = len(results), len(given), ["value"] * (len(results) + len(given) + len(outside))
+    if not count:
+        return []
+    every = [operand(value) for value in (*results, *given, *outside)]
+
+    def whole(*nodes: Expr) -> list[Expr]:
+        return list(apply(p.custom_grad, *nodes, results=count, inputs=inputs, backward=graph))
+
+    if not any(value.vectorized_axes for value in every):
+        return whole(*every)
+    pairs = [(label, entry_spec(value.spec)) for label, value in zip(names, every, strict=True)]
+    wide, more, _ = subgraphs.traced("custom_grad", whole, pairs, differentiated_variables.no_value("custom_grad"))
+    return subgraphs.placed(wide, [*every, *more])
+
+
+def _gains(found: Any, given: Sequence[Operand], wanted: Any) -> list[Expr]:
+    """What a function of the user's gave, as gains of the inputs."""
+    leaves: list[tuple[str, Any]] = []
+    form = list(found) if isinstance(found, tuple) else found
+    structure = containers.flatten(form, "the gradient", leaves, differentiated_variables.no_value("custom_grad"))
+    if structure == containers.LEAF and len(given) == 1:
+        structure = wanted
+    leaves = containers.leaves_like(wanted, structure, leaves)
+    if leaves is None:
+        raise NxTypeError(
+            message(
+                f"custom_grad: the function gives a list with a gain for each of {counted(len(given), 'input')}, "
+                f"{containers.describe(wanted)}, got {containers.describe(structure)}.",
+            )
+        )
+    return [_gain(place, leaf, tangent_spec(entry_spec(value.spec))) for place, ((_, leaf), value) in enumerate(
+        zip(leaves, given, strict=True)
+    )]  # fmt: skip
+
+
+def _gain(place: int, leaf: Any, spec: Spec) -> Expr:
+    value = operand(leaf)
+    if is_number(leaf) or not value.shape:
+        value = spread(value, spec.shape)
+    if value.shape != spec.shape:
+        raise NxTypeError(
+            f"custom_grad: what input {place} gains has its shape, {spec}, and the function gives {value.spec}"
+        )
+    return convert(plain(tracing.current().node(value)), spec.type)
+
+
+def _leaves(value: Any, refuse: Callable[[str, Any], Exception]) -> tuple[list[Any], Any]:
+    leaves: list[tuple[str, Any]] = []
+    structure = containers.flatten(value, "the value", leaves, refuse)
+    return [leaf for _, leaf in leaves], structure
+
+
+def _taken_apart(value: Any) -> tuple[Any, list[Any]]:
+    """Structure and leaves of a container; None and nothing of what is no container of tensors."""
+    try:
+        leaves, structure = _leaves(value, differentiated_variables.no_tensor(""))
+    except NxTypeError:
+        return None, []
+    return structure, leaves
+
+
+def _as(leaf: Any, made: Operand) -> Any:
+    return differentiated_variables.faced(made, leaf)
+
+
+def _as_tensor(leaf: Any) -> Any:
+    return leaf if isinstance(leaf, Value) else lasting(leaf)

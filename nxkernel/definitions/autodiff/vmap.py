@@ -1,0 +1,273 @@
+"""vmap: a function of one entry becomes a function of many."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel.definitions.autodiff import differentiated_variables
+from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.keys import callables, containers
+from nxkernel.definitions.tracing import subgraphs
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph.expr import Expr
+from nxkernel.messages.grammar import a, counted
+from nxkernel.operand import Operand, entry_spec
+from nxkernel.ops.machinery.dispatch import apply, operand
+from nxkernel.primitives import Spec
+from nxkernel.shapes import describe
+from nxkernel.transforms.vectorize import vectorize
+
+#: An axis, None for the same in every entry, or a container of those.
+Axes = Any
+
+
+def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Definition:
+    """A function of one entry as a function of many, which lie along an axis of each argument.
+
+    Parameters
+    ----------
+    function : callable
+        Of one entry. A plain function is traced as it stands, with each turn of its Python loops; in one with
+        ``@nx.defn`` they are loops of the program.
+    in_axes : int, None or container of them
+        Along which axis the entries of the arguments lie: for all of them, or a tuple with one for each, which may be a
+        container like the argument. None says that every entry is given the same. Negative ones count from the end.
+    out_axes : int, None or container of them
+        Along which axis those of the result lie; None for a result that is the same for every entry.
+
+    Returns
+    -------
+    callable
+        Options, which go by keyword, are the same for every entry.
+
+    Raises
+    ------
+    NxValueError
+        Where arguments have different numbers of entries, or none of them has any.
+
+    Examples
+    --------
+    >>> nx.vmap(nx.dot)(nx.tensor([[1, 2], [3, 4]]), nx.tensor([[1, 1], [2, 2]])).to_list()
+    [3, 14]
+    >>> nx.vmap(lambda row, by: row * by, in_axes=(1, None))(nx.tensor([[1, 2], [3, 4]]), 10).to_list()
+    [[10, 30], [20, 40]]
+    """
+    differentiated_variables.checked(function, "vmap")
+    name, function = f"vmap of {callables.name(function)}", differentiated_variables.inlined(function)
+
+    @differentiated_variables.transform(name)
+    @functools.wraps(function, updated=())
+    def mapped(*args: Any, **options: Any) -> Any:
+        args, options = differentiated_variables.by_place(function, args, options)
+        found = _Arguments(callables.signature(function), args, in_axes, name)
+        call = differentiated_variables.sharing(function, name, args, options)
+
+        def one(*nodes: Expr) -> Any:
+            return call(*differentiated_variables.apart(found.of_one(nodes)), **options)
+
+        graph, outside, structure = subgraphs.traced(name, one, found.specs, differentiated_variables.no_value(name))
+        places = _spread(out_axes, structure, f"{name}: out_axes")
+        flags = [True] * len(found.values) + [False] * len(outside)
+        made = vectorize(graph, found.size, flags, [place is not None for place in places])
+        values = [*found.values, *[value if isinstance(value, Operand) else operand(value) for value in outside]]
+        results = [
+            _moved(value, place, flag, found.axis_name, name)
+            for value, place, flag in zip(subgraphs.placed(made.graph, values), places, made.mapped, strict=True)
+        ]
+        return containers.rebuild(structure, iter([differentiated_variables.faced(value) for value in results]))
+
+    # Defaults have no entries: they are left to the function.
+    signature = callables.signature(function)
+    mapped.__signature__ = signature.replace(parameters=list(map(_left_out, signature.parameters.values())))
+    return differentiated_variables.of(function, mapped)
+
+
+def _left_out(one: inspect.Parameter) -> inspect.Parameter:
+    return one if one.default is one.empty or one.kind is one.KEYWORD_ONLY else one.replace(default=None)
+
+
+class _Arguments:
+    """The arguments of a call, of which some have an axis of entries.
+
+    Attributes
+    ----------
+    values : list
+        The leaves that have it, as axis 0.
+    specs : list of (str, Spec)
+        Of one entry of each.
+    size : int
+        The number of entries.
+    axis_name : str or None
+        The name of that axis, where arguments agree.
+    """
+
+    def __init__(self, signature: inspect.Signature, args: Sequence[Any], in_axes: Axes, name: str) -> None:
+        axes = _for_each(in_axes, len(args), name)
+        paths = _paths(signature, len(args))
+        defaults = [one.default for one in signature.parameters.values()]
+        self._args = [defaults[place] if value is None else value for place, value in enumerate(args)]
+        self._parts: list[tuple[Any, list[Any], list[int | None]] | None] = []
+        self.values: list[Operand] = []
+        self.specs: list[tuple[str, Spec]] = []
+        sizes: list[tuple[int, str, int]] = []
+        names: set[str | None] = set()
+        for arg, axis, path in zip(args, axes, paths, strict=True):
+            if axis is None or arg is None:
+                self._parts.append(None)
+                continue
+            leaves: list[tuple[str, Any]] = []
+            structure = containers.flatten(arg, path, leaves, _no_entries(name))
+            places = _spread(axis, structure, f"{name}: in_axes of {path}")
+            self._parts.append((structure, [leaf for _, leaf in leaves], places))
+            for (label, leaf), place in zip(leaves, places, strict=True):
+                if place is None:
+                    continue
+                value = operand(leaf, label)
+                place = _axis(place, value.spec, f"{name}: {label}")
+                sizes.append((value.shape[place], label, place))
+                names.add(value.names[place])
+                self.values.append(_in_front(value, place))
+                spec = entry_spec(self.values[-1].spec)
+                self.specs.append((label, Spec(spec.type, spec.shape[1:], spec.names[1:])))
+        self.size = _size(sizes, name)
+        known = names - {None}
+        self.axis_name = known.pop() if len(known) == 1 else None
+
+    def of_one(self, nodes: Sequence[Expr]) -> list[Any]:
+        """The arguments of one entry."""
+        supply, made = iter(nodes), []
+        for arg, part in zip(self._args, self._parts, strict=True):
+            if part is None:
+                made.append(arg)
+                continue
+            structure, leaves, places = part
+            seen = [
+                leaf if place is None else differentiated_variables.faced(next(supply), leaf)
+                for leaf, place in zip(leaves, places, strict=True)
+            ]
+            made.append(containers.rebuild(structure, iter(seen)))
+        return made
+
+
+def _no_entries(name: str) -> Callable[[str, Any], Exception]:
+    def refuse(path: str, value: Any) -> Exception:
+        told = f"{name}: {path} is {a(type(value).__name__)}, which has no axis of entries."
+        return NxTypeError(message(told, "None in its place of in_axes gives it to every entry as it is."))
+
+    return refuse
+
+
+def _for_each(in_axes: Axes, count: int, name: str) -> Sequence[Axes]:
+    if in_axes is None or isinstance(in_axes, int):
+        return [in_axes] * count
+    if not isinstance(in_axes, list | tuple):
+        raise NxTypeError(
+            message(
+                f"{name}: in_axes is an axis, None, or a tuple with one for each argument, got {describe(in_axes)}.",
+                "For one argument that is a container, write in_axes=({...},).",
+            )
+        )
+    if len(in_axes) != count:
+        raise NxValueError(
+            f"{name}: in_axes is for {counted(len(in_axes), 'argument')}, and there are "
+            f"{counted(count, 'positional argument')}"
+        )
+    return in_axes
+
+
+def _spread(axes: Axes, structure: Any, what: str) -> list[int | None]:
+    """An axis for each leaf of a container, of a container that may end before it."""
+    if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
+        return [axes] * containers.count(structure)
+    parts = _parts(axes, structure)
+    if parts is None:
+        raise NxTypeError(
+            f"{what}: an axis, None, or a container of them like the value, {containers.describe(structure)}, "
+            f"got {axes!r}"
+        )
+    return [place for part, child in zip(parts, structure[2], strict=True) for place in _spread(part, child, what)]
+
+
+def _parts(axes: Axes, structure: Any) -> list[Axes] | None:
+    """What axes say of each part of a container; None where they are built in another way."""
+    if structure in (containers.LEAF, containers.NOTHING):
+        return None
+    kind, detail, children = structure
+    found: list[Axes] | None = None
+    if kind in ("tuple", "list", "named") and isinstance(axes, list | tuple):
+        found = list(axes)
+    elif kind == "dict" and isinstance(axes, dict) and set(axes) == set(detail.keys):
+        found = [axes[key] for key in detail.keys]
+    elif kind == "dataclass" and isinstance(axes, detail[0]):
+        found = [getattr(axes, name) for name in detail[1]]
+    return found if found is not None and len(found) == len(children) else None
+
+
+def _axis(place: int, spec: Any, what: str) -> int:
+    rank = len(spec.shape)
+    if not -rank <= place < rank:
+        raise NxValueError(
+            message(
+                f"{what} has no axis {place}, it is {spec}.",
+                "in_axes and out_axes say along which axis entries lie; in_axes=None is for what all of them share.",
+            )
+        )
+    return place % rank
+
+
+def _size(sizes: Sequence[tuple[int, str, int]], name: str) -> int:
+    if not sizes:
+        raise NxValueError(
+            message(
+                f"{name}: no argument has an axis of entries.",
+                "in_axes says along which axis they lie; None is for what is the same in every entry.",
+            )
+        )
+    if len({size for size, _, _ in sizes}) > 1:
+        told = ", ".join(f"{label} has {size} along axis {axis}" for size, label, axis in sizes)
+        raise NxValueError(
+            message(f"{name}: arguments have different numbers of entries: {told}.", "in_axes=None keeps one whole.")
+        )
+    return sizes[0][0]
+
+
+def _in_front(value: Operand, place: int) -> Operand:
+    """A value with an axis moved to the front, without its name."""
+    if place:
+        order = (place, *[other for other in range(value.rank) if other != place])
+        value = apply(p.transpose, value, axes=order)
+    if value.names[0] is None:
+        return value
+    return apply(p.reshape, value, shape=value.shape, names=(None, *value.names[1:]))
+
+
+def _moved(value: Operand, place: int | None, mapped: bool, axis_name: str | None, name: str) -> Operand:
+    """A result with the axis of entries, which is its first, where it is asked for."""
+    if place is None:
+        if mapped:
+            raise NxValueError(
+                message(
+                    f"{name}: out_axes=None is for a result that is the same for every entry, and one of them differs.",
+                    "out_axes=0 puts the entries along its first axis.",
+                )
+            )
+        return value
+    place = _axis(place, value.spec, f"{name}: the result")
+    if axis_name is not None and axis_name not in value.names:
+        entry = entry_spec(value.spec)
+        value = apply(p.reshape, value, shape=entry.shape, names=(axis_name, *entry.names[1:]))
+    if not place:
+        return value
+    order = list(range(1, value.rank))
+    order.insert(place, 0)
+    return apply(p.transpose, value, axes=tuple(order))
+
+
+def _paths(signature: inspect.Signature, count: int) -> list[str]:
+    parameters = signature.parameters.values()
+    names = [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return [*names[:count], *callables.rest(signature, count - len(names))]

@@ -1,0 +1,1 @@
+"""A call of a definition: its arguments, its key, the graph cache, and why it compiled again."""

@@ -1,0 +1,521 @@
+"""The arguments of one call, taken apart, with the key that they make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.definitions.calls.key_changes import KEYWORDS, Parts, root_of
+from nxkernel.definitions.captures.snapshot import Survey
+from nxkernel.definitions.captures.snapshot_builder import Walk
+from nxkernel.definitions.devices import device_programs
+from nxkernel.definitions.keys import containers, source_locations
+from nxkernel.definitions.keys.argument_identity import Once, is_told
+from nxkernel.definitions.keys.leaves import Leaf, array_of, kind_of, spec_of
+from nxkernel.definitions.keys.static_values import constant, describe
+from nxkernel.definitions.tracing import dialects
+from nxkernel.definitions.tracing.trace import Known, Traced, trace
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.traverse import post_order
+from nxkernel.messages.grammar import a
+from nxkernel.ops.machinery.dispatch import is_number
+from nxkernel.primitives import parameter
+from nxkernel.tensor.device import DeviceTensor
+from nxkernel.tensor.tensor import Tensor
+
+
+class Arguments:
+    """What a call is answered by: the arguments' types and shapes, the options, and what the function captures.
+
+    Attributes
+    ----------
+    paths, values, specs : sequences
+        Of the leaves: how a person would write each, its value, and what it is.
+    given, structures : sequences
+        Of each positional argument what it is, and how it is built; `names` has the names of these.
+    options : dict
+    compiler : str
+    survey : Survey
+    arrays : list of (str, Spec, array)
+        The captured arrays, those of functions among the options included.
+    face : str
+        As what the function sees its values.
+    fixed : set of str
+        The paths of Python numbers that are static values.
+    assigned : set of str
+        The paths of what is known to be assigned into, by the rules of Nx.
+    found_assigned : list of (str, bool)
+        Those of them that a trace of this call found, and whether as a whole.
+    found_fixed : set of str
+        The paths of numbers of which a trace of this call found that they have to be static.
+    keywords : tuple of str
+        The last arguments are passed by these names.
+    placed : set of str
+        The options that are parameters before the ``*``.
+    hooks : frozenset of str
+        The names of hooks that functions are given for.
+    owner : tuple
+        What tells the object that is called from others of the same content; empty where they share programs.
+    donated : tuple of int
+        The leaves on a device that are given away.
+    order : tuple of str
+        What the function takes as ``**options``, in the order of the call.
+    """
+
+    __slots__ = (
+        "_option_states", "_walk", "arrays", "assigned", "compiler", "donated", "face", "fixed", "found_assigned",
+        "found_fixed", "given", "hooks", "keywords", "kinds", "names", "options", "order", "owner", "paths", "placed",
+        "specs", "structures", "survey", "values",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        args: Sequence[Any],
+        structures: Sequence[Any],
+        leaves: Sequence[tuple[str, Any]],
+        options: dict[str, Any],
+        compiler: str | None,
+        survey: Survey,
+        captured: Sequence[Any],
+        face: str = dialects.NX,
+        fixed: Collection[str] = (),
+        keywords: Sequence[str] = (),
+        placed: Collection[str] = (),
+        assigned: Mapping[str, bool] = MappingProxyType({}),
+        hooks: Collection[str] = (),
+        owner: tuple = (),
+        donated: Collection[str] = (),
+        order: tuple[str, ...] = (),
+    ) -> None:
+        self.names, self.given, self.structures = names, args, tuple(structures)
+        self.options, self.survey = options, survey
+        self.paths = tuple([path for path, _ in leaves])
+        self.values = [value for _, value in leaves]
+        self.specs = tuple([spec_of(value, path) for path, value in leaves])
+        self.arrays = [(a.name, a.spec, value) for a, value in zip(survey.arrays, captured, strict=True)]
+        self._option_states: dict[str, Any] = {}
+        self._walk: Walk | None = None
+        for name, value in options.items():
+            state = constant(value)
+            self._option_states[name] = self._walked(name, value) if state is None else state
+        self.compiler = device_programs.compiler_of(compiler, [*self.values, *(value for _, _, value in self.arrays)])
+        self.donated: tuple[int, ...] = ()
+        if donated and device_programs.is_for_devices(self.compiler):
+            self.donated = device_programs.places_of(self.paths, donated, self.values)
+        self.face, self.keywords, self.placed = face, tuple(keywords), placed
+        self.hooks, self.owner, self.order = frozenset(hooks), owner, order
+        #: What a NumPy program sees apart though types and shapes are equal: numbers, which are weak, and arrays.
+        self.kinds = tuple(map(kind_of, self.values)) if face == dialects.NUMPY else ()
+        #: The paths of Python numbers that are static values.
+        bools = face == dialects.NUMPY
+        self.fixed = {
+            path for path, value in leaves if is_number(value) and (path in fixed or (bools and type(value) is bool))
+        }
+        self.assigned: set[str] = set()
+        self.found_assigned: list[tuple[str, bool]] = []
+        self.found_fixed: set[str] = set()
+        if face == dialects.NX:
+            for path, whole in assigned.items():
+                self.add_assigned(path, whole)
+
+    @property
+    def ident(self) -> tuple:
+        """Hashable; equal for calls that the same program answers."""
+        return (
+            self.structures,
+            self.specs,
+            self.kinds,
+            tuple([(path, constant(value)) for path, value in self.fixed_values()]),
+            self._assigned_kinds() if self.assigned else (),
+            tuple(self._option_states.items()),
+            self.keywords,
+            self.order,
+            self._aliases(),
+            self._options_again() if self.identifies else (),
+            self.survey.ident,
+            self.compiler,
+            self.hooks,
+            self.owner,
+            self.donated,
+        )
+
+    @property
+    def anew(self) -> dict[str, str]:
+        """What cannot be compared, so that a call is traced whatever was traced before; by name, what it is."""
+        return self.survey.anew if self._walk is None else self.survey.anew | self._walk.anew
+
+    @property
+    def used_up(self) -> tuple[str, ...]:
+        """Those of them that give each value once."""
+        return self.survey.used_up if self._walk is None else (*self.survey.used_up, *self._walk.used_up)
+
+    @property
+    def identifies(self) -> bool:
+        """Whether the answer depends on which values are one object."""
+        return self.survey.identifies or (self._walk is not None and self._walk.identifies)
+
+    @property
+    def compares_memory(self) -> bool:
+        """Whether the answer depends on which arrays share memory."""
+        return self.survey.compares_memory or (self._walk is not None and self._walk.compares_memory)
+
+    @property
+    def objects(self) -> list[Any]:
+        """The captured objects and those of options, which arguments may be."""
+        return [*self.survey.objects, *(self._walk.objects if self._walk is not None else ())]
+
+    @property
+    def beside(self) -> list[tuple[str, Any]]:
+        """The captured arrays that count by their contents and those of options, with their names."""
+        return [*self.survey.beside, *(self._walk.beside if self._walk is not None else ())]
+
+    def once(self) -> Once:
+        """Finds arguments that are the same as others, or as what is captured."""
+        return Once(self.arrays, self.objects)
+
+    def _options_again(self) -> tuple[int, ...]:
+        """Which options, and objects in them, are captured ones or each other."""
+        first: dict[int, int] = {}
+        told = [value for value in self.options.values() if is_told(constant(value), value)]
+        return tuple([first.setdefault(id(value), place) for place, value in enumerate([*self.objects, *told])])
+
+    def refuse_again(self, function: str) -> None:
+        """Refuse containers that are in two places, where the function changes containers.
+
+        Raises
+        ------
+        NxTypeError
+        """
+        met = {id(value): "a list, dict or object that it captures" for value in self.survey.whole.values()}
+        waiting = [*zip(self.names, self.given, strict=True)]
+        for path, value in waiting:
+            opened = containers.inside(value)
+            if opened is None:
+                continue
+            other = met.setdefault(id(value), path)
+            if other is not path and not isinstance(value, tuple):
+                raise NxTypeError(
+                    message(
+                        f"{function} changes what it is given, and {path} is {other}, too: it would see the change "
+                        "there.",
+                        "Pass a copy, such as copy.copy(...), in one of the places.",
+                    )
+                )
+            waiting += [(path + suffix, part) for suffix, part in opened[2]]
+
+    def refuse_shared(self, function: str) -> None:
+        """Refuse arrays that share memory and are not one, where the function asks for that.
+
+        Raises
+        ------
+        NxTypeError
+        """
+        known = [*zip(self.paths, self.values, strict=True), *((name, value) for name, _, value in self.arrays)]
+        for place, (name, value) in enumerate(known):
+            for other, array in known[:place]:
+                if array is not value and _may_share(array, value):
+                    raise NxTypeError(
+                        message(
+                            f"{function} asks whether arrays share memory, and {name} shares some with {other}: of "
+                            "views that were made outside it cannot tell.",
+                            f"Ask before the call and pass the answer as an option, or pass a copy: {name}.copy().",
+                        )
+                    )
+
+    @property
+    def is_aliased(self) -> bool:
+        """Whether captured arrays are one array that were several when the survey was made."""
+        arrays = self.arrays[: len(self.survey.arrays)]
+        return len({id(array) for _, _, array in arrays}) < self.survey.distinct
+
+    def look_again(self, survey: Survey, captured: Sequence[Any]) -> None:
+        """Go by another survey of the same function."""
+        here = [(a.name, a.spec, value) for a, value in zip(survey.arrays, captured, strict=True)]
+        self.arrays[: len(self.survey.arrays)] = here
+        self.survey = survey
+
+    @property
+    def has_device_tensors(self) -> bool:
+        """Whether an argument or something captured is on a device."""
+        return any(type(value) is DeviceTensor for value in [*self.values, *(value for _, _, value in self.arrays)])
+
+    def copy_tensors(self, given: list[np.ndarray], program: Any) -> None:
+        """Put copies in the places of tensors that a program assigns into."""
+        for place in program.changes:
+            if not isinstance(self.values[place], np.ndarray):
+                given[place] = device_programs.duplicate(given[place])
+
+    def refuse_changes(self, function: str, program: Any) -> None:
+        """Refuse a call whose program may not write into the arrays that it assigns into.
+
+        Parameters
+        ----------
+        function : str
+        program : Program or Traced
+
+        Raises
+        ------
+        NxTypeError
+            For an array that is read-only, one whose memory is also that of another argument or captured array, and one
+            whose elements do not lie in the order that the program goes by.
+        """
+        if program.changes_containers and not self.identifies:
+            self.refuse_again(function)
+        if not (program.changes or program.copied or program.reshaped):
+            return
+        captured = [self.arrays[number] for number in program.captured]
+        beside = self.beside
+        names = [*self.paths, *(name for name, _, _ in captured), *(name for name, _ in beside)]
+        # What the caller passed, of which some were copied: it is in these that arrays share their memory.
+        passed = [*self.values, *(array for _, _, array in captured), *(array for _, array in beside)]
+        for place in program.reshaped:
+            path, value = self.paths[place], self.values[place]
+            if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
+                # NumPy's reshape copies what does not lie in order, and gives a view of a transposed one that does.
+                lines = [
+                    source_locations.line_of(at)
+                    for k, at in zip(program.changes, program.assigned_at, strict=True)
+                    if k == place
+                ]
+                raise NxTypeError(
+                    message(
+                        f"{function} sees {path} in another shape and assigns into that: the elements of {path} do "
+                        "not lie in order, so that NumPy would see a copy instead of a view, or the reverse.",
+                        *(lines[0] if lines else ()),
+                        f"Pass one whose elements do, np.ascontiguousarray({path}), or index {path} as it is.",
+                    )
+                )
+        for place, source in zip(program.changes, program.assigned_at, strict=True):
+            path, value = self.paths[place], self.values[place]
+            if isinstance(value, np.ndarray) and not value.flags.writeable:
+                line = source_locations.line_of(source)
+                raise NxTypeError(
+                    message(f"{function} assigns into {path}, which is read-only.", *line, f"Pass {path}.copy().")
+                )
+        for place, source in [*zip(program.changes, program.assigned_at, strict=True), *program.copied]:
+            path, value = self.paths[place], self.values[place]
+            for other, array in enumerate(passed if isinstance(value, np.ndarray) else ()):
+                if other != place and _overlap(value, array):
+                    raise NxTypeError(
+                        message(
+                            f"{function} assigns into {path}, whose memory {names[other]} shares.",
+                            *source_locations.line_of(source),
+                            f"Pass a copy: {path}.copy().",
+                        )
+                    )
+
+    def give_back(self, function: str, given: Sequence[np.ndarray], made: Sequence[np.ndarray], program: Any) -> None:
+        """Put into the caller's arrays what a program assigned into copies of them.
+
+        Raises
+        ------
+        NxTypeError
+            For a tensor whose new value is not among the results.
+        """
+        results = made[: len(made) - len(program.changes)]
+        for place, source in zip(program.changes, program.assigned_at, strict=True):
+            path, value, new = self.paths[place], self.values[place], given[place]
+            if isinstance(value, np.ndarray):
+                if not np.may_share_memory(new, value):
+                    np.copyto(value, new)
+            elif place not in program.returned and not _is_among(new, results):
+                # Which of the results it is cannot always be seen from the graph: a `return` may be one of several.
+                raise NxTypeError(
+                    message(
+                        f"{function} assigns into {path}, which is {a(type(value).__name__)}: those never change.",
+                        *source_locations.line_of(source),
+                        f"Return the new value of {path} from {function}, or pass a NumPy array.",
+                    )
+                )
+
+    def add_assigned(self, path: str, whole: bool) -> None:
+        """Know that a leaf is assigned into: by ``x[k] = v``, or as a whole by ``x += v``, which only arrays are."""
+        if path in self.paths and (not whole or isinstance(self.values[self.paths.index(path)], np.ndarray)):
+            self.assigned.add(path)
+
+    def fixed_values(self) -> list[tuple[str, Any]]:
+        """The numbers that are static values, by their paths."""
+        pairs = zip(self.paths, self.values, strict=True)
+        return [(path, value) for path, value in pairs if path in self.fixed]
+
+    def _assigned_kinds(self) -> tuple:
+        """What is assigned into, and whether that is an array, which the caller sees change."""
+        pairs = zip(self.paths, self.values, strict=True)
+        return tuple([(path, isinstance(value, np.ndarray)) for path, value in pairs if path in self.assigned])
+
+    def fixable(self, error: Exception) -> set[str]:
+        """Python numbers that may be made static because tracing stopped with an error: those that it asked for.
+
+        In NumPy programs, without a hint, whole numbers come first, then floats. By the rules of Nx, numbers are
+        tensors: those alone become static that a whole number was asked for, such as a shape.
+        """
+        open_ = {
+            path: (place, value)
+            for place, (path, value) in enumerate(zip(self.paths, self.values, strict=True))
+            if is_number(value) and path not in self.fixed
+        }
+        asked = getattr(error, "value", None)
+        if self.face == dialects.NX:
+            if asked is None or not asked.type.is_integer or asked.type is types.u8:
+                return set()
+            open_ = {path: found for path, found in open_.items() if type(found[1]) is int}
+        if asked is not None:
+            needed = {n.params["name"] for n in post_order([getattr(asked, "node", asked)]) if n.primitive is parameter}
+            if needed & open_.keys():
+                return needed & open_.keys()
+        if self.face == dialects.NX:
+            return set()
+        whole = {path for path, (_, value) in open_.items() if isinstance(value, int)}
+        return whole or set(open_)
+
+    def options_now(self) -> tuple[bool, Parts]:
+        """Whether all options are what they were when the call was bound, and what they are for people."""
+        if self._walk is None:
+            return True, {}
+        walk = Walk()
+        for name, value in self.options.items():
+            if constant(value) is None:
+                walk.value(value, f"option {name}", None)
+                walk.settle()
+        return walk.states == self._walk.states, walk.parts
+
+    def _walked(self, name: str, value: Any) -> tuple:
+        """The state of an option that is no constant: a container, a function, an object."""
+        walk = self._walk = self._walk or Walk()
+        states, arrays = len(walk.states), len(walk.arrays)
+        walk.value(value, f"option {name}", None)
+        walk.settle()
+        met = zip(walk.arrays[arrays:], walk.values[arrays:], strict=True)
+        self.arrays += [(captured.name, captured.spec, array) for captured, array in met]
+        return tuple(walk.states[states:])
+
+    def _aliases(self) -> tuple[int, ...]:
+        """Which arrays are one and the same, where options bring in some: a program reads such an array once."""
+        if self._walk is None or not self._walk.arrays:
+            return ()
+        first: dict[int, int] = {}
+        return tuple([first.setdefault(id(array), place) for place, (_, _, array) in enumerate(self.arrays)])
+
+    def parts(self) -> Parts:
+        """The key for people: ``"argument t"`` to ``f32[3]``, ``"option steps"`` to ``100`` and so on."""
+        found: Parts = {}
+        for path, structure in zip(self.names, self.structures, strict=True):
+            if structure != containers.LEAF:
+                found[f"argument {path}"] = (structure, containers.describe(structure))
+        for path, spec in zip(self.paths, self.specs, strict=True):
+            found[f"argument {path}"] = (spec, str(spec))
+        for path, spec, value in zip(self.paths, self.specs, self.values, strict=True) if any(self.kinds) else ():
+            if is_number(value):
+                found[f"argument {path}"] = ((type(value), spec), f"{spec} (a Python {type(value).__name__})")
+            elif kind_of(value):
+                found[f"argument {path}"] = ((np.ndarray, spec), f"{spec} (an array)")
+        for path, value in self.fixed_values():
+            found[f"argument {path}"] = (constant(value), describe(value))
+        for path in self.assigned:
+            spec, text = found[f"argument {path}"]
+            found[f"argument {path}"] = ((spec, "assigned"), f"{text} (assigned into)")
+        for name, value in self.options.items():
+            if constant(value) is not None:
+                kind = "argument" if name in self.placed else "option"
+                found[f"{kind} {name}"] = (self._option_states[name], describe(value))
+        for label, part in self._walk.parts.items() if self._walk is not None else ():
+            name = label.removeprefix("option ")
+            found[f"argument {name}" if name != label and root_of(name) in self.placed else label] = part
+        if self.hooks:
+            found["hooks"] = (self.hooks, ", ".join(sorted(self.hooks)))
+        if len(self.order) > 1:
+            found[KEYWORDS] = (self.order, ", ".join(self.order))
+        if self.donated:
+            given_away = tuple([self.paths[place] for place in self.donated])
+            found["donated"] = (given_away, ", ".join(given_away))
+        if self.owner:
+            found["the function object, to which its hooks belong"] = (self.owner, "this one")
+        return {**found, **self.survey.parts, "compiler": (self.compiler, self.compiler)}
+
+    def trace(self, name: str, function: Callable[..., Any], twin: Callable[[Any], Any]) -> Traced:
+        """Trace a function on these arguments; `twin` gives what is called in its place."""
+        __tracebackhide__ = True
+        leads = dict(self.survey.leads)
+        if self._walk is not None:
+            leads |= self._walk.leads
+        leaves = [
+            Leaf(
+                path,
+                spec,
+                is_number(value),
+                (value,) if path in self.fixed else (),
+                isinstance(value, np.ndarray),
+                path in self.assigned,
+            )
+            for path, spec, value in zip(self.paths, self.specs, self.values, strict=True)
+        ]
+        known = Known(self.arrays, leads, self.objects, self.beside)
+        return trace(
+            name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords,
+            self.hooks, self.order,
+        )  # fmt: skip
+
+    def inputs(self, captured: Sequence[int], fixed: Sequence[np.ndarray]) -> list[Any]:
+        """What a program takes: the leaves, the captured arrays that it uses, and those that its trace made.
+
+        What is on a device stays there for programs that run on devices.
+        """
+        given = [*zip(self.values, self.specs, strict=True)]
+        given += [(array, spec) for _, spec, array in [self.arrays[number] for number in captured]]
+        given += [(array, spec_of(array)) for array in fixed]
+        if device_programs.is_for_devices(self.compiler):
+            return [value.array if type(value) is DeviceTensor else array_of(value, spec) for value, spec in given]
+        return [array_of(value, spec) for value, spec in given]
+
+    def signature(self, name: str) -> str:
+        """The call as a person would write it, types in place of values; of large containers only how many tensors."""
+        of: dict[str, list[str]] = {}
+        for path, spec in zip(self.paths, self.specs, strict=True):
+            of.setdefault(re.split(r"[.[]", path, maxsplit=1)[0], []).append(f"{path}: {spec}")
+        shown: list[str] = []
+        for argument, structure in zip(self.names, self.structures, strict=True):
+            leaves = of.get(argument, [])
+            if structure[0] == "again":
+                leaves = [f"{argument}: {containers.describe(structure)}"]
+            shown += leaves if len(leaves) <= _MOST_LEAVES else [f"{argument}: {len(leaves)} tensors"]
+        shown += [f"{option}={describe(value)}" for option, value in self.options.items()]
+        return f"{name}({', '.join(shown)})"
+
+
+#: As many tensors of a container are told one by one, where a call is shown in a line.
+_MOST_LEAVES = 4
+
+#: The most work that is done to find out whether the elements of two arrays overlap whose bounds do.
+_MOST_WORK = 100_000
+
+
+def _may_share(one: Any, other: Any) -> bool:
+    """Whether two arrays or tensors lie in one stretch of memory."""
+    one, other = (value.data if type(value) is Tensor else value for value in (one, other))
+    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and np.may_share_memory(one, other)
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    """Whether two arrays or tensors have elements in common, or may have for all that can be found out quickly."""
+    if not _may_share(one, other):
+        return False
+    one, other = (value.data if type(value) is Tensor else value for value in (one, other))
+    try:
+        return np.shares_memory(one, other, max_work=_MOST_WORK)
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _is_among(new: Any, results: Sequence[Any]) -> bool:
+    new, *results = device_programs.on_host([new, *results])
+    return any(_alike(new, result) for result in results)
+
+
+def _alike(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()

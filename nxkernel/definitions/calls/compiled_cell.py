@@ -1,0 +1,460 @@
+"""A whole cell as one compiled program: its free variables are inputs, and the names that it assigns are outputs."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.flow.control import unrolling
+from nxkernel.definitions.flow.values.mutable_arguments import bind_tensors_anew
+from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
+from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys.static_values import CONTAINERS
+from nxkernel.definitions.syntax import check, names, sources
+from nxkernel.definitions.syntax.unsupported_syntax import refusal, site
+from nxkernel.definitions.tracing import dialects
+from nxkernel.errors import NxError, NxTypeError, UnrolledWarning
+from nxkernel.graph import tracing
+from nxkernel.messages.grammar import a
+from nxkernel.ops.machinery.dispatch import is_number, operand
+from nxkernel.tensor.tensor import Tensor
+
+#: How the function that a cell becomes is called in errors and events.
+NAME = "%%jit"
+#: Under which key it gives the value of the cell's last expression.
+_LAST = ""
+
+_REFUSED: dict[type[ast.AST], tuple[str, str, tuple[str, ...]]] = {
+    ast.Import: ("import", "`import`", ("Import in a cell before: imported modules can be used here.",)),
+    ast.FunctionDef: (
+        "def",
+        "`def`",
+        ("Define functions in a cell before, as they are or under %%defn: those that are called here become part.",),
+    ),
+    ast.ClassDef: ("class", "`class`", ("Write the class in a cell before.",)),
+    ast.Delete: ("del", "`del`", ("Delete names in a cell of its own.",)),
+    ast.Return: ("return", "`return`", ("Assign the value to a name, or write it as the last line of the cell.",)),
+}
+_REFUSED[ast.ImportFrom] = _REFUSED[ast.Import]
+_REFUSED[ast.AsyncFunctionDef] = _REFUSED[ast.FunctionDef]
+
+
+class _Given:
+    """Stands in a result for a leaf of the arguments that is given back as it was."""
+
+    def __init__(self, place: int) -> None:
+        self.place = place
+
+
+class _Same:
+    """Stands in a result for what another name holds too."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class _CellDefinition(Definition):
+    """The definition that a cell becomes; what is no tensor in its result is part of its program."""
+
+    def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        inner = super()._twin(function)
+        # Tracebacks show lines of a module as they are, and look for the `def` of anything else.
+        code = inner.__code__.replace(co_name="<module>", co_qualname="<module>")
+        keywords = inner.__kwdefaults__
+        inner = types.FunctionType(code, inner.__globals__, NAME, inner.__defaults__, inner.__closure__)
+        inner.__kwdefaults__ = keywords
+
+        @functools.wraps(inner, updated=())
+        def gathered(*args: Any, **options: Any) -> Any:
+            __tracebackhide__ = True
+            bind_tensors_anew(tracing.current())
+            given = {id(leaf): place for place, leaf in enumerate(_leaves(args)) if not _is_plain(leaf)}
+            result = _outcome(inner(*args, **options), given)
+            for name in self.__nx_function__.left_out:
+                _note(f"{name} is assigned in a loop only, and keeps the value from before the cell")
+            return result
+
+        gathered.gives_back = True
+        return gathered
+
+    def trial(self, args: tuple, options: dict[str, Any]) -> tuple[str, ...]:
+        """Trace without compiling: the notes of how it was traced."""
+        return self._trace(self._bind(args, options))[0].notes
+
+
+def _outcome(found: dict[str, Any], given: dict[int, int]) -> dict[str, Any]:
+    """A cell's names and their values; those without a value are left out, and the events say so."""
+    held: dict[int, str] = {}
+    result = {}
+    for name, value in found.items():
+        if is_unassigned(value):
+            _note(f"{name} is assigned only where some condition holds, so it keeps the value from before the cell")
+        elif name != _LAST and not _has_shape(value):
+            _note(f"{name} has a shape that only the running program knows, so it keeps the value from before the cell")
+        elif id(value) in held and not _is_plain(value):
+            result[name] = containers.Static(_Same(held[id(value)]))
+        else:
+            held[id(value)] = name
+            result[name] = _each(value, given)
+    return result
+
+
+def _has_shape(value: Any) -> bool:
+    """Whether a value can be a result: a part of an array may have a length that depends on data."""
+    try:
+        leaves = _leaves(value)
+    except NxTypeError:
+        return True
+    try:
+        for leaf in leaves:
+            if not _is_plain(leaf):
+                operand(leaf)
+    except NxError:
+        return False
+    return True
+
+
+def _leaves(value: Any) -> list[Any]:
+    leaves: list[tuple[str, Any]] = []
+    containers.flatten(value, "", leaves, lambda path, part: NxTypeError(path))
+    return [leaf for _, leaf in leaves]
+
+
+def _is_plain(value: Any) -> bool:
+    return is_number(value) or isinstance(value, np.generic) or value is None
+
+
+def _note(text: str) -> None:
+    run = tracing.current()
+    if run is not None:
+        unrolling.add_note(run, text, text)
+
+
+def _each(value: Any, given: dict[int, int]) -> Any:
+    """A value with what is no tensor marked as static; containers are made anew at each call."""
+    if id(value) in given:
+        return containers.Static(_Given(given[id(value)]))
+    if type(value) in (tuple, list):
+        return type(value)(_each(item, given) for item in value)
+    if type(value) is dict:
+        return {key: _each(item, given) for key, item in value.items()}
+    if not _is_plain(value) and containers.is_leaf(value):
+        return value
+    return containers.Static(value)
+
+
+class Cell:
+    r"""A cell that is ready to be called: the definition, what it is called with, and where its results go.
+
+    Parameters
+    ----------
+    statements : sequence of ast.stmt
+        Of the cell, at their lines in `file`.
+    file : str
+        Under which the cell's source is known.
+    namespace : dict
+        The user's variables.
+    compiler : str, optional
+        As :func:`nxkernel.definitions` takes it.
+    promotion : {"nx", "numpy"}, optional
+        As :func:`nxkernel.definitions` takes it.
+
+    Attributes
+    ----------
+    definition : Definition
+    args, options : tuple and dict
+        What it is called with.
+
+    Raises
+    ------
+    RefusedSyntaxError
+        For what a compiled cell cannot have, with the line.
+
+    Examples
+    --------
+    >>> text = "total = 0.0\nfor i in range(len(x)):\n    total += x[i]\ntotal > 2"
+    >>> variables = {"x": np.ones(4), "np": np}
+    >>> cell = Cell(ast.parse(text).body, "<example>", variables)
+    >>> cell.finish(cell.definition(*cell.args, **cell.options)), variables["total"]
+    (np.True_, np.float64(4.0))
+    """
+
+    def __init__(
+        self,
+        statements: Sequence[ast.stmt],
+        file: str,
+        namespace: dict[str, Any],
+        *,
+        compiler: str | None = None,
+        promotion: str | None = None,
+    ) -> None:
+        self._namespace = namespace
+        body = list(statements)
+        for statement in body:
+            _refuse(statement, file)
+        self._has_value = bool(body) and isinstance(body[-1], ast.Expr)
+        self._changed = dict.fromkeys(names.updates(body))
+        assigned = {**names.stores(body), **self._changed}
+        needed = _needed(body, assigned)
+        data = [name for name in needed if name in namespace and _is_data(namespace[name])]
+        static = [name for name in needed if name in namespace and name in assigned and name not in data]
+        for name in static:
+            if name in self._changed:
+                raise _not_data(name, namespace[name], body, file)
+        self._inputs = {name: namespace[name] for name in data}
+        self._holds_tensors = any(_holds_tensor(value) for value in self._inputs.values())
+        made = [self._variant(body, file, static, list(assigned))]
+        promotion = promotion or self._rules(made[0][0])
+        looped = _only_in_loops(body) - set(needed)
+        outputs = [[name for name in assigned if name not in looped]] if looped else []
+        made += [self._variant(body, file, static, each) for each in outputs]
+        whole = [name for name, value in self._inputs.items() if type(value) is int]
+        if promotion == dialects.NX and whole:
+            made += [self._variant(body, file, [*static, *whole], each) for each in [list(assigned), *outputs]]
+        self.definition, args, self.options = _best(made, compiler, promotion)
+        self._copies: dict[int, Tensor] = {}
+        named = zip(self._given, args, strict=True)
+        self.args = tuple([self._changeable(name, value, assigned) for name, value in named])
+
+    @property
+    def _given(self) -> tuple[str, ...]:
+        code = self.definition.__nx_function__.__code__
+        return code.co_varnames[: code.co_argcount]
+
+    def _changeable(self, name: str, value: Any, assigned: Mapping[str, None]) -> Any:
+        """A tensor that a NumPy program may assign into as an array; the name gets a new tensor afterwards."""
+        if not isinstance(value, Tensor) or name not in assigned or self.definition.face != dialects.NUMPY:
+            return value
+        array = np.array(value.to_numpy())
+        self._copies[id(array)] = value
+        return array
+
+    def _rules(self, function: types.FunctionType) -> str:
+        """Whose rules hold: those of the library that the code names, else of the one that its inputs come from."""
+        libraries = dialects.named_by(function)
+        if libraries:
+            return dialects.NX if dialects.NX in libraries else dialects.NUMPY
+        if self._holds_tensors:
+            return dialects.NX
+        arrays = any(isinstance(leaf, np.ndarray | np.generic) for leaf in _leaves(list(self._inputs.values())))
+        return dialects.NUMPY if arrays else dialects.of(function)
+
+    def _variant(
+        self, body: list[ast.stmt], file: str, static: list[str], outputs: list[str]
+    ) -> tuple[types.FunctionType, tuple, dict[str, Any]]:
+        """The function of a cell, and what it is called with."""
+        given = {name: value for name, value in self._inputs.items() if name not in static}
+        options = {name: self._namespace[name] for name in static}
+        statements = body[:-1] if self._has_value else body
+        near = body[-1]
+        shown = {name: ast.Name(name, ast.Load()) for name in outputs}
+        if self._has_value:
+            shown[_LAST] = body[-1].value
+        result = ast.Return(ast.Dict([ast.Constant(name) for name in shown], list(shown.values())))
+        arguments = ast.arguments(
+            [], [ast.arg(name) for name in given], None, [ast.arg(name) for name in options], [None] * len(options),
+            None, [],
+        )  # fmt: skip
+        tree = ast.FunctionDef(NAME, arguments, [*statements, names.at(result, near)], [], None)
+        tree.type_params = []
+        names.at(tree, body[0])
+        tree.lineno, tree.col_offset = 1, 0
+        for node in ast.walk(tree):
+            if "lineno" in node._attributes and not hasattr(node, "lineno"):
+                names.at(node, near)
+        module = compile(ast.Module([tree], []), file, "exec", dont_inherit=True)
+        code = next(each for each in module.co_consts if isinstance(each, types.CodeType))
+        sources.keep(code, tree)
+        function = types.FunctionType(code, self._namespace, NAME)
+        # Another cell is another function, and not a later state of this one.
+        function.__qualname__ = f"<cell>.{NAME}"
+        function.left_out = [name for name in names.stores(body) if name not in outputs]
+        check(function)
+        return function, tuple(given.values()), options
+
+    def finish(self, result: dict[str, Any]) -> Any:
+        """Put what the cell assigned into the user's namespace.
+
+        Parameters
+        ----------
+        result : dict
+            What the definition gave.
+
+        Returns
+        -------
+        Any
+            The value of the cell's last expression; None where there is none.
+        """
+        as_arrays = self.definition.face == dialects.NUMPY and not self._holds_tensors
+        given = _leaves(self.args)
+        given = [Tensor.wrap(leaf, self._copies[id(leaf)].spec) if id(leaf) in self._copies else leaf for leaf in given]
+        values = {name: _seen(value, given, as_arrays) for name, value in result.items()}
+        values = {name: values[value.name] if type(value) is _Same else value for name, value in values.items()}
+        last = values.pop(_LAST, None)
+        for name, value in values.items():
+            if name not in self._changed or not _is_changed_to(self._namespace.get(name), value):
+                self._namespace[name] = value
+        return last
+
+
+def _seen(value: Any, given: list[Any], as_array: bool) -> Any:
+    """A value of the result as the person gets it."""
+    if type(value) is _Given:
+        return given[value.place]
+    if isinstance(value, Tensor) and as_array:
+        # Tensors are read-only; numbers are NumPy's scalars.
+        return np.array(value.to_numpy())[()]
+    if type(value) in (tuple, list):
+        return type(value)(_seen(item, given, as_array) for item in value)
+    if type(value) is dict:
+        return {key: _seen(item, given, as_array) for key, item in value.items()}
+    return value
+
+
+def _is_changed_to(before: Any, value: Any) -> bool:
+    """Change what was assigned into where it is, for everybody who holds it; False where that cannot be."""
+    if isinstance(before, np.ndarray) and isinstance(value, Tensor) and before.shape == value.shape:
+        if before.flags.writeable:
+            np.copyto(before, value.to_numpy(), casting="unsafe")
+        return before.flags.writeable
+    if type(before) is type(value) is list:
+        before[:] = value
+    elif type(before) is type(value) is dict:
+        before.clear()
+        before.update(value)
+    return type(before) is type(value) and type(value) in (list, dict)
+
+
+def _best(
+    variants: list[tuple[types.FunctionType, tuple, dict[str, Any]]], compiler: str | None, promotion: str
+) -> tuple[_CellDefinition, tuple, dict[str, Any]]:
+    """The first variant that can be traced with all its loops compiled, else the first that can be traced.
+
+    Names that only loops assign may keep a loop from being compiled, and whole numbers may be needed as static values.
+    """
+    made = [
+        (_CellDefinition(function, compiler=compiler, syntax=True, promotion=promotion), args, options)
+        for function, args, options in variants
+    ]
+    for found in made:
+        if len(made) == 1 or found[0].cache_info().entries:
+            return found
+    fallback = None
+    for found in made:
+        try:
+            with warnings.catch_warnings():
+                # The one that is chosen warns again, when it is called.
+                warnings.simplefilter("ignore", UnrolledWarning)
+                notes = found[0].trial(*found[1:])
+        except Exception:  # the call itself tells what is wrong
+            continue
+        if not any("written out" in note for note in notes):
+            return found
+        fallback = fallback or found
+    # What is wrong is told of the variant with the fewest outputs: the others may fail for those.
+    return fallback or made[min(1, len(made) - 1)]
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a value is an array, tensor, number or a container of such."""
+    try:
+        leaves = _leaves(value)
+    except NxTypeError:
+        return False
+    return bool(leaves) and not any(_is_text(leaf) for leaf in leaves)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, np.generic | np.ndarray) and value.dtype.kind in "OSUmM"
+
+
+def _holds_tensor(value: Any) -> bool:
+    return any(isinstance(leaf, Tensor) for leaf in _leaves(value))
+
+
+def _refuse(statement: ast.stmt, file: str) -> None:
+    """Refuse what belongs into other cells."""
+    for node in names.own([statement]):
+        found = _REFUSED.get(type(node))
+        if found is not None:
+            word, what, instead = found
+            where = site(file, NAME, node)
+            where = where._replace(end_line=node.lineno, end_column=node.col_offset + len(word))
+            raise refusal(f"a %%jit cell is one compiled program, which has no {what}.", where, *instead)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "get_ipython":
+            raise refusal(
+                "a %%jit cell is one compiled program, which runs no magics.",
+                site(file, NAME, node),
+                "Write commands in a cell of their own.",
+            )
+
+
+def _not_data(name: str, value: Any, body: list[ast.stmt], file: str) -> NxError:
+    for node in names.own(body):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            base = node
+            while isinstance(base, ast.Subscript):
+                base = base.value
+            if isinstance(base, ast.Name) and base.id == name:
+                break
+    more = " that does not hold numbers alone" if isinstance(value, CONTAINERS) and value else ""
+    return refusal(
+        f"a %%jit cell assigns into arrays and containers of arrays, and {name} is {a(type(value).__name__)}{more}.",
+        site(file, NAME, node),
+        f"Assign the value to a name here, and put it into {name} in a cell after this one.",
+    )
+
+
+def _needed(body: list[ast.stmt], outputs: Mapping[str, None]) -> list[str]:
+    """The names whose value from before the cell may be read, in the order in which the cell names them.
+
+    Where only one side of a choice assigns to an output, what it was before is its value on the other side.
+    """
+    found: set[str] = set()
+    kept = _assigned(body, frozenset(), found)
+    chosen = names.stores([each for each in body if isinstance(each, ast.If)])
+    found |= {name for name in chosen if name in outputs and name not in kept}
+    places = {}
+    for node in ast.walk(ast.Module(body, [])):
+        if isinstance(node, ast.Name) and node.id in found:
+            here = (node.lineno, node.col_offset)
+            places[node.id] = min(places.get(node.id, here), here)
+    return sorted(places, key=places.get)
+
+
+def _assigned(body: list[ast.stmt], before: frozenset[str], found: set[str]) -> frozenset[str]:
+    """The names that have a value after a block in any case; adds to `found` what it reads and does not assign."""
+    have = before
+    for statement in body:
+        if isinstance(statement, ast.If):
+            found |= names.reads(statement.test) - have
+            sides = [_assigned(side, have, found) for side in (statement.body, statement.orelse)]
+            have |= sides[0] & sides[1]
+        elif isinstance(statement, ast.While | ast.For):
+            inner = have
+            if isinstance(statement, ast.For):
+                found |= names.reads(statement.iter) - have
+                found |= names.reads(statement.target) - have
+                inner |= set(names.stored(statement.target))
+            else:
+                found |= names.reads(statement.test) - have
+            _assigned(statement.body, inner, found)
+            _assigned(statement.orelse, have, found)
+        else:
+            found |= names.reads(statement) - have
+            have |= names.stores([statement]).keys() - names.maybe_stores(statement).keys()
+    return have
+
+
+def _only_in_loops(body: list[ast.stmt]) -> frozenset[str]:
+    """The names that are assigned in loops, and nowhere else."""
+    loops = [each for each in body if isinstance(each, ast.While | ast.For)]
+    others = [each for each in body if each not in loops]
+    return frozenset(names.stores(loops)) - names.stores(others).keys() - names.updates(body).keys()

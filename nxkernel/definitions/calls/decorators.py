@@ -1,0 +1,490 @@
+"""The functions that people call to define, compile and look at numerical definitions."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
+
+from nxkernel.definitions.calls.arguments import Arguments
+from nxkernel.definitions.calls.definition import Definition
+from nxkernel.definitions.flow.operators.call_dispatch import is_users
+from nxkernel.definitions.keys import containers, options
+from nxkernel.definitions.keys.static_arguments import Names, Numbers
+from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.syntax import check
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
+from nxkernel.graph.printing import print_graph
+from nxkernel.messages.grammar import a
+from nxkernel.primitives import Spec
+from nxkernel.shapes import describe
+from nxkernel.transforms.simplify import simplify_nodes
+
+#: Functions by the name of the hook whose value they get.
+Hooks = Mapping[str, Callable[[Any], Any]] | None
+
+
+@overload
+def defn(function: Callable[..., Any], /) -> Definition: ...
+@overload
+def defn(
+    *,
+    compiler: str | None = None,
+    promotion: str | None = None,
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
+    hooks: Hooks = None,
+) -> Callable[[Callable[..., Any]], Definition]: ...
+def defn(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    compiler: str | None = None,
+    promotion: str | None = None,
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
+    hooks: Hooks = None,
+) -> Any:
+    """Make a function a numerical definition.
+
+    Positional arguments become tensors, keyword-only arguments are static options. Its `if`, `while`, `for` over ranges
+    and tensors, and assignments like ``x[i] = v`` become part of the compiled program, and so do those of the plain
+    functions that it calls. Called by another definition, it becomes part of that definition's graph.
+
+    Parameters
+    ----------
+    function : callable
+    compiler : str, optional
+        ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; the default option when not given
+        (:func:`nxkernel.default_options`).
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold for types, and whether arrays are assigned into: Nx's, or NumPy's. When not given, a function
+        that names NumPy and nothing of nxkernel follows NumPy's, and so does one that names neither where the names
+        around it include NumPy.
+    static_argnames : str or sequence of str, optional
+        Positional parameters that are static values, by name; they must be hashable, and each new value is a new
+        program. Keyword-only parameters always are.
+    static_argnums : int or sequence of int, optional
+        The same by place, from 0.
+    hooks : dict, optional
+        Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
+
+    Returns
+    -------
+    Definition
+
+    Examples
+    --------
+    >>> @nx.defn
+    ... def softmax(t):
+    ...     e = nx.exp(t - nx.reduce_max(t))
+    ...     return e / nx.sum(e)
+    >>> softmax(nx.tensor([1.0, 1.0])).to_list()
+    [0.5, 0.5]
+
+    >>> @nx.defn
+    ... def collatz(n):
+    ...     steps = 0
+    ...     while n > 1:
+    ...         n = n // 2 if n % 2 == 0 else 3 * n + 1
+    ...         steps += 1
+    ...     return steps
+    >>> int(collatz(27))
+    111
+    """
+    given = {
+        "compiler": compiler,
+        "promotion": promotion,
+        "static_argnames": static_argnames,
+        "static_argnums": static_argnums,
+        "hooks": hooks,
+    }
+    return functools.partial(_define, **given) if function is None else _define(function, **given)
+
+
+def _define(function: Callable[..., Any], **given: Any) -> Definition:
+    if isinstance(function, Definition):
+        function = function.__nx_function__
+    if not callable(function):
+        raise NxTypeError(f"nx.defn makes a function a definition, got {a(type(function).__name__)}")
+    if isinstance(function, types.FunctionType) and is_users(function):
+        check(function)
+    return Definition(function, syntax=True, **given)
+
+
+def deftransform(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function as plain host code: inside a definition it runs while that is traced, on traced values.
+
+    Parameters
+    ----------
+    function : callable
+
+    Returns
+    -------
+    callable
+        The same function.
+
+    Examples
+    --------
+    >>> @deftransform
+    ... def show(t):
+    ...     print("tracing", t.spec)
+    ...     return t
+    >>> _ = nx.jit(lambda t: show(t) + 1)(nx.tensor([1.0, 2.0]))
+    tracing f32[2]
+    """
+    if not callable(function):
+        raise NxTypeError(f"nx.deftransform marks a function, got {a(type(function).__name__)}")
+    function.__nx_transform__ = True
+    return function
+
+
+def jit(
+    function: Callable[..., Any],
+    *,
+    compiler: str | None = None,
+    on_conflict: str = "raise",
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
+    donate_argnames: Names = None,
+    donate_argnums: Numbers = None,
+    hooks: Hooks = None,
+) -> Definition:
+    """Compile a function when it is called, by the types and shapes of its arguments.
+
+    Parameters
+    ----------
+    function : callable
+        Traced as it stands, with each turn of its Python loops; in one with ``@nx.defn`` they are loops of the program.
+    compiler : str, optional
+        ``"numba_cpu"``, ``"numba_cuda"``, ``"auto"`` or ``"evaluator"``; the default option when not given
+        (:func:`nxkernel.default_options`).
+    on_conflict : {"raise", "force", "reuse"}
+        What a call does while another function is being traced: an error, a compilation of its own, or a part of that
+        function's graph.
+    static_argnames, static_argnums : optional
+        Positional parameters that are static values, as :func:`nxkernel.definitions` takes them.
+    donate_argnames, donate_argnums : optional
+        Positional parameters, by name or place, whose tensors are not needed after the call: those on a device are
+        given away, so that using one again is an error, and their memory becomes that of results of the same type and
+        shape. Tensors and arrays on the host stay as they are and can be used again, with ``"numba_cpu"`` all of them.
+    hooks : dict, optional
+        Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
+
+    Returns
+    -------
+    Definition
+
+    Examples
+    --------
+    >>> power = nx.jit(lambda t, n: t**n if n > 1 else t, static_argnames="n")
+    >>> float(power(3.0, 2))
+    9.0
+
+    >>> nx.jit(lambda t: t + 1)(nx.tensor([1, 2]))
+    #Nx.Tensor<
+      s64[2]
+      [2, 3]
+    >
+    """
+    if on_conflict not in ("raise", "force", "reuse"):
+        raise NxValueError(f"on_conflict is 'raise', 'force' or 'reuse', got {on_conflict!r}")
+    if not callable(function):
+        raise NxTypeError(
+            message(
+                f"nx.jit takes a function, got {a(type(function).__name__)}.",
+                "To compile and call at once, write nx.jit_apply(fun, [arguments]).",
+            )
+        )
+    given: dict[str, Any] = {"static_argnames": static_argnames, "donate_argnames": donate_argnames}
+    if isinstance(function, Definition):
+        if static_argnames is None and static_argnums is None:
+            given["static_argnames"] = function.static
+        if donate_argnames is None and donate_argnums is None:
+            given["donate_argnames"] = function.donated
+        given |= {"syntax": function.syntax, "promotion": function.face}
+        hooks = function.hooks | hook_delivery.checked(hooks)
+        function = function.__nx_function__
+    return Definition(
+        function, compiler=compiler, on_conflict=on_conflict, static_argnums=static_argnums,
+        donate_argnums=donate_argnums, hooks=hooks, **given,
+    )  # fmt: skip
+
+
+def jit_apply(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    options: Mapping[str, Any] | None = None,
+    *,
+    compiler: str | None = None,
+    on_conflict: str = "raise",
+) -> Any:
+    """Compile a function and call it: ``nx.jit(function)(*arguments, **options)``.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : list
+        Its positional arguments.
+    options : dict, optional
+        Its options.
+    compiler, on_conflict : str, optional
+        As :func:`nxkernel.jit` takes them.
+
+    Returns
+    -------
+    tensor or container
+        What the function gives.
+
+    Examples
+    --------
+    >>> float(nx.jit_apply(nx.multiply, [2.0, 3.0]))
+    6.0
+    """
+    _check_list("jit_apply", "arguments", arguments)
+    return jit(function, compiler=compiler, on_conflict=on_conflict)(*arguments, **(options or {}))
+
+
+def _check_list(name: str, what: str, given: Any) -> None:
+    """Refuse what is no list: a tensor would be taken apart into its rows."""
+    if not isinstance(given, list | tuple):
+        raise NxTypeError(
+            message(f"nx.{name} takes its {what} as a list, got {describe(given)}.", f"Write nx.{name}(function, [t]).")
+        )
+
+
+class Compiled(Definition):
+    """A function compiled for fixed types and shapes; what :func:`nxkernel.compile` returns."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        templates: Sequence[Any],
+        opts: Mapping[str, Any],
+        compiler: str | None,
+        syntax: bool,
+        hooks: Hooks = None,
+        promotion: str | None = None,
+        static: Names = None,
+    ) -> None:
+        super().__init__(
+            function, compiler=compiler, syntax=syntax, hooks=hooks, promotion=promotion, static_argnames=static
+        )
+        self._options = dict(opts)
+        arguments = self._bind(tuple(templates), self._options, templates=True)
+        # It is the one that it was compiled with, wherever tensors are that it is called with.
+        self.compiler = arguments.compiler
+        self._structures, self._expected = (
+            arguments.structures,
+            tuple(zip(arguments.paths, arguments.specs, strict=True)),
+        )
+        self._call_text = arguments.signature(self.__name__)
+        #: What was made for the templates.
+        self.program = self._program(arguments)[0]
+        #: Positional arguments that are static values, and numbers that the trace needed as such.
+        self._settled = _settled(arguments)
+
+    def __repr__(self) -> str:
+        return f"<compiled {self._call_text}>"
+
+    def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Any:
+        if opts is not self._options:
+            if opts:
+                name = next(iter(opts))
+                raise NxTypeError(
+                    message(
+                        f"{self._call_text} was compiled with its options, got the option {name!r}.",
+                        "Give options to nx.compile, or use nx.jit, which compiles for whatever comes.",
+                    )
+                )
+            opts = self._options
+        arguments = super()._bind(args, opts, templates)
+        if not hasattr(self, "_expected"):
+            return arguments
+        given = tuple(zip(arguments.paths, arguments.specs, strict=True))
+        settled = _settled(arguments)
+        settled = {name: settled[name] for name in self._settled if name in settled}
+        if arguments.structures != self._structures or given != self._expected or settled != self._settled:
+            raise NxTypeError(self._mismatch(dict(given), settled))
+        return arguments
+
+    def _mismatch(self, given: dict[str, Spec], settled: dict[str, Any]) -> str:
+        expected = dict(self._expected)
+        lines = [
+            f"{path}: expected {spec}, got {given.get(path, 'nothing')}"
+            for path, spec in expected.items()
+            if given.get(path) != spec
+        ]
+        lines += [f"{path}: got {spec}, which is not expected" for path, spec in given.items() if path not in expected]
+        lines += [
+            f"{name}: expected the static value {value!r}, got {settled[name]!r}"
+            for name, value in self._settled.items()
+            if name in settled and settled[name] != value
+        ]
+        return message(
+            f"{self.__name__} was compiled for other arguments.",
+            *(lines or ["The containers of the arguments are built differently."]),
+            "Compile it again with nx.compile for these, or use nx.jit, which compiles for whatever comes.",
+        )
+
+
+def compile(
+    function: Callable[..., Any],
+    templates: Sequence[Any],
+    options: Mapping[str, Any] | None = None,
+    *,
+    compiler: str | None = None,
+    hooks: Hooks = None,
+) -> Compiled:
+    """Compile a function now, for arguments like the templates.
+
+    Parameters
+    ----------
+    function : callable
+    templates : sequence
+        Templates, tensors, numbers or containers of them; only their types, shapes and names count. For parameters that
+        are static values, the values; a number that the trace needs as a value, such as a size, is one of them then.
+    options : mapping, optional
+        The function's options; they are fixed.
+    compiler : str, optional
+        As for :func:`nxkernel.jit`; where nobody names one, tensors on a device among the templates make it
+        ``"numba_cuda"``.
+    hooks : dict, optional
+        Functions by name, for what :func:`nxkernel.hook` marks: each gets its value when the program has run.
+
+    Returns
+    -------
+    Compiled
+        Takes arguments of just these types and shapes. What the function captures is followed as ever: a call after a
+        captured number has changed is compiled again.
+
+    Raises
+    ------
+    NxTypeError
+        When it is called with others.
+
+    Examples
+    --------
+    >>> total = nx.compile(nx.sum, [nx.template((2, 2), "s64")], {"axes": [1]})
+    >>> total(nx.iota((2, 2))).to_list()
+    [1, 5]
+    """
+    _check_list("compile", "templates", templates)
+    syntax, promotion, static = False, None, None
+    if isinstance(function, Definition):
+        hooks, static = function.hooks | hook_delivery.checked(hooks), function.static
+        syntax, promotion, function = function.syntax, function.face, function.__nx_function__
+    return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion, static)
+
+
+def _settled(arguments: Arguments) -> dict[str, Any]:
+    """The static values of a call by name."""
+    return {name: arguments.options[name] for name in arguments.placed} | dict(arguments.fixed_values())
+
+
+def debug_expr(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gives the traced expression of `function` instead of running it.
+
+    Parameters
+    ----------
+    function : callable or definition
+
+    Returns
+    -------
+    callable
+        It takes what `function` takes, templates too, and gives traced values, which print as their graph.
+
+    Examples
+    --------
+    >>> nx.debug_expr(lambda a: nx.tanh(a) + 1)(nx.tensor([1.0, 2.0]))
+    #Nx.Tensor<
+      f32[2]
+    <BLANKLINE>
+      Nx.Defn.Expr
+      parameter a:0    f32[2]
+      b = tanh a       f32[2]
+      c = add b, 1.0   f32[2]
+    >
+    """
+    made = function if isinstance(function, Definition) else Definition(function)
+
+    def debugged(*args: Any, **opts: Any) -> Any:
+        graph = made._trace(made._bind(args, opts, templates=True))[0].graph
+        return graph.rebuild(graph.outputs)
+
+    return functools.update_wrapper(debugged, function, updated=())
+
+
+def debug_expr_apply(
+    function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any] | None = None
+) -> Any:
+    """The traced expression of ``function(*arguments, **options)``.
+
+    Parameters
+    ----------
+    function : callable or definition
+    arguments : list
+        Its positional arguments.
+    options : dict, optional
+        Its options.
+
+    Returns
+    -------
+    traced value or container
+        It prints as its graph.
+
+    Examples
+    --------
+    >>> nx.debug_expr_apply(nx.tanh, [nx.tensor(1.0)])
+    #Nx.Tensor<
+      f32
+    <BLANKLINE>
+      Nx.Defn.Expr
+      parameter a:0   f32
+      b = tanh a      f32
+    >
+    """
+    if not isinstance(arguments, list | tuple):
+        raise NxTypeError(
+            message(f"debug_expr_apply takes a list of arguments, got {describe(arguments)}.", "One is written [x].")
+        )
+    if not isinstance(options, Mapping | None):
+        raise NxTypeError(f"debug_expr_apply takes options in a dict, got {describe(options)}")
+    return debug_expr(function)(*arguments, **(options or {}))
+
+
+def print_expr(tensor: Any) -> Any:
+    """Print the graph of a traced value, once, when the definition is traced; returns the value.
+
+    Parameters
+    ----------
+    tensor : tensor or container
+
+    Returns
+    -------
+    tensor or container
+        What was given.
+
+    Examples
+    --------
+    >>> _ = nx.jit(lambda t: nx.print_expr(t * 2))(1.0)
+    #Nx.Tensor<
+      f32
+    <BLANKLINE>
+      Nx.Defn.Expr
+      parameter a:0         f32
+      b = multiply a, 2.0   f32
+    >
+    """
+    leaves: list[tuple[str, Any]] = []
+    containers.flatten(tensor, "the value", leaves, containers.no_tensor("print_expr"))
+    traced = [value for _, value in leaves if isinstance(value, TracedValue)]
+    nodes = simplify_nodes([value.node if type(value) is VectorizedExpr else value for value in traced])
+    values = [node_with(node, value.spec) for node, value in zip(nodes, traced, strict=True)]
+    print(print_graph(values) if values else repr(tensor))
+    return tensor
+
+
+keyword = options.keyword

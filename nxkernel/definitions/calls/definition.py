@@ -1,0 +1,595 @@
+"""A numerical definition: a Python function that is traced, compiled and cached when it is called."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import operator
+import time
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types as types_
+from nxkernel.definitions.calls import (
+    compilation_guards,
+    explanations,
+    fast_path,
+    nan_checks,
+    pickling,
+    recompilation_advice,
+)
+from nxkernel.definitions.calls.arguments import Arguments
+from nxkernel.definitions.calls.content_identity import Compiled
+from nxkernel.definitions.calls.event_reports import tell
+from nxkernel.definitions.calls.graph_cache import Family, Program, family
+from nxkernel.definitions.captures import restoring, snapshot
+from nxkernel.definitions.devices import device_programs
+from nxkernel.definitions.flow.operators.call_dispatch import fn
+from nxkernel.definitions.flow.values import negative_indices
+from nxkernel.definitions.flow.values.mutable_arguments import AssignedError
+from nxkernel.definitions.keys import (
+    argument_errors,
+    callables,
+    code_fingerprint,
+    containers,
+    default_options,
+    options,
+    source_locations,
+    static_arguments,
+)
+from nxkernel.definitions.keys.argument_identity import Once
+from nxkernel.definitions.observe.compilation_report import CompilationView
+from nxkernel.definitions.observe.events import Event, stream
+from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.tracing import dialects, side_effects
+from nxkernel.definitions.tracing.trace import Traced
+from nxkernel.errors import CompilationError, NxError, NxValueError, message
+from nxkernel.forks import cached_property
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import TracedValue
+from nxkernel.tensor.device import tensor_of
+from nxkernel.tensor.tensor import Template, Tensor
+from nxkernel.thread_settings import settled
+from nxkernel.transforms.simplify import simplify
+
+#: Shortcuts kept for one survey of captures; beyond, they are made anew.
+_SHORTCUTS = 1024
+
+
+class Definition(Compiled):
+    """What :func:`nxkernel.definitions` and :func:`nxkernel.jit` return; call it like the function.
+
+    Positional arguments are tensors, arrays, numbers or containers of them; keyword-only arguments are options, which
+    are static. The identity of a definition is the content of its code: a cell that is run again unchanged finds its
+    programs. In a class it is a method: the object is captured, and what the method reads of it counts.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        *,
+        compiler: str | None = None,
+        on_conflict: str = "reuse",
+        syntax: bool = False,
+        promotion: str | None = None,
+        static_argnames: static_arguments.Names = None,
+        static_argnums: static_arguments.Numbers = None,
+        donate_argnames: static_arguments.Names = None,
+        donate_argnums: static_arguments.Numbers = None,
+        hooks: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> None:
+        argument_errors.check_function(function)
+        functools.update_wrapper(self, function, updated=())
+        if compiler is not None:
+            default_options.check(compiler)
+        if promotion is not None and promotion not in dialects.FACES:
+            raise NxValueError(
+                message(
+                    f"promotion is 'nx' or 'numpy', got {promotion!r}.",
+                    "It says whose rules of types hold; when it is not given, the code of the function says it.",
+                )
+            )
+        #: Whether `if`, `while` and assignments of the function become part of the graph, or run while it is traced.
+        self.syntax = syntax
+        self.compiler, self.on_conflict = compiler, on_conflict
+        #: What is called with values of each run, by the name of the hook.
+        self.hooks = hook_delivery.checked(hooks)
+        self.__name__ = callables.name(function)
+        self._set_function(function, callables.signature(function))
+        plain = callables.plain(function)
+        code = getattr(plain, "__code__", None)
+        self.fingerprint = code_fingerprint.of_code(code) if code is not None else type(function).__name__
+        #: As what it sees its values: by the rules of Nx, or of NumPy.
+        self.face = promotion or (dialects.of(plain) if syntax else dialects.NX)
+        self._promoted = promotion is not None
+        #: The parameters that are static values whatever is passed.
+        self.static = static_arguments.named(self.__name__, self._signature, static_argnames, static_argnums)
+        self._static_by = "static_argnums" if static_argnames is None else "static_argnames"
+        #: The parameters whose tensors on a device are given away.
+        self.donated = static_arguments.named(
+            self.__name__, self._signature, donate_argnames, donate_argnums, static_arguments.DONATED
+        )
+        content = f"{self.fingerprint} {'syntax' if syntax else 'plain'} {self.face}"
+        self._family: Family = family(self.__name__, content, callables.place(plain))
+
+    @property
+    def _silent(self) -> bool:
+        """Whether its text leaves open whose rules hold; asked for when it is traced, and not kept.
+
+        The names that it reads may mean something else by the next time. And Python reads the attributes of an object
+        faster, which each call does, for as long as nobody has asked for its ``__dict__``.
+        """
+        return self.syntax and not self._promoted and dialects.is_silent(callables.plain(self.__nx_function__))
+
+    def _set_function(self, function: Callable[..., Any], signature: inspect.Signature) -> None:
+        self.__nx_function__ = function
+        self._root = function
+        if not isinstance(function, types.FunctionType | types.MethodType | functools.partial):
+            method = type(function).__call__
+            self._root = types.MethodType(method, function) if isinstance(method, types.FunctionType) else function
+        self._signature = self.__signature__ = signature
+        parameters = list(signature.parameters.values())
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        self._positional = [parameter for parameter in parameters if parameter.kind in kinds]
+        self._open = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
+        self._survey: snapshot.Survey | None = None
+        self._made_of = callables.made_of(function)
+
+    def __repr__(self) -> str:
+        return f"<definition {options.call(self.__name__, self._signature)}>"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Definition:
+        if instance is None:
+            return self
+        bound = self.__copy__()
+        rest = list(self._signature.parameters.values())[1:]
+        bound._set_function(types.MethodType(self.__nx_function__, instance), inspect.Signature(rest))
+        return bound
+
+    def __copy__(self) -> Definition:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce__(self) -> str | tuple:
+        return pickling.reduced(self, Definition)
+
+    __nx_pickled__ = cached_property(pickling.stand_in)
+
+    # Calls -----------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **opts: Any) -> Any:
+        """Answer a call: by a program that was made before, or by one that is made now."""
+        __tracebackhide__ = True
+        if tracing._state.trace is not None:
+            return self._inline(args, opts)
+        if self.face != dialects.NX or self.static or self._family.fixed:
+            return self._call_with_static(args, opts)
+        key: list[Any] = []
+        arrays: list[Any] = []
+        for value in args:
+            kind = type(value)
+            if kind is np.ndarray:
+                key += (value.dtype, value.shape)
+                arrays.append(value)
+            elif kind is Tensor:
+                key.append(value.spec)
+                arrays.append(value.data)
+            elif not fast_path.add(value, key, arrays):
+                return self._call(args, opts)
+        if opts and not fast_path.add_options(opts, key):
+            return self._call(args, opts)
+        return self._quickly(args, opts, tuple(key), arrays)
+
+    def _call_with_static(self, args: tuple, opts: dict[str, Any]) -> Any:
+        """A call of which some arguments may be static values: those are part of the key."""
+        __tracebackhide__ = True
+        fixed = self.static | self._family.fixed
+        key: list[Any] = []
+        arrays: list[Any] = []
+        numpy = self.face == dialects.NUMPY
+        add = fast_path.add_weak if numpy else fast_path.add
+        for place, value in enumerate(args):
+            kind = type(value)
+            if kind is np.ndarray:
+                key += (value.dtype, value.shape)
+                arrays.append(value)
+            elif kind is Tensor:
+                key.append(value.spec)
+                arrays.append(value.data)
+            else:
+                name = self._positional[place].name if place < len(self._positional) else ""
+                if name in self.static or (numpy and kind in fast_path.STATIC):
+                    added = fast_path.add_static(value, key)
+                else:
+                    added = add(value, key, arrays)
+                    if name in fixed or (numpy and kind is bool):
+                        added = added and fast_path.add_static(value, key)
+                if not added:
+                    return self._call(args, opts)
+        if opts and not fast_path.add_options(opts, key):
+            return self._call(args, opts)
+        return self._quickly(args, opts, tuple(key), arrays)
+
+    def _quickly(self, args: tuple, opts: dict[str, Any], key: tuple, arrays: list[Any]) -> Any:
+        """Answer a call by the shortcut for its key, where there is one that holds."""
+        __tracebackhide__ = True
+        survey = self._survey
+        if survey is not None:
+            shortcut = survey.shortcuts.get(key)
+            if shortcut is not None:
+                try:
+                    result = shortcut.run(arrays)
+                except Exception as error:
+                    self._failed(error)
+                    raise
+                if result is not fast_path.OUTDATED:
+                    return result
+        return self._call(args, opts, key, arrays)
+
+    def _call(
+        self, args: tuple, opts: dict[str, Any], key: tuple | None = None, arrays: list[Any] | None = None
+    ) -> Any:
+        __tracebackhide__ = True
+        arguments, version = self._bind(args, opts), self._family.version
+        try:
+            program, hit = self._program(arguments)
+        except NxError as error:
+            # It names the line; the dozen frames in which it was traced would hide those of the person.
+            error.__traceback__ = source_locations.persons(error.__traceback__)
+            raise
+        program.calls += 1
+        if not hit:
+            program.new += 1
+        elif stream.listening:
+            stream.emit(Event("hit", self.__name__, where=source_locations.caller(), identity=self._family.identity))
+        # A key made when fewer numbers were known to be static does not have their values.
+        watching = nan_checks.watching()
+        known = key is not None and version == self._family.version and not watching
+        # What a trace changed is another call by now.
+        known = known and (hit or self._family.known(program.ident) is program)
+        if known and fast_path.Shortcut.fits(arguments, program, arrays):
+            shortcuts = arguments.survey.shortcuts
+            if len(shortcuts) >= _SHORTCUTS:
+                shortcuts.clear()
+            left = fast_path.Left.of(callables.plain(self._root), arguments.options, len(args), opts)
+            if left is not None:
+                shortcuts[key] = fast_path.Shortcut(self._family, arguments, program, left, self.hooks)
+        try:
+            arguments.refuse_changes(self.__name__, program)
+            given = arguments.inputs(program.captured, program.fixed)
+            arguments.copy_tensors(given, program)
+            made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
+            if program.changes:
+                arguments.give_back(self.__name__, given, made, program)
+            return fast_path.results(program, made, self.hooks, tensor_of)
+        except Exception as error:
+            self._failed(error)
+            raise
+
+    def _failed(self, error: Exception, where: str | None = None) -> None:
+        reason = (f"{type(error).__name__}: {error}",)
+        where = source_locations.caller() if where is None else where
+        stream.emit(Event("error", self.__name__, where=where, reason=reason, identity=self._family.identity))
+
+    def _inline(self, args: tuple, opts: dict[str, Any]) -> Any:
+        """A call while another function is traced becomes part of its graph."""
+        __tracebackhide__ = True
+        if self.on_conflict == "raise":
+            raise CompilationError(
+                message(
+                    f"{self.__name__} was wrapped with nx.jit and is called while another function is traced.",
+                    'Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of '
+                    "that graph.",
+                    'With "force" it is compiled on its own.',
+                )
+            )
+        if self.on_conflict == "force":
+            before, tracing._state.trace = tracing._state.trace, None
+            try:
+                return self(*args, **opts)
+            finally:
+                tracing._state.trace = before
+        args, opts = self._placed(args, opts)
+        for path, value in zip(self._names(len(args)), args, strict=True):
+            if path in self.static:
+                static_arguments.check(self.__name__, path, value)
+            elif self.face == dialects.NX or not dialects.is_static(value):
+                containers.flatten(value, path, [], self._refuse)
+        args = [None if value is containers.LEFT_OUT else value for value in args]
+        order = options.further(self._signature, opts)
+        given, opts = options.by_name(self._signature, opts)
+        values = options.check(self.__name__, self._signature, opts) | given
+        values |= {name: values.pop(name) for name in order}
+        with hook_delivery.inside(self.hooks), negative_indices.by_text(self._silent):
+            return dialects.inside(self.face, self._twin(self.__nx_function__), args, values)
+
+    def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What runs while the function is traced."""
+        return fn(function) if self.syntax else function
+
+    # Keys ------------------------------------------------------------------------------------------------------
+
+    @settled
+    def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Arguments:
+        __tracebackhide__ = True
+        if not all(map(operator.is_, callables.made_of(self.__nx_function__), self._made_of)):
+            # Somebody has given it other defaults, or its class another `__call__`.
+            self._set_function(self.__nx_function__, callables.signature(self.__nx_function__))
+        args, opts = self._placed(args, opts)
+        with types_.promotion(self.face):
+            return self._bound(args, opts, templates)
+
+    def _bound(self, args: tuple, opts: dict[str, Any], templates: bool) -> Arguments:
+        __tracebackhide__ = True
+        names, keywords, more = self._names(len(args)), [], {}
+        if self.face == dialects.NUMPY or self.static:
+            args, names, keywords, more = static_arguments.apart(args, names, self._is_static)
+        order = options.further(self._signature, opts)
+        given, opts = options.by_name(self._signature, opts)
+        args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
+        values = more | options.check(self.__name__, self._signature, opts)
+        leaves, structures = self._flattened(names, args)
+        for path, value in leaves:
+            if isinstance(value, TracedValue):
+                raise argument_errors.traced(self.__name__, path, self.on_conflict == "force")
+            if isinstance(value, Template) and not templates:
+                raise argument_errors.template(self.__name__, path)
+        survey, captured = self._look()
+        fixed = self._family.fixed
+        placed, assigned, owner = frozenset(more), self._family.assigned, ()
+        if self._family.owned:
+            owner = hook_delivery.owner(self._root)
+
+        def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> Arguments:
+            return Arguments(
+                names, args, structures, leaves, values, self.compiler, survey, captured, self.face, fixed, keywords,
+                placed, assigned, self.hooks, owner, self.donated, order,
+            )  # fmt: skip
+
+        found = arguments(structures, leaves)
+        if found.compares_memory:
+            found.refuse_shared(self.__name__)
+        if found.identifies:
+            leaves, structures = self._flattened(names, args, found.once())
+            found = arguments(structures, leaves)
+        return found
+
+    def _flattened(
+        self, names: Sequence[str], args: Sequence[Any], once: Once | None = None
+    ) -> tuple[list[tuple[str, Any]], list[Any]]:
+        """The leaves of arguments, and how these are built."""
+        __tracebackhide__ = True
+        leaves: list[tuple[str, Any]] = []
+        structures = []
+        for name, value in zip(names, args, strict=True):
+            try:
+                structures.append(containers.flatten(value, name, leaves, self._refuse, once=once))
+            except RecursionError:
+                raise argument_errors.nested(self.__name__, name, value) from None
+        return leaves, structures
+
+    def _is_static(self, name: str, value: Any) -> bool:
+        """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""
+        __tracebackhide__ = True
+        if name in self.static:
+            static_arguments.check(self.__name__, name, value)
+            return True
+        return self.face == dialects.NUMPY and dialects.is_static(value)
+
+    def _look(self) -> tuple[snapshot.Survey, list[Any]]:
+        """What the function captures, as it is now."""
+        survey = self._survey
+        captured = survey.fetch() if survey is not None else None
+        if captured is None:
+            return self._look_anew()
+        return survey, captured
+
+    def _look_anew(self) -> tuple[snapshot.Survey, list[Any]]:
+        survey, captured = snapshot.survey(self._root)
+        # What is read anew is not kept alive either.
+        self._survey = None if survey.anew else survey
+        return survey, captured
+
+    def _names(self, count: int) -> list[str]:
+        names = [parameter.name for parameter in self._positional[:count]]
+        more = count - len(names)
+        return [*names, *callables.rest(self._signature, more)] if more else names
+
+    def _placed(self, args: tuple, opts: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """Positional arguments that were given by name, or have a default, take their places."""
+        __tracebackhide__ = True
+        return options.placed(self.__name__, self._signature, self._positional, self._open, args, opts)
+
+    def _refuse(self, path: str, value: Any) -> Exception:
+        return argument_errors.no_data(self.__name__, path, value)
+
+    # Misses ----------------------------------------------------------------------------------------------------
+
+    def _find(self, arguments: Arguments, find: Callable[[tuple], Program | None]) -> Program | None:
+        """The program that was made for such a call, where there is one."""
+        program = find(arguments.ident)
+        if program is None and arguments.is_aliased:
+            # A program that reads two arrays answers for one in both places, and not the other way round.
+            arguments.look_again(*self._look_anew())
+            program = find(arguments.ident)
+        return program
+
+    def _program(self, arguments: Arguments) -> tuple[Program, bool]:
+        """The program that answers a call, and whether it was there."""
+        __tracebackhide__ = True
+        program = self._find(arguments, self._family.find)
+        if program is not None:
+            return program, True
+        with self._family.making:
+            program = self._find(arguments, self._family.find)
+            if program is not None:
+                return program, True
+            argument_errors.warn_of_numbers(self.__name__, arguments.paths, arguments.values)
+            case = explanations.case(
+                self._family, arguments, recompilation_advice.Declared(self._root, self._static_by)
+            )
+            compilation_guards.report(self.__name__, case.reason)
+            where = source_locations.caller()
+            try:
+                traced, trace_ms = self._trace(arguments)
+                self._family.learn(arguments.found_assigned, arguments.found_fixed, bool(arguments.owner))
+                executable, placed = device_programs.compiled(
+                    traced.graph, arguments.compiler, self.__name__, len(arguments.values), arguments.donated
+                )
+                program = Program(
+                    ident=arguments.ident,
+                    parts=arguments.parts(),  # with the values of numbers that tracing made static
+                    executable=executable,
+                    placed=placed,
+                    structure=traced.structure,
+                    captured=traced.captured,
+                    fixed=traced.fixed,
+                    hooks=traced.hooks,
+                    specs=traced.specs,
+                    changes=traced.changes,
+                    returned=traced.returned,
+                    assigned_at=traced.assigned_at,
+                    copied=traced.copied,
+                    reshaped=traced.reshaped,
+                    changes_containers=traced.changes_containers,
+                    reason=case.reason,
+                    where=where,
+                    signature=arguments.signature(self.__name__),
+                    compiler=arguments.compiler,
+                    trace_ms=trace_ms,
+                )
+            except Exception as error:
+                if isinstance(error, NxError):
+                    source_locations.point_out(error)
+                self._failed(error, where)
+                raise
+            told = case.advice
+            self._family.count(program)
+            changed = snapshot.survey(self._root)[0]
+            settled, parts = arguments.options_now()
+            if settled and changed.ident == arguments.survey.ident:
+                self._family.add(program)
+            elif not arguments.anew:
+                told = recompilation_advice.restless(
+                    self.__name__, arguments.parts(), {**arguments.parts(), **changed.parts, **parts}
+                )
+                self._family.unkept = program, told
+        notes = (*traced.notes, *explanations.other_loops(case, executable.kernels))
+        tell(self.__name__, self._family.identity, program, told, notes)
+        return program, False
+
+    @settled
+    def _trace(self, arguments: Arguments) -> tuple[Traced, float]:
+        """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
+        __tracebackhide__ = True
+        begin = time.perf_counter()
+        outside = side_effects.Stored(self._root, arguments.options)
+        while True:
+            try:
+                with negative_indices.by_text(self._silent):
+                    traced = arguments.trace(self.__name__, self._root, self._twin)
+                outside.refuse_traced(self.__name__, arguments.survey.whole)
+                if self.face == dialects.NUMPY:
+                    outside.refuse_counts(self.__name__, arguments.survey.whole)
+                break
+            except AssignedError as found:
+                argument_errors.check_once(self.__name__, arguments.used_up)
+                outside.undo()
+                arguments.add_assigned(found.path, found.whole)
+                arguments.found_assigned.append((found.path, found.whole))
+            except NxError as error:
+                outside.undo()
+                more = arguments.fixable(error)
+                if not more:
+                    source_locations.point_out(error)
+                    raise
+                argument_errors.check_once(self.__name__, arguments.used_up)
+                arguments.fixed |= more
+                arguments.found_fixed |= more
+            except RecursionError as error:
+                raise argument_errors.endless(self.__name__, error) from None
+            except (TypeError, AttributeError, ValueError) as error:
+                if not argument_errors.is_of_traced(error):
+                    raise
+                found = argument_errors.not_taken(error).with_traceback(error.__traceback__)
+                source_locations.point_out(found)
+                raise found from error
+        if not arguments.owner and hook_delivery.is_owned(traced.hooks):
+            arguments.owner = hook_delivery.owner(self._root)
+        if arguments.found_fixed:
+            told = [
+                f"argument {path}: its value is needed while tracing, so each new one is traced"
+                for path in arguments.fixed
+            ]
+            traced = dataclasses.replace(traced, notes=(*traced.notes, *told))
+        graph = dataclasses.replace(simplify(traced.graph), traced=traced.graph)
+        traced = dataclasses.replace(traced, graph=graph)
+        return traced, 1e3 * (time.perf_counter() - begin)
+
+    # What people ask -------------------------------------------------------------------------------------------
+
+    def why(self, *args: Any, **opts: Any) -> explanations.Explanation:
+        """What a call with these arguments would do: hit the cache, or compile, and then why.
+
+        Nothing is compiled or run; templates stand for tensors. A call that would be refused is refused here, too.
+
+        Examples
+        --------
+        >>> @nx.defn
+        ... def double(t):
+        ...     return t * 2
+        >>> double.why(nx.template((3,), "f32")).difference
+        ('first call',)
+        """
+        arguments = self._bind(args, opts, templates=True)
+        program = self._find(arguments, self._family.known)
+        if program is not None:
+            arguments.refuse_changes(self.__name__, program)
+            return explanations.hit(self.__name__, program)
+        case = explanations.case(self._family, arguments, recompilation_advice.Declared(self._root, self._static_by))
+        if arguments.anew:
+            # A trace would draw, use up or write what nobody can put back.
+            return explanations.miss(self.__name__, case, None, arguments.compiler, ())
+        outside = side_effects.Stored(self._root, arguments.options)
+        try:
+            met = snapshot.reached([("", self._root), *arguments.options.items()])
+            traced, _ = restoring.asking(met, lambda: self._trace(arguments))
+        finally:
+            # What the function stores elsewhere is stored by calls alone.
+            outside.undo()
+        arguments.refuse_changes(self.__name__, traced)
+        return explanations.miss(self.__name__, case, traced.graph, arguments.compiler, traced.notes)
+
+    def measure(self, *args: Any, **opts: Any) -> CompilationView:
+        """Run a call a few times with a clock around each kernel; the arguments do not change and nothing is kept.
+
+        No hook is called, and the runs do not count as calls.
+
+        Returns
+        -------
+        CompilationView
+            The program that answers the call, compiled now where there was none, with its `measurement`.
+
+        Raises
+        ------
+        NxValueError
+            For a compiler that makes no kernels.
+
+        Examples
+        --------
+        >>> @nx.defn(compiler="numba_cpu")
+        ... def halve(t):
+        ...     return t / 2
+        >>> found = halve.measure(nx.iota((1000,), type="f32"))
+        >>> found.signature, found.measurement.inputs, list(found.measurement.kernels)
+        ('halve(t: f32[1000])', 'your call', [0])
+        """
+        __tracebackhide__ = True
+        arguments = self._bind(args, opts)
+        program, _ = self._program(arguments)
+        return explanations.view(self.__name__, program, arguments.inputs(program.captured, program.fixed))

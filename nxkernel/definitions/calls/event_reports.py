@@ -1,0 +1,44 @@
+"""The events of a program that has just been made."""
+
+from __future__ import annotations
+
+from nxkernel.definitions.calls.graph_cache import Program
+from nxkernel.definitions.observe import launch_groups
+from nxkernel.definitions.observe.events import Event, stream
+
+
+def tell(name: str, identity: str, program: Program, advice: str, notes: tuple[str, ...]) -> None:
+    """Emit an event for each kernel, and one for the call that was new."""
+    executable, where = program.executable, program.where
+    code = launch_groups.code_of(executable)
+    for kernel in code:
+        stream.emit(
+            Event(
+                "kernel",
+                name,
+                where=where,
+                origin=kernel.origin,
+                kernel=kernel.symbol,
+                native_ms=kernel.milliseconds,
+                identity=identity,
+            )
+        )
+    origins = launch_groups.origins(code)
+    compiled, disk = map(origins.count, ("compiled", "disk"))
+    stream.emit(
+        Event(
+            "miss",
+            name,
+            where=where,
+            reason=program.reason,
+            advice=advice,
+            notes=notes,
+            trace_ms=program.trace_ms,
+            lower_ms=executable.lower_ms,
+            native_ms=executable.native_ms,
+            compiled=compiled,
+            reused=len(origins) - compiled,
+            disk=disk,
+            identity=identity,
+        )
+    )

@@ -1,0 +1,361 @@
+"""The path of a call that was made before: a flat tuple of types and shapes, one lookup, one native call."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from nxkernel.definitions.calls.arguments import Arguments
+from nxkernel.definitions.calls.graph_cache import Family, Program
+from nxkernel.definitions.captures.snapshot import Survey, survey_of
+from nxkernel.definitions.keys import containers, default_options, source_locations
+from nxkernel.definitions.keys.argument_identity import is_told
+from nxkernel.definitions.keys.static_values import constant
+from nxkernel.definitions.observe.events import Event, stream
+from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.tensor.device import DeviceTensor
+from nxkernel.tensor.tensor import Tensor
+from nxkernel.types import Type
+
+_empty = np.empty
+_wrap = Tensor.wrap
+_array = np.array
+_share = np.may_share_memory
+_F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
+_OPTIONS, _STATIC, _SCALAR, _DEVICE = object(), object(), object(), object()
+_context = default_options.CONTEXT.get
+#: What a shortcut gives that does not hold any more.
+OUTDATED = object()
+#: Functions by the name of the hook whose value they get.
+Hooks = Mapping[str, Callable[[Any], Any]]
+_NO_HOOKS: Hooks = MappingProxyType({})
+_PLAIN = frozenset({bool, int, str, type(None)})
+#: What has an array that is its own.
+_ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor})
+#: What is no data for a NumPy program.
+STATIC = frozenset({str, type(None)})
+
+
+def _adder(real: np.dtype, truth: np.dtype, largest: float) -> Callable[[Any, list[Any], list[np.ndarray]], bool]:
+    """What appends an argument to a key, by the types that Python numbers have."""
+
+    def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
+        kind = type(value)
+        if kind is np.ndarray:
+            key += (value.dtype, value.shape)
+            arrays.append(value)
+        elif kind is Tensor:
+            key.append(value.spec)
+            arrays.append(value.data)
+        elif kind is float:
+            if not -largest <= value <= largest and value - value == 0:
+                return False  # NumPy warns of what overflows to infinity; the long way knows.
+            key.append(kind)
+            arrays.append(_array(value, real))
+        elif kind is int:
+            key.append(kind)
+            try:
+                arrays.append(_array(value, _S64))
+            except OverflowError:
+                return False
+        elif kind is bool:
+            key.append(kind)
+            arrays.append(_array(value, truth))
+        elif kind is tuple or kind is list:
+            key += (kind, len(value))
+            return add_all(value, key, arrays)
+        elif kind is dict:
+            names = tuple(value)
+            if not _is_text(names):
+                return False
+            key += (kind, names)
+            return add_all(value.values(), key, arrays)
+        elif kind is DeviceTensor:
+            key += (_DEVICE, value.spec)
+            arrays.append(value.array)
+        elif issubclass(kind, np.number | np.bool):
+            key += (_SCALAR, value.dtype)
+            arrays.append(_array(value))
+        else:
+            names = _fields(kind)
+            if names is None:
+                return False
+            key.append(kind)
+            return add_all([getattr(value, name) for name in names], key, arrays)
+        return True
+
+    def add_all(values: Iterable[Any], key: list[Any], arrays: list[np.ndarray]) -> bool:
+        try:
+            for value in values:
+                if not add(value, key, arrays):
+                    return False
+        except RecursionError:
+            return False
+        return True
+
+    return add
+
+
+#: Append what an argument is to a key, and its leaves to arrays; False when it takes the long way. Keys are prefix
+#: codes: each part begins with something that tells how many follow. The second one follows NumPy's rules.
+add = _adder(_F32, _U8, float(np.finfo(_F32).max))
+add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"))
+
+
+def add_static(value: Any, key: list[Any]) -> bool:
+    """Append a static value to a key; False when it takes the long way."""
+    kind = type(value)
+    if kind is float:
+        key += (_STATIC, kind, value.hex())
+    elif kind in _PLAIN:
+        key += (_STATIC, kind, value)
+    else:
+        return False
+    return True
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_text(names: tuple) -> bool:
+    """Whether all keys of a dict are text: 1, 1.0 and True would be one."""
+    return all(type(name) is str for name in names)
+
+
+@functools.lru_cache(maxsize=1024)
+def _fields(kind: type) -> tuple[str, ...] | None:
+    """The members of a named tuple or dataclass."""
+    if issubclass(kind, tuple):
+        return getattr(kind, "_fields", None)
+    return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
+
+
+def add_options(options: dict[str, Any], key: list[Any]) -> bool:
+    """Append options to a key; False when one of them takes the long way."""
+    key.append(_OPTIONS)
+    for name, value in options.items():
+        kind = type(value)
+        if kind in _PLAIN or kind is Type:
+            key += (name, kind, value)
+        elif kind is float:
+            key += (name, kind, value.hex())
+        elif kind is tuple or kind is list:
+            for item in value:
+                if type(item) not in _PLAIN:
+                    return False
+            key += (name, kind, repr(value))
+        else:
+            return False
+    return True
+
+
+class Left:
+    """What a call left to the function: its code, and the defaults of options.
+
+    Parameters
+    ----------
+    function : callable
+    given : collection of str
+        The options that the call gave.
+    placed : int
+        How many arguments it gave by position.
+    """
+
+    __slots__ = ("code", "defaults", "function", "held", "items", "keywords")
+
+    def __init__(self, function: Any, placed: int, given: Collection[str]) -> None:
+        self.function = function if isinstance(function, types.FunctionType) else _no_function
+        self.code = self.function.__code__
+        keywords = self.function.__kwdefaults__
+        #: The defaults by keyword that count, each with the dict and the name that it is looked up by.
+        self.items = tuple([(keywords, name, value) for name, value in (keywords or {}).items() if name not in given])
+        #: That dict, and the defaults by position, where one of them counts.
+        self.keywords = keywords if self.items else None
+        self.defaults = self.function.__defaults__ if placed < self.code.co_argcount else None
+        #: What is held by those that are no constants.
+        self.held: Survey | None = None
+
+    @classmethod
+    def of(cls, function: Any, options: Mapping[str, Any], placed: int, given: Collection[str]) -> Left | None:
+        """What a call with these options left; None where it has to be read anew at each call."""
+        left = cls(function, placed, given)
+        named = [(f"option {name}", value) for name, value in options.items() if name not in given]
+        named = [(name, value) for name, value in named if constant(value) is None]
+        if named:
+            left.held = survey_of(named)[0]
+            if left.held.anew:
+                return None
+        return left
+
+
+def _no_function() -> None:
+    """Stands for what is no function in Python."""
+
+
+class Shortcut:
+    """A program with all that a plain call needs, looked up beforehand; kept by the survey that it was made under."""
+
+    __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen")
+
+    def __init__(
+        self, family: Family, arguments: Arguments, program: Program, left: Left, hooks: Hooks = _NO_HOOKS
+    ) -> None:
+        survey = arguments.survey
+        # What only has to be looked up is, right in `run`: asking the survey costs as much as a few names.
+        tells = arguments.identifies or program.changes_containers
+        asked = None if survey.is_looked_up else survey
+        #: How many arrays are to be different ones, where code can tell.
+        self._different = len(arguments.values) + survey.distinct if tells else 0
+        items = (*survey.items, *left.items) if survey.is_looked_up else left.items
+        self._keywords = left.keywords
+        self._left = left if left.defaults or left.held else None
+        self._places = program.changes
+        #: What has memory of its own that is none of the program's arrays.
+        self._beside = [_array_of(value) for _, value in arguments.beside]
+        plain: tuple | None = None
+        single = getattr(program.executable, "single", None)
+        if single is not None and program.structure == containers.LEAF and not (program.changes or program.hooks):
+            plain = (*single, program.specs[0], program.executable.launch)
+        #: Whether there is more to be looked at than what most calls have.
+        more = self._keywords is not None or self._left is not None or bool(self._places or self._different)
+        # Taken apart at once: to read so many attributes one by one takes longer.
+        self._seen = (
+            family, family.version, default_options.changes, default_options.CONTEXT.get(), left.function, left.code,
+            items, asked, program.captured, more, program, program.fixed, plain, hooks,
+        )  # fmt: skip
+
+    @staticmethod
+    def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
+        """Whether a program and the arrays that it was called with are plain enough."""
+        if not _is_told_by_arrays(arguments, program):
+            return False
+        if len(arrays) != len(arguments.values):
+            # Others were given by name or are defaults: a shortcut would hand over too few.
+            return False
+        if len(arguments.arrays) != len(arguments.survey.arrays):
+            return False
+        if not arguments.fixed.issubset(arguments.names):
+            # Numbers in containers whose values count: keys have those of whole arguments.
+            return False
+        if any(type(arguments.values[place]) is not np.ndarray for place in program.changes):
+            return False
+        if program.copied or not program.reshaped.issubset(program.changes):
+            # The long way looks at memory, or at the order of elements, of what does not change.
+            return False
+        if arguments.has_device_tensors and (program.placed is None or program.changes):
+            # The long way brings them to the host, and sees which arrays share their memory.
+            return False
+        named = [array for _, _, array in arguments.arrays if type(array) is not Tensor]
+        return all(array.dtype.isnative for array in [*arrays, *named, *program.fixed])
+
+    def run(self, arrays: list[np.ndarray]) -> Any:
+        """Answer a call; :data:`OUTDATED` where the program may not be the one any more that does."""
+        (
+            family, version, changes, context, function, code, items, survey,
+            numbers, more, program, fixed, plain, hooks,
+        ) = self._seen  # fmt: skip
+        # Counts that went up are other objects: to compare identities is enough, and costs less.
+        if (
+            version is not family.version
+            or changes is not default_options.changes
+            or context is not _context()
+            or function.__code__ is not code
+        ):
+            return OUTDATED
+        try:
+            for owner, key, expected in items:
+                if owner[key] is not expected:
+                    return OUTDATED
+        except Exception:
+            # A name or an element that is gone.
+            return OUTDATED
+        captured: Any = ()
+        if survey is not None:
+            captured = survey.fetch()
+            if captured is None:
+                return OUTDATED
+            for number in numbers:
+                value = captured[number]
+                arrays.append(value.data if type(value) is Tensor else value)
+        if more and not self._holds(function, arrays, captured):
+            return OUTDATED
+        program.calls += 1
+        if stream.listening:
+            stream.emit(Event("hit", family.name, where=source_locations.caller(), identity=family.identity))
+        if fixed:
+            arrays += fixed
+        if plain is not None:
+            shape, dtype, spec, launch = plain
+            made = _empty(shape, dtype)
+            if launch(*arrays, made):
+                return _wrap(made, spec)
+        if program.placed is not None:
+            return results(program, program.placed.run(arrays), hooks, DeviceTensor.wrap)
+        return results(program, program.executable.run(arrays), hooks)
+
+    def _holds(self, function: Callable[..., Any], arrays: list[np.ndarray], captured: Iterable[Any]) -> bool:
+        """Whether defaults are what they were, and arrays as different from each other as they were."""
+        if self._keywords is not None and function.__kwdefaults__ is not self._keywords:
+            return False
+        left = self._left
+        if left is not None:
+            if left.defaults is not None and function.__defaults__ is not left.defaults:
+                return False
+            if left.held is not None and left.held.fetch() is None:
+                return False
+        if self._different:
+            if len({*map(id, arrays), *map(id, map(_array_of, captured))}) != self._different:
+                return False
+            if self._beside and not set(map(id, arrays)).isdisjoint(map(id, self._beside)):
+                return False
+        return all(_is_own([*arrays, *self._beside], place) for place in self._places)
+
+
+def _array_of(value: Any) -> Any:
+    """The array of a tensor, or an array itself."""
+    kind = type(value)
+    return value.data if kind is Tensor else value.array if kind is DeviceTensor else value
+
+
+def _is_told_by_arrays(arguments: Arguments, program: Program) -> bool:
+    """Whether which arguments are one object can be seen from their arrays, as long as these are all different ones."""
+    if not (arguments.identifies or program.changes_containers):
+        return True
+    if arguments.compares_memory:
+        return False
+    if arguments.identifies and any(is_told(constant(value), value) for value in arguments.options.values()):
+        return False
+    for path, value in zip(arguments.paths, arguments.values, strict=True):
+        is_number = type(value) not in _ARRAYS
+        if is_number and (path not in arguments.names or (arguments.identifies and type(value) not in (int, bool))):
+            return False
+    return all(map(containers.is_full, arguments.structures))
+
+
+def _is_own(arrays: list[np.ndarray], place: int) -> bool:
+    """Whether a program may write into an array where it is; the long way copies, or says why not."""
+    array = arrays[place]
+    if not array.flags.carray:
+        return False
+    for other in arrays:
+        if other is not array and _share(array, other):
+            return False
+    return sum(other is array for other in arrays) == 1
+
+
+def results(
+    program: Program, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Tensor] = _wrap
+) -> Any:
+    """What a program gave, as the function would return it; hooks get their values. `wrap` makes tensors of arrays."""
+    tensors = iter([wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])
+    if program.structure == containers.LEAF:
+        result = next(tensors)
+    else:
+        result = containers.rebuild(program.structure, tensors)
+    if program.hooks:
+        hook_delivery.deliver(program.hooks, tensors, hooks, program.signature)
+    return result

@@ -1,0 +1,329 @@
+"""The graph cache: programs by function and key, and what became of those that it no longer has."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+from nxkernel import forks
+from nxkernel.compilers.interface import Executable
+from nxkernel.definitions.calls.key_changes import Parts, differing
+from nxkernel.definitions.devices.device_programs import OnDevice
+from nxkernel.definitions.observe import launch_groups
+from nxkernel.definitions.observe.events import Event, stream
+from nxkernel.definitions.outputs.hook_delivery import Hook
+from nxkernel.graph.expr import Source
+
+#: Programs kept for one function, and functions kept; the ones unused for longest go first.
+PROGRAMS, FUNCTIONS = 256, 4096
+#: Programs of one function that were dropped last: calls in other threads may be about to count themselves there.
+_LEAVING = 16
+#: So many calls are remembered of each function whose program was dropped.
+_REMEMBERED = 1024
+
+
+@dataclass(eq=False)
+class Program:
+    """A compiled graph in the cache.
+
+    Parameters
+    ----------
+    ident : hashable
+        What it is found by; equal for calls that it answers.
+    parts : dict
+        The same for people.
+    executable : Executable
+    structure : Any
+        Of the result.
+    captured : tuple of int
+        Which captured arrays of the call are passed, by their number.
+    fixed : tuple
+        Arrays that the function made itself; passed at every call.
+    hooks : tuple of (Hook, structure)
+        Who gets a value after each run, and the structure of it; their leaves come after those of the result.
+    specs : tuple of Spec or VectorizedSpec
+        Of the results, then of what hooks get.
+    changes : tuple of int
+        The leaves of the arguments that are assigned into; what is in them at the end are the last outputs.
+    returned : frozenset of int
+        Those of them whose last value the function returns.
+    assigned_at : tuple of (Source or None)
+        For each of them the line that assigned into it last.
+    copied : tuple of (int, Source or None)
+        The leaves whose copies a function of functions assigned into, and where.
+    reshaped : frozenset of int
+        The leaves whose elements have to lie in order, as something is a view of them, or a copy, only then.
+    changes_containers : bool
+        Whether it is of a function that changes containers that it gets.
+    reason : tuple of str
+    where : str
+    signature : str
+        The call that it answers, as a person would write it.
+    compiler : str
+    trace_ms : float
+    placed : OnDevice or None
+        What calls the executable, where it runs on a device.
+    calls, new, calls_when_last : int
+        How many calls it answered, how many of those it was made for, and `calls` when it was put at the end.
+    """
+
+    ident: Hashable
+    parts: Parts
+    executable: Executable
+    structure: Any
+    captured: tuple[int, ...]
+    fixed: tuple
+    hooks: tuple[tuple[Hook, Any], ...]
+    specs: tuple
+    changes: tuple[int, ...]
+    returned: frozenset[int]
+    assigned_at: tuple[Source | None, ...]
+    copied: tuple[tuple[int, Source | None], ...]
+    reshaped: frozenset[int]
+    changes_containers: bool
+    reason: tuple[str, ...]
+    where: str
+    signature: str
+    compiler: str
+    trace_ms: float
+    placed: OnDevice | None = None
+    calls: int = 0
+    new: int = 0
+    # The call that it is made for is still to come then.
+    calls_when_last: int = 1
+    made: float = field(default_factory=time.time)
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """Its results, for arrays of the host or of a device."""
+        return self.executable.run(arrays) if self.placed is None else self.placed.run(arrays)
+
+    @property
+    def hits(self) -> int:
+        """How many calls found it there."""
+        return self.calls - self.new
+
+
+class Family:
+    """The programs of one function, and what its calls met."""
+
+    def __init__(self, name: str, content: str = "", identity: str = "") -> None:
+        forks.watch()
+        self.name = name
+        #: What the function is: its code, how it is traced, by whose rules. An earlier state of it is another content.
+        self.content = content
+        #: What events are told apart by: of all states of one function, and of no other one that has its name.
+        self.identity = identity
+        #: Held while a program is made, so that calls of the same kind wait for it; calls of other kinds are answered.
+        self.making = forks.rlock()
+        self._lock = forks.rlock()
+        self._programs: OrderedDict[Hashable, Program] = OrderedDict()
+        self._leaving: deque[Program] = deque()
+        self.misses = self.compiled = self.memory = self.disk = 0
+        self._forgotten_hits = self._told_hits = 0
+        #: Python numbers among the arguments, by path, that tracing needed as static values.
+        self.fixed: set[str] = set()
+        #: The arguments that tracing found to be assigned into, and whether as a whole, by ``x += v``, only.
+        self.assigned: dict[str, bool] = {}
+        #: Whether hooks call functions of the definition's own: programs belong to one object then, not to a content.
+        self.owned = False
+        #: Goes up when programs are dropped, so that shortcuts to them are not followed.
+        self.version = 0
+        #: The content of the function of the same name and place before, which the person has edited since.
+        self.before = ""
+        #: Whether the person has edited it since.
+        self.replaced = False
+        #: The last program that was of no use for later calls, and what is said of it.
+        self.unkept: tuple[Program, str] | None = None
+        self._dropped: OrderedDict[int, None] = OrderedDict()
+
+    def known(self, ident: Hashable) -> Program | None:
+        """The program that would answer a call; asking for it is no use of it."""
+        with self._lock:
+            return self._programs.get(ident)
+
+    def was_dropped(self, ident: Hashable) -> bool:
+        """Whether there was a program for a call that had to make room for others."""
+        with self._lock:
+            return hash(ident) in self._dropped
+
+    def find(self, ident: Hashable) -> Program | None:
+        """The program that answers a call."""
+        with self._lock:
+            program = self._programs.get(ident)
+            if program is not None:
+                program.calls_when_last = program.calls
+                self._programs.move_to_end(ident)
+            return program
+
+    def learn(self, assigned: Iterable[tuple[str, bool]], fixed: Set[str], owned: bool) -> None:
+        """Know for later calls what a trace found out, which is part of their keys from now on.
+
+        Parameters
+        ----------
+        assigned : iterable of (str, bool)
+            Arguments that it assigned into: in parts, or as a whole, by ``x += v``, only.
+        fixed : set of str
+            Numbers that it needed as static values.
+        owned : bool
+            Whether hooks call functions of the definition's own.
+        """
+        with self._lock:
+            before = self.assigned, self.fixed, self.owned
+            for path, whole in assigned:
+                self.assigned = {**self.assigned, path: whole and self.assigned.get(path, True)}
+            self.fixed, self.owned = self.fixed | fixed, self.owned or owned
+            if (self.assigned, self.fixed, self.owned) != before:
+                self.version += 1
+
+    def count(self, program: Program) -> None:
+        """Count a call that was new."""
+        with self._lock:
+            self.misses += 1
+            found = launch_groups.origins(launch_groups.code_of(program.executable))
+            self.compiled += found.count("compiled")
+            self.disk += found.count("disk")
+            self.memory += len(found) - found.count("compiled") - found.count("disk")
+
+    def add(self, program: Program) -> None:
+        """Keep a program, and drop the one unused for longest when there are too many."""
+        dropped = None
+        with self._lock:
+            if len(self._programs) >= PROGRAMS:
+                dropped = self._unused_for_longest()
+                del self._programs[dropped.ident]
+                # Not the key itself, which would keep alive what it holds.
+                self._dropped[hash(dropped.ident)] = None
+                if len(self._dropped) > _REMEMBERED:
+                    self._dropped.popitem(last=False)
+                self._leaving.append(dropped)
+                if len(self._leaving) > _LEAVING:
+                    self._forgotten_hits += self._leaving.popleft().hits
+                self.version += 1
+            self._programs[program.ident] = program
+            self._dropped.pop(hash(program.ident), None)
+            self.unkept = None
+        if dropped is not None:
+            why = (f"more than {PROGRAMS} programs; the one for {dropped.signature} was unused for longest",)
+            stream.emit(Event("evict", self.name, reason=why, identity=self.identity))
+
+    def _unused_for_longest(self) -> Program:
+        """The first program that answered no call since it was put at the end, where shortcuts do not put any."""
+        while True:
+            program = next(iter(self._programs.values()))
+            if program.calls <= program.calls_when_last:
+                return program
+            program.calls_when_last = program.calls
+            self._programs.move_to_end(program.ident)
+
+    @property
+    def hits(self) -> int:
+        """Calls that were answered by a program that was there already."""
+        with self._lock:
+            known = [*self._programs.values(), *self._leaving]
+            return self._forgotten_hits + sum(program.hits for program in known)
+
+    def programs(self) -> list[Program]:
+        """The programs, the one used last at the end."""
+        with self._lock:
+            return list(self._programs.values())
+
+    def closest(self, parts: Parts) -> Program | None:
+        """The program whose key differs in the fewest parts, the latest of equals; one that was not kept as well."""
+        programs = [*self.programs(), *([self.unkept[0]] if self.unkept else [])]
+        return min(programs, key=lambda program: (len(differing(program.parts, parts)), -program.made), default=None)
+
+    def new_hits(self) -> int:
+        """Hits since this was asked last."""
+        with self._lock:
+            hits = self.hits
+            new, self._told_hits = hits - self._told_hits, hits
+            return new
+
+    def clear(self) -> list[Program]:
+        """Drop every program and start counting anew; the programs, for :meth:`restore`."""
+        with self._lock:
+            dropped = list(self._programs.values())
+            self._programs.clear()
+            self._leaving.clear()
+            self._dropped.clear()
+            self.unkept = None
+            self.misses = self.compiled = self.memory = self.disk = self._forgotten_hits = self._told_hits = 0
+            self.version += 1
+            return dropped
+
+    def restore(self, programs: Iterable[Program]) -> int:
+        """Put back programs that were dropped, but for calls that have others by now; how many came back."""
+        back = 0
+        with self._lock:
+            for program in programs:
+                if program.ident not in self._programs and len(self._programs) < PROGRAMS:
+                    self._programs[program.ident] = program
+                    # Their hits were told before they were dropped.
+                    self._told_hits += program.hits
+                    back += 1
+            self.version += 1
+        return back
+
+
+_families: OrderedDict[str, Family] = OrderedDict()
+_latest: dict[str, Family] = {}
+_lock = forks.rlock()
+
+
+def family(name: str, fingerprint: str, place: str = "") -> Family:
+    """The programs of the function with that name and content.
+
+    Parameters
+    ----------
+    name, fingerprint : str
+    place : str, optional
+        Its module and qualified name, where these say that a function of other content is an earlier state of this one.
+    """
+    key = f"{name} {fingerprint}"
+    with _lock:
+        found = _families.get(key)
+        if found is None:
+            found = _families[key] = Family(name, fingerprint, place or key)
+            if len(_families) > FUNCTIONS:
+                dropped = _families.popitem(last=False)[1]
+                for each in [each for each, latest in _latest.items() if latest is dropped]:
+                    del _latest[each]
+        else:
+            _families.move_to_end(key)
+        if place:
+            before = _latest.get(place)
+            if before not in (None, found):
+                before.replaced = True
+                if before.programs():
+                    found.before = before.content
+            found.replaced = False
+            _latest[place] = found
+        return found
+
+
+def families() -> list[Family]:
+    """The functions that have programs, latest use last."""
+    with _lock:
+        known = list(_families.values())
+    return [found for found in known if found.programs()]
+
+
+def tell_hits(where: str = "") -> None:
+    """Emit a record for each function that has answered calls since the last time; the calls themselves made none."""
+    with _lock:
+        known = list(_families.values())
+    for found in known:
+        new = found.new_hits()
+        if new > 0:
+            stream.emit(Event("hits", found.name, where=where, calls=new, identity=found.identity))
+
+
+def clear() -> None:
+    """Drop every program of every function; native kernels stay in memory and on disk."""
+    with _lock:
+        known = list(_families.values())
+    for found in known:
+        found.clear()

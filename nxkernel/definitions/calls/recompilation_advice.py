@@ -1,0 +1,225 @@
+"""What a person could change so that a program is found: a sentence or two that fit the case, or nothing."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nxkernel.definitions.calls.arguments import Arguments
+from nxkernel.definitions.calls.key_changes import Change, Parts, changes, is_type, root_of
+from nxkernel.definitions.keys import callables
+from nxkernel.definitions.syntax.sources import tree_of
+
+#: So many programs of one function are many.
+MANY = 4
+#: How many names a sentence has.
+_LISTED = 4
+
+
+@dataclass(frozen=True)
+class Declared:
+    """How a definition takes what it is called with.
+
+    Parameters
+    ----------
+    function : callable
+        The person's own.
+    static_by : str
+        The option that names its static arguments.
+    """
+
+    function: Any
+    static_by: str = "static_argnames"
+
+    def given(self, name: str) -> bool:
+        """Whether a ``functools.partial`` gives an option."""
+        return isinstance(self.function, functools.partial) and name in self.function.keywords
+
+    def by_keyword(self, name: str) -> bool:
+        """Whether a parameter is declared behind the ``*``."""
+        inner = self.function.func if self.given(name) else self.function
+        parameter = callables.signature(inner).parameters.get(name)
+        return parameter is not None and parameter.kind is inspect.Parameter.KEYWORD_ONLY
+
+    def limits_a_loop(self, name: str) -> bool:
+        """Whether a number says how often a loop turns: in its ``range``, or the condition of its ``while``."""
+        code = getattr(callables.plain(self.function), "__code__", None)
+        tree = tree_of(code) if code is not None else None
+        for node in ast.walk(tree) if tree is not None else ():
+            loop = node.iter if isinstance(node, ast.For) else node.test if isinstance(node, ast.While) else None
+            if loop is None or (isinstance(node, ast.For) and not _is_range(loop)):
+                continue
+            if any(isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each) == name for each in ast.walk(loop)):
+                return True
+        return False
+
+
+def _is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def advice(found: Sequence[Change], arguments: Arguments, declared: Declared, programs: int = 0) -> str:
+    """What the person could change so that the program is found; empty when there is nothing to say.
+
+    Parameters
+    ----------
+    found : sequence of Change
+        From the closest program before.
+    arguments : Arguments
+        Of the call.
+    declared : Declared
+    programs : int, optional
+        How many programs the function has: of many, another one is told how to be avoided that is fine among a few.
+    """
+    if not found:
+        return ""
+    for change in found:
+        if change.role == "argument" and change.there.startswith("f32") and change.here == "f64" + change.there[3:]:
+            return _of_float64(change, arguments)
+    if all(change.kind == "number" and change.role for change in found):
+        return _of_numbers(found, arguments, declared, programs)
+    if programs >= MANY and all(map(_is_of_type, found)) and len({change.role for change in found}) == 1:
+        return _of_types(found)
+    if len(found) > 1:
+        return ""
+    (change,) = found
+    if change.role == "argument":
+        return _of_argument(change, arguments, programs)
+    # A number that became a tensor is what is advised elsewhere: its next values are no programs.
+    if programs >= MANY and change.role and change.kind == "value" and not is_type(change.here):
+        what = "the option " if change.role == "option" else ""
+        return f"Each new value of {what}{change.name} is a program of its own: keep to a few values."
+    return ""
+
+
+def unwatched(found: Mapping[str, str]) -> str:
+    """What to do about what is read anew at each call.
+
+    Parameters
+    ----------
+    found : mapping
+        ``"captured frame"`` to what that is.
+    """
+    name = next(iter(found)).partition(" ")[2]
+    return (
+        f"To have it traced once, read what it needs of {name} outside, into a number, a list, a dict or an array: "
+        "changes of those are seen."
+    )
+
+
+def _is_of_type(change: Change) -> bool:
+    return bool(change.role) and change.kind == "type" and is_type(change.there) and is_type(change.here)
+
+
+def _of_types(found: Sequence[Change]) -> str:
+    """Arrays of ever new types or shapes."""
+    names = [name for change in found for name in change.names]
+    keeps, each = ("keeps", "it") if len(names) == 1 else ("keep", "them")
+    shown = _listed(names if len(names) <= _LISTED else [*names[:_LISTED], f"{len(names) - _LISTED} more"])
+    if found[0].role == "captured":
+        return (
+            f"{shown} {keeps} changing: values of arrays are read at every call, and only another type or shape is "
+            f"traced anew; pad {each} to a few fixed shapes of one type."
+        )
+    return (
+        f"{shown} {keeps} changing: pad {each} to a few fixed shapes of one type, or group the calls by shape; each is "
+        "traced once."
+    )
+
+
+def _of_float64(change: Change, arguments: Arguments) -> str:
+    """Arrays of 64 bits that came where there were 32."""
+    name = change.name
+    value = arguments.values[arguments.paths.index(name)]
+    came = "tensor"
+    if isinstance(value, np.ndarray | np.generic):
+        came = "NumPy array" if isinstance(value, np.ndarray) else "NumPy number"
+    if len(change.names) == 1:
+        return f'float64 came in from a {came}; nx.as_type({name}, "f32") keeps the compiled f32 program.'
+    return (
+        f'float64 came in from {len(change.names)} {came}s; nx.as_type({name}, "f32"), and so for the others, keeps '
+        f"the "
+        "compiled f32 program."
+    )
+
+
+def _of_argument(change: Change, arguments: Arguments, programs: int) -> str:
+    """An argument that is no number, or of another type, shape or length."""
+    if root_of(change.name) in arguments.placed:
+        return f"{change.name} is a static argument: each new value makes a program of its own."
+    if programs < MANY:
+        return ""
+    if change.kind == "length":
+        return (
+            f"Each length of {change.name} makes a program of its own: keep to a few lengths, or pass one array, "
+            f"padded "
+            "to a few fixed shapes."
+        )
+    return ""
+
+
+_FIXED = (
+    "The value of {name} is needed while tracing, as for a shape or an axis: each new value makes a program of its own."
+)
+
+
+def _of_numbers(found: Sequence[Change], arguments: Arguments, declared: Declared, programs: int) -> str:
+    """Numbers that are part of programs."""
+    static = [name for change in found if change.role == "argument" for name in change.names]
+    if static:
+        if len(static) > 1 or len(found) > 1:
+            return ""
+        (name,) = static
+        if name in arguments.fixed:
+            return _FIXED.format(name=name)
+        return (
+            f"{name} is a static argument: each new value makes a program of its own. Where it only feeds arithmetic, "
+            f"take it out of {declared.static_by}."
+        )
+    names = [name for change in found for name in change.names]
+    behind = [name for change in found if change.role == "option" for name in change.names if declared.by_keyword(name)]
+    partial = [name for name in names if declared.given(name)]
+    it, they, one = ("it", "it keeps", "a positional argument") if len(names) == 1 else (
+        "them", "they keep", "positional arguments")  # fmt: skip
+    shown = _listed(names)
+    how = [f"declare {it if behind == names else _listed(behind)} before `*`"] if behind else []
+    how += [f"leave {it if partial == names else _listed(partial)} out of functools.partial"] if partial else []
+    how += [f"pass {it} by position" if how else f"pass {it} as {one}"]
+    told = f"{', '.join(how[:-1])} and {how[-1]}" if len(how) > 1 else how[0]
+    if not all(change.whole for change in found):
+        are = "is a number" if len(names) == 1 else "are numbers"
+        return (
+            f"{shown} {are}, and each new one makes a program of its own: if {they} changing, {told}, and it will be "
+            "compiled once."
+        )
+    if all(map(declared.limits_a_loop, names)):
+        limits = "says" if len(names) == 1 else "say"
+        return f"{shown} {limits} how often a loop turns: {told}, and it will be compiled once for any number of turns."
+    if programs >= MANY:
+        what = f"the option {shown}" if found[0].role == "option" and len(names) == 1 else shown
+        feeds = "it only feeds" if len(names) == 1 else "they only feed"
+        return (
+            f"Each new value of {what} is a program of its own: keep to a few values, or, where {feeds} arithmetic, "
+            f"{told}."
+        )
+    return ""
+
+
+def restless(function: str, before: Parts, after: Parts) -> str:
+    """What to say of a function that changes what it depends on while it is traced: its program is of no use later."""
+    changed = list(dict.fromkeys(name for change in changes(before, after) for name in change.names))
+    return (
+        f"{function} changed {', '.join(changed) or 'what it captures'} while it was traced, so its program was not "
+        "kept. Return values instead of storing them."
+    )
+
+
+def _listed(names: Collection[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,1 @@
+"""What a function reads besides its arguments: found, compared at each call, and never stale."""

@@ -1,0 +1,281 @@
+"""What objects hold that are no functions and none of a class in Python, so that a change of it is seen.
+
+The list is closed: another kind may keep what nobody can compare, such as the position in a file, and is read anew at
+each call.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import datetime
+import decimal
+import fractions
+import functools
+import operator
+import os
+import pathlib
+import random
+import re
+import threading
+import types
+import uuid
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nxkernel.definitions.captures.impure_functions import looks_around
+from nxkernel.definitions.keys.static_values import MISSING, Same, by_value, constant, drawn, keys_of
+
+#: Bits of ``__flags__``: made by a class statement or the like; cannot be called to make an object; cannot be changed.
+_HEAP, _CLOSED, _FIXED = 1 << 9, 1 << 7, 1 << 8
+
+
+class Held(NamedTuple):
+    """What an object holds.
+
+    Parameters
+    ----------
+    state : hashable
+        As part of a key.
+    watched : sequence of (callable, object)
+        What is read at each call, and what it is equal to as long as nothing has changed.
+    inside : sequence of (str, object, callable or None)
+        Other values: what is written behind the name of this one, the value, and what reads it at a later call.
+    """
+
+    state: Hashable
+    watched: tuple[tuple[Callable[[], Any], Any], ...] = ()
+    inside: tuple[tuple[str, Any, Callable[[], Any] | None], ...] = ()
+
+
+def origin(kind: type) -> type:
+    """The class in C that a class comes from: what an object holds beside its attributes is that one's.
+
+    Examples
+    --------
+    >>> class Text(str):
+    ...     pass
+    >>> origin(Text), origin(type("Plain", (), {}))
+    (<class 'str'>, <class 'object'>)
+    """
+    for base in kind.__mro__:
+        flags = base.__flags__
+        new = getattr(base, "__new__", None)
+        own = isinstance(new, types.BuiltinFunctionType) and new.__self__ is base
+        if own or not flags & _HEAP or flags & (_CLOSED | _FIXED):
+            return base
+    return object
+
+
+def held(value: Any) -> Held | None:
+    """What an object holds beside attributes; None for one that may hold what cannot be compared."""
+    kind = type(value)
+    base = np.dtype if issubclass(kind, np.dtype) else kind if kind in _HELD else origin(kind)
+    if base is object:
+        return None if looks_around(kind) else Held((Same(value),) if kind is object else ())
+    find = _HELD.get(base)
+    if find is None and issubclass(base, BaseException) and base.__basicsize__ == BaseException.__basicsize__:
+        find = _exception
+    if find is None and f"{base.__module__}.{base.__name__}" in _BUFFERS:
+        find = _buffer
+    return None if find is None else find(value)
+
+
+def is_all_held(kind: type) -> bool:
+    """Whether what :func:`held` tells of objects of a class includes their attributes."""
+    return kind in _HELD
+
+
+def _is_itself(value: Any) -> Held:
+    """For what never changes, and is one."""
+    return Held(Same(value))
+
+
+def _by_value(value: Any) -> Held:
+    """For what never changes, and is compared by Python."""
+    return Held((by_value(value), repr(value)))
+
+
+def _base_value(read: Callable[[Any], Any]) -> Callable[[Any], Held]:
+    """For numbers and texts with a class of their own."""
+    return lambda value: Held(constant(read(value)))
+
+
+def _exception(value: BaseException) -> Held:
+    return Held((), (), ((".args", value.args, functools.partial(getattr, value, "args")),))
+
+
+#: Objects in whose memory there are numbers, by module and name: those of modules that few programs import.
+_BUFFERS = frozenset(
+    {"array.array", "mmap.mmap", "_ctypes._SimpleCData", "_ctypes.Array", "_ctypes.Structure", "_ctypes.Union"}
+)
+_NAMES = re.compile(":[^:]*:")
+#: What stands for an address in the format of a buffer.
+_ADDRESSES = frozenset("&PzZOX")
+
+
+def _buffer(value: Any) -> Held | None:
+    state = _memory(value)
+    if _ADDRESSES & set(_NAMES.sub("", state[0])):
+        return None
+    return Held(state, ((functools.partial(_memory, value), state),))
+
+
+def _memory(value: Any) -> tuple:
+    with memoryview(value) as view:
+        return (view.format, view.shape, view.tobytes())
+
+
+def _array(value: np.ndarray) -> Held | None:
+    """An array that is no plain one of numbers: of records, text, dates or objects, or of another class."""
+    if value.dtype.kind == "O":
+        head = (value.shape, value.strides)
+        return Held(
+            ("objects", value.shape),
+            ((functools.partial(_shape, value), head),),
+            tuple([(str(list(place)), value.item(*place), functools.partial(value.item, *place))
+                   for place in np.ndindex(value.shape)]),
+        )  # fmt: skip
+    if value.dtype.hasobject:
+        return None
+    state = elements(value)
+    return Held(state, ((functools.partial(elements, value), state),))
+
+
+def _shape(value: np.ndarray) -> tuple:
+    return (value.shape, value.strides)
+
+
+def elements(value: np.ndarray | np.generic) -> tuple:
+    """The elements of an array or record, with all that they mean."""
+    return (value.dtype, value.shape, value.tobytes())
+
+
+def _record(value: np.void) -> Held | None:
+    if value.dtype.hasobject:
+        return None
+    state = elements(value)
+    return Held(state, ((functools.partial(elements, value), state),))
+
+
+def _variable(value: contextvars.ContextVar) -> Held:
+    read = functools.partial(_now, value)
+    return Held((), (), ((".get()", read(), read),))
+
+
+def _now(variable: contextvars.ContextVar) -> Any:
+    try:
+        return variable.get()
+    except LookupError:
+        return MISSING
+
+
+def _mapping(value: Any) -> Held:
+    keys = keys_of(value)
+    items = [(f"[{key!r}]", value[key], functools.partial(operator.getitem, value, key)) for key in value]
+    return Held(keys, ((functools.partial(keys_of, value), keys),), tuple(items))
+
+
+def _view(value: Any) -> Held:
+    return Held((), (), (("", value.mapping, None),))
+
+
+def _slice(value: slice) -> Held:
+    return Held((), (), tuple([(f".{name}", getattr(value, name), None) for name in ("start", "stop", "step")]))
+
+
+def _range(value: range) -> Held:
+    return Held((value.start, value.stop, value.step))
+
+
+def _namespace(value: Any) -> Held:
+    """For what holds nothing but attributes; what a thread keeps for itself is looked up in the thread that asks."""
+    keys = _own_names(value)
+    reads = [(f".{key}", vars(value)[key], functools.partial(getattr, value, key)) for key in keys]
+    return Held(keys, ((functools.partial(_own_names, value), keys),), tuple(reads))
+
+
+def _own_names(value: Any) -> tuple:
+    return tuple(vars(value))
+
+
+def _bound(value: Any) -> Held:
+    """A function in C that belongs to an object: what the object holds counts."""
+    owner = value.__self__
+    if owner is None or isinstance(owner, types.ModuleType):
+        return Held(Same(value))
+    return Held((value.__name__,), (), ((".__self__", owner, None),))
+
+
+def _part(name: str) -> Callable[[Any], Held]:
+    return lambda value: Held((), (), ((f".{name}", getattr(value, name), functools.partial(getattr, value, name)),))
+
+
+def _path(value: pathlib.PurePath) -> Held:
+    return Held(str(value))
+
+
+def _property(value: property) -> Held:
+    return Held((), (), tuple([(f".{name}", getattr(value, name), None) for name in ("fget", "fset", "fdel")]))
+
+
+def _cell(value: types.CellType) -> Held:
+    return Held((), (), (("", contents_of(value), functools.partial(contents_of, value)),))
+
+
+def contents_of(cell: types.CellType) -> Any:
+    """What a variable of an enclosing function is bound to."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def _decimal(value: decimal.Decimal) -> Held:
+    """What is computed with it depends on the context of the thread."""
+    read = functools.partial(_context, value)
+    return Held((repr(value), read()), ((read, read()),))
+
+
+def _context(value: decimal.Decimal) -> str:
+    return repr(decimal.getcontext())
+
+
+def _drawn(value: Any) -> Held:
+    # What draws from it while it is traced changes it, so that the next call draws again.
+    state = drawn(value)
+    return Held((Same(value), state), ((functools.partial(drawn, value), state),))
+
+
+def _ufunc(value: np.ufunc) -> Held | None:
+    """NumPy's and SciPy's never change; one that :func:`numpy.frompyfunc` made has a function in it."""
+    return None if all(set(types_) <= set("O->") for types_ in value.types) else Held(Same(value))
+
+
+def _kinds() -> Iterator[tuple[type, Callable[[Any], Held | None]]]:
+    yield from [(str, _base_value(str.__str__)), (int, _base_value(int.__int__)), (float, _base_value(float.__float__))]
+    yield from [(complex, _base_value(complex.__complex__)), (bytes, _base_value(bytes.__bytes__))]
+    yield from [(bytearray, _buffer), (memoryview, _buffer), (np.ndarray, _array), (np.void, _record), (range, _range)]
+    yield from [(contextvars.ContextVar, _variable), (threading.local, _namespace), (types.SimpleNamespace, _namespace)]
+    yield from [(types.MappingProxyType, _mapping), (type(os.environ), _mapping), (types.CellType, _cell)]
+    yield from [(type(view), _view) for view in ({}.keys(), {}.values(), {}.items())]
+    yield from [(slice, _slice), (decimal.Decimal, _decimal), (np.ufunc, _ufunc), (property, _property)]
+    yield from [(staticmethod, _part("__func__")), (classmethod, _part("__func__"))]
+    yield from [(types.BuiltinFunctionType, _bound), (types.MethodWrapperType, _bound)]
+    yield from [(pathlib.PurePosixPath, _path), (pathlib.PureWindowsPath, _path)]
+    yield from [(kind, _drawn) for kind in (np.random.Generator, np.random.RandomState, random.Random.__base__)]
+    for kind in (
+        types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType, types.CodeType,
+        types.GetSetDescriptorType, types.MemberDescriptorType, operator.attrgetter, operator.itemgetter,
+        operator.methodcaller, types.GenericAlias, types.UnionType, type(None),
+    ):  # fmt: skip
+        yield kind, _is_itself
+    for kind in (
+        datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, fractions.Fraction,
+        uuid.UUID, re.Pattern, np.dtype,
+    ):  # fmt: skip
+        yield kind, _by_value
+
+
+_HELD: dict[type, Callable[[Any], Held | None]] = dict(_kinds())

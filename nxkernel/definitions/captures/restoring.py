@@ -1,0 +1,213 @@
+"""What a trace for the sake of an answer leaves as it was: all that a survey met is put back afterwards."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import contextvars
+import functools
+import os
+import threading
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from nxkernel.definitions.captures import object_contents
+from nxkernel.definitions.captures.placeholders import slots
+from nxkernel.definitions.keys import bytecode_reads
+from nxkernel.definitions.keys.static_values import GENERATORS, MISSING, attributes_of, definition_of, drawn, installed
+
+_NONE = object()
+
+
+def asking(values: Iterable[Any], trace: Callable[[], Any]) -> Any:
+    """The result of a trace, after which everything in some values is as it was before.
+
+    What is bound to a context, such as a variable of `contextvars`, is bound in a copy of it.
+
+    Parameters
+    ----------
+    values : iterable
+        Functions, objects, classes and containers.
+    trace : callable
+    """
+    undo = [step for value in values for step in _kept(value)]
+    try:
+        return contextvars.copy_context().run(trace)
+    finally:
+        for step in reversed(undo):
+            with contextlib.suppress(Exception):
+                # What does not let itself be put back, such as the attribute of a class that refuses it.
+                step()
+
+
+def _kept(value: Any) -> Iterator[Callable[[], None]]:
+    """What puts back the contents of a value."""
+    if isinstance(value, types.FunctionType):
+        yield from _of_function(value)
+    elif isinstance(value, type):
+        if not installed(value):
+            yield from _of_classes(value)
+        return
+    elif isinstance(value, GENERATORS):
+        yield functools.partial(_draw_again, value, _state(value), drawn(value))
+    elif isinstance(value, list):
+        yield functools.partial(_fill_list, value, list(list.__iter__(value)))
+    elif isinstance(value, dict):
+        yield functools.partial(_fill_dict, value, list(dict.items(value)))
+    elif isinstance(value, set):
+        yield functools.partial(_fill_set, value, set(set.__iter__(value)))
+    elif isinstance(value, collections.deque):
+        yield functools.partial(_fill_deque, value, list(value))
+    elif isinstance(value, type(os.environ)):
+        yield functools.partial(_fill_environment, value, dict(value))
+    elif isinstance(value, types.ModuleType):
+        if not installed(value):
+            yield functools.partial(_fill_names, vars(value), dict(vars(value)))
+        return
+    elif isinstance(value, threading.local):
+        yield functools.partial(_fill_names, vars(value), dict(vars(value)))
+        return
+    elif isinstance(value, np.ndarray):
+        yield functools.partial(_fill_array, value, np.array(value))
+    elif object_contents.origin(type(value)) is not object:
+        yield from _of_memory(value)
+    attributes = attributes_of(value)
+    if attributes is not None and not isinstance(value, types.FunctionType) and definition_of(value) is None:
+        yield functools.partial(_fill_names, attributes, dict(attributes))
+    if not installed(type(value)):
+        yield from _of_classes(type(value))
+        for name in slots(type(value)):
+            yield functools.partial(_fill_slot, value, name, getattr(value, name, _NONE))
+
+
+def _of_function(function: types.FunctionType) -> Iterator[Callable[[], None]]:
+    yield functools.partial(_fill_names, function.__dict__, dict(function.__dict__))
+    for cell in function.__closure__ or ():
+        yield functools.partial(_fill_cell, cell, object_contents.contents_of(cell))
+    space = function.__globals__
+    for name in bytecode_reads.of_code(function.__code__).written:
+        yield functools.partial(_fill_name, space, name, space.get(name, _NONE))
+
+
+def _of_memory(value: Any) -> Iterator[Callable[[], None]]:
+    """What lies in memory that other code writes to as bytes: of a bytearray, an `array.array`, one of ctypes."""
+    with contextlib.suppress(TypeError, ValueError, BufferError), memoryview(value) as view:
+        if not view.readonly:
+            yield functools.partial(_fill_memory, value, view.tobytes())
+
+
+def _of_classes(class_: type) -> Iterator[Callable[[], None]]:
+    for parent in class_.__mro__:
+        if not installed(parent):
+            yield functools.partial(_fill_class, parent, dict(vars(parent)))
+
+
+def _fill_class(class_: type, before: dict[str, Any]) -> None:
+    now = dict(vars(class_))
+    for name in now.keys() - before.keys():
+        type.__delattr__(class_, name)
+    for name, value in before.items():
+        if now.get(name, _NONE) is not value:
+            type.__setattr__(class_, name, value)
+
+
+def _state(generator: Any) -> Any:
+    for name in ("getstate", "get_state"):
+        if hasattr(generator, name):
+            return getattr(generator, name)()
+    return generator.bit_generator.state
+
+
+def _draw_again(generator: Any, state: Any, before: Any) -> None:
+    if drawn(generator) == before:
+        return
+    for name in ("setstate", "set_state"):
+        if hasattr(generator, name):
+            getattr(generator, name)(state)
+            return
+    generator.bit_generator.state = state
+
+
+def _fill_list(held: list, before: list) -> None:
+    now = list(list.__iter__(held))
+    if len(now) != len(before) or any(one is not other for one, other in zip(now, before, strict=True)):
+        list.__setitem__(held, slice(None), before)
+
+
+def _fill_dict(held: dict, before: list[tuple[Any, Any]]) -> None:
+    now = list(dict.items(held))
+    ordered = isinstance(held, collections.OrderedDict)
+    same = len(now) == len(before) and all(k is j and v is w for (k, v), (j, w) in zip(now, before, strict=True))
+    if same and (not ordered or list(held) == [key for key, _ in before]):
+        return
+    base = collections.OrderedDict if ordered else dict
+    base.clear(held)
+    for key, value in before:
+        base.__setitem__(held, key, value)
+
+
+def _fill_set(held: set, before: set) -> None:
+    if set(set.__iter__(held)) != before:
+        set.clear(held)
+        set.update(held, before)
+
+
+def _fill_deque(held: collections.deque, before: list) -> None:
+    if len(held) != len(before) or any(one is not other for one, other in zip(held, before, strict=True)):
+        held.clear()
+        held.extend(before)
+
+
+def _fill_environment(held: Any, before: dict[str, str]) -> None:
+    for name in held.keys() - before.keys():
+        del held[name]
+    for name, value in before.items():
+        if held.get(name) != value:
+            held[name] = value
+
+
+def _fill_names(held: dict[str, Any], before: dict[str, Any]) -> None:
+    for name in held.keys() - before.keys():
+        del held[name]
+    for name, value in before.items():
+        if held.get(name, _NONE) is not value:
+            held[name] = value
+
+
+def _fill_name(space: dict[str, Any], name: str, before: Any) -> None:
+    if before is _NONE:
+        space.pop(name, None)
+    elif space.get(name, _NONE) is not before:
+        space[name] = before
+
+
+def _fill_cell(cell: types.CellType, before: Any) -> None:
+    if object_contents.contents_of(cell) is before:
+        return
+    if before is MISSING:
+        del cell.cell_contents
+    else:
+        cell.cell_contents = before
+
+
+def _fill_slot(held: Any, name: str, before: Any) -> None:
+    if getattr(held, name, _NONE) is before:
+        return
+    if before is _NONE:
+        object.__delattr__(held, name)
+    else:
+        object.__setattr__(held, name, before)
+
+
+def _fill_array(held: np.ndarray, before: np.ndarray) -> None:
+    if held.tobytes() != before.tobytes():
+        np.copyto(held, before)
+
+
+def _fill_memory(held: Any, before: bytes) -> None:
+    with memoryview(held) as view:
+        if view.tobytes() != before:
+            view.cast("B")[:] = before

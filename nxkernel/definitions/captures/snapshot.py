@@ -1,0 +1,191 @@
+"""What a function reads besides its arguments, as it is now: the survey that a call is looked up by.
+
+Arrays and tensors become implicit arguments, whose values are read at every call. Numbers, text, containers, objects,
+functions and modules of the user's count by their contents, which are compared at every call. What cannot be compared
+is read anew: the function is traced at every call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from operator import getitem
+from typing import Any
+
+import numpy as np
+
+from nxkernel.definitions.captures.captured_array import ON_DEVICE
+from nxkernel.definitions.captures.snapshot_builder import Walk
+from nxkernel.errors import NxError
+from nxkernel.tensor.device import DeviceTensor
+from nxkernel.tensor.tensor import Tensor
+
+#: How often a survey begins anew.
+_ATTEMPTS = 100
+_ARRAY = np.ndarray
+
+
+class Survey:
+    """What a value, most often a function, depends on, as it was when the survey was made.
+
+    Attributes
+    ----------
+    ident : tuple
+        Hashable; equal for surveys between which no answer can differ but by the values of arrays.
+    arrays : tuple of Captured
+    beside : tuple of (str, array)
+        Those that count by their contents.
+    items : tuple of (object, object, object)
+        What is looked up by a name or key: where, by which, and what is to be there.
+    parts : dict
+        The same as `ident` for people: ``"captured lr"`` to what it is, and how that is written.
+    leads : dict
+        By identity, the functions, containers and objects through which arrays are reached.
+    anew : dict
+        What cannot be compared: ``"captured frame"`` to what it is. Where there is some, every call is traced.
+    used_up : tuple of str
+        Those of them that give each value once, such as iterators.
+    identifies, compares_memory : bool
+        Whether answers depend on which values are one object, or share memory.
+    objects : tuple
+        What it met but arrays, where they do.
+    whole : dict
+        By identity, the containers whose contents count.
+    shortcuts : dict
+        What a definition remembers for as long as the survey is current.
+    """
+
+    __slots__ = (
+        "_aliases", "_arrays", "_codes", "_equal", "_functions", "_merges", "_methods", "_more", "_same", "anew",
+        "arrays", "beside", "compares_memory", "ident", "identifies", "items", "leads", "objects", "parts", "shortcuts",
+        "used_up", "whole",
+    )  # fmt: skip
+
+    def __init__(self, walk: Walk) -> None:
+        # Names, attributes and elements are looked up right here, which costs a third of a call.
+        self.items = tuple([(*read.args, value) for read, value in walk.same if _is_item(read)])
+        self._same = tuple([(read, value) for read, value in walk.same if not _is_item(read)])
+        self._equal, self._methods = tuple(walk.equal), tuple(walk.methods)
+        # A default or an attribute that a function is given changes nothing, where nobody did without it before.
+        plain = [function for function in walk.functions if not (walk.misses or any(function[2:]))]
+        self._codes = tuple([(function, code) for function, code, *_ in plain])
+        self._functions = tuple([function for function in walk.functions if function not in plain])
+        self._more = bool(self._same or self._equal or self._functions or self._methods)
+        self._aliases = tuple(walk.aliases)
+        self.arrays, self.leads, self.beside = tuple(walk.arrays), walk.leads, tuple(walk.beside)
+        self.identifies, self.compares_memory = walk.identifies, walk.compares_memory
+        self.objects = tuple(walk.objects) if walk.identifies else ()
+        self._merges = self.identifies and self.distinct > 1
+        self.ident, self.parts = tuple(walk.states), walk.parts
+        self.anew, self.used_up, self.whole = walk.anew, tuple(walk.used_up), walk.whole
+        self.shortcuts: dict[tuple, Any] = {}
+        self._arrays = [
+            (*((None, *a.read.args) if _is_item(a.read) else (a.read, None, None)), *a.expected) for a in self.arrays
+        ]
+
+    @property
+    def distinct(self) -> int:
+        """How many of the arrays are no other of them."""
+        return len(self.arrays) - len(self._aliases)
+
+    @property
+    def is_looked_up(self) -> bool:
+        """Whether its items are all that could change."""
+        return not (self._codes or self._more or self._arrays or self.anew)
+
+    def fetch(self) -> list[Any] | None:
+        """The arrays as they are now, in order; None when anything else than their values has changed."""
+        found = []
+        try:
+            for owner, key, expected in self.items:
+                if owner[key] is not expected:
+                    return None
+            for function, code in self._codes:
+                if function.__code__ is not code:
+                    return None
+            if self._more:
+                for function, code, defaults, keywords, attributes in self._functions:
+                    if (
+                        function.__code__ is not code
+                        or function.__defaults__ is not defaults
+                        or function.__kwdefaults__ is not keywords
+                        or function.__dict__ != attributes
+                    ):
+                        return None
+                if self._methods:
+                    for owner, name, function in self._methods:
+                        method = getattr(owner, name)
+                        if method.__func__ is not function or method.__self__ is not owner:
+                            return None
+                if self._same:
+                    for read, expected in self._same:
+                        if read() is not expected:
+                            return None
+                for read, expected in self._equal:
+                    if read() != expected:
+                        return None
+            for read, owner, key, spec, shape, dtype in self._arrays:
+                value = owner[key] if read is None else read()
+                kind = type(value)
+                if kind is Tensor:
+                    if value.spec is not spec and value.spec != spec:
+                        return None
+                elif kind is _ARRAY or kind is np.memmap:
+                    if value.shape != shape or (value.dtype is not dtype and value.dtype != dtype):
+                        return None
+                elif kind is not DeviceTensor or (ON_DEVICE, value.spec) != spec:
+                    return None
+                found.append(value)
+        except Exception:
+            # What is gone now, such as an attribute or an element of a list, is a change like any other.
+            return None
+        if self._aliases:
+            for place, first in self._aliases:
+                if found[place] is not found[first]:
+                    return None
+        if self._merges and len(set(map(id, found))) < self.distinct:
+            # What were two arrays is one.
+            return None
+        return found
+
+
+def _is_item(read: Callable[[], Any]) -> bool:
+    return type(read) is functools.partial and read.func is getitem
+
+
+def survey(value: Any) -> tuple[Survey, list[Any]]:
+    """Survey a function that is called for its own sake: its default arguments belong to the call.
+
+    Returns
+    -------
+    Survey
+    list
+        The arrays that it captures.
+    """
+    return survey_of([("", value)])
+
+
+def survey_of(values: list[tuple[str, Any]]) -> tuple[Survey, list[Any]]:
+    """The same for several values, each with the name that it goes by."""
+    walk = _walk(values)
+    return Survey(walk), walk.values
+
+
+def reached(values: list[tuple[str, Any]]) -> list[Any]:
+    """All functions, objects and containers that some values lead to, but for arrays."""
+    return _walk(values).reached
+
+
+def _walk(values: list[tuple[str, Any]]) -> Walk:
+    for attempt in reversed(range(_ATTEMPTS)):
+        walk = Walk()
+        try:
+            for name, value in values:
+                walk.value(value, name, None)
+            walk.settle()
+            break
+        except (LookupError, RuntimeError) as error:
+            # Most likely another thread has changed a container while it was walked.
+            if isinstance(error, NxError | RecursionError) or attempt == 0:
+                raise
+    return walk

@@ -1,0 +1,184 @@
+"""Where tensors are: bringing them to a device, to the host, and giving their memory back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nxkernel.definitions.keys import tree_functions
+from nxkernel.errors import NxValueError, TracedValueError, message
+from nxkernel.graph.expr import TracedValue, at_line
+from nxkernel.messages import number_checks
+from nxkernel.ops.machinery.dispatch import lasting
+from nxkernel.ops.tensors.conversion import eager
+from nxkernel.tensor import device
+
+if TYPE_CHECKING:
+    from nxkernel.backends.cuda.machine import Memory
+
+
+def backend_transfer(container: Any, backend: str = device.HOST) -> Any:
+    """Bring tensors to a device or to the host; what they were on another device is given away.
+
+    A tensor that is there already stays what it is. Tensors on the host are nobody's to give away: they go on. Those
+    on a device cannot be used any more when they have been brought elsewhere, and neither can tensors that share their
+    memory.
+
+    Parameters
+    ----------
+    container : tensor or container
+        Tensors, arrays and numbers.
+    backend : str, optional
+        ``"cpu"``, which is the host, or ``"cuda:0"`` and so on; ``"cuda"`` is the first GPU.
+
+    Returns
+    -------
+    Tensor or container
+        Built alike.
+
+    Raises
+    ------
+    CudaUnavailableError
+        Where no GPU can be used.
+    DeviceMemoryError
+        Where its memory does not suffice.
+    NxValueError
+        For a device that is not there.
+
+    Examples
+    --------
+    >>> params = {"w": nx.tensor([1.0, 2.0]), "b": 0.5}
+    >>> nx.backend_transfer(params, "cpu")["w"].device
+    'cpu'
+    """
+    device.device_of(backend)
+    return _each("backend_transfer", container, lambda tensor: device.transferred(tensor, backend))
+
+
+def backend_copy(container: Any, backend: str = device.HOST) -> Any:
+    """Copy tensors to a device or to the host; they stay as they are.
+
+    Parameters
+    ----------
+    container : tensor or container
+        Tensors, arrays and numbers.
+    backend : str, optional
+        As for :func:`nxkernel.backend_transfer`.
+
+    Returns
+    -------
+    Tensor or container
+        Built alike. On a device each tensor has memory of its own; tensors on the host share theirs, which does not
+        change.
+
+    Raises
+    ------
+    CudaUnavailableError, DeviceMemoryError, NxValueError
+        As for :func:`nxkernel.backend_transfer`.
+
+    Examples
+    --------
+    >>> [each.to_list() for each in nx.backend_copy([nx.tensor([1, 2]), nx.tensor(3)])]
+    [[1, 2], 3]
+    """
+    device.device_of(backend)
+    return _each("backend_copy", container, lambda tensor: device.copied(tensor, backend))
+
+
+def backend_deallocate(container: Any) -> int:
+    """Give the memory of tensors on devices back, before Python would; using them is an error from then on.
+
+    Parameters
+    ----------
+    container : tensor or container
+
+    Returns
+    -------
+    int
+        How many bytes that is; 0 for tensors on the host, and for those that were given away before.
+
+    Examples
+    --------
+    >>> nx.backend_deallocate(nx.tensor([1.0, 2.0]))
+    0
+    """
+    freed: list[int] = []
+    _each("backend_deallocate", container, lambda tensor: freed.append(device.deallocate(tensor)))
+    return sum(freed)
+
+
+def backend_names() -> list[str]:
+    """Where tensors can be: on the host, and on each GPU that can be used.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> nx.backend_names()[0]
+    'cpu'
+    """
+    from nxkernel.backends.cuda import devices
+
+    return [device.HOST, *(f"cuda:{index}" for index in range(devices.count()))]
+
+
+def backend_memory(backend: str = "cuda", *, limit: int | str | None = "as it is") -> Memory:
+    """The memory of a device, and how much of it this process may take.
+
+    Parameters
+    ----------
+    backend : str, optional
+        ``"cuda:0"`` and so on.
+    limit : int or None, optional
+        From now on this process takes no more than so many bytes; None is all there is. When not given, that stays.
+
+    Returns
+    -------
+    Memory
+        In bytes: what tensors use, what is held for them and later ones, what there is in all, what no process has
+        taken, and the limit.
+
+    Raises
+    ------
+    CudaUnavailableError
+        Where no GPU can be used.
+    NxTypeError, NxValueError
+        For what is no device, and for a limit that is no number of bytes.
+
+    Examples
+    --------
+    To leave half of a GPU to others::
+
+        nx.backend_memory("cuda:0", limit=nx.backend_memory("cuda:0").total // 2)
+    """
+    found = device.device_of(backend)
+    if found is None:
+        raise NxValueError(message("the memory of the host is not counted here.", 'Write "cuda:0".'))
+    if limit != "as it is":
+        if limit is not None:
+            number_checks.count("backend_memory", "limit", limit)
+        found.limit_memory(limit)
+    return found.memory
+
+
+def _each(function: str, container: Any, change: Any) -> Any:
+    # A tensor that is in two places is brought over once.
+    done: dict[int, Any] = {}
+    kept = []
+
+    def changed(leaf: Any) -> Any:
+        if isinstance(leaf, TracedValue):
+            raise TracedValueError(
+                message(
+                    f"{function} moves data; a traced value of type {leaf.spec} has none yet{at_line(leaf.source)}.",
+                    "Move tensors before they are passed to a definition, or what it returns.",
+                )
+            )
+        tensor = eager(lasting(leaf), function)
+        if id(tensor) not in done:
+            kept.append(tensor)
+            done[id(tensor)] = change(tensor)
+        return done[id(tensor)]
+
+    return tree_functions.map_leaves(changed, container)

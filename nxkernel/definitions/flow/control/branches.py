@@ -1,0 +1,405 @@
+"""`if`, conditional expressions, `and`, `or` and `not` in definitions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from nxkernel import types
+from nxkernel.definitions.flow import source_sites
+from nxkernel.definitions.flow.control import unrolling
+from nxkernel.definitions.flow.control.unrolling import MustUnrollError
+from nxkernel.definitions.flow.control.untaken_code import unreached
+from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, variables
+from nxkernel.definitions.flow.values.object_changes import Watch
+from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
+from nxkernel.definitions.flow.values.variables import MismatchError, is_traced, known
+from nxkernel.errors import NxError, NxTypeError
+from nxkernel.graph import tracing
+from nxkernel.numpy.arrays.array import Array
+from nxkernel.ops.arithmetic import comparison
+from nxkernel.ops.machinery.dispatch import is_number, operand
+from nxkernel.ops.programs import control
+from nxkernel.ops.shapes import shaping
+from nxkernel.primitives import Spec
+
+Side = Callable[..., Any]
+#: A leaf that is weak, and in no array: of all numbers, False takes any type.
+_NEVER_READ = (False, True, None)
+
+
+class Words(NamedTuple):
+    """How errors name a choice.
+
+    Parameters
+    ----------
+    subject : str
+    sides : str
+    unknown : str
+        What only the running program knows.
+    """
+
+    subject: str
+    sides: str
+    unknown: str
+
+
+_IF = Words("this `if`", "the branches of this `if`", "its condition")
+#: The turns of a loop that is written out, and left on a condition.
+TURN = Words("this loop", "the turns of this loop", "when it is left by `break`")
+
+
+def if_(
+    condition: Any,
+    then: Side,
+    otherwise: Side,
+    values: tuple,
+    names: Sequence[str],
+    site: Any,
+    *,
+    words: Words = _IF,
+) -> tuple:
+    """An `if`: the variables that its sides assign, as they are after it.
+
+    Parameters
+    ----------
+    condition : scalar
+        Where it is known, its side is traced and the other one is not.
+    then, otherwise : callable
+        Called with `values`; return these variables' new values.
+    values : tuple
+    names : sequence of str
+    site : Site
+    words : Words, optional
+    """
+    if not is_traced(condition):
+        return (then if known(condition) else otherwise)(*values)
+    return _Choice(site, names, values, (then, otherwise), words).made(condition, then, otherwise)
+
+
+def if_return(condition: Any, then: Side, otherwise: Side, site: Any) -> Any:
+    """An `if` whose sides return from the function: what is returned."""
+    return _one(condition, then, otherwise, "what is returned", site)
+
+
+def if_exp(condition: Any, then: Side, otherwise: Side, site: Any) -> Any:
+    """``then if condition else otherwise``, of functions that give the two values."""
+    return _one(condition, then, otherwise, "its value", site)
+
+
+def _one(condition: Any, then: Side, otherwise: Side, name: str, site: Any) -> Any:
+    if not is_traced(condition):
+        return (then if known(condition) else otherwise)()
+    choice = _Choice(site, (name,), (), (then, otherwise))
+    return choice.made(condition, lambda: (then(),), lambda: (otherwise(),))[0]
+
+
+def and_(left: Side, right: Side, site: Any = None) -> Any:
+    """``left and right`` of functions that give the two; the second is asked where the first does not decide."""
+    first = left()
+    if not is_traced(first):
+        return right() if known(first) else first
+    second = _second(right, "and", site)
+    if _is_truth(second) and not is_traced(second):
+        return first if known(second) else False
+    if _is_truth(first) and _is_truth(second):
+        return comparison.logical_and(_scalar(first, "and", site), _scalar(second, "and", site))
+    return if_exp(first, lambda: second, lambda: first, site)
+
+
+def or_(left: Side, right: Side, site: Any = None) -> Any:
+    """``left or right`` of functions that give the two; the second is asked where the first does not decide."""
+    first = left()
+    if not is_traced(first):
+        return first if known(first) else right()
+    second = _second(right, "or", site)
+    if _is_truth(second) and not is_traced(second):
+        return True if known(second) else first
+    if _is_truth(first) and _is_truth(second):
+        return comparison.logical_or(_scalar(first, "or", site), _scalar(second, "or", site))
+    return if_exp(first, lambda: first, lambda: second, site)
+
+
+def _second(side: Side, word: str, site: Any) -> Any:
+    with unreached(f"what stands behind `{word}`", "what stands before it", site):
+        return side()
+
+
+def not_(value: Any, site: Any = None) -> Any:
+    """``not value``."""
+    if not is_traced(value):
+        return not known(value)
+    made = comparison.logical_not(_scalar(value, "not", site))
+    run = tracing.current()
+    if types.follows_numpy() and run is not None:
+        # Python's `not` gives a bool, whatever it is of.
+        run.weak.add(made)
+    return made
+
+
+def _is_truth(value: Any) -> bool:
+    """Whether a value is of the type that comparisons give."""
+    if isinstance(value, bool):
+        return True
+    return variables.is_value(value) and operand(value).type in (types.u8, types.bool_)
+
+
+def _scalar(value: Any, word: str, site: Any) -> Any:
+    return predicate(value, f"what stands beside `{word}`", site)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What one side of a choice gave."""
+
+    results: tuple
+    structures: list[tuple]
+    leaves: list[Any]
+    #: For each leaf whether it stands for a Python number.
+    weak: list[bool]
+
+
+class _Choice:
+    """One choice that the running program makes."""
+
+    def __init__(
+        self, site: Any, names: Sequence[str], values: Sequence[Any], sides: tuple[Side, Side], words: Words = _IF
+    ) -> None:
+        self._site, self._names, self._sides, self._words = site, names, sides, words
+        self._values = variables.entered(values)
+        self._runs: list[_Run] = []
+        self._common: list[tuple] = []
+        self._paths: list[str] = []
+        self._paired: tuple[list[Any], list[Any]] = ([], [])
+        self._apart: Any = None
+        #: For each result the arrays that its leaves are in, on both sides.
+        self._arrays: list[list[tuple[Any, Any]]] = []
+
+    def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
+        """The variables after the choice."""
+        condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
+        chosen = control.choose(
+            condition, lambda: self._run(then), lambda: self._run(otherwise), self._disagreement, self._pair
+        )
+        mutable_arguments.make_of_several(chosen)
+        supply = iter(chosen)
+        return tuple([self._result(place, supply) for place in range(len(self._names))])
+
+    def _run(self, side: Side) -> None:
+        given = [variables.duplicate(value) if variables.is_mutable(value) else value for value in self._values]
+        watch = Watch(self._sides)
+        try:
+            with unreached(f"one side of {self._words.subject}", self._words.unknown, self._site):
+                results = variables.entered(side(*given))
+                self._refuse_changes(watch)
+        except BaseException as error:
+            watch.undo()
+            if isinstance(error, MustUnrollError):
+                raise self._refuse_steps(error) from None
+            raise
+        leaves: list[Any] = []
+        structures = [variables.take_apart(value, leaves) for value in results]
+        for place, value in enumerate(given):
+            if results[place] is value:
+                # A copy that was changed in place stands for the original.
+                results[place] = self._values[place]
+        weak = [not is_number(leaf) and variables.is_weak(leaf) for leaf in leaves]
+        self._runs.append(_Run(tuple(results), structures, leaves, weak))
+
+    def _refuse_steps(self, error: MustUnrollError) -> NxError:
+        return source_sites.error(
+            NxTypeError,
+            f"{self._words.subject} cannot be compiled: {error}.",
+            *source_sites.shown(self._site),
+            "Do that before it, whatever its condition is.",
+        )
+
+    def _refuse_changes(self, watch: Watch) -> None:
+        changed = watch.changed()
+        if not changed:
+            return
+        name, held = changed[0]
+        raise source_sites.error(
+            NxTypeError,
+            f"{self._words.subject} changes `{name}`, a Python {type(held).__name__}, and only the running program "
+            f"knows {self._words.unknown}.",
+            *source_sites.shown(self._site),
+            f"Assign tensors in it, and change `{name}` before or after it.",
+            *filter(None, [unrolling.gathered(name, held)]),
+        )
+
+    def _pair(self, *_: Any) -> tuple[list[Any], list[Any]]:
+        one, other = self._runs
+        supplies = [
+            iter([*zip(run.leaves, run.weak, itertools.chain(*map(variables.arrays_of, run.structures)), strict=True)])
+            for run in self._runs
+        ]
+        for place, name in enumerate(self._names):
+            structures = one.structures[place], other.structures[place]
+            own = [
+                [next(supply) for _ in range(variables.count(structure))]
+                for structure, supply in zip(structures, supplies, strict=True)
+            ]
+            if one.results[place] is other.results[place] and not variables.is_mutable(one.results[place]):
+                self._common.append((variables.HELD, one.results[place], ()))
+                self._arrays.append([])
+                continue
+            parts = _as_parts(structures, own)
+            alike = all(part is structure for part, structure in zip(parts, structures, strict=True))
+            structures = parts
+            try:
+                common = variables.fit(*structures, name, self._missing, keep_arrays=alike)
+            except MismatchError as found:
+                raise self._unlike(found, *own) from None
+            self._common.append(common)
+            picked = [
+                variables.leaves_of(structure, iter(leaves), common, _NEVER_READ)
+                for structure, leaves in zip(structures, own, strict=True)
+            ]
+            self._arrays.append([(left[2], right[2]) for left, right in zip(*picked, strict=True)])
+            for path, one_leaf, other_leaf in zip(variables.paths(common, name), *picked, strict=True):
+                (left, weak, _), (right, weak_right, _) = one_leaf, other_leaf
+                if types.follows_numpy() and one_leaf is not _NEVER_READ is not other_leaf:
+                    self._check_shapes(path, left, right)
+                if not (weak or weak_right):
+                    self._check_kinds(path, left, right)
+                self._paths.append(path)
+                self._paired[0].append(left)
+                self._paired[1].append(right)
+        return self._paired
+
+    def _result(self, place: int, supply: Iterator[Any]) -> Any:
+        made = variables.rebuild(self._common[place], supply)
+        one, other = (run.results[place] for run in self._runs)
+        self._tie(place, made)
+        if one is other and variables.is_mutable(one):
+            return variables.write_back(one, made)
+        if one is not other:
+            mutable_arguments.follow_choice([one, other], made)
+        return made
+
+    def _tie(self, place: int, made: Any) -> None:
+        """Remember which arrays those in a result may be."""
+        name, site = self._names[place], self._site
+        arrays = variables.arrays_made(self._common[place], made)
+        for array, sides in zip(arrays, self._arrays[place], strict=True):
+            if array is not None:
+                doubts = [side.root.doubt for side in sides if side is not None and side.root.doubt is not None]
+                array.root.doubt = doubts[0] if doubts else None
+                sources = array_aliases.reached([side.root for side in sides if side is not None])
+                array_aliases.tie(array.root, sources, name, site, lambda: _whose(name, site), self._group())
+
+    def _group(self) -> Any:
+        """One for all results, where they are certainly apart on each side."""
+        if self._apart is None:
+            pairs = [pair for pairs in self._arrays for pair in pairs]
+            sides = [[array for array in side if array is not None] for side in zip(*pairs, strict=True)]
+            self._apart = object() if all(map(array_aliases.all_apart, sides)) else False
+        return self._apart or None
+
+    def _missing(self, name: str, side: int) -> Unassigned:
+        return Unassigned(name, self._site, ("the side where its condition holds", "the `else` side")[side])
+
+    # Errors ----------------------------------------------------------------------------------------------------
+
+    def _check_shapes(self, path: str, one: Any, other: Any) -> None:
+        """Shapes broadcast by Nx's rules; in NumPy's programs a variable has that of the side which ran."""
+        specs = variables.spec_of(one), variables.spec_of(other)
+        if specs[0].shape != specs[1].shape:
+            rows = self._rows(path, one, other, *map(str, specs))
+            raise self._disagree(path, rows, "give them one shape, e.g. with np.broadcast_to(x, shape).")
+
+    def _check_kinds(self, path: str, one: Any, other: Any) -> None:
+        """Tensors of whole numbers and of fractions do not become one type without a word; numbers do."""
+        if types.follows_numpy() or is_number(one) or is_number(other):
+            return
+        kinds = one.type, other.type
+        if types.u8 in kinds or types.bool_ in kinds or kinds[0].is_integer is kinds[1].is_integer:
+            return
+        rows = self._rows(path, one, other, str(one.spec), str(other.spec))
+        place = 0 if kinds[0].is_integer else 1
+        code, wanted = source_sites.assigned(rows[place], path), types.merge(*kinds)
+        raise self._disagree(path, rows, f'convert one, e.g. nx.as_type({code}, "{wanted}").')
+
+    def _disagreement(self, place: int, one: Spec, other: Spec) -> NxError:
+        """The error for shapes that do not fit."""
+        rows = self._rows(self._paths[place], *(side[place] for side in self._paired), str(one), str(other))
+        wider = "np.broadcast_to(x, shape)" if types.follows_numpy() else "nx.broadcast(t, shape)"
+        return self._disagree(self._paths[place], rows, f"give them one shape, e.g. with {wider}.")
+
+    def _unlike(self, found: MismatchError, one: list[Any], other: list[Any]) -> NxError:
+        leaves = [[leaf for leaf, *_ in side] for side in (one, other)]
+        texts = [variables.described(part, iter(side)) for part, side in zip(found.parts, leaves, strict=True)]
+        rows = self._rows(found.path, *(side[0] if side else None for side in leaves), *texts)
+        (kind, form, _), (other_kind, other_form, _) = found.parts
+        if kind == other_kind == "dict" and set(form.keys) == set(other_form.keys) and form.class_ is other_form.class_:
+            return self._disagree(found.path, rows, "give them their keys in the same order on both sides.")
+        return self._disagree(found.path, rows, "make them the same kind of thing on both sides.")
+
+    def _rows(self, path: str, one: Any, other: Any, text: str, text_other: str) -> list[source_sites.Place]:
+        return [
+            self._row(path, side, value, said)
+            for side, value, said in zip(self._sides, (one, other), (text, text_other), strict=True)
+        ]
+
+    def _row(self, path: str, side: Side, value: Any, said: str) -> source_sites.Place:
+        begin = self._begin(side)
+        row = source_sites.place_of(value, begin, said)
+        if " " in path or (row.file, row.line) != begin or source_sites.names(row, path):
+            return row
+        return source_sites.Place(self._site[0], self._site[1], f"{said} where it stays what it was")
+
+    def _begin(self, side: Side) -> tuple[str, int]:
+        """Where a side begins, for what was not made in it."""
+        code = getattr(side, "__code__", None)
+        return self._site[0], self._site[1] if code is None else code.co_firstlineno
+
+    def _disagree(self, path: str, rows: list[source_sites.Place], hint: str) -> NxError:
+        shown = path if " " in path else f"`{path}`"
+        what = f"{self._words.sides} disagree about {shown}."
+        why = f"Both become one value in the compiled program: {hint}"
+        return source_sites.error(NxTypeError, what, *source_sites.table(rows), why)
+
+
+def _whose(name: str, site: Any) -> NxError:
+    named = " " not in name
+    shown, name = (f"`{name}`", name) if named else ("what this choice gives", "x")
+    return source_sites.error(
+        NxTypeError,
+        f"{shown} is assigned into, and whether it is the caller's array then is up to a condition that only the "
+        "running program knows.",
+        *source_sites.shown(site),
+        f"Begin with a copy of it, {mutable_arguments.own_copy(name)}, or assign the new elements on that side: "
+        f"{name}[...] = ....",
+    )
+
+
+def _as_parts(structures: tuple[tuple, tuple], own: list[list[Any]]) -> tuple[tuple, ...]:
+    """Where one side has a part of an array and the other one a whole array, that is a part of itself."""
+    found = list(structures)
+    for side, (one, other) in enumerate((structures, structures[::-1])):
+        if other[0] == variables.PART and one[0] == variables.LEAF and isinstance(one[1], Array):
+            found[side] = other
+            own[side] += [(one[1].shape[axis], False, None) for axis in other[1]]
+    return tuple(found)
+
+
+def predicate(condition: Any, what: str, site: Any) -> Any:
+    """A condition as an operand; what is not a single number is refused with its place."""
+    found = operand(condition)
+    if types.follows_numpy() and found.shape and found.size == 1:
+        return shaping.reshape(found, ())
+    if found.vectorized_axes:
+        problem = f"{what} has vectorized axes: it is {found.spec}."
+        hint = "Each entry would go its own way: nx.select(condition, a, b) chooses for each."
+    elif found.shape:
+        problem = f"{what} is one number, got {found.spec}."
+        one, every, each = (
+            ("np.any", "np.all", "np.where") if types.follows_numpy() else ("nx.any", "nx.all", "nx.select")
+        )
+        hint = f"{one}(t) asks for one that is true, {every}(t) for all of them; {each}(t, a, b) chooses for each."
+    else:
+        return found
+    raise source_sites.error(NxTypeError, problem, *([] if site is None else source_sites.shown(site)), hint)

@@ -1,0 +1,322 @@
+"""Loops and choices as functions, for values that only the running program knows: cond, while_, fori, scan, unroll."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nxkernel.definitions.flow.control.branches import if_return
+from nxkernel.definitions.flow.control.loop_iterables import Range, Unrolled, rows
+from nxkernel.definitions.flow.control.loop_state import Plan, State
+from nxkernel.definitions.flow.control.unrolling import MustUnrollError, told
+from nxkernel.definitions.flow.values import variables
+from nxkernel.definitions.flow.values.unassigned_variables import unassigned
+from nxkernel.definitions.flow.values.variables import is_traced
+from nxkernel.definitions.syntax.unsupported_syntax import Site
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph.tracing import BodyTrace, user_line
+from nxkernel.operand import Proxy
+from nxkernel.ops.machinery.dispatch import convert, filled, operand
+from nxkernel.ops.shapes import indexing, shaping
+from nxkernel.shapes import describe, static_int
+
+__all__ = ["cond", "fori", "scan", "unroll", "while_"]
+
+
+def _site() -> Site:
+    found = user_line()
+    if found is None:
+        return Site("", sys._getframe(2).f_lineno, 0, 0, 0, "")
+    return Site(found.file, found.line, 0, found.line, 10**6, found.function)
+
+
+def cond(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
+    """Call one of two functions, by a scalar that may be known only when the program runs.
+
+    Parameters
+    ----------
+    predicate : scalar
+        All but 0 counts as true.
+    then, otherwise : callable
+        What they give is merged: types as in arithmetic, shapes broadcast; containers have the same structure.
+    *operands
+        Passed to either.
+
+    Returns
+    -------
+    tensor or container
+
+    Raises
+    ------
+    NxTypeError
+        When what the two give cannot be one value.
+
+    Examples
+    --------
+    >>> nx.cond(True, lambda x: x + 1, lambda x: x - 1, nx.tensor([1, 2])).to_list()
+    [2, 3]
+    >>> halve = nx.jit(lambda x: nx.cond(nx.sum(x) > 10, lambda: x / 2, lambda: x))
+    >>> halve(nx.tensor([4.0, 8.0])).to_list(), halve(nx.tensor([4.0, 2.0])).to_list()
+    ([2.0, 4.0], [4.0, 2.0])
+    """
+    for side in (then, otherwise):
+        if not callable(side):
+            raise NxTypeError(
+                message(
+                    f"cond takes a predicate and two functions, got {describe(side)} for one of them.",
+                    "Write nx.cond(predicate, lambda: a, lambda: b); nx.select(predicate, a, b) takes values.",
+                )
+            )
+    return if_return(predicate, lambda: then(*operands), lambda: otherwise(*operands), _site())
+
+
+def while_(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial: Any) -> Any:
+    """Call a function on its own result again, as long as a condition holds.
+
+    Parameters
+    ----------
+    condition : callable
+        Of the state; gives a scalar.
+    body : callable
+        Of the state; gives the next one, of the same structure, types and shapes.
+    initial : tensor or container
+        The state at first. Python numbers in it take the type that the body gives them.
+
+    Returns
+    -------
+    tensor or container
+        The state at last.
+
+    Raises
+    ------
+    NxTypeError
+        When the state changes its structure, a type or a shape.
+
+    Examples
+    --------
+    >>> nx.while_(lambda n: n < 100, lambda n: n * 2, nx.tensor(3))
+    #Nx.Tensor<
+      s64
+      192
+    >
+    >>> root = nx.jit(lambda x: nx.while_(lambda s: abs(s * s - x) > 1e-6 * x, lambda s: (s + x / s) / 2, x))
+    >>> float(root(2.0))
+    1.4142135381698608
+    """
+    return _repeated(lambda _, state: condition(state), lambda _, state: ((), body(state)), (), initial, "while_")
+
+
+def fori(start: Any, stop: Any, body: Callable[[Any, Any], Any], initial: Any) -> Any:
+    """Call a function with each whole number of a range and its own last result.
+
+    Parameters
+    ----------
+    start, stop : int or scalar tensor
+        The numbers go from `start` up to and without `stop`.
+    body : callable
+        Of the number and the state; gives the next state.
+    initial : tensor or container
+
+    Returns
+    -------
+    tensor or container
+        The state at last.
+
+    Examples
+    --------
+    >>> nx.fori(1, 6, lambda i, product: product * i, nx.tensor(1))
+    #Nx.Tensor<
+      s64
+      120
+    >
+    """
+    numbers = Range(_bound(start), _bound(stop))
+
+    def turn(counts: Any, state: Any) -> tuple[tuple, Any]:
+        return (counts[0] + 1,), body(counts[0], state)
+
+    return _repeated(lambda counts, _: counts[0] < numbers.stop, turn, (numbers.start,), initial, "fori")
+
+
+def _bound(value: Any) -> Any:
+    return value if is_traced(value) else static_int(value, "a bound of fori")
+
+
+def scan(
+    body: Callable[[Any, Any], tuple[Any, Any]],
+    initial: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
+    """Go through the rows of tensors with a state, and stack what each step gives.
+
+    Parameters
+    ----------
+    body : callable
+        Of the state and a row of `xs`; gives the next state and a result for the row.
+    initial : tensor or container
+        The state at first.
+    xs : tensor or container, optional
+        Each tensor has the same size along its first axis. Without it rows are None.
+    length : int, optional
+        How many steps; needed without `xs`.
+    reverse : bool, optional
+        From the last row to the first; results lie where their rows lie.
+
+    Returns
+    -------
+    state : tensor or container
+        At last.
+    results : tensor or container
+        With one more axis in front.
+
+    Raises
+    ------
+    NxValueError
+        When sizes differ, or nothing tells the number of steps.
+
+    Examples
+    --------
+    >>> total, partial = nx.scan(lambda c, x: (c + x, c + x), 0.0, nx.tensor([1.0, 2.0, 3.0]))
+    >>> float(total), partial.to_list()
+    (6.0, [1.0, 3.0, 6.0])
+    """
+    leaves: list[Any] = []
+    structure = variables.take_apart(xs, leaves)
+    items = [rows(leaf) for leaf in leaves]
+    steps = _steps([item.length for item in items], length)
+    if not steps:
+        # No step is taken, but one is traced: it tells what the results are none of.
+        items = [rows(_row_of_zeros(leaf)) for leaf in leaves]
+    made: list[tuple] = []
+
+    def step(count: Any, state: Any) -> tuple[Any, list[Any]]:
+        place = steps - 1 - count if reverse else count
+        state, result = _pair(body(state, variables.rebuild(structure, iter([item.item(place) for item in items]))))
+        results: list[Any] = []
+        made[:] = [variables.take_apart(result, results)]
+        return state, results
+
+    def probe(counts: Sequence[Any], held: tuple) -> tuple[tuple, tuple]:
+        state, results = step(counts[0], held[0])
+        return (counts[0] + 1,), (state, tuple(results))
+
+    def turn(counts: Sequence[Any], held: tuple) -> tuple[tuple, tuple]:
+        state, results = step(counts[0], held[0])
+        place = steps - 1 - counts[0] if reverse else counts[0]
+        rooms = [_with_row(room, place, row) for room, row in zip(held[1], results, strict=True)]
+        return (counts[0] + 1,), (state, tuple(rooms))
+
+    def ask(counts: Sequence[Any], _: tuple) -> Any:
+        return counts[0] < steps
+
+    # A run that is thrown away tells of what types and shapes the results are.
+    with BodyTrace():
+        _, (_, found) = _state(initial, "scan", unassigned("results")).run((0,), ask, probe)
+        specs = [operand(row).spec for row in found]
+    count = max(steps, 1)
+    rooms = tuple([filled(0, spec.type, (count, *spec.shape), (None, *spec.names)) for spec in specs])
+    _, (state, stacked) = _state(initial, "scan", rooms).run((0,), ask, turn)
+    if not steps:
+        stacked = [room[:0] for room in stacked]
+    return state, variables.rebuild(made[0], iter(stacked))
+
+
+def _pair(found: Any) -> tuple[Any, Any]:
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise NxTypeError(
+            message(
+                "the body of scan gives a pair: the next state, and the result of the step.", "Return (state, None)."
+            )
+        )
+    return found
+
+
+def _steps(sizes: list[int], length: int | None) -> int:
+    sizes = [*sizes, *([] if length is None else [static_int(length, "the length of a scan")])]
+    if not sizes or len(set(sizes)) > 1:
+        told = f"its rows are {', '.join(map(str, sizes))}" if sizes else "it has neither rows nor a length"
+        raise NxValueError(message(f"scan does not know how many steps to take: {told}.", "Give one size to all."))
+    if sizes[0] < 0:
+        raise NxValueError(f"scan takes at least 0 steps, got length={sizes[0]}.")
+    return sizes[0]
+
+
+def _row_of_zeros(leaf: Any) -> Any:
+    """One row like those that a value has none of."""
+    value = operand(leaf)
+    made = filled(0, value.type, (1, *value.shape[1:]), value.names)
+    return leaf.__nx_like__(made) if isinstance(leaf, Proxy) else made
+
+
+def _with_row(room: Any, place: Any, row: Any) -> Any:
+    row = operand(row)
+    part = shaping.new_axis(convert(row, room.type), 0)
+    return indexing.put_slice(room, [place, *[0] * row.rank], part)
+
+
+def unroll(iterable: Any) -> Unrolled:
+    """Have a `for` over something written out while the definition is traced, turn by turn.
+
+    In each turn the item is a Python value, so it can be a shape or an axis, and lists can be filled; the compiled
+    program grows with the number of turns.
+
+    Parameters
+    ----------
+    iterable : range, sequence or tensor
+
+    Returns
+    -------
+    Unrolled
+        Goes over the same items.
+
+    Examples
+    --------
+    >>> @nx.defn
+    ... def powers(x):
+    ...     found = []
+    ...     for exponent in nx.unroll(range(3)):
+    ...         found.append(x**exponent)
+    ...     return nx.stack(found)
+    >>> powers(3).to_list()
+    [1, 3, 9]
+    """
+    return Unrolled(iterable)
+
+
+def _state(initial: Any, name: str, *others: Any) -> State:
+    if not _has_leaves(initial):
+        raise NxTypeError(
+            message(f"the state of nx.{name} has no tensor or number in it: {initial!r}.", "It is what a loop changes.")
+        )
+    plan = Plan()
+    plan.opened |= {"state", "results"}
+    return State(_site(), ("state", "results")[: 1 + len(others)], (initial, *others), plan, ())
+
+
+def _has_leaves(value: Any) -> bool:
+    leaves: list[Any] = []
+    variables.take_apart(value, leaves)
+    return bool(leaves)
+
+
+def _repeated(
+    ask: Callable[[Sequence[Any], Any], Any],
+    turn: Callable[[Sequence[Any], Any], tuple[tuple, Any]],
+    counts: tuple,
+    initial: Any,
+    name: str,
+) -> Any:
+    """The state after a loop."""
+
+    def one_turn(numbers: Sequence[Any], held: tuple) -> tuple[tuple, tuple]:
+        numbers, state = turn(numbers, held[0])
+        return numbers, (state,)
+
+    state = _state(initial, name)
+    try:
+        return state.run(counts, lambda numbers, held: ask(numbers, held[0]), one_turn)[1][0]
+    except MustUnrollError as error:
+        raise told(error, state.site) from None

@@ -1,0 +1,374 @@
+"""The variables of a loop as the state of a loop of the compiled program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from nxkernel import types
+from nxkernel.definitions.flow import source_sites
+from nxkernel.definitions.flow.control import unrolling
+from nxkernel.definitions.flow.control.buffer_swaps import Exchange
+from nxkernel.definitions.flow.control.unrolling import ChangesError, MustUnrollError
+from nxkernel.definitions.flow.values import array_aliases, variables
+from nxkernel.definitions.flow.values.array_aliases import Turns
+from nxkernel.definitions.flow.values.mutable_arguments import Given, follow, make_of_several
+from nxkernel.definitions.flow.values.object_changes import Watch
+from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
+from nxkernel.errors import NxError, NxTypeError
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays.array import Array
+from nxkernel.operand import Proxy
+from nxkernel.ops.machinery.dispatch import is_number
+from nxkernel.ops.programs import control
+from nxkernel.primitives import Spec
+
+#: Of leaves and of values of the variables: gives the condition, or the next ones of both.
+Ask = Callable[[Sequence[Any], tuple], Any]
+Turn = Callable[[Sequence[Any], tuple], tuple[Sequence[Any], tuple]]
+
+
+class Plan:
+    """What is known of a loop from tracing it before: how its variables are held.
+
+    Attributes
+    ----------
+    opened : set of str
+        Variables that began as arrays that are assigned into, or as containers of numbers, and are made anew in turns.
+    sizes : dict
+        How many leaves a variable has that is first assigned in the loop.
+    stretched : dict
+        Axes of which a variable that begins as a whole array becomes a part.
+    unroll : bool
+        Whether the loop must be written out.
+    keeps_target : bool
+        Whether the body assigns to the variable that goes over the items.
+    """
+
+    def __init__(self) -> None:
+        self.opened: set[str] = set()
+        self.sizes: dict[str, int] = {}
+        self.stretched: dict[str, tuple[int, ...]] = {}
+        self.unroll = self.keeps_target = False
+
+    def snapshot(self) -> tuple:
+        """Compares equal when nothing new was found."""
+        return (len(self.opened), tuple(self.sizes.items()), tuple(self.stretched.items()), self.keeps_target)
+
+
+def plan(site: Any, names: Sequence[str]) -> Plan:
+    """What this trace knows of a loop."""
+    trace = tracing.current()
+    if trace is None:
+        return Plan()
+    return trace.outermost.memory.setdefault(("loop", tuple(site), tuple(names)), Plan())
+
+
+class _AgainError(Exception):
+    """The plan has changed."""
+
+
+class _Variable:
+    """A variable in the state of a loop."""
+
+    def __init__(self, name: str, value: Any, found: Plan, target: bool = False) -> None:
+        self.name, self.value = name, value
+        self.leaves: list[Any] = []
+        self.structure: tuple | None = None
+        self.result: tuple | None = None
+        self.copied = False
+        #: Those that it has after the loop.
+        self.arrays: list[Any] = []
+        # What goes over the items is given anew in each turn, whatever was in it.
+        self.fresh = target or is_unassigned(value)
+        self.held = not self.fresh and name not in found.opened and _can_hold(value)
+        if self.fresh:
+            self.size = found.sizes.get(name, 1)
+            self.leaves = [control.UNKNOWN] * self.size
+        elif not self.held:
+            if found.stretched.get(name) and isinstance(value, Array):
+                value = variables.stretched(value, found.stretched[name])
+            self.structure = variables.take_apart(value, self.leaves)
+            self.size = len(self.leaves)
+        else:
+            self.size = 0
+
+    def in_turn(self, nodes: Sequence[Any]) -> Any:
+        """The value that the body sees."""
+        if self.held or self.fresh:
+            return self.value
+        make_of_several(nodes)
+        for leaf, node in zip(self.leaves, nodes, strict=True):
+            follow(leaf, node)
+        self.given = variables.rebuild(self.structure, iter(nodes))
+        self.entered = self.given.root.content() if isinstance(self.given, Array | Given) else None
+        return self.given
+
+    def arrays_before(self) -> list[Any]:
+        """The arrays that it has before the loop."""
+        found = variables.arrays_of(self.structure) if self.structure else []
+        return [array for array in found if array is not None]
+
+    def arrays_in_turn(self) -> list[Any]:
+        """Those that the body sees."""
+        if not self.structure:
+            return []
+        return [array for array in variables.arrays_made(self.structure, self.given) if array is not None]
+
+    def arrays_after_turn(self) -> list[Any]:
+        """Those that a turn bound it to."""
+        return [array for array in variables.arrays_of(self.result) if array is not None] if self.result else []
+
+    def after_turn(self, value: Any, found: Plan, before: Sequence[Any]) -> list[Any]:
+        """The leaves of what the body gave."""
+        if self.held:
+            if not variables.same(self.value, value):
+                if _can_open(self.value, value):
+                    found.opened.add(self.name)
+                    raise _AgainError
+                raise MustUnrollError(f"`{self.name}` {_texts(self.value, value)}")
+            return []
+        leaves: list[Any] = []
+        self.result = variables.take_apart(value, leaves)
+        if self.fresh:
+            kept = variables.arrays_kept(self.result, tracing.current().previous)
+            leaves, self.result = variables.leaves_of(self.result, iter(leaves), kept, None), kept
+        self.turned = leaves
+        if self.fresh:
+            if len(leaves) != self.size:
+                found.sizes[self.name] = len(leaves)
+                raise _AgainError
+            return leaves
+        self.copied = variables.is_mutable(self.value) and value is self.given
+        try:
+            variables.fit(self.structure, self.result, self.name, _no_value)
+        except variables.MismatchError as mismatch:
+            if self.structure[0] == variables.LEAF and self.result[0] == variables.PART:
+                found.stretched[self.name] = self.result[1]
+                raise _AgainError from None
+            raise ChangesError(f"`{mismatch.path}` {_texts(self.value, value)}") from None
+        self.unchanged = len(leaves) == 1 and leaves[0] is before[0]
+        return leaves
+
+    def after_loop(self, leaves: Sequence[Any]) -> Any:
+        """The value after the loop."""
+        if self.held:
+            return self.value
+        if not self.fresh and self.unchanged and is_number(self.value):
+            return self.value
+        make_of_several(leaves)
+        for leaf, node in zip(self.turned, leaves, strict=True):
+            follow(leaf, node)
+        made = variables.rebuild(self._last(), iter(leaves))
+        self.arrays = [array for array in variables.arrays_made(self._last(), made) if array is not None]
+        return variables.write_back(self.value, made) if self.copied else made
+
+    def _last(self) -> tuple:
+        return self.result if self.fresh else variables.fit(self.structure, self.result, self.name, _no_value)
+
+
+def _no_value(path: str, side: int) -> Any:
+    raise MustUnrollError(f"`{path}` has a value on some ways only")
+
+
+def _can_hold(value: Any) -> bool:
+    """Whether a value may stay as it is in the loop, until it turns out that it does not."""
+    return not (is_number(value) or variables.has_values(value, proxies=False))
+
+
+def _can_open(before: Any, after: Any) -> bool:
+    """Whether a value that was held can be part of what the program changes."""
+    if isinstance(before, Proxy):
+        return variables.is_value(after) or is_number(after)
+    one: list[Any] = []
+    structures = variables.take_apart(before, one), variables.take_apart(after, [])
+    try:
+        variables.fit(*structures, "", _no_value)
+    except (variables.MismatchError, MustUnrollError):
+        return False
+    return bool(one)
+
+
+def _texts(before: Any, after: Any) -> str:
+    found = []
+    for value in (before, after):
+        leaves: list[Any] = []
+        structure = variables.take_apart(value, leaves)
+        found.append(variables.described(structure, iter(leaves)))
+    return f"is {found[0]} before a turn and {found[1]} after it"
+
+
+class State:
+    """The variables of one loop.
+
+    Parameters
+    ----------
+    site : Site
+    names : sequence of str
+    values : sequence
+        Before the loop.
+    found : Plan
+    functions : iterable of callable
+        What runs in a turn.
+    target : bool
+        Whether the first variable goes over items; it is part of the state where the plan says so.
+    """
+
+    def __init__(
+        self,
+        site: Any,
+        names: Sequence[str],
+        values: Sequence[Any],
+        found: Plan,
+        functions: Iterable[Callable[..., Any]],
+        target: bool = False,
+    ) -> None:
+        self.site, self._names, self._plan = site, names, found
+        self._values = variables.entered(values)
+        self._functions, self._target = tuple(functions), target
+        self._arrays = Turns(site)
+
+    def run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
+        """Run the loop; returns leaves and variables after it.
+
+        Parameters
+        ----------
+        counts : sequence
+            Leaves beside the variables.
+        ask, turn : callable
+        """
+        while True:
+            before, begin = (self._plan.snapshot(), self._arrays.snapshot()), array_aliases.mark()
+            try:
+                return self._run(counts, ask, turn)
+            except (NxError, MustUnrollError):
+                array_aliases.undo(begin)
+                raise
+            except _AgainError:
+                array_aliases.undo(begin)
+                if (self._plan.snapshot(), self._arrays.snapshot()) == before:
+                    raise source_sites.error(
+                        NxTypeError,
+                        "this loop assigns values of another structure in each turn.",
+                        *source_sites.shown(self.site),
+                        "Keep what it computes in tensors of one type and shape.",
+                    ) from None
+
+    def _run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
+        extra = len(counts)
+        held = [
+            _Variable(name, value, self._plan, self._target and place == 0)
+            for place, (name, value) in enumerate(zip(self._names, self._values, strict=True))
+        ]
+        target = held[0] if self._target else None
+        if target is not None and not self._plan.keeps_target:
+            held = held[1:]
+        turns = Exchange(held, self.site)
+        self._arrays.begin({v.name: v.arrays_before() for v in held}, turns.home)
+        initial = [*counts, *turns.initial, *(leaf for variable in held for leaf in variable.leaves)]
+        paths = [*["counter"] * (extra + len(turns)), *(path for variable in held for path in _paths(variable))]
+        found: list[Any] = []
+        written = unrolling.mark()
+
+        def values_of(nodes: Sequence[Any]) -> tuple:
+            supply = iter(nodes[extra + len(turns) :])
+            values = [v.in_turn([next(supply) for _ in range(v.size)]) for v in held]
+            for variable in held:
+                self._arrays.tie(variable.name, variable.arrays_in_turn())
+            return tuple(values[1:] if target in held else values)
+
+        def one_turn(nodes: Sequence[Any]) -> list[Any]:
+            keeps = self._plan.keeps_target
+            unrolling.recount(written)
+            watch = Watch(self._functions, [(v.name, v.value) for v in held if v.held])
+            try:
+                after, results = turn(nodes[:extra], values_of(nodes))
+                results = variables.entered(results)
+                if self._plan.keeps_target is not keeps:
+                    raise _AgainError
+                self._look_for_changes(watch, held)
+                leaves, place = [], extra + len(turns)
+                for variable, result in zip(held, results, strict=True):
+                    leaves += variable.after_turn(result, self._plan, nodes[place : place + variable.size])
+                    place += variable.size
+                if self._arrays.after_turn({v.name: v.arrays_after_turn() for v in held}):
+                    raise _AgainError
+                # Last, when every variable is known to be held as it must be.
+                leaves = [*after, *turns.after_turn(results, nodes[extra : extra + len(turns)]), *leaves]
+            except BaseException:
+                watch.undo()
+                raise
+            found[:] = leaves
+            return leaves
+
+        def changed(place: int, before: Spec, after: Spec) -> NxError:
+            return self._changed(paths[place], initial[place], found[place], before, after)
+
+        results = control.run_while(
+            initial, lambda nodes: ask(nodes[:extra], values_of(nodes)), one_turn, paths, changed
+        )
+        supply = iter(results[extra + len(turns) :])
+        turns.bring_home(results[extra : extra + len(turns)], held, results[extra + len(turns) :])
+        after = tuple([v.after_loop([next(supply) for _ in range(v.size)]) for v in held])
+        for variable in held:
+            self._arrays.tie(variable.name, variable.arrays)
+        turns.look_back(held, after)
+        return list(results[:extra]), after
+
+    def _look_for_changes(self, watch: Watch, held: Sequence[_Variable]) -> None:
+        """Python's own lists, dicts and objects do not change in a loop of the program."""
+        changed = watch.changed()
+        if not changed:
+            return
+        watch.undo()
+        values = {
+            id(container): variable
+            for variable in held
+            if variable.held
+            for container in variables.containers(variable.value)
+        }
+        for name, value in changed:
+            variable = values.get(id(value))
+            if variable is None or variable.name in self._plan.opened:
+                raise MustUnrollError(
+                    f"it changes `{name}`, a Python {type(value).__name__}", unrolling.gathered(name, value)
+                )
+            self._plan.opened.add(variable.name)
+        raise _AgainError
+
+    def _changed(self, path: str, before: Any, after: Any, spec: Spec, spec_after: Spec) -> NxError:
+        """The error for a variable whose type or shape a turn changes."""
+        what = "type" if spec.type is not spec_after.type else "shape"
+        if types.follows_numpy():
+            raise ChangesError(
+                f"`{path}` is {spec} before a turn and {spec_after} after it",
+                _converted(path, spec_after) if spec.shape == spec_after.shape else "",
+            )
+        rows = [
+            source_sites.place_of(before, self.site, f"{spec} before a turn"),
+            source_sites.place_of(after, self.site, f"{spec_after} after it"),
+        ]
+        if what == "shape":
+            hint = f"Give `{path}` its full shape before the loop, and put parts into it: nx.put_slice(t, [i], part)."
+        else:
+            wider = types.merge(spec.type, spec_after.type)
+            if wider is spec.type or not isinstance(before, Expr):
+                code = source_sites.assigned(rows[1], path)
+                hint = f'Convert it in the loop, e.g. nx.as_type({code}, "{spec.type}").'
+            else:
+                hint = f'Convert it before the loop, e.g. {path} = nx.as_type({path}, "{wider}").'
+        return source_sites.error(
+            NxTypeError, f"this loop changes the {what} of `{path}`.", *source_sites.table(rows), hint
+        )
+
+
+def _converted(path: str, after: Spec) -> str:
+    """What to write where NumPy's rules give a variable another type in a loop."""
+    return f'Convert it before the loop, e.g. {path} = {path}.astype("{after.type.dtype}"), or in it, to what it was.'
+
+
+def _paths(variable: _Variable) -> list[str]:
+    if variable.fresh:
+        return [variable.name] * variable.size
+    return variables.paths(variable.structure, variable.name) if variable.structure else []

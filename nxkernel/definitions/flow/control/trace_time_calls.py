@@ -1,0 +1,80 @@
+"""Functions that would run once, when a definition is traced, though the person means them for each call or turn."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import random
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from nxkernel.definitions.flow.control.unrolling import MustUnrollError
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.tracing import BodyTrace
+from nxkernel.numpy.refused_random import refused as refused_draw
+
+_CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+_TIMES = {getattr(time, name + ending): f"time.{name}{ending}" for name in _CLOCKS for ending in ("", "_ns")}
+#: Names of the functions of `random` that draw.
+_DRAWS = frozenset(name for name in dir(random.Random) if not name.startswith("_"))
+
+
+def refused(function: Any) -> Callable[..., NoReturn] | None:
+    """What to call in place of a function that would run once: it raises. None for any other function.
+
+    Parameters
+    ----------
+    function : callable
+    """
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, np.random.Generator | np.random.RandomState):
+        return refused_draw(function.__name__)
+    if isinstance(owner, random.Random) and function.__name__ in _DRAWS:
+        return _refusing(
+            f"random.{function.__name__}() in a definition would draw once, when it is traced.",
+            "Draw outside and pass the numbers as an argument,",
+            "or pass a key: def f(x, key), and nx.random.uniform(key, shape=x.shape).",
+        )
+    if function is os.getenv or owner is os.environ:
+        return _refusing(
+            "a definition would read the environment once, when it is traced.",
+            "Read it outside, as in level = os.environ.get('LEVEL'): the name is compared at each call.",
+        )
+    try:
+        return _FUNCTIONS.get(function)
+    except TypeError:
+        return None
+
+
+def _refusing(what: str, *hints: str) -> Callable[..., NoReturn]:
+    def refuse(*args: Any, **options: Any) -> NoReturn:
+        raise NxTypeError(message(what, *hints))
+
+    return refuse
+
+
+def _next(*args: Any) -> Any:
+    """``next``: a turn of a loop of the program, or a side of its choices, would take one item for all of them."""
+    if isinstance(tracing.current(), BodyTrace):
+        raise MustUnrollError("it takes the next item of an iterator")
+    return builtins.next(*args)
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    builtins.next: _next,
+    builtins.globals: _refusing(
+        "globals() in a definition is looked at once, when it is traced.",
+        "Write the name itself, or pass a dict: names and dicts are compared at each call.",
+    ),
+    **{
+        clock: _refusing(
+            f"{name}() in a definition would look at the clock once, when it is traced.",
+            "Take the time outside, around the call: the program itself runs there.",
+        )
+        for clock, name in _TIMES.items()
+    },
+}

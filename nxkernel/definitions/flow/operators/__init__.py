@@ -1,0 +1,1 @@
+"""Python's operators, builtins and printing on traced values."""

@@ -1,0 +1,134 @@
+"""Which function is called where a definition calls one: twins of builtins, and the user's functions rewritten."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import types
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import compile_thread, numba_functions
+from nxkernel import types as face
+from nxkernel.definitions.flow.control import trace_time_calls
+from nxkernel.definitions.flow.control.loop_iterables import product
+from nxkernel.definitions.flow.operators import membership, object_identity, output_calls, python_builtins, python_math
+from nxkernel.definitions.flow.source_sites import is_raised
+from nxkernel.definitions.keys.static_values import installed_file
+from nxkernel.definitions.syntax import unsupported_syntax
+from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.numpy.arrays.array import Value, wrap
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.programs.numba_functions import njit_map
+
+_PACKAGE = os.path.join(os.path.dirname(face.__file__), "")
+_CACHED = type(functools.cache(len))
+_TWINS: dict[Any, Callable[..., Any]] = {
+    **python_builtins.TWINS,
+    **object_identity.TWINS,
+    **python_math.TWINS,
+    itertools.product: product,
+}
+
+
+def fn(function: Any) -> Any:
+    """What to call in place of a function.
+
+    Builtins and the functions of `math` have twins that take traced values. Functions that Numba compiled are called
+    for each element of traced values. Plain functions of the user's are
+    rewritten, so that their `if`, `while` and assignments become part of the program too; those of installed packages,
+    and those marked with :func:`nxkernel.deftransform`, stay as they are.
+    """
+    try:
+        twin = _TWINS.get(function)
+    except TypeError:
+        twin = None
+    twin = twin or output_calls.twin(function) or trace_time_calls.refused(function) or membership.twin(function)
+    if twin is not None:
+        return twin
+    if face.follows_numpy():
+        from nxkernel import numpy
+
+        twin = numpy.twin(function)
+        if twin is not function:
+            return twin
+    if isinstance(function, types.FunctionType):
+        return _rewritten(function)
+    if numba_functions.is_compiled(function):
+        return functools.partial(_of_each, function)
+    if numba_functions.is_generalized(function):
+        return functools.partial(_generalized, function)
+    if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
+        made = _rewritten(function.__func__)
+        return function if made is function.__func__ else types.MethodType(made, function.__self__)
+    if isinstance(function, functools.partial):
+        inner = fn(function.func)
+        return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
+    if isinstance(function, _CACHED):
+        return functools.partial(_remembered, function)
+    call = type(function).__call__ if callable(function) else None
+    if isinstance(call, types.FunctionType) and not isinstance(function, type) and is_users(call):
+        return types.MethodType(_rewritten(call), function)
+    return function
+
+
+def _of_each(function: Any, *args: Any, **options: Any) -> Any:
+    """A Numba function of each element of traced values; of other values what it gives."""
+    given = [*args, *options.values()]
+    if not any(isinstance(value, Operand | Proxy) for value in given):
+        return function(*args, **options)
+    made = njit_map(function, *args, **options)
+    return wrap(made) if any(isinstance(value, Value) for value in given) else made
+
+
+def _generalized(function: Any, *args: Any, **options: Any) -> Any:
+    """A function that `numba.guvectorize` made: of values that are known what it gives."""
+    if not python_builtins.has_traced([*args, *options.values()]):
+        return function(*args, **options)
+    name = numba_functions.name_of(function)
+    raise NxTypeError(
+        message(
+            f"{name}, which numba.guvectorize made, takes arrays with data, and the program has none before it runs.",
+            "Write the loop of it as it is, in the definition or in a function that it calls, or call",
+            f"nx.njit_call({name}, x, shape=..., type=...) of a function by numba.njit that takes whole arrays.",
+        )
+    )
+
+
+def _remembered(function: Any, *args: Any, **options: Any) -> Any:
+    """A function with a cache, which only calls of known values go by."""
+    of_known = not python_builtins.has_traced([*args, *options.values()])
+    return (function if of_known else fn(function.__wrapped__))(*args, **options)
+
+
+def is_users(function: types.FunctionType) -> bool:
+    """Whether a function stands in a file of the user's: neither nxkernel's own nor that of an installed package."""
+    file = function.__code__.co_filename
+    return not file.startswith(_PACKAGE) and not installed_file(file)
+
+
+def _rewritten(function: types.FunctionType) -> Callable[..., Any]:
+    if getattr(function, "__nx_transform__", False) or not is_users(function):
+        return function
+    compile_thread.load("nxkernel.definitions.tracing.syntax_runtime")
+    from nxkernel.definitions import syntax
+    from nxkernel.definitions.tracing import syntax_runtime
+
+    made = syntax.rewritten(function, syntax_runtime)
+    if made is function and face.follows_numpy() and syntax.lacks_source(function):
+        return functools.wraps(function)(functools.partial(_as_it_stands, function))
+    return made
+
+
+def _as_it_stands(function: types.FunctionType, *args: Any, **options: Any) -> Any:
+    """Call a function without source: it calls NumPy's functions themselves, of which not all take traced values."""
+    try:
+        return function(*args, **options)
+    except NxError:
+        raise
+    except Exception as error:
+        if is_raised(error):
+            raise
+        code = function.__code__
+        raise unsupported_syntax.unseen(function.__name__, code.co_filename, code.co_firstlineno, error) from error

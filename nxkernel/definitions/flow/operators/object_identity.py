@@ -1,0 +1,77 @@
+"""``is``, and what else asks whether two values are one object, in definitions."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import types
+from nxkernel.definitions.flow.control.branches import not_
+from nxkernel.definitions.flow.values import mutable_arguments, variables
+from nxkernel.definitions.flow.values.variables import is_traced, known
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays import storage
+from nxkernel.ops.arithmetic import comparison
+from nxkernel.ops.machinery.dispatch import operand
+
+
+def is_(one: Any, other: Any, site: Any = None) -> Any:
+    """``one is other``: of Python's truth values, of which there are two, whether they are equal.
+
+    Raises
+    ------
+    TracedValueError
+        For an array that a choice or a loop made of several, of which the other one may be one.
+    """
+    if one is other:
+        return True
+    if _is_truth(one) and _is_truth(other):
+        if is_traced(one) and is_traced(other):
+            return not_(comparison.not_equal(one, other), site)
+        truth, value = (known(one), other) if not is_traced(one) else (known(other), one)
+        if not is_traced(value):
+            return known(value) is truth
+        return value if truth else not_(value, site)
+    if variables.is_place(one) and variables.is_place(other):
+        storage.before_compared(one.root, other.root)
+    elif _is_alike(one, other):
+        mutable_arguments.refuse_several(one, other)
+    return False
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    """Whether two traced values have one type and shape, so that they may be one."""
+    return type(one) is type(other) is Expr and one.spec[:2] == other.spec[:2]
+
+
+def _is_truth(value: Any) -> bool:
+    """Whether a value is one of Python's truth values, which comparisons of its numbers give, too."""
+    if not is_traced(value):
+        return isinstance(known(value), bool)
+    return variables.is_value(value) and operand(value).type is types.bool_ and tracing.weak(operand(value))
+
+
+def is_not(one: Any, other: Any, /) -> Any:
+    """``operator.is_not``."""
+    return not_(is_(one, other))
+
+
+def id_(value: Any, /) -> int:
+    """``id``: of an array that is certainly none of several.
+
+    Raises
+    ------
+    TracedValueError
+        For an array that a choice or a loop made of others.
+    """
+    if variables.is_place(value) and value.root.aliases is not None:
+        value.root.aliases.before_compared()
+    mutable_arguments.refuse_several(value)
+    return id(value)
+
+
+#: Each function and what stands for it in definitions.
+TWINS: dict[Any, Callable[..., Any]] = {operator.is_: is_, operator.is_not: is_not, builtins.id: id_}

@@ -1,0 +1,373 @@
+"""What functions say: ``print``, warnings and logging, errors, and the text that they are given.
+
+What is said belongs to the run of a program, not to its trace: each call of the definition says it, a branch where it
+is taken, and text that has values of the program in it is made when these are there. An error is raised while the
+function is traced, and its text is made then.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import logging
+import re
+import string
+import sys
+import types as python
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
+
+from nxkernel import types
+from nxkernel.definitions.flow import source_sites
+from nxkernel.definitions.flow.operators.python_builtins import has_traced
+from nxkernel.definitions.flow.values.variables import is_traced, known
+from nxkernel.definitions.keys import containers
+from nxkernel.definitions.outputs.printed_values import Asked, Known, Percent, Said, Several, Stream
+from nxkernel.definitions.outputs.printed_values import Text as Made
+from nxkernel.errors import NxTypeError, TracedValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import TracedValue
+from nxkernel.graph.tracing import BodyTrace
+from nxkernel.operand import Proxy
+from nxkernel.ops.machinery.dispatch import operand
+
+
+class Text:
+    """Text with values in it that only the running program knows.
+
+    Parameters
+    ----------
+    made : Text or Percent
+        How it is made when they are there.
+    leaves : tuple
+        The values.
+    """
+
+    __slots__ = ("leaves", "made")
+
+    def __init__(self, made: Made | Percent, leaves: tuple) -> None:
+        self.made, self.leaves = made, leaves
+
+    def __add__(self, other: Any) -> Text:
+        return joined("", [self, other])
+
+    def __radd__(self, other: Any) -> Text:
+        return joined("", [other, self])
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TracedValueError(
+            message(
+                "text is asked for what is in it, and it has values in it that only the running program knows.",
+                "Printed, logged or warned of it is made when the program has run. For anything else return the "
+                "values, and make the text of them there.",
+            )
+        )
+
+    __str__ = __repr__ = __bool__ = __len__ = __iter__ = __eq__ = __ne__ = __lt__ = __hash__ = __contains__ = _refuse
+    __getitem__ = __mod__ = __mul__ = __format__ = __int__ = __float__ = __index__ = _refuse
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._refuse()
+
+
+def has_values(value: Any) -> bool:
+    """Whether a value has something in it that only the running program knows, text included."""
+    if isinstance(value, Text):
+        return True
+    if isinstance(value, list | tuple | dict):
+        return any(map(has_values, value.values() if isinstance(value, dict) else value))
+    return has_traced(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value that is known as what it is in Python or NumPy."""
+    if isinstance(value, TracedValue | Proxy) and not operand(value).shape:
+        found = operand(value)
+        number = known(value)
+        return number if tracing.weak(found) else found.type.dtype.type(number)
+    return value
+
+
+def _part(value: Any, leaves: list[Any]) -> Any:
+    """What stands for a value of a call or text until the program has run; its traced values become leaves."""
+    if isinstance(value, Text):
+        leaves += value.leaves
+        return value.made
+    if not has_traced(value):
+        return Known(_plain(value))
+    found: list[tuple[str, Any]] = []
+    structure = containers.flatten(value, "the value", found, containers.no_tensor("print"))
+    leaves += [leaf for _, leaf in found]
+    return Asked(structure, tuple([tracing.weak(operand(leaf)) for _, leaf in found]))
+
+
+# Text ------------------------------------------------------------------------------------------------------------
+
+
+def text(*parts: Any) -> Any:
+    """An f-string: of each part the text itself, or a value, its conversion and its format."""
+    if not any(isinstance(part, tuple) and (has_values(part[0]) or isinstance(part[2], Text)) for part in parts):
+        return "".join([part if isinstance(part, str) else _formatted(*part) for part in parts])
+    form, given = "", []
+    for part in parts:
+        if isinstance(part, str):
+            form += part.replace("{", "{{").replace("}", "}}")
+            continue
+        value, conversion, spec = part
+        # The format is itself a part, so that nothing in it is read as one.
+        form += f"{{{len(given)}{conversion and '!' + conversion}:{{{len(given) + 1}}}}}"
+        given += [value, spec]
+    return _made(form, given)
+
+
+def _formatted(value: Any, conversion: str, spec: str) -> str:
+    value = _plain(value)
+    if conversion:
+        value = {"r": repr, "s": str, "a": ascii}[conversion](value)
+    return format(value, spec)
+
+
+def _made(form: str, given: Iterable[Any]) -> Text:
+    leaves: list[Any] = []
+    parts = tuple([_part(value, leaves) for value in given])
+    return Text(Made(form, parts), tuple(leaves))
+
+
+def percent(form: str, given: Any) -> Any:
+    """``form % given``."""
+    if not has_values(given):
+        return form % (tuple(map(_plain, given)) if isinstance(given, tuple) else _plain(given))
+    leaves: list[Any] = []
+    if isinstance(given, tuple):
+        parts = tuple([_part(value, leaves) for value in given])
+        return Text(Percent(form, Several(parts)), tuple(leaves))
+    part = _part(given, leaves)
+    return Text(Percent(form, part), tuple(leaves))
+
+
+def joined(gap: str, parts: Iterable[Any]) -> Any:
+    """``gap.join(parts)``."""
+    parts = list(parts)
+    if not any(isinstance(part, Text) for part in parts):
+        return gap.join(parts)
+    mark = gap.replace("{", "{{").replace("}", "}}")
+    return _made(mark.join(f"{{{place}}}" for place in range(len(parts))), parts)
+
+
+def _filled(form: str, *args: Any, **options: Any) -> Any:
+    """``form.format(...)``."""
+    if not any(map(has_values, [*args, *options.values()])):
+        return form.format(*map(_plain, args), **{name: _plain(value) for name, value in options.items()})
+    return _made(_numbered(form, len(args), list(options)), [*args, *options.values()])
+
+
+def _numbered(form: str, count: int, names: list[str]) -> str:
+    """A form in which each value is named by its number."""
+    pieces, number = [], 0
+    for literal, name, spec, conversion in string.Formatter().parse(form):
+        pieces.append(literal.replace("{", "{{").replace("}", "}}"))
+        if name is None:
+            continue
+        first, rest = re.fullmatch(r"([^.\[]*)(.*)", name, re.DOTALL).groups()
+        if not first:
+            first, number = str(number), number + 1
+        place = count + names.index(first) if first in names else first
+        end = f"!{conversion}" if conversion else ""
+        pieces.append(f"{{{place}{rest}{end}:{_numbered(spec, count, names) if spec else ''}}}")
+    return "".join(pieces)
+
+
+def _str(value: Any = "", *rest: Any, **options: Any) -> Any:
+    """``str``."""
+    if rest or options or not has_values(value):
+        return builtins.str(_plain(value), *rest, **options)
+    return value if isinstance(value, Text) else _made("{}", [value])
+
+
+def _repr(value: Any, /) -> Any:
+    """``repr``."""
+    return _made("{!r}", [value]) if has_values(value) else builtins.repr(_plain(value))
+
+
+def _format(value: Any, spec: Any = "", /) -> Any:
+    """``format``."""
+    return text((value, "", spec))
+
+
+# Errors ----------------------------------------------------------------------------------------------------------
+
+
+class _Shown:
+    """How a value is shown that only the running program knows, whatever the format."""
+
+    def __init__(self, value: Any) -> None:
+        self._text = builtins.repr(operand(value))
+
+    def __repr__(self) -> str:
+        return self._text
+
+    def __format__(self, spec: str) -> str:
+        return self._text
+
+
+def _now(value: Any) -> Any:
+    """Text as it is while the function is traced; anything else as it is."""
+    if not isinstance(value, Text):
+        return value
+    shown = list(map(_Shown, value.leaves))
+    try:
+        return value.made.told(iter(shown))
+    except (TypeError, ValueError):
+        # Such as "%d", which takes numbers alone.
+        return f"{value.made.form} {', '.join(map(builtins.str, shown))}"
+
+
+def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
+    """An error with its text."""
+    return kind(*map(_now, args), **{name: _now(value) for name, value in options.items()})
+
+
+def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
+    """``assert``, of what is known while tracing."""
+    if is_traced(condition):
+        raise source_sites.error(
+            NxTypeError,
+            "an `assert` is checked while the definition is traced, and only the running program knows this condition.",
+            *source_sites.shown(site),
+            "Return the condition from the definition, and assert it there; shapes and options can be asserted here.",
+        )
+    if not known(condition):
+        said = text()
+        raise AssertionError(*([] if said is None else [_now(said)]))
+
+
+# Calls -----------------------------------------------------------------------------------------------------------
+
+
+def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: Any = False) -> None:
+    """``print``."""
+    asked = any(map(has_values, values))
+    if not asked and not _is_delayed():
+        print(*map(_plain, values), sep=sep, end=end, file=file, flush=flush)
+        return
+    if asked and not types.follows_numpy() and not any(isinstance(value, Text) for value in values):
+        _print_beside_labels(values, " " if sep is None else sep)
+        return
+    # What is known is printed as it is now.
+    values = [value if has_values(value) else builtins.str(_plain(value)) for value in values]
+    _say(
+        "print() of traced values" if asked else "print()",
+        print,
+        tuple(values),
+        {"sep": sep, "end": end, "file": file, "flush": flush},
+    )
+
+
+def _print_beside_labels(values: tuple, gap: str) -> None:
+    """Values of a definition by Nx's rules: what stands beside them is their label."""
+    from nxkernel.definitions.tracing.hooks import print_value
+
+    _check_reached("print() of traced values")
+    traced = [value for value in values if has_traced(value)]
+    last = values[-1] is traced[-1]
+    label = ["…" if has_traced(value) else builtins.str(value) for value in (values[:-1] if last else values)]
+    said = gap.join(label)
+    print_value(traced[0] if len(traced) == 1 else tuple(traced), f"{said}{gap}" if said else "")
+
+
+def _is_delayed() -> bool:
+    """Whether what is said is said when the program has run: in NumPy programs, and in parts of any one."""
+    run = tracing.current()
+    return run is not None and (types.follows_numpy() or isinstance(run, BodyTrace))
+
+
+def _check_reached(what: str) -> None:
+    from nxkernel.definitions.tracing.trace import is_reached
+
+    if not is_reached(tracing.current()):
+        verb = "print" if what.startswith("print()") else "say"
+        raise TracedValueError(
+            message(
+                f"{what} is not possible in a loop of the compiled program.",
+                f"Return the values from the definition, and {verb} them there; those of a loop in an array: a[i] = v.",
+                "`for i in nx.unroll(range(n))` writes a loop out, in which "
+                f"{'they are printed' if verb == 'print' else 'each turn says it'}.",
+            )
+        )
+
+
+def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str, Any]) -> None:
+    from nxkernel.definitions.tracing.hooks import say
+
+    _check_reached(what)
+    leaves: list[Any] = []
+    said = tuple([_part(value, leaves) for value in args])
+    more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
+    say(Said(function, said, more), tuple(leaves))
+
+
+def _stream(value: Any) -> Stream | None:
+    """One of Python's own streams, which may be another one when the program runs; None for anything else."""
+    return next((Stream(name) for name in ("stdout", "stderr") if value is getattr(sys, name)), None)
+
+
+def _warn(said: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:
+    """``warnings.warn``: at the line where it stands."""
+    if not _is_delayed() and not has_values(said):
+        warnings.warn(said, category, stacklevel + 1, source, **options)
+        return
+    line = tracing.user_line()
+    kind = type(said) if isinstance(said, Warning) else category or UserWarning
+    given = {"filename": line.file, "lineno": line.line, "registry": {}}
+    _say("warnings.warn()", warnings.warn_explicit, (said, kind), given)
+
+
+def _saying(function: Callable[..., Any], name: str) -> Callable[..., None]:
+    """A method or function that says what it is given, when the program has run."""
+
+    def say(*args: Any, **options: Any) -> Any:
+        if not _is_delayed() and not any(map(has_values, [*args, *options.values()])):
+            return function(*args, **options)
+        _say(name, function, args, options)
+        return None
+
+    return say
+
+
+_LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log")
+_TWINS: dict[Any, Callable[..., Any]] = {
+    builtins.print: print_,
+    builtins.str: _str,
+    builtins.repr: _repr,
+    builtins.format: _format,
+    warnings.warn: _warn,
+    **{
+        getattr(logging, level): _saying(getattr(logging, level), f"logging.{level}()")
+        for level in _LEVELS
+        if hasattr(logging, level)
+    },
+}
+
+
+def twin(function: Any) -> Callable[..., Any] | None:
+    """What is called in place of a function that says something or makes text; None for any other one."""
+    if isinstance(function, python.FunctionType | python.BuiltinFunctionType | type):
+        found = _TWINS.get(function)
+        if found is not None:
+            return found
+    if isinstance(function, type) and issubclass(function, BaseException) and not issubclass(function, Warning):
+        return functools.partial(_error, function)
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    if isinstance(owner, str) and name == "format":
+        return lambda *args, **options: _filled(owner, *args, **options)
+    if isinstance(owner, str) and name == "join":
+        return lambda parts, /: joined(owner, parts)
+    if isinstance(owner, logging.Logger | logging.LoggerAdapter) and name in _LEVELS:
+        return _saying(function, f"{name}() of a logger")
+    stream = _stream(owner) if name in ("write", "flush") else None
+    if stream is not None:
+        return _saying(lambda *args: getattr(stream.told(iter(())), name)(*args), f"{name}()")
+    return None

@@ -1,0 +1,433 @@
+"""Python's builtins for traced values: static arguments go to the real ones."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives, types
+from nxkernel.definitions.flow.control.branches import and_, or_
+from nxkernel.definitions.flow.control.loop_iterables import Counted, enumerated, range_, rows, zipped
+from nxkernel.definitions.flow.operators import rounding
+from nxkernel.definitions.flow.values.variables import has_values, is_traced, known, plain, take_apart
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, TracedValue
+from nxkernel.numpy.arrays.array import Scalar, Value, wrap
+from nxkernel.numpy.arrays.sorted_lists import Listed
+from nxkernel.operand import Proxy
+from nxkernel.ops.arithmetic import comparison, elementwise
+from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, filled, is_number, operand, together
+from nxkernel.ops.programs.control import held_beside
+from nxkernel.ops.reductions import reduction
+from nxkernel.ops.shapes import shaping, sorting
+from nxkernel.ops.shapes.shaping import stack
+
+
+def as_number(value: Any, of: Any = None) -> Any:
+    """Mark a traced scalar as one that stands for a Python number, or another one where it is what it was made of."""
+    trace = tracing.current()
+    if trace is not None and type(value) is Expr and types.is_of_numbers(value.type):
+        if value is of and not tracing.weak(value):
+            value = apply(primitives.reshape, value, shape=value.shape, names=value.names)
+        trace.weak.add(value)
+    return value
+
+
+def like(value: Any, made: Any) -> Any:
+    """A result in the face of what it was made of; what has no axes is a scalar."""
+    if isinstance(value, Value) and not made.shape:
+        return wrap(made)
+    return value.__nx_like__(made) if isinstance(value, Proxy) else made
+
+
+def in_face_of_rules(made: Any) -> Any:
+    """A number of Python's that only the running program knows, as the rules that hold have it."""
+    return wrap(made) if types.follows_numpy() and isinstance(made, Expr) else made
+
+
+def any_traced(values: Iterable[Any]) -> bool:
+    """Whether only the running program knows one of some values."""
+    return builtins.any(is_traced(value) for value in values)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, TracedValue | Proxy) and builtins.bool(operand(value).shape)
+
+
+def in_face(of_nx: str, of_numpy: str) -> str:
+    """What a person is told to write, by the rules that hold."""
+    return of_numpy if types.follows_numpy() else of_nx
+
+
+def _row(value: Any, name: str) -> Any:
+    """A traced array as a row of scalars."""
+    found = plain(value)
+    if found.rank != 1:
+        raise NxTypeError(
+            message(
+                f"{name}() goes over the rows of {in_face('a tensor', 'an array')} {found.spec}, which are no numbers.",
+                in_face(f"nx.{_REDUCTIONS.get(name, name)}(t)", f"np.{name.removesuffix('ed')}(x)")
+                + " takes all elements.",
+            )
+        )
+    return found
+
+
+_REDUCTIONS = {"min": "reduce_min", "max": "reduce_max", "sorted": "sort"}
+
+
+def min(*args: Any, **options: Any) -> Any:
+    """``min``."""
+    return _extreme("min", builtins.min, elementwise.min, reduction.reduce_min, comparison.less, args, options)
+
+
+def max(*args: Any, **options: Any) -> Any:
+    """``max``."""
+    return _extreme("max", builtins.max, elementwise.max, reduction.reduce_max, comparison.greater, args, options)
+
+
+def _extreme(
+    name: str, real: Callable, two: Callable, all_: Callable, beats: Callable, args: tuple, options: dict[str, Any]
+) -> Any:
+    if len(args) == 1 and _is_array(args[0]):
+        _refuse_options(name, options)
+        return like(args[0], _of_all(_row(args[0], name), all_, beats))
+    values = list(args)
+    if len(args) == 1 and not is_traced(args[0]):
+        values = list(args[0])
+        # An iterator gives its values once.
+        args = (values,)
+    if not any_traced(values):
+        return real(*args, **options)
+    _refuse_options(name, options)
+
+    def better(one: Any, other: Any) -> Any:
+        if not any_traced([one, other]):
+            return real(one, other)
+        return like(one if isinstance(one, Proxy) else other, _of_two(one, other, two, beats))
+
+    return functools.reduce(better, values)
+
+
+def _of_two(one: Any, other: Any, two: Callable, beats: Callable) -> Any:
+    """The first of two numbers unless the second one is more extreme, which it is not beside one that is no number."""
+    one, other = _side_by_side(one, other), _side_by_side(other, one)
+    first, second, type_ = together(one, other)
+    if type_.is_integer and type_ is not types.bool_:
+        return two(one, other)
+    sides = convert(first, type_), convert(second, type_)
+    found = comparison.select(beats(sides[1], sides[0]), sides[1], sides[0])
+    weak = builtins.all(is_number(value) or tracing.weak(operand(value)) for value in (one, other))
+    return as_number(found) if weak else found
+
+
+def _side_by_side(value: Any, number: Any) -> Any:
+    """A whole number in a type that holds the one of Python's beside it, which it may be instead."""
+    if not types.follows_numpy() or is_number(value) or tracing.weak(operand(value)):
+        return value
+    whole, is_weak = operand(value), is_number(number) or tracing.weak(operand(number))
+    type_ = held_beside(whole.type, number if is_number(number) else operand(number)) if is_weak else whole.type
+    return convert(whole, type_) if whole.type.is_integer and type_ is types.s64 else value
+
+
+def _of_all(row: Any, all_: Callable, beats: Callable) -> Any:
+    """As :func:`_of_two` from the first element on: if that is no number it stays, and others like it never count."""
+    if row.type is types.bool_ and row.size:
+        return (reduction.any if beats is comparison.greater else reduction.all)(row)
+    if not row.type.is_float or not row.size:
+        return all_(row)
+    least = -math.inf if beats is comparison.greater else math.inf
+    counted_ = all_(comparison.select(comparison.is_nan(row), filled(least, row.type, ()), row))
+    return comparison.select(comparison.is_nan(row[0]), row[0], counted_)
+
+
+def _refuse_options(name: str, options: dict[str, Any]) -> None:
+    if options:
+        option = next(iter(options))
+        raise NxTypeError(
+            message(
+                f"{name}() of traced values takes no {option!r}.",
+                in_face(
+                    "nx.argmin and nx.argmax find places; nx.sort and nx.argsort put in order.",
+                    "np.argmin and np.argmax find places; np.sort and np.argsort put in order.",
+                ),
+            )
+        )
+
+
+def sum(iterable: Any, /, start: Any = 0) -> Any:
+    """``sum``."""
+    if _is_array(iterable):
+        return _total(iterable, start)
+    return builtins.sum(iterable, start)
+
+
+def _total(iterable: Any, start: Any) -> Any:
+    """The sum of an array's rows and of what it begins with, which counts for the type by NumPy's rules."""
+    rows = plain(iterable)
+    nothing = not isinstance(start, TracedValue | Proxy) and is_number(start) and start == 0
+    if not types.follows_numpy():
+        total = like(iterable, reduction.sum(rows, axes=[0]))
+        return total if nothing else total + start
+    if not rows.shape[0]:
+        return start
+    type_ = arithmetic(together(start, rows)[2])
+    total = like(iterable, apply(primitives.sum_, convert(rows, type_), axes=(0,), keep_axes=False))
+    return total if nothing else total + start
+
+
+def any(iterable: Any, /) -> Any:
+    """``any``."""
+    if _is_array(iterable):
+        return like(iterable, as_number(reduction.any(_row(iterable, "any"))))
+    found: Any = False
+    for value in iterable:
+        if not is_traced(value):
+            if known(value):
+                return True
+        else:
+            found = or_(lambda found=found: found, lambda value=value: _truth(value))
+    return found
+
+
+def all(iterable: Any, /) -> Any:
+    """``all``."""
+    if _is_array(iterable):
+        return like(iterable, as_number(reduction.all(_row(iterable, "all"))))
+    found: Any = True
+    for value in iterable:
+        if not is_traced(value):
+            if not known(value):
+                return False
+        else:
+            found = and_(lambda found=found: found, lambda value=value: _truth(value))
+    return found
+
+
+def _truth(value: Any) -> Any:
+    return comparison.not_equal(plain(value), 0)
+
+
+def round(number: Any, ndigits: Any = None) -> Any:
+    """``round``: halves go to the even neighbour."""
+    if not is_traced(number):
+        return builtins.round(known(number), ndigits)
+    found = plain(number)
+    if ndigits is None:
+        return like(number, as_number(convert(rounding.to_even(found), types.s64), found))
+    if found.type.is_integer and ndigits >= 0:
+        return number
+    return like(number, rounding.to_digits(found, ndigits))
+
+
+def len(value: Any, /) -> Any:
+    """``len``."""
+    if isinstance(value, Counted):
+        return value.length
+    # The length of a part may be traced, which Python's own does not take.
+    return value.shape[0] if isinstance(value, Proxy) and value.shape else builtins.len(value)
+
+
+def divmod(left: Any, right: Any, /) -> tuple[Any, Any]:
+    """``divmod``."""
+    return (left // right, left % right) if any_traced([left, right]) else builtins.divmod(left, right)
+
+
+def pow(base: Any, exp: Any, mod: Any = None) -> Any:
+    """``pow``."""
+    if mod is None:
+        return base**exp
+    if any_traced([base, exp, mod]):
+        raise NxTypeError(
+            message("pow() of traced values takes no modulus.", "Multiply in a loop, and take % m after each product.")
+        )
+    return builtins.pow(base, exp, mod)
+
+
+def int(value: Any = 0, /, *base: Any, **options: Any) -> Any:
+    """``int``: fractions are cut off."""
+    if not is_traced(value):
+        return builtins.int(known(value), *base, **options)
+    found = _number(value, "int")
+    return in_face_of_rules(as_number(convert(found, types.infer(0)), found))
+
+
+def float(value: Any = 0.0, /) -> Any:
+    """``float``; by the rules of Nx an f64 stays one."""
+    if not is_traced(value):
+        return builtins.float(known(value))
+    found = _number(value, "float")
+    if found.type is types.f64 and not types.follows_numpy():
+        return found
+    return in_face_of_rules(as_number(convert(found, types.infer(0.0)), found))
+
+
+def complex(real: Any = 0, imag: Any = 0) -> Any:
+    """``complex``."""
+    if not any_traced([real, imag]):
+        return builtins.complex(known(real), known(imag))
+    if not types.follows_numpy():
+        if is_traced(imag) or imag != 0:
+            return elementwise.complex(real, imag)
+        found = plain(real)
+        return as_number(convert(found, types.to_complex(found.type)))
+    parts = [plain(part) for part in (real, imag)]
+    if parts[0].type.is_complex or parts[1].type.is_complex:
+        made = elementwise.add(convert(parts[0], types.c128), elementwise.multiply(convert(parts[1], types.c128), 1j))
+    else:
+        made = elementwise.complex(*[convert(part, types.f64) for part in parts])
+    return in_face_of_rules(as_number(made, parts[0]))
+
+
+def bool(value: Any = False, /) -> Any:
+    """``bool``."""
+    if not is_traced(value):
+        return builtins.bool(known(value))
+    found = _number(value, "bool")
+    return in_face_of_rules(as_number(comparison.not_equal(found, 0)))
+
+
+def _number(value: Any, name: str) -> Any:
+    found = plain(value)
+    if found.size != 1:
+        raise NxTypeError(
+            message(
+                f"{name}() takes one number, got {found.spec}.",
+                in_face("nx.as_type(t, type) converts all elements.", "x.astype(type) converts all elements."),
+            )
+        )
+    if found.type.is_complex and name in ("int", "float"):
+        first = in_face("nx.real(t)", "x.real")
+        raise NxTypeError(message(f"{name}() takes no complex number, got {found.spec}.", f"Take {first} first."))
+    return shaping.reshape(found, ()) if found.shape else found
+
+
+def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    """``sorted``."""
+    if not _is_array(iterable):
+        values = list(iterable)
+        if not any_traced(values):
+            return builtins.sorted(values, key=key, reverse=reverse)
+        found = stack([plain(value) if not is_number(value) else operand(value) for value in values])
+    else:
+        values, found = None, _row(iterable, "sorted")
+    if key is not None:
+        raise NxTypeError(
+            message(
+                "sorted() of traced values takes no 'key'.",
+                in_face("nx.take(t, nx.argsort(keys))", "x[np.argsort(keys)]") + " puts in the order of keys.",
+            )
+        )
+    made = sorting.sort(found, direction="desc" if reverse else "asc")
+    if values is None:
+        return Listed.of(made) if isinstance(iterable, Value) else like(iterable, made)
+    return [made[place] for place in range(builtins.len(values))]
+
+
+def reversed(sequence: Any, /) -> Any:
+    """``reversed``."""
+    if isinstance(sequence, Value):
+        # Its rows show it.
+        return reversed(rows(sequence))
+    if isinstance(sequence, Counted):
+        return Counted(sequence.length, lambda place: sequence.item(sequence.length - 1 - place))
+    if _is_array(sequence):
+        return like(sequence, shaping.reverse(plain(sequence), axes=[0]))
+    if isinstance(sequence, builtins.range):
+        # Still a range, so that a loop over it stays one.
+        return sequence[::-1]
+    return builtins.reversed(sequence)
+
+
+def map(function: Callable[..., Any], *iterables: Any) -> Any:
+    """``map``."""
+    from nxkernel.definitions.flow.operators.call_dispatch import fn
+
+    return builtins.map(fn(function), *iterables)
+
+
+def filter(function: Any, iterable: Any) -> Any:
+    """``filter``."""
+    from nxkernel.definitions.flow.operators.call_dispatch import fn
+
+    return builtins.filter(None if function is None else fn(function), iterable)
+
+
+def has_traced(value: Any) -> builtins.bool:
+    """Whether a value is traced, or a container with traced values in it."""
+    if isinstance(value, TracedValue | Proxy) or not has_values(value):
+        return is_traced(value)
+    leaves: list[Any] = []
+    take_apart(value, leaves)
+    return any_traced(leaves)
+
+
+def class_of(value: Any) -> type:
+    """The class that a value of a NumPy program has when NumPy runs it; of a traced number Python's or NumPy's."""
+    if not types.follows_numpy() or not isinstance(value, TracedValue | Proxy):
+        return builtins.type(value)
+    if isinstance(value, Proxy) and not isinstance(value, Scalar):
+        return np.ndarray
+    found = operand(value)
+    if found.shape:
+        return np.ndarray
+    if not tracing.weak(found):
+        return found.type.dtype.type
+    kind = found.type
+    return builtins.bool if kind is types.bool_ else _CLASSES[kind.kind]
+
+
+_CLASSES = {"s": builtins.int, "f": builtins.float, "c": builtins.complex}
+
+
+def is_instance(value: Any, classes: Any, /) -> builtins.bool:
+    """``isinstance``: of arrays and numbers that are traced as NumPy and Python answer."""
+    if builtins.isinstance(value, classes):
+        return True
+    # What says by itself which objects are its instances is no class.
+    return isinstance(value, TracedValue | Proxy) and builtins.issubclass(class_of(value), classes)
+
+
+def type_(value: Any, /, *rest: Any, **options: Any) -> Any:
+    """``type``: of arrays and numbers that are traced the class that they stand for."""
+    return builtins.type(value, *rest, **options) if rest or options else class_of(value)
+
+
+def has_attribute(value: Any, name: str, /) -> builtins.bool:
+    """``hasattr``: of arrays and numbers that are traced as NumPy and Python answer."""
+    found = class_of(value)
+    return builtins.hasattr(value if found is builtins.type(value) else found, name)
+
+
+#: Each builtin and what stands for it in definitions.
+TWINS: dict[Any, Callable[..., Any]] = {
+    builtins.min: min,
+    builtins.max: max,
+    builtins.sum: sum,
+    builtins.any: any,
+    builtins.all: all,
+    builtins.round: round,
+    builtins.len: len,
+    builtins.range: range_,
+    builtins.enumerate: enumerated,
+    builtins.zip: zipped,
+    builtins.divmod: divmod,
+    builtins.pow: pow,
+    builtins.int: int,
+    builtins.float: float,
+    builtins.complex: complex,
+    builtins.bool: bool,
+    builtins.sorted: sorted,
+    builtins.reversed: reversed,
+    builtins.map: map,
+    builtins.filter: filter,
+    builtins.isinstance: is_instance,
+    builtins.type: type_,
+    builtins.hasattr: has_attribute,
+}

@@ -1,0 +1,114 @@
+"""Indices below zero that only the running program knows: whose rule holds, by the text of the definition alone.
+
+A definition whose text names nxkernel has Nx's rule: such an index is clamped to its axis. Any other one has Python's:
+it counts from the end, whatever else the definition does.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from contextlib import AbstractContextManager
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.definitions.flow.values import functional_updates
+from nxkernel.errors import NegativeIndexWarning, message
+from nxkernel.graph import tracing
+from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.arithmetic import comparison
+from nxkernel.ops.machinery.dispatch import apply, filled, operand
+from nxkernel.thread_settings import Meanwhile, kept
+
+
+class _State(threading.local):
+    silent = False
+
+
+_state = kept(_State())
+#: What :mod:`warnings` notes of lines that were told of, by file.
+_told: dict[str, dict[Any, Any]] = {}
+
+
+def forget() -> None:
+    """Tell of all lines again, when they are traced next."""
+    _told.clear()
+
+
+def by_text(silent: bool) -> AbstractContextManager[None]:
+    """Have the rule of a definition for a while.
+
+    Parameters
+    ----------
+    silent : bool
+        Whether its text names neither nxkernel nor NumPy.
+    """
+    return Meanwhile(_state, "silent", silent)
+
+
+def counted(value: Operand, key: Any) -> Any:
+    """A key whose whole numbers are places from the beginning, where that is Python's rule.
+
+    Warns
+    -----
+    NegativeIndexWarning
+        Where Nx's rule holds, and the text shows that one can be negative: a counter that begins at 0, less 1.
+    """
+    if types.follows_numpy() or not any(map(_may_be_negative, key if isinstance(key, tuple) else (key,))):
+        return key
+    if not _state.silent:
+        _tell()
+        return key
+    axis, found = 0, []
+    for entry in functional_updates.expanded(value, key):
+        found.append(_from_the_beginning(operand(entry), value.shape[axis]) if _may_be_negative(entry) else entry)
+        axis += entry is not None
+    return tuple(found)
+
+
+def _may_be_negative(entry: Any) -> bool:
+    """Whether an entry of a key is a traced number that is below zero for all that is known.
+
+    Where Nx's rule holds, one that surely is in some turn.
+    """
+    if isinstance(entry, Proxy):
+        entry = operand(entry)
+    if not isinstance(entry, Operand) or entry.shape or not entry.type.is_integer or entry.type.kind == "u":
+        return False
+    if tracing.current() is None:
+        return False
+    low, _ = integer_bounds.interval(entry)
+    if _state.silent:
+        return low is None or low < 0
+    return low is not None and low < 0 and integer_bounds.counts(entry) and not _is_chosen()
+
+
+def _is_chosen() -> bool:
+    """Whether what is traced is a side of a choice, which may be what keeps an index from being negative."""
+    trace = tracing.current()
+    while trace is not None:
+        if getattr(trace, "side", False):
+            return True
+        trace = trace.previous
+    return False
+
+
+def _from_the_beginning(entry: Operand, size: int) -> Operand:
+    below = comparison.less(entry, 0)
+    return apply(p.select, below, apply(p.add, entry, filled(size, entry.type, ())), entry)
+
+
+def _tell() -> None:
+    source = tracing.user_line()
+    if source is None:
+        return
+    text = message(
+        f"{source.function}: an index is below 0 in some turns of this loop, and takes the first element then: where a "
+        "definition names nxkernel, an index that only the running program knows is clamped to its axis.",
+        "nx.max(i - 1, 0) says so, and (i - 1) % n counts from the end of an axis of n.",
+    )
+    warnings.warn_explicit(
+        text, NegativeIndexWarning, source.file, source.line, registry=_told.setdefault(source.file, {})
+    )

@@ -1,0 +1,385 @@
+"""Variables taken apart into what the running program changes and what stays as it is, and put together again."""
+
+from __future__ import annotations
+
+import dataclasses
+import types as python
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.definitions.flow.values import array_aliases
+from nxkernel.definitions.flow.values.mutable_arguments import Given
+from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
+from nxkernel.definitions.keys.containers import written
+from nxkernel.dict_metadata import form_of
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, TracedValue
+from nxkernel.graph.tracing import VectorizedValueError
+from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.numpy.arrays.array import Array, as_value
+from nxkernel.numpy.arrays.compacted_elements import settled
+from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.machinery.dispatch import is_number, operand
+from nxkernel.primitives import Spec, constant
+
+#: Kinds of parts of a structure, which is (kind, detail, children).
+LEAF, HELD, NONE, PART = "leaf", "held", "unassigned", "part"
+_CONSTANTS = (str, bytes, int, float, complex, bool, python.NoneType, python.EllipsisType, range, np.dtype)
+
+
+def is_value(value: Any) -> bool:
+    """Whether something is a tensor, an array or a traced value, so not a plain Python number."""
+    return isinstance(value, Operand | Proxy | np.ndarray | np.generic)
+
+
+def has_traced_length(value: Any) -> bool:
+    """Whether something is a part of an array of which only the running program knows the length."""
+    return isinstance(value, Part | Selected)
+
+
+def is_traced(value: Any) -> bool:
+    """Whether only the running program knows a value."""
+    if has_traced_length(value):
+        return True
+    if isinstance(value, Proxy):
+        value = value.__nx_operand__()
+    return isinstance(value, TracedValue) and getattr(value, "primitive", None) is not constant
+
+
+def known(value: Any) -> Any:
+    """A condition or number that is known while tracing, as Python's own where it is a constant of the graph."""
+    if isinstance(value, Proxy):
+        value = value.__nx_operand__()
+    if isinstance(value, TracedValue) and not value.shape:
+        return value.params["value"]
+    return value
+
+
+def has_values(value: Any, proxies: bool = True) -> bool:
+    """Whether something is, or has somewhere in it, a tensor, an array or a traced value; proxies count or not."""
+    if is_unassigned(value):
+        return False
+    if isinstance(value, Proxy):
+        return proxies
+    return is_value(value) or any(has_values(member, proxies) for member in _children(value) or ())
+
+
+def containers(value: Any) -> list[Any]:
+    """A container and those in it."""
+    inner = _children(value)
+    return [] if inner is None else [value, *(found for member in inner for found in containers(member))]
+
+
+def _children(value: Any) -> list[Any] | None:
+    """The members of a container; None for what is none."""
+    if is_unassigned(value):
+        return None
+    if isinstance(value, tuple | list):
+        return list(value)
+    if isinstance(value, dict):
+        return None if form_of(value) is None else list(dict.values(value))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name) for field in dataclasses.fields(value)]
+    return None
+
+
+def entered(values: Sequence[Any]) -> list[Any]:
+    """Variables of a choice or a loop as it takes them: arrays of NumPy's are the program's, and only read."""
+    if not types.follows_numpy():
+        return list(values)
+    return [as_value(value) if type(value) is np.ndarray else value for value in values]
+
+
+def take_apart(value: Any, leaves: list[Any]) -> tuple:
+    """Append what can change in a value to `leaves`; returns its structure.
+
+    Traced arrays are read, so this is to be called in the trace that they belong to.
+    """
+    if is_unassigned(value):
+        return (NONE, value, ())
+    if has_traced_length(value):
+        part = settled(value)
+        if isinstance(value, Part) and part is not value:
+            array_aliases.taken(part.base.root, value.base.root)
+        return _stretches_apart(part, leaves)
+    if is_number(value) or is_value(value):
+        leaves.append(value if is_number(value) else plain(value.content() if is_place(value) else value))
+        return (LEAF, value if isinstance(value, Proxy) else None, ())
+    inner = _children(value)
+    if inner is None:
+        return (HELD, value, ())
+    children = tuple([take_apart(member, leaves) for member in inner])
+    if isinstance(value, tuple):
+        return ("named" if hasattr(value, "_fields") else "tuple", type(value), children)
+    if isinstance(value, list):
+        return ("list", None, children)
+    if isinstance(value, dict):
+        return ("dict", form_of(value), children)
+    return ("dataclass", type(value), children)
+
+
+def is_place(value: Any) -> bool:
+    """Whether something is an array with a place in memory, or a part of one."""
+    return isinstance(value, Array | Given)
+
+
+def arrays_of(structure: tuple) -> list[Any]:
+    """For each leaf of a structure the array that it was taken from; None where it was none."""
+    kind, detail, children = structure
+    if kind == LEAF:
+        return [detail if is_place(detail) else None]
+    return [array for child in children for array in arrays_of(child)]
+
+
+def arrays_made(structure: tuple, value: Any) -> list[Any]:
+    """For each leaf of a structure the array that it became in a value that was put together; None for no array."""
+    kind, _, children = structure
+    if kind == LEAF:
+        return [value if is_place(value) else None]
+    if kind in (HELD, NONE):
+        return []
+    if kind == PART:
+        lengths = sum(map(count, children[1:]))
+        return [*arrays_made(children[0], value.base), *[None] * lengths]
+    return [a for part, member in zip(children, _children(value), strict=True) for a in arrays_made(part, member)]
+
+
+def duplicate(value: Any) -> Any:
+    """A container with other containers, which may be changed, and the same leaves in them."""
+    leaves: list[Any] = []
+    structure = take_apart(value, leaves)
+    pairs = zip(leaves, arrays_of(structure), strict=True)
+    return rebuild(structure, iter([leaf if array is None else array for leaf, array in pairs]))
+
+
+def _stretches_apart(part: Part, leaves: list[Any]) -> tuple:
+    """The whole axes of a part and the lengths of what counts of them."""
+    found = [(axis, stretch.length) for axis, stretch in enumerate(part.stretches) if stretch]
+    leaves += [plain(part.base.content()), *(as_number(length) for _, length in found)]
+    return (PART, tuple([axis for axis, _ in found]), ((LEAF, part.base, ()), *((LEAF, None, ()) for _ in found)))
+
+
+def _part(axes: Sequence[int], base: Array, lengths: Sequence[Any]) -> Part:
+    for axis, length in zip(axes, lengths, strict=True):
+        if isinstance(length, Expr):
+            integer_bounds.assume(length, 0, base.shape[axis])
+    known = dict(zip(axes, lengths, strict=True))
+    return Part(base, tuple([Stretch(0, known[axis]) if axis in known else None for axis in range(base.ndim)]))
+
+
+def stretched(value: Array, axes: Iterable[int]) -> Part:
+    """An array as a part of itself, of which axes may get other lengths."""
+    axes = tuple(axes)
+    return _part(axes, value, [as_number(value.shape[axis]) for axis in axes])
+
+
+def plain(value: Any) -> Operand:
+    """A tensor or traced value; one with vectorized axes is refused."""
+    found = operand(value)
+    if found.vectorized_axes:
+        raise VectorizedValueError(found.spec)
+    return found
+
+
+def rebuild(structure: tuple, leaves: Iterator[Any]) -> Any:
+    """The value of a structure over new leaves; arrays that are assigned into are made anew."""
+    kind, detail, children = structure
+    if kind == LEAF:
+        leaf = next(leaves)
+        if detail is None or leaf is detail:
+            return leaf
+        made = detail.anew(leaf) if type(detail) is Given else detail.__nx_like__(leaf)
+        if isinstance(detail, Array) and isinstance(made, Array):
+            made.root.doubt = detail.root.doubt
+        return made
+    if kind in (HELD, NONE):
+        return detail
+    members = [rebuild(child, leaves) for child in children]
+    if kind == PART:
+        return _part(detail, members[0], members[1:])
+    if kind == "list":
+        return members
+    if kind == "tuple":
+        return tuple(members)
+    if kind == "named":
+        return detail(*members)
+    if kind == "dict":
+        return detail.filled(members)
+    made = object.__new__(detail)
+    for field, member in zip(dataclasses.fields(detail), members, strict=True):
+        object.__setattr__(made, field.name, member)
+    return made
+
+
+def write_back(original: Any, new: Any) -> Any:
+    """Give a list, dict or object that was changed its new contents, for everybody who holds it."""
+    if isinstance(original, list):
+        original[:] = new
+    elif isinstance(original, dict):
+        original.clear()
+        original.update(new)
+    else:
+        for field in dataclasses.fields(original):
+            object.__setattr__(original, field.name, getattr(new, field.name))
+    return original
+
+
+def is_mutable(value: Any) -> bool:
+    """Whether a container can be changed in place."""
+    if isinstance(value, dict):
+        return form_of(value) is not None
+    return isinstance(value, list) or (_children(value) is not None and _is_open_object(value))
+
+
+def _is_open_object(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not value.__dataclass_params__.frozen
+
+
+def count(structure: tuple) -> int:
+    """How many leaves a structure has."""
+    kind, _, children = structure
+    return 1 if kind == LEAF else sum(map(count, children))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values are the same for the program: one object, or equal constants."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, types.Type):
+        return one == other
+    return isinstance(one, _CONSTANTS) and repr(one) == repr(other)
+
+
+class MismatchError(Exception):
+    """Two values of one variable have different structures."""
+
+    def __init__(self, path: str, one: tuple, other: tuple) -> None:
+        super().__init__(path)
+        self.path, self.parts = path, (one, other)
+
+
+def fit(one: tuple, other: tuple, path: str, missing: Callable[[str, int], Any], keep_arrays: bool = False) -> tuple:
+    """The structure that two values have in common; what only one of them has is unassigned.
+
+    Parameters
+    ----------
+    keep_arrays : bool, optional
+        Whether an array that both are is held as it is, with what is in it then.
+    missing : callable
+        Makes what stands for a part that the first (0) or the second (1) does not have, from its path.
+
+    Raises
+    ------
+    MismatchError
+    """
+    if one[0] == NONE and one[1].pending:
+        return arrays_kept(other, tracing.current()) if keep_arrays else other
+    if other[0] == NONE and other[1].pending:
+        return arrays_kept(one, tracing.current()) if keep_arrays else one
+    if NONE in (one[0], other[0]):
+        return (NONE, missing(path, 0 if one[0] == NONE else 1), ()) if one[0] != other[0] else one
+    if one[0] == LEAF == other[0]:
+        if keep_arrays and is_place(one[1]) and is_place(other[1]) and _shows_same(one[1], other[1]):
+            return (HELD, one[1], ())
+        return (LEAF, one[1] if one[1] is not None else other[1], ())
+    if one[0] == HELD == other[0]:
+        if same(one[1], other[1]):
+            return one
+        raise MismatchError(path, one, other)
+    alike = one[0] == other[0] and one[0] not in (LEAF, HELD) and len(one[2]) == len(other[2])
+    if not alike or (one[1] is not other[1] and one[1] != other[1]):
+        raise MismatchError(path, one, other)
+    labels = _labels(one)
+    children = [
+        fit(a, b, f"{path}{label}", missing, keep_arrays) for a, b, label in zip(one[2], other[2], labels, strict=True)
+    ]
+    return (one[0], one[1], tuple(children))
+
+
+def arrays_kept(structure: tuple, outside: tracing.Trace) -> tuple:
+    """A structure that holds the whole arrays that a trace outside knows as they are."""
+    kind, detail, children = structure
+    if kind == LEAF and is_place(detail) and not detail.steps and outside.knows(detail.root.cell):
+        return (HELD, detail, ())
+    return (kind, detail, tuple([arrays_kept(child, outside) for child in children]))
+
+
+def _shows_same(one: Any, other: Any) -> bool:
+    return one is other or (isinstance(one, Array) and one.shows_same(other))
+
+
+def paths(structure: tuple, path: str) -> list[str]:
+    """How a person would write each leaf of a variable."""
+    if structure[0] == LEAF:
+        return [path]
+    if structure[0] in (HELD, NONE):
+        return []
+    labels = _labels(structure)
+    return [inner for child, label in zip(structure[2], labels, strict=True) for inner in paths(child, path + label)]
+
+
+def _labels(structure: tuple) -> list[str]:
+    kind, detail, children = structure
+    if kind == PART:
+        return ["", *(f".shape[{axis}]" for axis in detail)]
+    if kind == "dict":
+        return [f"[{key!r}]" for key in detail.keys]
+    if kind == "named":
+        return [f".{field}" for field in detail._fields]
+    if kind == "dataclass":
+        return [f".{field.name}" for field in dataclasses.fields(detail)]
+    return [f"[{place}]" for place in range(len(children))]
+
+
+def leaves_of(structure: tuple, leaves: Iterator[Any], wanted: tuple, missing: Any) -> list[Any]:
+    """Of the leaves of a structure those that are in a common one too, in order; what it lacks is `missing`."""
+    if wanted[0] == NONE:
+        for _ in range(count(structure)):
+            next(leaves)
+        return []
+    if structure[0] == NONE:
+        return [missing] * count(wanted)
+    if structure[0] == LEAF:
+        found = [next(leaves)]
+        return found if wanted[0] == LEAF else []
+    found = []
+    for child, inner in zip(structure[2], wanted[2], strict=True):
+        found += leaves_of(child, leaves, inner, missing)
+    return found
+
+
+def described(structure: tuple, leaves: Iterator[Any]) -> str:
+    """A value for a message: its type, or what it is."""
+    kind, detail, children = structure
+    if kind == LEAF:
+        return str(spec_of(next(leaves)))
+    if kind == HELD:
+        if isinstance(detail, _CONSTANTS):
+            return repr(detail)
+        return getattr(detail, "__name__", None) or type(detail).__name__
+    if kind == NONE:
+        return "no value"
+    inner = [described(child, leaves) for child in children]
+    if kind == PART:
+        return f"a part of {inner[0]}"
+    return written(kind, detail, inner)
+
+
+def spec_of(leaf: Any) -> Spec:
+    """Type, shape and names of a leaf."""
+    return Spec(types.infer(leaf), (), ()) if is_number(leaf) else leaf.spec
+
+
+def is_weak(leaf: Any) -> bool:
+    """Whether a leaf is a Python number or stands for one."""
+    return is_number(leaf) or tracing.weak(leaf)

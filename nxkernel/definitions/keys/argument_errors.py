@@ -1,0 +1,269 @@
+"""Errors for calls that a definition cannot answer: what was given, and what to give instead."""
+
+from __future__ import annotations
+
+import collections
+import dis
+import functools
+import re
+import sys
+import types
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel.definitions.keys import containers, source_locations
+from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxError, NxTypeError, message
+from nxkernel.graph.expr import TracedValue
+from nxkernel.messages.grammar import a
+from nxkernel.operand import Proxy
+from nxkernel.ops.machinery.dispatch import is_number
+from nxkernel.shapes import describe
+
+
+def check_function(function: Any) -> None:
+    """Refuse what no definition can be made of.
+
+    Raises
+    ------
+    NxTypeError
+        For what is no function, and for functions of NumPy that are no Python functions.
+    """
+    plain = function
+    while isinstance(plain, functools.partial):
+        plain = plain.func
+    if isinstance(plain, np.ufunc):
+        name = plain.__name__
+        raise NxTypeError(
+            message(
+                f"np.{name} works on arrays; a traced value has no data that it could work on.",
+                f"Give the function of nxkernel: nx.{name}.",
+            )
+        )
+    if not callable(function):
+        raise NxTypeError(f"a definition is made of a function, got {describe(function)}")
+
+
+def check_once(function: str, used_up: Sequence[str]) -> None:
+    """Refuse to trace a call again that uses up what it captures, such as an iterator.
+
+    Raises
+    ------
+    NxTypeError
+    """
+    if used_up:
+        name = used_up[0]
+        raise NxTypeError(
+            message(
+                f"{function} reads {name}, which gives each value once, and has to be traced twice for this call.",
+                f"Take the value where {function} is called, and pass it: {function}(…, next({name})).",
+            )
+        )
+
+
+#: What becomes an array in one step, by the names of its type: what to write.
+_MADE_ARRAYS = (
+    ({"range", "dict_values", "dict_keys", "set", "frozenset", "deque", "generator", "map", "filter", "zip"},
+     "np.array(list({}))"),
+    ({"memoryview", "bytearray", "array"}, "np.asarray({})"),
+    ({"bytes"}, 'np.frombuffer({}, "uint8")'),
+    ({"toarray"}, "{}.toarray()"),
+)  # fmt: skip
+
+
+def _names(value: Any) -> set[str]:
+    """What tells such a value: the name of its type, and how SciPy's sparse matrices become arrays."""
+    return {type(value).__name__, "toarray" if hasattr(value, "toarray") else ""}
+
+
+def no_data(function: str, path: str, value: Any) -> NxTypeError:
+    """An argument, or a part of one, is neither a tensor nor a number."""
+    got = "None" if value is None else a(type(value).__name__)
+    top = path.partition("[")[0].partition(".")[0]
+    if path == top:
+        shown = f'"{value}"' if isinstance(value, str) else "None" if value is None else "…"
+        hint = (
+            f"Python values go in as options: declare them after `*`, as in `def {function}(*, {top})`, and "
+            f"call {function}({top}={shown})."
+        )
+        form = next((form for names, form in _MADE_ARRAYS if names & _names(value)), "")
+        hint = f"Pass an array: {form.format(path)}." if form else hint
+    else:
+        hint = "A container holds tensors and numbers; Python values go in as options, declared after `*`."
+    return NxTypeError(
+        message(f"{function}() takes tensors or numbers as positional arguments, got {got} for {path!r}.", hint)
+    )
+
+
+#: Python numbers in one argument from which on a person is told that each is an argument.
+MANY = 256
+
+
+def warn_of_numbers(function: str, paths: Sequence[str], values: Sequence[Any]) -> None:
+    """Tell of a list of numbers that somebody probably means as an array, before it is traced."""
+    if len(values) < MANY:
+        return
+    tops = [re.split(r"[.[]", path, maxsplit=1)[0] for path, value in zip(paths, values, strict=True)
+            if is_number(value)]  # fmt: skip
+    for name, count in collections.Counter(tops).items():
+        frame = sys._getframe(1)
+        while frame.f_back is not None and not source_locations.is_users(frame.f_code.co_filename):
+            frame = frame.f_back
+        if count >= MANY:
+            text = message(
+                f"{name} of {function} holds {count} Python numbers, and each is an argument of its own: that takes "
+                "long to trace and to compile.",
+                f"Pass an array: np.array({name}).",
+            )
+            warnings.warn_explicit(text, ManyArgumentsWarning, frame.f_code.co_filename, frame.f_lineno)
+
+
+def traced(function: str, path: str, forced: bool) -> NxTypeError:
+    """An argument is a traced value, and the definition is not part of that trace."""
+    if forced:
+        return NxTypeError(
+            message(
+                f'{function}, which has on_conflict="force", got a traced value for {path!r}.',
+                "It is compiled and run on its own, while the function around it is traced: give it data, or use "
+                'on_conflict="reuse" to make it part of that graph.',
+            )
+        )
+    return NxTypeError(
+        message(
+            f"{function} got a traced value for {path!r} outside of any trace.",
+            "A traced value lives only while its definition is traced; return it from there.",
+        )
+    )
+
+
+def template(function: str, path: str) -> NxTypeError:
+    """An argument is a template."""
+    return NxTypeError(
+        message(
+            f"{function} got a template for {path!r}, which has no data.",
+            "Templates are for nx.compile and for the `why` of a definition.",
+        )
+    )
+
+
+#: How errors of Python's and NumPy's own functions name values that are traced.
+_NAMED = re.compile(r"\b(Scalar|Array|Part|Selected|Expr)\b|setting an array element with a sequence")
+
+
+def is_of_traced(error: Exception) -> bool:
+    """Whether code that is not the person's, nor of this package, did not take a value that is traced.
+
+    Parameters
+    ----------
+    error : Exception
+    """
+    if isinstance(error, NxError):
+        return False
+    trail = _innermost(error)
+    code = trail.tb_frame.f_code
+    if source_locations.is_own(code.co_filename):
+        return False
+    if not source_locations.is_users(code.co_filename) and any(map(_holds_traced, trail.tb_frame.f_locals.values())):
+        return True
+    if code.co_code[trail.tb_lasti] == dis.opmap["RAISE_VARARGS"]:
+        return False
+    if getattr(error, "obj", None) is not None:
+        # It says itself whose attribute is missing.
+        return _holds_traced(error.obj)
+    return any(not _has_class(trail.tb_frame, found[0]) for found in _NAMED.finditer(str(error)))
+
+
+def _has_class(frame: types.FrameType, name: str) -> bool:
+    """Whether a class of that name is the person's."""
+    values = [*frame.f_locals.values(), *frame.f_globals.values()]
+    kinds = [value if isinstance(value, type) else type(value) for value in values]
+    return any(kind.__name__ == name and not kind.__module__.startswith("nxkernel.") for kind in kinds)
+
+
+def _holds_traced(value: Any) -> bool:
+    inside = value if isinstance(value, tuple | list) else (value,)
+    return any(isinstance(one, TracedValue | Proxy) for one in inside)
+
+
+def _innermost(error: Exception) -> Any:
+    trail = error.__traceback__
+    while trail.tb_next is not None:
+        trail = trail.tb_next
+    return trail
+
+
+def not_taken(error: Exception) -> NxTypeError:
+    """The error for code that did not take a value that is traced, as :func:`is_of_traced` found.
+
+    Parameters
+    ----------
+    error : Exception
+    """
+    frame = _innermost(error).tb_frame
+    module = "" if source_locations.is_users(frame.f_code.co_filename) else frame.f_globals.get("__name__", "")
+    where = f"{module}.{frame.f_code.co_name}()" if module else "a function without code in Python"
+    return NxTypeError(
+        message(
+            f"{where} does not take a value that only the running program knows: {type(error).__name__}: {error}",
+            "Write it with operators and functions of arrays, or call it before and pass what it gives.",
+        )
+    )
+
+
+def endless(function: str, error: RecursionError) -> CompilationError:
+    """A definition, or a function that it calls, calls itself without end, or others deeper than Python goes."""
+    lines, trail = collections.Counter(), error.__traceback__
+    while trail is not None:
+        code = trail.tb_frame.f_code
+        if source_locations.is_users(code.co_filename):
+            lines[code.co_filename, trail.tb_lineno, code.co_name] += 1
+        trail = trail.tb_next
+    # One that was called as often as any other is part of the circle.
+    (file, line, name), turns = lines.most_common(1)[0] if lines else (("", 0, function), 0)
+    limit = sys.getrecursionlimit()
+    if turns > _CIRCLES:
+        lines = [
+            f"{name} calls itself without end while it is traced, or deeper than Python's limit of {limit} calls.",
+            f"{source_locations.name_of(file)}, line {line}:  {source_locations.code_at(file, line)}",
+            "What ends a recursion must be known then: an option that counts down, not a tensor.",
+            "Else write a loop: `while` or `for`, with what changes from call to call as variables.",
+            f"If it ends as it is, sys.setrecursionlimit({4 * limit}) before the call makes room.",
+        ]
+    else:
+        lines = [
+            f"{function} calls functions inside of others, deeper than Python's limit of {limit} calls while it is "
+            "traced.",
+            f"sys.setrecursionlimit({4 * limit}) before the call makes room.",
+        ]
+    made = CompilationError(message(*lines))
+    made.pointed_out = True
+    return made
+
+
+#: A line that is on its way so often is part of a circle.
+_CIRCLES = 8
+
+
+def nested(function: str, path: str, value: Any) -> NxTypeError:
+    """An argument that is too deep to be taken apart, or holds itself."""
+    depth, seen = 0, set()
+    opened = containers.inside(value)
+    while opened is not None and opened[2] and id(value) not in seen:
+        # Mostly it is the last part, or the only one, that goes on.
+        seen.add(id(value))
+        value = next((part for _, part in reversed(opened[2]) if containers.inside(part) is not None), None)
+        depth, opened = depth + 1, containers.inside(value)
+    if id(value) in seen:
+        got = f"{function}() takes containers of tensors, got one for {path!r} that holds itself."
+        return NxTypeError(message(got, "Take it out of itself."))
+    limit = sys.getrecursionlimit()
+    return NxTypeError(
+        message(
+            f"{function}() takes containers of tensors, got one for {path!r} that is {depth} deep: Python's limit is "
+            f"{limit} calls.",
+            "Pass its tensors side by side, as in a list or dict of them, or one array, "
+            f"or make room by sys.setrecursionlimit({4 * max(limit, depth)}) before the call.",
+        )
+    )

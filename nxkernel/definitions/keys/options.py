@@ -1,0 +1,214 @@
+"""Options: static values by keyword. They are part of the key, so each new value is a new program."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys.leaves import is_leaf
+from nxkernel.errors import NxTypeError, message
+from nxkernel.messages.grammar import counted
+from nxkernel.operand import Operand
+from nxkernel.shapes import describe
+
+
+def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict[str, Any]:
+    """Check options given as ``**opts``: the required ones are there, the others have defaults, none is unknown.
+
+    Parameters
+    ----------
+    options : mapping
+        What the caller gave.
+    *required : str
+        Names without a default.
+    **defaults
+        Names with their defaults.
+
+    Returns
+    -------
+    dict
+        Every option with its value.
+
+    Raises
+    ------
+    NxTypeError
+        For a missing or unknown option.
+
+    Examples
+    --------
+    >>> keyword({"shape": (2, 2)}, "shape", type="f32")
+    {'shape': (2, 2), 'type': 'f32'}
+    """
+    if not isinstance(options, Mapping):
+        raise NxTypeError(message(f"keyword checks options in a dict, got {describe(options)}.", "Give it **opts."))
+    for name in required:
+        if not isinstance(name, str):
+            raise NxTypeError(
+                message(
+                    f"keyword takes names of options one by one, got {describe(name)}.",
+                    'Write nx.keyword(opts, "shape", type="f32"): names that must be there, and others with defaults.',
+                )
+            )
+    known = [*required, *defaults]
+    for name in options:
+        if name not in known:
+            raise NxTypeError(message(f"unknown option {name!r}.", _options(known)))
+    for name in required:
+        if name not in options:
+            raise NxTypeError(message(f"the option {name!r} is missing.", f"Give it by keyword: {name}=…"))
+    return {name: options[name] if name in options else defaults[name] for name in known}
+
+
+def placed(
+    function: str,
+    signature: inspect.Signature,
+    positional: Sequence[inspect.Parameter],
+    open_ended: bool,
+    args: tuple,
+    opts: dict[str, Any],
+) -> tuple[tuple, dict[str, Any]]:
+    """Positional arguments and options of a call, where those that were given by name, or have a default, take places.
+
+    None as a default is left to the function where nothing follows, and else held by a place without leaves.
+
+    Parameters
+    ----------
+    function : str
+        The definition's name.
+    signature : inspect.Signature
+    positional : sequence of inspect.Parameter
+        The parameters that have a place.
+    open_ended : bool
+        Whether it takes any number of arguments more.
+    args, opts : tuple, dict
+        What the caller gave.
+    """
+    __tracebackhide__ = True
+    if len(args) > len(positional) and not open_ended:
+        raise NxTypeError(
+            message(
+                f"{call(function, signature)} takes {counted(len(positional), 'positional argument')}, "
+                f"got {len(args)}.",
+                "Options go by keyword.",
+            )
+        )
+    if len(args) >= len(positional):
+        return args, opts
+    given, rest = list(args), dict(opts)
+    for parameter in positional[len(args) :]:
+        if parameter.name in rest:
+            given.append(rest.pop(parameter.name))
+        elif parameter.default is not parameter.empty:
+            given.append(containers.LEFT_OUT if parameter.default is None else parameter.default)
+        else:
+            raise NxTypeError(
+                message(
+                    f"{call(function, signature)} needs the argument {parameter.name!r}.",
+                    f"It was given {counted(len(args), 'positional argument')}.",
+                )
+            )
+    while given and given[-1] is containers.LEFT_OUT:
+        given.pop()
+    return tuple(given), rest
+
+
+def check(function: str, signature: inspect.Signature, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a call with defaults filled in, checked against the keyword-only parameters of a definition."""
+    parameters = signature.parameters.values()
+    known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    for name in options:
+        if name not in known and not open_ended:
+            positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+            hint = _options(list(known))
+            if name in positional:
+                hint = f"{name!r} is a positional argument, and one was given in its place already."
+            raise NxTypeError(message(f"{call(function, signature)} has no option {name!r}.", hint))
+    for name, default in known.items():
+        if default is inspect.Parameter.empty and name not in options:
+            raise NxTypeError(
+                message(
+                    f"{call(function, signature)} needs the option {name!r}.",
+                    f"Call it with {name}=…, or declare a default.",
+                )
+            )
+    values = {name: options.get(name, default) for name, default in known.items()}
+    values |= {name: value for name, value in options.items() if name not in known}
+    for name, value in values.items():
+        found = _tensor_in(value, name)
+        if found:
+            positional = "Make it a positional argument: declare it before `*`."
+            if name not in known:
+                positional = "A container of tensors alone is data: give the rest as another option."
+            raise NxTypeError(
+                message(
+                    f"{call(function, signature)} got a tensor for the option {found!r}.",
+                    f"Options are static values. {positional}",
+                )
+            )
+    return values
+
+
+def by_name(signature: inspect.Signature, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a function takes as ``**options`` apart: tensors and containers of them, which are data, and the rest.
+
+    Examples
+    --------
+    >>> by_name(inspect.signature(lambda t, *, by=1, **options: t), {"key": np.zeros(2), "by": 2, "training": True})
+    ({'key': array([0., 0.])}, {'by': 2, 'training': True})
+    """
+    parameters = signature.parameters
+    if not options or all(p.kind is not p.VAR_KEYWORD for p in parameters.values()):
+        return {}, options
+    found = [name for name in options if name not in parameters and is_data(options[name])]
+    # Numbers of NumPy are as static as Python's: sizes are often such.
+    given = {name: options[name] for name in found if not isinstance(options[name], np.generic)}
+    return given, {name: value for name, value in options.items() if name not in given}
+
+
+def further(signature: inspect.Signature, options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names that a function takes as ``**options``, in their order.
+
+    Examples
+    --------
+    >>> further(inspect.signature(lambda t, *, by=1, **options: t), {"key": 1, "by": 2, "also": 3})
+    ('key', 'also')
+    """
+    return tuple([name for name in options if name not in signature.parameters])
+
+
+def is_data(value: Any) -> bool:
+    """Whether an option is a tensor or a container of tensors; numbers are static."""
+    if isinstance(value, dict):
+        return bool(value) and all(map(is_data, value.values()))
+    if isinstance(value, tuple | list):
+        return bool(value) and all(map(is_data, value))
+    return is_leaf(value) and not isinstance(value, bool | int | float | complex)
+
+
+def call(function: str, signature: inspect.Signature) -> str:
+    """A function with its parameters, as the line of its ``def`` has them."""
+    return f"{function}{signature.replace(return_annotation=inspect.Signature.empty)}"
+
+
+def _options(known: list[str]) -> str:
+    if not known:
+        return "It has no options."
+    return f"The option is {known[0]!r}." if len(known) == 1 else f"The options are {', '.join(map(repr, known))}."
+
+
+def _tensor_in(value: Any, path: str) -> str:
+    """How a person would write the first tensor in a value; empty when there is none."""
+    if isinstance(value, Operand | np.ndarray):
+        return path
+    if isinstance(value, dict):
+        inner = ((f"{path}[{key!r}]", item) for key, item in value.items())
+    elif isinstance(value, list | tuple):
+        inner = ((f"{path}[{place}]", item) for place, item in enumerate(value))
+    else:
+        return ""
+    return next((found for name, item in inner if (found := _tensor_in(item, name))), "")

@@ -1,0 +1,128 @@
+"""Where code stands, as the person who wrote it would say: the cell or file, the line, and its text."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from pathlib import Path
+import re
+import sys
+from collections.abc import Callable
+from types import FrameType, TracebackType
+
+from nxkernel.definitions.keys.static_values import installed_file
+from nxkernel.graph.expr import Source
+
+#: Asked for the name of a file, such as ``"cell 4"`` for the code of a notebook cell; None where it does not know.
+_namers: list[Callable[[str], str | None]] = []
+
+_PACKAGE = str(Path(os.path.abspath(__file__)).parents[2]) + os.sep
+
+
+def add_namer(namer: Callable[[str], str | None]) -> Callable[[], None]:
+    """Let `namer` translate file names; the function that is returned takes it out again."""
+    _namers.append(namer)
+    return lambda: _namers.remove(namer)
+
+
+def name_of(file: str) -> str:
+    """The name of a file for display."""
+    for namer in reversed(_namers):
+        name = namer(file)
+        if name:
+            return name
+    return os.path.basename(file)
+
+
+def code_at(file: str, line: int) -> str:
+    """The text of a line, without its indentation; empty when the source is not at hand."""
+    return linecache.getline(file, line).strip()
+
+
+def caller() -> str:
+    """Where the innermost code outside nxkernel stands: ``"cell 7"``, or ``"train.py, line 12"``."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    name = name_of(frame.f_code.co_filename)
+    if name.startswith("<"):
+        # Code that has no file, such as what %timeit makes of a line, stands in the cell that runs it.
+        name = _cell_around(frame) or name
+    return name if name.startswith("cell ") else f"{name}, line {frame.f_lineno}"
+
+
+def _cell_around(frame: FrameType | None) -> str:
+    """The cell that runs some code; empty where none does."""
+    while frame is not None:
+        name = name_of(frame.f_code.co_filename)
+        if name.startswith("cell "):
+            return name
+        frame = frame.f_back
+    return ""
+
+
+#: How an error names the line that made a traced value: by its file, as it does not know about cells.
+_LINE = re.compile(r"\(([^()\n]+), line (\d+)\)")
+
+
+def is_users(file: str) -> bool:
+    """Whether a file is the user's: neither nxkernel's own nor that of an installed package."""
+    return not file.startswith(_PACKAGE) and not installed_file(file)
+
+
+def is_own(file: str) -> bool:
+    """Whether a file is one of nxkernel's."""
+    return file.startswith(_PACKAGE)
+
+
+def persons(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without the frames of nxkernel's own files.
+
+    Parameters
+    ----------
+    traceback : traceback or None
+
+    Returns
+    -------
+    traceback or None
+        None where no other frame is left.
+    """
+    kept = []
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            kept.append(traceback)
+        traceback = traceback.tb_next
+    rest = None
+    for each in reversed(kept):
+        rest = TracebackType(rest, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return rest
+
+
+def line_of(source: Source | None) -> list[str]:
+    """A line of the user's code, as in messages; none where it is not known."""
+    if source is None:
+        return []
+    where, code = f"{name_of(source.file)}, line {source.line}", code_at(source.file, source.line)
+    return [f"{where}:  {code}" if code else f"{where}."]
+
+
+def point_out(error: Exception) -> None:
+    """Add to an error's text the line of the user's that raised it, below what is wrong and above what to do."""
+    if getattr(error, "pointed_out", False):
+        return
+    error.pointed_out = True
+    what, *hints = _LINE.sub(lambda match: f"({name_of(match[1])}, line {match[2]})", str(error)).split("\n")
+    trail, found = error.__traceback__, None
+    while trail is not None:
+        file = trail.tb_frame.f_code.co_filename
+        if is_users(file):
+            found = (file, trail.tb_lineno)
+        trail = trail.tb_next
+    if found is not None:
+        file, line = found
+        code, place = code_at(file, line), f"{name_of(file)}, line {line}"
+        what = what.replace(f" ({place})", "")
+        hints.insert(0, f"  {place}{f':  {code}' if code else ''}")
+    error.args = ("\n".join([what, *hints]),)

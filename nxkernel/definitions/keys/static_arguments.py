@@ -1,0 +1,151 @@
+"""Arguments that are static values though they are passed by position: ``static_argnames`` and ``static_argnums``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from nxkernel.definitions.keys import callables, containers, options
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.messages.grammar import a, counted
+from nxkernel.operand import Operand
+from nxkernel.shapes import describe
+
+Names = str | Iterable[str] | None
+Numbers = int | Iterable[int] | None
+
+
+#: The options that name parameters which are static values, and those whose tensors are given away.
+STATIC, DONATED = ("static_argnames", "static_argnums"), ("donate_argnames", "donate_argnums")
+
+
+def named(
+    function: str, signature: inspect.Signature, names: Names, numbers: Numbers, options_: tuple[str, str] = STATIC
+) -> frozenset[str]:
+    """The parameters that are static values, or whose tensors are given away.
+
+    Parameters
+    ----------
+    function : str
+        Its name, for errors.
+    signature : inspect.Signature
+    names : str or iterable of str, optional
+        Parameters by name.
+    numbers : int or iterable of int, optional
+        Parameters by place, from 0; negative ones count from the end.
+    options_ : (str, str), optional
+        What the two are called.
+
+    Raises
+    ------
+    NxTypeError
+        For a name that no parameter has, and for parameters that cannot be given by name.
+    NxValueError
+        For a place where there is no parameter.
+
+    Examples
+    --------
+    >>> signature = inspect.signature(lambda x, n, mode: x)
+    >>> sorted(named("f", signature, "n", 2))
+    ['mode', 'n']
+    """
+    parameters = signature.parameters
+    placed = [p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    shown = options.call(function, signature)
+    found = set()
+    by_name, by_place = options_
+    for name in _listed(by_name, names, str, "names"):
+        if name not in parameters and not open_ended:
+            known = ", ".join(map(repr, parameters)) or "none"
+            raise NxTypeError(
+                message(f"{shown} has no parameter {name!r}, which {by_name} names.", f"Its parameters: {known}.")
+            )
+        found.add(name)
+    rest = options_ is DONATED and any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
+    for number in _listed(by_place, numbers, int, "places"):
+        if rest and number >= len(placed):
+            found.add(callables.rest(signature, number - len(placed) + 1)[-1])
+            continue
+        if not -len(placed) <= number < len(placed):
+            raise NxValueError(
+                message(
+                    f"{shown} has {counted(len(placed), 'positional parameter')}, and {by_place} has {number}.",
+                    "Places count from 0.",
+                )
+            )
+        found.add(placed[number].name)
+    for name in found & parameters.keys() if options_ is STATIC else ():
+        kind = parameters[name].kind
+        if kind in (kind.POSITIONAL_ONLY, kind.VAR_POSITIONAL, kind.VAR_KEYWORD):
+            raise NxTypeError(
+                message(
+                    f"{name!r} of {shown} cannot be a static argument: it has no name that a call could use.",
+                    "Declare it after `*`, where every argument is static.",
+                )
+            )
+    return frozenset(found)
+
+
+def _listed(what: str, given: Any, kind: type, plural: str) -> list[Any]:
+    if given is None:
+        return []
+    listed = [given] if isinstance(given, kind) else given
+    if not isinstance(listed, list | tuple | set | frozenset | range) or any(type(each) is not kind for each in listed):
+        raise NxTypeError(f"{what} takes {plural}, such as {'(1, 2)' if kind is int else repr(('n', 'mode'))}, "
+                          f"got {describe(given)}")  # fmt: skip
+    return list(listed)
+
+
+def check(function: str, name: str, value: Any) -> None:
+    """Refuse a value that cannot be part of a key.
+
+    Raises
+    ------
+    NxTypeError
+        For arrays and tensors, and for what Python cannot hash.
+    """
+    if isinstance(value, Operand) or hasattr(value, "__array__"):
+        raise NxTypeError(
+            message(
+                f"{function} got {describe(value)} for {name!r}, which is a static argument.",
+                f"Static arguments are Python values. Take {name!r} out of static_argnames to pass arrays.",
+            )
+        )
+    try:
+        hash(value)
+    except TypeError:
+        instead = {list: "tuple", set: "frozenset", bytearray: "bytes"}.get(type(value))
+        raise NxTypeError(
+            message(
+                f"{function} got {a(type(value).__name__)} for {name!r}, which is a static argument and part of the "
+                "key: it must be hashable.",
+                f"Pass a {instead}." if instead else "Pass a tuple, or a frozen dataclass.",
+            )
+        ) from None
+
+
+def apart(
+    args: tuple, names: list[str], is_static: Callable[[str, Any], bool]
+) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
+    """Arguments apart from the static ones, their names, those that go by keyword then, and the static ones.
+
+    Parameters
+    ----------
+    args : tuple
+    names : list of str
+        One for each.
+    is_static : callable
+        Whether an argument is a static value, of its name and its value.
+    """
+    __tracebackhide__ = True
+    pairs = list(zip(names, args, strict=True))
+    static = {name: value for name, value in pairs if value is not containers.LEFT_OUT and is_static(name, value)}
+    if not static:
+        return args, names, [], {}
+    left_out = [name for name, value in pairs if value is containers.LEFT_OUT]
+    first = min(map(names.index, [*static, *left_out]))
+    kept = [(name, value) for name, value in pairs if name not in static and name not in left_out]
+    keywords = [name for name, _ in kept if names.index(name) > first]
+    return tuple(value for _, value in kept), [name for name, _ in kept], keywords, static

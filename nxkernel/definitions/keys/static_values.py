@@ -1,0 +1,254 @@
+"""What a static value is: as part of a key, for people, and whose code it is: the user's or an installed package's."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import os
+import random
+import re
+import reprlib
+import sys
+import sysconfig
+import types
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from nxkernel.definitions.keys.leaves import is_array, spec_of
+from nxkernel.messages.grammar import a
+
+#: Stands for the value of a name that has none.
+MISSING = object()
+SETS = (set, frozenset)
+CONTAINERS = (list, tuple, dict, collections.deque, *SETS)
+#: What draws random numbers, one after the other.
+GENERATORS = (np.random.Generator, np.random.RandomState, random.Random)
+_CONSTANTS = (bool, int, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+#: Modules of Python whose hashable objects are values.
+_VALUES = frozenset({"builtins", "datetime", "decimal", "fractions", "pathlib", "re", "uuid"})
+
+
+class Same:
+    """Wraps what counts by its identity, and keeps it alive so that nothing else takes its place in memory."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __repr__(self) -> str:
+        return f"Same({self.value!r})"
+
+
+def constant(value: Any) -> tuple | None:
+    """What of a number, text or the like goes into a key; None for anything else.
+
+    Examples
+    --------
+    >>> constant(1) == constant(1.0), constant(0.0) == constant(-0.0), constant(float("nan")) == constant(float("nan"))
+    (False, False, True)
+    """
+    kind = type(value)
+    if kind in _CONSTANTS:
+        return (kind, value)
+    if kind is float:
+        return (kind, value.hex())
+    if kind is complex:
+        return (kind, value.real.hex(), value.imag.hex())
+    if issubclass(kind, np.generic) and kind.__module__ == "numpy" and kind is not np.void:
+        # Records are views, whose elements may change.
+        return (value.dtype, value.tobytes())
+    return ("missing",) if value is MISSING else None
+
+
+def by_value(value: Any) -> Any:
+    """A value as part of a key: a constant, or something else that Python compares by value, else its identity."""
+    state = constant(value)
+    if state is not None:
+        return state
+    if isinstance(value, tuple) and type(value) is tuple:
+        return (tuple, *map(by_value, value))
+    if type(value).__hash__ in (None, object.__hash__):
+        return Same(value)
+    if type(value).__module__ not in _VALUES and not isinstance(value, np.dtype):
+        return Same(value)
+    return (type(value), value)
+
+
+def is_code(state: Any) -> bool:
+    """Whether a state is that of a function, a class or a module, and not of a value.
+
+    Examples
+    --------
+    >>> is_code(by_value(np)), is_code(by_value(np.sin)), is_code(by_value(0.5))
+    (True, True, False)
+    """
+    if isinstance(state, Same):
+        return callable(state.value) or isinstance(state.value, types.ModuleType)
+    return isinstance(state, tuple) and state[:1] == ("function",)
+
+
+def keys_of(mapping: Iterable[Any]) -> tuple:
+    """The keys of a mapping in their order, as part of a key.
+
+    Examples
+    --------
+    >>> keys_of({"a": 1}), keys_of({1: 1}) == keys_of({1.0: 1})
+    (('a',), False)
+    """
+    keys = tuple(mapping)
+    return keys if all(type(key) is str for key in keys) else tuple(map(by_value, keys))
+
+
+def attributes_of(value: Any) -> dict[str, Any] | None:
+    """The attributes that an object has for itself, whatever its class makes of names; None where there can be none."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def definition_of(value: Any) -> Any:
+    """The function behind a definition, or what is made like one; None for anything else."""
+    return None if isinstance(value, types.FunctionType) else (attributes_of(value) or {}).get("__nx_function__")
+
+
+def members(values: Iterable[Any]) -> frozenset:
+    """The members of a set as part of a key."""
+    return frozenset(map(by_value, values))
+
+
+def drawn(generator: Any) -> Any:
+    """How far a generator of random numbers is, as something that can be compared."""
+    if isinstance(generator, random.Random):
+        return generator.getstate()
+    state = generator.bit_generator.state if isinstance(generator, np.random.Generator) else generator.get_state()
+    return repr(state)
+
+
+class Described(str):
+    """A container as text, which also knows what was in it then.
+
+    Attributes
+    ----------
+    inside : list, tuple, dict or set
+        A copy of the container.
+    shortened : bool
+        Whether the text does not show all of it.
+    """
+
+    inside: Any
+    shortened: bool
+
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+class _Short(reprlib.Repr):
+    """Texts of moderate length, for which no code of the user's runs: it may count, draw, or take its time."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """An object of no kind of Python's own."""
+        own = next((vars(parent)["__repr__"] for parent in type(x).__mro__ if "__repr__" in vars(parent)), None)
+        if isinstance(own, types.FunctionType) and not installed(own):
+            return a(type(x).__name__)
+        return super().repr_instance(x, level)
+
+
+_SHORT = _Short()
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdeque = 8
+_SHORT.maxstring = _SHORT.maxother = 60
+
+
+def describe(value: Any) -> str:
+    """A value for people, in one line of moderate length.
+
+    Examples
+    --------
+    >>> describe(0.5), describe(np.zeros((2, 3))), describe(list(range(20))), describe(int)
+    ('0.5', 'f64[2][3]', '[0, 1, 2, 3, 4, 5, 6, 7, ...]', 'class int')
+    """
+    if value is MISSING:
+        return "not defined"
+    if is_array(value):
+        return str(spec_of(value))
+    kind = type(value)
+    if issubclass(kind, type):
+        return f"class {value.__name__}"
+    if issubclass(kind, types.ModuleType):
+        return f"module {value.__name__}"
+    if isinstance(value, enum.Enum):
+        return f"{kind.__name__}.{value.name}"
+    if constant(value) is not None:
+        return _SHORT.repr(value)
+    if issubclass(kind, CONTAINERS):
+        return _described(value)
+    name = getattr(value, "__name__", None) if callable(value) else None
+    if isinstance(name, str):
+        return name
+    if type(value).__repr__ is object.__repr__:
+        return a(type(value).__name__)
+    text = _ADDRESS.sub("", _SHORT.repr(value))
+    # A table or a model that draws itself over many lines is known by what it is.
+    return a(type(value).__name__) if "\n" in text else text
+
+
+def _described(value: Any) -> Described:
+    made = Described(_SHORT.repr(value))
+    kind = dict if isinstance(value, dict) else frozenset if isinstance(value, SETS) else tuple
+    made.inside, made.shortened = kind(value), len(value) > _SHORT.maxlist
+    return made
+
+
+_LIBRARIES = tuple(
+    {os.path.join(sysconfig.get_paths()[key], "") for key in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+_PACKAGES = frozenset({"builtins", "nxkernel", "numpy", "scipy"})
+
+
+def installed(value: Any) -> bool:
+    """Whether a function, class, module or object belongs to Python or an installed package, and not to the user.
+
+    Examples
+    --------
+    >>> installed(np.sin), installed(nx.sum), installed(os.path)
+    (True, True, True)
+    """
+    if isinstance(value, types.MethodType | staticmethod | classmethod):
+        value = value.__func__
+    if isinstance(value, types.FunctionType):
+        if hasattr(value, "__nx_transform__"):
+            # Made of a function of the user's, which it captures.
+            return False
+        return _package(value.__module__) in _PACKAGES or installed_file(value.__code__.co_filename)
+    if not isinstance(value, types.ModuleType | type):
+        value = type(value)
+    module = value if isinstance(value, types.ModuleType) else sys.modules.get(value.__module__)
+    # A module may have a `__getattr__` of the user's.
+    names = attributes_of(module) or {}
+    name, file = names.get("__name__"), names.get("__file__")
+    if _package(name) in _PACKAGES or name in sys.builtin_module_names:
+        return True
+    return isinstance(file, str) and installed_file(file)
+
+
+def _package(module: Any) -> str:
+    return module.partition(".")[0] if isinstance(module, str) else ""
+
+
+@functools.lru_cache(maxsize=4096)
+def installed_file(file: str) -> bool:
+    """Whether a source file belongs to Python or an installed package."""
+    if "site-packages" in file or "dist-packages" in file or file.startswith("<frozen"):
+        return True
+    return file.startswith(_LIBRARIES)

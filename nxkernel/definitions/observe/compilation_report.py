@@ -1,0 +1,327 @@
+"""One compilation as data for display: what widgets, magics and text views read. Nothing here computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nxkernel.messages.grammar import counted
+
+
+@dataclass(frozen=True, slots=True)
+class NodeView:
+    """A node of the graph as it is shown.
+
+    Parameters
+    ----------
+    id : str
+        The variable name of the printed graph: ``a``, ``b``, …
+    label : str
+        The primitive's name, or the argument's for a parameter.
+    detail : str
+        Its static parameters, such as ``axes=[0]``; the value of a constant.
+    spec : str
+        Type and shape, such as ``f32[2][3]``; in brackets those of all results where there are several. Arguments and
+        returned values have their vectorized axes.
+    role : str
+        ``"argument"``, ``"captured"``, ``"constant"`` or ``"operation"``.
+    operands : tuple of str
+        Ids of the nodes that it reads.
+    kernels : tuple of int
+        Indices of the kernels that compute it; more than one when it is cheaper to compute twice than to keep.
+    output : bool
+        Whether the function returns it.
+    cell : str
+        Where its line stands: ``"cell 4"`` or a file name; empty when unknown.
+    line : int
+        The line there, from 1.
+    code : str
+        That line's text.
+    body : tuple of str
+        The steps of the function that is part of it, as in a fold; empty where `detail` has them.
+    function : str
+        The name of the function whose line it is.
+    module : str
+        The module of a network that it is of, such as ``"encoder/dense_1"``; empty for none.
+    gradient : bool
+        Whether it was made by differentiation.
+    moved : int
+        Bytes that it would read and write if it ran by itself; in a kernel with others it may move none of them.
+    operations : int
+        Arithmetic operations; 0 where they are not known.
+    parts : tuple of PartView
+        The functions of a loop or a choice, as graphs.
+    """
+
+    id: str
+    label: str
+    detail: str
+    spec: str
+    role: str
+    operands: tuple[str, ...]
+    kernels: tuple[int, ...] = ()
+    output: bool = False
+    cell: str = ""
+    line: int = 0
+    code: str = ""
+    body: tuple[str, ...] = ()
+    function: str = ""
+    module: str = ""
+    gradient: bool = False
+    moved: int = 0
+    operations: int = 0
+    parts: tuple[PartView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PartView:
+    """A function that is part of a loop or a choice.
+
+    Parameters
+    ----------
+    name : str
+        ``"condition"``, ``"body"``, ``"then"`` or ``"otherwise"``.
+    nodes : tuple of NodeView
+        Its nodes; their ids are unique in the whole graph.
+    inputs : mapping
+        The id of each of its parameters to that of the operand which it is at first.
+    outputs : tuple of str
+        The ids of what it gives, one for each result of the loop or choice; of a condition one.
+    """
+
+    name: str
+    nodes: tuple[NodeView, ...]
+    inputs: Mapping[str, str]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """The graph at one step of a compilation.
+
+    Parameters
+    ----------
+    name : str
+        ``"traced"``, ``"differentiated"`` or ``"simplified"``.
+    count : str
+        How many nodes the step added or took away, such as ``"−14"``; of the first, how many there are.
+    about : str
+        What the step did, in a line.
+    nodes : callable
+        Gives its nodes, a tuple of NodeView as in a compilation, without kernels.
+    changes : mapping
+        Of nodes that this step made, or that the next one takes away, what happened to them: a word (``"new"``,
+        ``"merged"``, ``"gone"``) and a line.
+    """
+
+    name: str
+    count: str
+    about: str
+    nodes: Callable[[], tuple[NodeView, ...]]
+    changes: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A function whose lines made nodes.
+
+    Parameters
+    ----------
+    name : str
+        The function's.
+    cell : str
+        Where it stands, as nodes say it.
+    first : int
+        The number of its first line.
+    lines : tuple of str
+        Its text.
+    """
+
+    name: str
+    cell: str
+    first: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTime:
+    """What a kernel took in a measured run.
+
+    Parameters
+    ----------
+    seconds : float
+        All its runs together.
+    runs : int
+        How often it ran, in the turns of loops.
+    """
+
+    seconds: float
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """A run of a program with a clock around each of its kernels.
+
+    Parameters
+    ----------
+    seconds : float
+        The whole run.
+    kernels : mapping
+        Of each kernel by its index.
+    how : str
+        How it was measured, in a line.
+    bandwidth, arithmetic : float
+        What this machine reaches in memory, in bytes a second, and in products of matrices, in operations a second; of
+        a GPU what it reaches. 0 where the times are of a simulator, which is no measure.
+    inputs : str
+        On what: ``"made-up inputs"`` or ``"your call"``.
+    """
+
+    seconds: float
+    kernels: Mapping[int, KernelTime]
+    how: str
+    bandwidth: float
+    arithmetic: float
+    inputs: str = "made-up inputs"
+
+
+@dataclass(frozen=True, slots=True)
+class KernelView:
+    """A kernel as it is shown; texts are made when asked for.
+
+    Parameters
+    ----------
+    index : int
+        Its place in the program.
+    kind : str
+        What it is in a word or two: ``"map"``, ``"rows"``, ``"columns"``, ``"tiles"``, ``"matrix product"``, or a whole
+        operation such as ``"sort"``.
+    title : str
+        One line: kind, number of reads and writes, loop sizes.
+    symbol : str
+        The name of its native code.
+    origin : str
+        ``"compiled"``, ``"memory"`` or ``"disk"``; ``"program"`` of what is part of the loop around it, ``"library"``
+        of a library's routine.
+    milliseconds : float
+        What getting its native code took.
+    moved : int
+        Bytes that it reads and writes in memory at the least.
+    operations : int
+        Arithmetic operations in one run.
+    texts : dict
+        Name of a form (``"Numba source"``, ``"LLVM"``, ``"assembly"``, for whole operations ``"NumPy"`` and
+        ``"algorithm"``, on GPUs ``"Numba CUDA source"`` and ``"PTX"``) to a function that gives its text.
+    launch : str
+        How it is launched on a GPU, in a line: blocks and threads, what they take, and the occupancy.
+    """
+
+    index: int
+    kind: str
+    title: str
+    symbol: str
+    origin: str
+    milliseconds: float
+    moved: int = 0
+    operations: int = 0
+    texts: dict[str, Callable[[], str]] = field(default_factory=dict)
+    launch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CompilationView:
+    """One compilation of one definition as it is shown.
+
+    Parameters
+    ----------
+    function : str
+        The definition's name.
+    signature : str
+        The call that it answers, such as ``smooth(u: f64[512][512], steps=100)``.
+    compiler : str
+        ``"numba_cpu"``, ``"numba_cuda"`` or ``"evaluator"``.
+    reason : tuple of str
+        Why it was made: ``("first call",)`` or the differences from the closest one before.
+    nodes : tuple of NodeView
+        In the order of the printed graph, operands before their users.
+    kernels : tuple of KernelView
+        In the order in which they run; empty for the evaluator.
+    calls : int
+        How many calls it has answered.
+    cell : str
+        Where it was compiled.
+    text : str
+        The printed graph.
+    trace_ms, lower_ms, native_ms : float
+        What it cost, in milliseconds.
+    baked : tuple of str
+        What is part of the program with its value, so that another value is another program: captured numbers and
+        the like, options, and arguments that are static, such as ``"captured rate = 0.1"``.
+    key : mapping
+        What the program is found by: each part with its state and, for people, its text.
+    steps : callable
+        Gives the graph at the steps before this one, a `StepView` each.
+    sources : callable
+        Gives the functions whose lines made its nodes, a `SourceView` each.
+    measure : callable
+        Runs the program on made-up inputs with a clock around each kernel and gives a `Measurement`; an NxValueError
+        says why it cannot.
+    measurement : Measurement, optional
+        What its kernels took on the inputs of a call, where one was measured.
+    """
+
+    function: str
+    signature: str
+    compiler: str
+    reason: tuple[str, ...]
+    nodes: tuple[NodeView, ...]
+    kernels: tuple[KernelView, ...]
+    calls: int
+    cell: str
+    text: str
+    trace_ms: float
+    lower_ms: float
+    native_ms: float
+    baked: tuple[str, ...] = ()
+    key: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    steps: Callable[[], tuple[StepView, ...]] = tuple
+    sources: Callable[[], tuple[SourceView, ...]] = tuple
+    measure: Callable[[], Measurement] | None = None
+    measurement: Measurement | None = None
+
+    def __repr__(self) -> str:
+        alone = "by the evaluator" if self.compiler == "evaluator" else "loops and choices alone"
+        kernels = counted(len(self.kernels), "kernel") if self.kernels else alone
+        took = ""
+        if self.measurement:
+            # What a simulator takes says nothing of a GPU.
+            how = "" if self.measurement.bandwidth else ", simulated"
+            took = f", {1e3 * self.measurement.seconds:.3g} ms{how}"
+        return f"<compilation {self.signature}: {kernels}{took}>"
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """What the caches answered for one definition.
+
+    Parameters
+    ----------
+    hits : int
+        Calls answered by the graph cache.
+    misses : int
+        Calls that were traced.
+    compiled, memory, disk : int
+        Kernels that were compiled, found in memory (a library's, too), and loaded from disk. The loops and choices of a
+        program are one kernel.
+    entries : int
+        Programs kept now.
+    """
+
+    hits: int
+    misses: int
+    compiled: int
+    memory: int
+    disk: int
+    entries: int

@@ -1,0 +1,269 @@
+"""The stream of what happens: one immutable record for each trace, hit, miss, kernel, error and eviction.
+
+Widgets, magics, logs, tests and ``f.why`` read this one stream. A hit is only counted, by the definition itself, unless
+somebody listens; those of a cell become one record at its end
+(:func:`nxkernel.definitions.calls.graph_cache.tell_hits`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from nxkernel import forks
+from nxkernel.messages.grammar import counted
+
+#: How many records are kept; older ones are forgotten.
+KEPT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The notebook cell that is running; without a name where there is none.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"cell 7"``.
+    id : str
+        What the notebook's document knows it by, whatever its number; empty where that is not known.
+    """
+
+    name: str = ""
+    id: str = ""
+
+
+NO_CELL = Cell()
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened.
+
+    Parameters
+    ----------
+    kind : str
+        ``"hit"`` (a call answered by the graph cache), ``"miss"`` (a call that was traced and made into a program),
+        ``"kernel"`` (one kernel of that program), ``"error"`` (a trace, compilation or run that raised), ``"evict"``,
+        ``"hits"`` (the hits of a cell, at its end), ``"clear"`` (programs that somebody dropped).
+    function : str
+        The definition's name.
+    where : str
+        The notebook cell or file and line that called, such as ``"cell 7"``.
+    reason : tuple of str
+        For a miss, why: the lines of difference from the closest earlier key, or ``("first call",)``.
+    advice : str
+        What the person could change, when there is something.
+    notes : tuple of str
+        For a miss, how the function was traced where that may surprise, such as loops that were written out.
+    trace_ms, lower_ms, native_ms : float
+        Milliseconds spent tracing, making loop nests out of the graph, and getting native code.
+    origin : str
+        For a kernel: ``"compiled"``, ``"memory"`` or ``"disk"``; ``"program"`` or ``"library"`` where it has no code of
+        its own.
+    kernel : str
+        For a kernel, its symbol.
+    compiled, reused : int
+        For a miss, how many kernels were compiled and how many came from memory or disk. The loops and choices of a
+        program are one kernel.
+    disk : int
+        How many of those that were reused came from disk.
+    calls : int
+        For ``"hits"``, how many calls were answered; for ``"clear"``, how many programs were dropped.
+    time : float
+        When, in seconds since the epoch.
+    cell : Cell
+        The cell that was running; `where` is the one whose code called.
+    identity : str
+        Which function of that name it is, in all its states.
+    """
+
+    kind: str
+    function: str
+    where: str = ""
+    reason: tuple[str, ...] = ()
+    advice: str = ""
+    notes: tuple[str, ...] = ()
+    trace_ms: float = 0.0
+    lower_ms: float = 0.0
+    native_ms: float = 0.0
+    origin: str = ""
+    kernel: str = ""
+    compiled: int = 0
+    reused: int = 0
+    disk: int = 0
+    calls: int = 0
+    time: float = field(default_factory=time.time)
+    cell: Cell = field(default_factory=lambda: stream.cell)
+    identity: str = field(default="", compare=False, repr=False)
+
+    @property
+    def total_ms(self) -> float:
+        """Milliseconds for everything that the record covers."""
+        return self.trace_ms + self.lower_ms + self.native_ms
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.headline(), *self.reason, *([self.advice] if self.advice else []), *self.notes])
+
+    def headline(self) -> str:
+        """What happened, where and for how long, in one line."""
+        where = f" ({self.where})" if self.where else ""
+        if self.kind == "miss":
+            return (
+                f"{self.function} {self.verb}{where}: {self.trace_ms:.1f} ms trace, {self.lower_ms:.1f} ms lowering, "
+                f"{self.native_ms:.1f} ms native{self._kernels()}"
+            )
+        if self.kind == "kernel":
+            return f"{self.function}{where}: kernel {self.kernel} from {self.origin}, {self.native_ms:.1f} ms"
+        return f"{self.function} {self.verb}{where}"
+
+    @property
+    def again(self) -> bool:
+        """Whether the function had been compiled before, for a call that differs."""
+        return self.kind == "miss" and self.reason[:1] != ("first call",)
+
+    @property
+    def verb(self) -> str:
+        """What became of the function, in a word or two."""
+        if self.kind == "miss":
+            if self.compiled:
+                return "compiled again" if self.again else "compiled"
+            return "loaded from disk" if self.disk else "traced"
+        if self.kind == "clear":
+            return f"was cleared of {counted(self.calls, 'program')}"
+        if self.kind == "hits":
+            return f"answered {counted(self.calls, 'call')} from the cache"
+        return _VERBS.get(self.kind, self.kind)
+
+    def kernels(self) -> list[str]:
+        """How many kernels of a miss came from where, in words."""
+        counts = [(self.compiled, "compiled"), (self.reused - self.disk, "from memory"), (self.disk, "from disk")]
+        return [f"{counted(count, 'kernel')} {what}" for count, what in counts if count]
+
+    def _kernels(self) -> str:
+        shown = self.kernels()
+        return f"; {', '.join(shown)}" if shown else ""
+
+
+_VERBS = {
+    "hit": "was answered from the cache",
+    "error": "raised an error",
+    "evict": "dropped a program",
+}
+
+
+class Stream:
+    """The records of this process, and who listens to them."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self._records: deque[Event] = deque(maxlen=kept)
+        self._listeners: tuple[tuple[Callable[[Event], None], bool], ...] = ()
+        self._lock = forks.rlock()
+        #: How many records were ever kept, which numbers them, and how often all were forgotten.
+        self.kept = self.cleared = 0
+        #: The cell that is running, of which records say that they are.
+        self.cell = NO_CELL
+        #: Whether anybody wants to be told of hits; a plain attribute, as each call that hits asks for it.
+        self.listening = False
+
+    def emit(self, event: Event) -> None:
+        """Keep a record and tell the listeners; a listener that raises is dropped, so that no call fails for it.
+
+        Hits are told and not kept: they would push out what people look for later.
+        """
+        if event.kind != "hit":
+            with self._lock:
+                self._records.append(event)
+                self.kept += 1
+        for listener, hits in self._listeners:
+            if event.kind == "hit" and not hits:
+                continue
+            try:
+                listener(event)
+            except Exception:
+                self.unsubscribe(listener)
+
+    def subscribe(self, listener: Callable[[Event], None], hits: bool = True) -> Callable[[], None]:
+        """Call `listener` with each event from now on, or with all but hits; the function that is returned ends that.
+
+        While no listener wants hits, a call that hits makes no record and costs what it costs alone.
+        """
+        with self._lock:
+            self._listen((*self._listeners, (listener, hits)))
+        return lambda: self.unsubscribe(listener)
+
+    def unsubscribe(self, listener: Callable[[Event], None]) -> None:
+        """Stop telling a listener."""
+        with self._lock:
+            self._listen(tuple(known for known in self._listeners if known[0] != listener))
+
+    def _listen(self, listeners: tuple[tuple[Callable[[Event], None], bool], ...]) -> None:
+        self._listeners = listeners
+        self.listening = any(hits for _, hits in listeners)
+
+    def records(self, function: object = None, kind: str | None = None) -> list[Event]:
+        """The records kept, oldest first, of one function, or of all of a name, and of one kind if given."""
+        return [
+            event
+            for event in list(self._records)
+            if (function is None or is_of(event, function)) and (kind is None or event.kind == kind)
+        ]
+
+    def since(self, number: int) -> list[tuple[int, Event]]:
+        """The records after that of a number, oldest first, with theirs; numbers begin with 1 and never come again."""
+        with self._lock:
+            new = min(max(self.kept - number, 0), len(self._records))
+            latest = list(itertools.islice(reversed(self._records), new))
+            return list(enumerate(reversed(latest), self.kept - new + 1))
+
+    def clear(self) -> None:
+        """Forget the records; listeners stay."""
+        with self._lock:
+            self._records.clear()
+            self.cleared += 1
+
+
+def is_of(event: Event, function: object) -> bool:
+    """Whether an event is that of a definition, or of any function of a name.
+
+    Parameters
+    ----------
+    event : Event
+    function : definition or str
+    """
+    family = getattr(function, "_family", None)
+    if family is None:
+        return event.function == getattr(function, "__name__", function)
+    return event.identity == family.identity
+
+
+#: The stream of this process.
+stream = Stream()
+
+
+def events(function: object = None, kind: str | None = None) -> list[Event]:
+    """What happened so far, oldest first.
+
+    Parameters
+    ----------
+    function : str or definition, optional
+        Only of this one; by its name, of all functions that have it.
+    kind : str, optional
+        Only of this kind: ``"miss"``, ``"kernel"``, ``"hits"``, ``"error"``, ``"evict"`` or ``"clear"``.
+
+    Returns
+    -------
+    list of Event
+
+    Examples
+    --------
+    >>> def seventh(t):
+    ...     return t / 7
+    >>> _ = nx.jit(seventh)(1.0)
+    >>> [event.kind for event in events("seventh", "miss")]
+    ['miss']
+    """
+    return stream.records(function, kind)

@@ -1,0 +1,102 @@
+"""Kernels that compute one node in turn, such as the passes of a sort: one kernel for people, with one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from nxkernel.compilers.interface import Executable, KernelRecord
+from nxkernel.definitions.observe.compilation_report import KernelTime, Measurement
+from nxkernel.messages.grammar import shared
+
+#: Of several origins, the one that is told: what cost most.
+_ORIGINS = ("compiled", "disk", "memory", "program", "library")
+
+
+def joined(records: Sequence[KernelRecord]) -> tuple[list[KernelRecord], list[int]]:
+    """One kernel in place of each and those that continue it.
+
+    Parameters
+    ----------
+    records : sequence of KernelRecord
+        Those of a program, in its order.
+
+    Returns
+    -------
+    list of KernelRecord
+        The texts of one that stands for several are those of each, one below the other, without repetitions.
+    list of int
+        For each of `records` its place among them.
+    """
+    groups = _groups(records)
+    return [_one(group) for group in groups], [place for place, group in enumerate(groups) for _ in group]
+
+
+def code_of(executable: Executable) -> list[KernelRecord]:
+    """The kernels of a program, and its loops and choices, which are one more where it has some."""
+    return [*executable.kernels, *filter(None, [executable.own])]
+
+
+def origins(records: Sequence[KernelRecord]) -> list[str]:
+    """Where native code came from, kernel by kernel as :func:`joined` has them; what is part of another is left out."""
+    return [origin for group in _groups(records) if (origin := _origin(group)) != "program"]
+
+
+def measured(found: Measurement, places: Sequence[int]) -> Measurement:
+    """What kernels that are one for people took together.
+
+    Parameters
+    ----------
+    found : Measurement
+        Of the kernels of a program.
+    places : sequence of int
+        As of :func:`joined`.
+
+    Returns
+    -------
+    Measurement
+    """
+    together: dict[int, KernelTime] = {}
+    for index, each in found.kernels.items():
+        before = together.get(places[index], KernelTime(0.0, each.runs))
+        together[places[index]] = KernelTime(before.seconds + each.seconds, before.runs)
+    return replace(found, kernels=together)
+
+
+def _groups(records: Sequence[KernelRecord]) -> list[list[KernelRecord]]:
+    """Each kernel with those that continue it."""
+    groups: list[list[KernelRecord]] = []
+    for record in records:
+        if record.continues:
+            groups[-1].append(record)
+        else:
+            groups.append([record])
+    return groups
+
+
+def _origin(group: Sequence[KernelRecord]) -> str:
+    found = {record.origin for record in group}
+    return next(origin for origin in _ORIGINS if origin in found)
+
+
+def _one(group: Sequence[KernelRecord]) -> KernelRecord:
+    if len(group) == 1:
+        return group[0]
+    most = max(enumerate(group), key=lambda pair: (pair[1].operations, pair[0]))[1]
+    title = shared([record.title for record in group]) or most.title or most.kind
+    forms = dict.fromkeys(form for record in group for form in record.texts)
+    return KernelRecord(
+        most.kind,
+        f"{title}, {len(group)} steps",
+        most.symbol,
+        _origin(group),
+        sum(record.milliseconds for record in group),
+        most.nodes,
+        max(record.moved for record in group),
+        sum(record.operations for record in group),
+        {form: _texts([record.texts[form] for record in group if form in record.texts]) for form in forms},
+    )
+
+
+def _texts(parts: Sequence[Callable[[], str]]) -> Callable[[], str]:
+    return lambda: "\n\n".join(dict.fromkeys(part().strip("\n") for part in parts))

@@ -1,0 +1,1 @@
+"""Definitions with a state that run in a thread of their own, input by input."""

@@ -1,0 +1,200 @@
+"""What the thread of a stream shares with those who send and receive: two queues, and how it ended."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from nxkernel import forks
+from nxkernel.errors import ClosedStreamError, StreamTimeoutError, message
+from nxkernel.messages.grammar import counted
+
+_NOTHING_MORE = object()
+
+
+class Channel:
+    """Inputs on their way to a thread, and outputs on their way back, in the order of the inputs.
+
+    Parameters
+    ----------
+    name : str
+        Of the stream, as errors write it.
+    size : int or None
+        How many inputs may be sent whose outputs nobody has received.
+    """
+
+    def __init__(self, name: str, size: int | None) -> None:
+        self._name, self._size = name, size
+        self._changed = threading.Condition(forks.rlock())
+        self._inputs: deque[Any] = deque()
+        self._outputs: deque[Any] = deque()
+        self._sent = self._received = self._called = 0
+        self._open, self._ended = True, False
+        self._state: Any = None
+        self._error: BaseException | None = None
+        forks.in_child(self._lose_thread)
+
+    def counts(self) -> tuple[int, int, str]:
+        """How many inputs were sent and outputs received, and how it is."""
+        with self._changed:
+            how = "open" if self._open else "done" if self._ended else "closed"
+            return self._sent, self._received, "failed" if self._error is not None else how
+
+    # Those who send and receive --------------------------------------------------------------------------------
+
+    def send(self, value: Any, timeout: float | None) -> None:
+        """Put an input at the end, when there is room."""
+        with self._changed:
+            self._wait(
+                lambda: not self._open or self._ended or self._has_room(),
+                timeout,
+                lambda: f"send() waited for room: {self._on_their_way()}",
+                lambda: (
+                    "Receive outputs first, with recv() or in another thread, or open the stream with a larger size=."
+                ),
+            )
+            if self._error is not None:
+                raise ClosedStreamError(
+                    message(
+                        f"the stream {self._name} takes no more inputs: call {self._called} raised "
+                        f"{type(self._error).__name__}.",
+                        "recv() and done() raise the error.",
+                    )
+                )
+            if not self._open:
+                raise ClosedStreamError(
+                    message(f"the stream {self._name} is closed and takes no more inputs.", "Open another one.")
+                )
+            self._inputs.append(value)
+            self._sent += 1
+            self._changed.notify_all()
+
+    def receive(self, timeout: float | None) -> Any:
+        """Take the first output, when there is one."""
+        output = self._next(timeout)
+        if output is _NOTHING_MORE:
+            raise ClosedStreamError(
+                message(
+                    f"the stream {self._name} is closed, and its outputs were received: {self._received} of them.",
+                    "`for output in stream` ends by itself.",
+                )
+            )
+        return output
+
+    def outputs(self) -> Iterator[Any]:
+        """The outputs until there are no more."""
+        while (output := self._next(None)) is not _NOTHING_MORE:
+            yield output
+
+    def close(self) -> None:
+        """Take no more inputs."""
+        with self._changed:
+            self._open = False
+            self._changed.notify_all()
+
+    def cancel(self) -> None:
+        """Take no more inputs, and drop those that wait."""
+        with self._changed:
+            self._open = False
+            self._inputs.clear()
+            self._changed.notify_all()
+
+    def done(self, timeout: float | None) -> Any:
+        """Take no more inputs, and give the state when those that were sent are through."""
+        self.close()
+        with self._changed:
+            self._wait(
+                lambda: self._ended,
+                timeout,
+                lambda: f"done() waited for {self._still_to_do()}",
+                lambda: "The stream goes on with what was sent: call done() again, with more time.",
+            )
+            if self._error is not None:
+                raise self._error
+            return self._state
+
+    def _next(self, timeout: float | None) -> Any:
+        with self._changed:
+            self._wait(
+                lambda: self._outputs or self._ended,
+                timeout,
+                lambda: f"recv() waited for an output: {self._still_to_do()} on the way",
+                lambda: (
+                    "The stream goes on: call recv() again, with more time."
+                    if self._sent > self._received
+                    else "Each output is that of one input: send() one first."
+                ),
+            )
+            if self._outputs:
+                self._received += 1
+                self._changed.notify_all()
+                return self._outputs.popleft()
+            if self._error is not None:
+                raise self._error
+            return _NOTHING_MORE
+
+    def _wait(
+        self, until: Callable[[], Any], timeout: float | None, told: Callable[[], str], advice: Callable[[], str]
+    ) -> None:
+        """Wait, and say what for where that is cut short."""
+        try:
+            if self._changed.wait_for(until, timeout):
+                return
+        except BaseException as error:
+            error.add_note(f"Stream {self._name}: {told()}.")
+            raise
+        raise StreamTimeoutError(message(f"stream {self._name}: {told()}, for {timeout:g} s", advice()))
+
+    def _has_room(self) -> bool:
+        return self._size is None or self._sent - self._received < self._size
+
+    def _on_their_way(self) -> str:
+        return f"{counted(self._sent - self._received, 'output')} to be received, its size is {self._size}"
+
+    def _still_to_do(self) -> str:
+        return counted(self._sent - self._received - len(self._outputs), "input")
+
+    # The thread ------------------------------------------------------------------------------------------------
+
+    def inputs(self) -> Iterator[Any]:
+        """The inputs, until the stream is closed and none is left."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._inputs or not self._open)
+                if not self._inputs:
+                    return
+                value = self._inputs.popleft()
+                self._called += 1
+            yield value
+
+    def give(self, output: Any) -> None:
+        """Put an output at the end."""
+        with self._changed:
+            self._outputs.append(output)
+            self._changed.notify_all()
+
+    def fail(self, error: BaseException) -> None:
+        """End with the error of a call."""
+        error.add_note(f"Raised by call {self._called} of the stream {self._name}.")
+        with self._changed:
+            self._error, self._open, self._ended = error, False, True
+            self._inputs.clear()
+            self._changed.notify_all()
+
+    def _lose_thread(self) -> None:
+        """In a child there is no thread that takes inputs; outputs that there are can be received."""
+        if not self._ended:
+            text = f"the stream {self._name} has no thread in this process: it was opened before this one was forked."
+            with self._changed:
+                self._error = ClosedStreamError(message(text, "Open another one here."))
+                self._open, self._ended = False, True
+                self._inputs.clear()
+                self._changed.notify_all()
+
+    def end(self, state: Any) -> None:
+        """End with the last state."""
+        with self._changed:
+            self._state, self._ended = state, True
+            self._changed.notify_all()

@@ -1,0 +1,114 @@
+"""Liveness: which variables are read later, so that loops and choices hand over those and no others."""
+
+from __future__ import annotations
+
+import ast
+
+from nxkernel.definitions.syntax.jumps import GoOn, Tail
+from nxkernel.definitions.syntax.names import free, functions_in, maybe_stores, own, reads, stored, stores
+
+Names = frozenset[str]
+_NOTHING: Names = frozenset()
+
+
+class Liveness:
+    """Marks the choices and loops of a function's body with the variables that are read later.
+
+    Each gets an attribute `live`: what is read after it, and of a tail, in it. A choice also gets `live_body` and
+    `live_orelse`, what its sides read of what was before; a loop gets `live_turn`, what a turn and what follows read of
+    what was before the turn.
+
+    Parameters
+    ----------
+    body : list of ast.stmt
+        Of the function, without jumps.
+    """
+
+    def __init__(self, body: list[ast.stmt]) -> None:
+        self._held = _held(body)
+        self._shared = frozenset().union(*self._held.values())
+        self.block(body, _NOTHING)
+
+    def block(self, statements: list[ast.stmt], live: Names) -> Names:
+        """What is read from the beginning of a block on, by what is read after it."""
+        for statement in reversed(statements):
+            live = self._before(statement, live)
+        return live
+
+    def _before(self, statement: ast.stmt, live: Names) -> Names:
+        if isinstance(statement, ast.If):
+            statement.live = live
+            statement.live_body = self.block(statement.body, live)
+            statement.live_orelse = self.block(statement.orelse, live)
+            return self._reads(statement.test) | statement.live_body | statement.live_orelse
+        if isinstance(statement, ast.While):
+            return self._turns(statement, live, self._reads(statement.test), _NOTHING)
+        if isinstance(statement, ast.For):
+            target = self._reads(statement.target)
+            return self._reads(statement.iter) | self._turns(
+                statement, live, target, frozenset(stored(statement.target))
+            )
+        if isinstance(statement, Tail):
+            # Nothing may go on to it, where what looks as if it did ends in a loop.
+            self._of_tail(statement)
+            return live
+        if isinstance(statement, GoOn):
+            return self._of_tail(statement.tail)
+        if isinstance(statement, ast.Return | ast.Raise):
+            return self._reads(statement)
+        if isinstance(statement, ast.FunctionDef):
+            # What it reads is read where its name is, if nothing else takes it at once.
+            taken = self._reads(statement) if statement.decorator_list else self._reads(statement) - free(statement)
+            return (live - {statement.name}) | taken
+        return (live - _replaced(statement)) | self._reads(statement)
+
+    def _of_tail(self, tail: Tail) -> Names:
+        if not hasattr(tail, "live"):
+            tail.live = self.block(tail.body, _NOTHING)
+        return tail.live
+
+    def _turns(self, loop: ast.While | ast.For, live: Names, test: Names, target: Names) -> Names:
+        if loop.broken is not None:
+            test |= {loop.broken}
+        head = live | test
+        while True:
+            loop.live = live
+            loop.live_turn = live | test | (self.block(loop.body, head) - target)
+            if loop.live_turn == head:
+                return head - (loop.settled - self._shared)
+            head = loop.live_turn
+
+    def _reads(self, node: ast.AST) -> Names:
+        """The names that code reads, and those that the functions read which it names."""
+        found = getattr(node, "reads", None)
+        if found is not None:
+            return found
+        found = reads(node)
+        waiting = list(found)
+        while waiting:
+            more = self._held.get(waiting.pop(), _NOTHING) - found
+            found |= more
+            waiting += more
+        # Loops in loops ask again and again.
+        node.reads = frozenset(found)
+        return node.reads
+
+
+def _replaced(statement: ast.stmt) -> set[str]:
+    """The variables that have another value after a statement in any case, which is not said of ``:=``."""
+    return stores([statement]).keys() - maybe_stores(statement).keys()
+
+
+def _held(body: list[ast.stmt]) -> dict[str, set[str]]:
+    """For each variable that may hold a function written here, what that function reads from outside."""
+    found: dict[str, set[str]] = {}
+    if not functions_in(body):
+        return found
+    for node in own(body):
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, set()).update(free(node))
+        elif isinstance(node, ast.Assign):
+            inside = [each for each in ast.walk(node.value) if isinstance(each, ast.Lambda)]
+            for name in (name for target in node.targets for name in stored(target)) if inside else ():
+                found.setdefault(name, set()).update(*map(free, inside))
+    return found

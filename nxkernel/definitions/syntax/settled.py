@@ -1,0 +1,97 @@
+"""Variables that a loop with an `else` gives a value on every way: before each `break`, and in the `else`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from nxkernel.definitions.syntax.names import free, functions_in, maybe_stores, reads, stored, stores
+
+#: The variables that have a value in any case; None where control does not come.
+Had = frozenset[str] | None
+_NOTHING: frozenset[str] = frozenset()
+
+
+def settled(loop: ast.While | ast.For) -> frozenset[str]:
+    """The variables that a loop and its `else` assign whichever way they go, and that no turn reads before.
+
+    Parameters
+    ----------
+    loop : ast.While or ast.For
+        With its jumps.
+
+    Examples
+    --------
+    >>> text = "for i in x:" + chr(10) + "  if i: y = i; z = y; break" + chr(10) + "else:" + chr(10) + "  y = 0"
+    >>> sorted(settled(ast.parse(text).body[0]))
+    ['y']
+    """
+    if any(isinstance(node, ast.Break | ast.Continue) for each in loop.orelse for node in ast.walk(each)):
+        return _NOTHING
+    ways = _Ways()
+    start = ways.head(loop, _NOTHING)
+    ways.block(loop.body, start)
+    at_end = ways.block(loop.orelse, _NOTHING)
+    if not ways.breaks:
+        return _NOTHING
+    found = _either([*ways.breaks, at_end]) or _NOTHING
+    written_here = functions_in([*loop.body, *loop.orelse])
+    return found - ways.early - frozenset(name for function in written_here for name in free(function))
+
+
+class _Ways:
+    """Goes through the statements of a turn.
+
+    Attributes
+    ----------
+    breaks : list
+        The variables that have a value where the loop is left by `break`.
+    early : set of str
+        Those that are read where they may have none from this turn.
+    """
+
+    def __init__(self) -> None:
+        self.breaks: list[Had] = []
+        self.early: set[str] = set()
+
+    def block(self, statements: Iterable[ast.stmt], had: Had) -> Had:
+        """What has a value after statements."""
+        for statement in statements:
+            if had is None:
+                return None
+            had = self._after(statement, had)
+        return had
+
+    def head(self, loop: ast.While | ast.For, had: frozenset[str]) -> frozenset[str]:
+        """What has a value at the beginning of a turn."""
+        self._read(loop.test if isinstance(loop, ast.While) else loop.iter, had)
+        return had | frozenset(stored(loop.target)) if isinstance(loop, ast.For) else had
+
+    def _after(self, statement: ast.stmt, had: frozenset[str]) -> Had:
+        if isinstance(statement, ast.Break):
+            self.breaks.append(had)
+            return None
+        if isinstance(statement, ast.If):
+            self._read(statement.test, had)
+            return _either([self.block(statement.body, had), self.block(statement.orelse, had)])
+        if isinstance(statement, ast.While | ast.For):
+            inner = _Ways()
+            inner.early = self.early
+            inner.block(statement.body, inner.head(statement, had))
+            after = self.block(statement.orelse, had)
+            return _either([*inner.breaks, after])
+        if isinstance(statement, ast.Delete):
+            return had - frozenset(stores([statement]))
+        self._read(statement, had)
+        if isinstance(statement, ast.Continue | ast.Return | ast.Raise):
+            return None
+        return had | (frozenset(stores([statement])) - frozenset(maybe_stores(statement)))
+
+    def _read(self, node: ast.AST, had: frozenset[str]) -> None:
+        self.early |= reads(node) - had
+
+
+def _either(ways: Iterable[Had]) -> Had:
+    """What has a value whichever way control came."""
+    coming = [way for way in ways if way is not None]
+    return frozenset.intersection(*coming) if coming else None

@@ -1,0 +1,134 @@
+"""``hook`` and ``print_value``: what is done with values of a compiled program, each time that it has run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel.definitions.keys import containers
+from nxkernel.definitions.outputs import hook_delivery
+from nxkernel.definitions.outputs.hook_delivery import Hook
+from nxkernel.definitions.outputs.printed_values import Labelled, Said
+from nxkernel.definitions.tracing import trace
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.ops.machinery import dispatch
+from nxkernel.shapes import describe
+
+
+def hook(tensor: Any, name: str, fun: Callable[[Any], Any] | None = None) -> Any:
+    """Give the value of a tensor, or of a container of tensors, to a function each time that the program has run.
+
+    The function is the one given for the name by who compiles, as in ``nx.jit(f, hooks={"loss": losses.append})``, else
+    `fun`. Where there is none the hook is no part of the program. Functions are called in the thread of the call, in
+    the order of the hooks, before the call gives its result; what they return is not used. Programs go by the names of
+    hooks that were given, so that another function for a name compiles nothing.
+
+    Parameters
+    ----------
+    tensor : tensor or container
+    name : str
+    fun : callable, optional
+        Takes the value: tensors, or a container like the one given.
+
+    Returns
+    -------
+    tensor or container
+        What was given. The hook holds whether it is used or not.
+
+    Raises
+    ------
+    NxTypeError
+        Where there is a function for the name: in a loop of a number of turns that only the running program knows, and
+        in what is traced on its own, such as the function of :func:`nxkernel.vmap`.
+
+    Notes
+    -----
+    In a branch it is called where that is taken. A `for` loop with a hook that has a function is written out turn by
+    turn, and the events of the program say so: it takes its time to compile. Programs with a `fun` belong to one
+    function object: a cell that defines it again has them made again, of the kernels that are there.
+
+    Examples
+    --------
+    >>> @nx.defn
+    ... def step(w, x):
+    ...     loss = nx.hook(nx.sum((w * x - 1) ** 2), "loss")
+    ...     return w - 0.1 * loss
+    >>> losses = []
+    >>> watched = nx.jit(step, hooks={"loss": losses.append})
+    >>> _ = watched(2.0, nx.tensor([1.0, 2.0]))
+    >>> [float(loss) for loss in losses]
+    [10.0]
+    """
+    if not isinstance(name, str):
+        raise NxTypeError(
+            message(f"the name of a hook is a str, got {describe(name)}.", 'Write nx.hook(tensor, "name", fun).')
+        )
+    if fun is not None and not callable(fun):
+        raise NxTypeError(
+            message(f"the hook {name!r} takes a function, got {describe(fun)}.", 'Write nx.hook(tensor, "name", fun).')
+        )
+    run = tracing.current()
+    if run is None:
+        structure, leaves = _taken_apart(tensor, "hook")
+        if fun is not None:
+            value = containers.rebuild(structure, iter([dispatch.operand(leaf) for _, leaf in leaves]))
+            Hook(name, fun).call(value, {}, "no definition")
+        return tensor
+    if trace.is_given(name, run):
+        _ask(Hook(name, None), tensor, run, "hook")
+    elif (function := hook_delivery.of_parts(name) or fun) is not None:
+        _ask(Hook(name, function), tensor, run, "hook")
+    return tensor
+
+
+def print_value(tensor: Any, label: str = "") -> Any:
+    """Print the value of a tensor, or of a container of tensors, each time that the compiled program runs.
+
+    Values are printed when the program has finished, in the order in which the definition asked for them.
+
+    Parameters
+    ----------
+    tensor : tensor or container
+    label : str, optional
+        Printed before it, with a colon; one that ends in a blank is printed as it is.
+
+    Returns
+    -------
+    tensor or container
+        What was given.
+
+    Examples
+    --------
+    >>> double = nx.jit(lambda t: nx.print_value(t * 2, "twice"))
+    >>> _ = double(4.0)
+    twice: #Nx.Tensor<
+      f32
+      8.0
+    >
+    """
+    if not isinstance(label, str):
+        raise NxTypeError(f"the label of a value that is printed is a str, got {describe(label)}")
+    if label and not label[-1].isspace():
+        label = f"{label.removesuffix(':')}: "
+    show, run = Labelled(label), tracing.current()
+    if run is None:
+        show(tensor)
+    else:
+        _ask(Hook(None, show), tensor, run, "print_value")
+    return tensor
+
+
+def say(said: Said, leaves: tuple) -> None:
+    """Have a call made when the program has run, of traced values that it takes; in a branch where that is taken."""
+    _ask(Hook(None, said), leaves, tracing.current(), "print_value")
+
+
+def _ask(hook: Hook, value: Any, run: tracing.Trace, function: str) -> None:
+    structure, leaves = _taken_apart(value, function)
+    trace.ask(hook, structure, [trace.output_of(leaf, run) for _, leaf in leaves], run)
+
+
+def _taken_apart(value: Any, function: str) -> tuple[Any, list[tuple[str, Any]]]:
+    leaves: list[tuple[str, Any]] = []
+    return containers.flatten(value, "the value", leaves, containers.no_tensor(function)), leaves

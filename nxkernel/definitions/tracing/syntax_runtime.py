@@ -1,0 +1,35 @@
+"""The runtime of definitions: what the calls that :mod:`nxkernel.definitions.syntax` makes of a person's code go to."""
+
+from nxkernel.definitions.flow.control.branches import and_, if_, if_exp, if_return, not_, or_
+from nxkernel.definitions.flow.control.loops import for_, while_
+from nxkernel.definitions.flow.operators.call_dispatch import fn
+from nxkernel.definitions.flow.operators.membership import contains, key, member
+from nxkernel.definitions.flow.operators.object_identity import is_
+from nxkernel.definitions.flow.operators.output_calls import assert_, percent, text
+from nxkernel.definitions.flow.operators.subscripts import get_item, in_place, own, set_item
+from nxkernel.definitions.flow.values.unassigned_variables import pending, unassigned
+
+__all__ = [
+    "and_",
+    "assert_",
+    "contains",
+    "fn",
+    "for_",
+    "get_item",
+    "if_",
+    "if_exp",
+    "if_return",
+    "in_place",
+    "is_",
+    "key",
+    "member",
+    "not_",
+    "or_",
+    "own",
+    "pending",
+    "percent",
+    "set_item",
+    "text",
+    "unassigned",
+    "while_",
+]

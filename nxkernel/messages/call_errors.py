@@ -1,0 +1,268 @@
+"""How the vocabulary is called: what Python says of arguments that do not fit, told in the words of the vocabulary.
+
+The functions that people call are wrapped where they are exported; inside the package they are called as they are. A
+wrapper does nothing but to catch the error of a call that Python could not even begin.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
+
+from nxkernel import types
+from nxkernel.errors import NxError, NxTypeError, message
+from nxkernel.operand import Operand
+from nxkernel.shapes import UnknownNameError
+
+#: What other libraries call a parameter, and what it may be called here; the first that a function has is meant.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "axis": ("axes", "axis"), "axes": ("axis", "axes"), "dim": ("axes", "axis"), "dims": ("axes", "axis"),
+    "keepdims": ("keep_axes", "keep_axis"), "keepdim": ("keep_axes", "keep_axis"),
+    "keep_dims": ("keep_axes", "keep_axis"), "keep_axis": ("keep_axes",), "keep_axes": ("keep_axis",),
+    "dtype": ("type",), "size": ("shape", "samples"), "n": ("length", "order", "samples", "n"),
+    "num": ("n", "parts"), "s": ("lengths",), "length": ("lengths",), "N": ("n",), "M": ("m",),
+    "descending": ("direction",), "reverse": ("direction",), "kind": ("stable",), "a_min": ("min",), "a_max": ("max",),
+    "low": ("min_val",), "high": ("max_val",), "minval": ("min_val",), "maxval": ("max_val",),
+    "loc": ("mean",), "scale": ("standard_deviation",), "std": ("standard_deviation",), "cov": ("covariance",),
+    "correction": ("ddof",), "name": ("names",), "names": ("name",), "weight": ("weights", "kernel"),
+    "stride": ("strides",), "dilation": ("kernel_dilation", "window_dilations"), "groups": ("feature_group_size",),
+    "window": ("window_dimensions",), "kernel_size": ("window_dimensions", "window"), "pads": ("padding",),
+    "pad_width": ("padding_config",), "constant_values": ("pad_value",), "mode": ("pad_value_or_type",),
+    "condition": ("pred",), "x": ("on_true", "tensor", "left"), "y": ("on_false", "right"), "a": ("tensor", "left"),
+    "b": ("right",), "newshape": ("new_shape",), "shape": ("new_shape", "samples"), "reps": ("repetitions",),
+    "num_samples": ("samples",), "probabilities": ("p",), "weights": ("p",),
+    "lr": ("learning_rate",), "beta1": ("b1",), "beta2": ("b2",), "epsilon": ("eps",),
+    "use_bias": ("bias",), "use_scale": ("scale",), "filters": ("features",), "out_channels": ("features",),
+    "out_features": ("units",), "num_heads": ("heads",), "num_groups": ("groups",), "num_embeddings": ("size",),
+    "pool_size": ("window",), "p": ("rate",), "bias_initializer": ("bias_init",),
+    "kernel_initializer": ("kernel_init",), "data_format": ("channels",),
+    "rcond": ("eps",), "tol": ("eps",), "offset": ("k",), "k": ("offset",), "index": ("indices",),
+    "backend": ("compiler",), "device": ("compiler",),
+}  # fmt: skip
+
+#: Parameters that stand for another value than the one that was given under the other name.
+_VALUES = {"channels": '"last"', "direction": '"desc"', "stable": "True", "compiler": '"auto"'}
+#: Keywords that no function has, and what there is instead.
+_NOWHERE = {
+    "out": "Tensors are immutable: a call returns a new one.",
+    "where": "Choose elements first: nx.select(mask, t, 0).",
+    "initial": "Combine afterwards: nx.max(nx.reduce_max(t), initial), or nx.sum(t) + initial.",
+    "dtype": 'Convert what it gives: nx.as_type(result, "f32").',
+    "copy": "Tensors are immutable, so nobody needs a copy.",
+    "decimals": "Scale it: nx.round(t * 100) / 100.",
+    "activation": "An activation is a layer of its own: nn.serial(nn.dense(16), nn.relu).",
+    "in_features": "The size of the input is found when init traces the network.",
+    "in_channels": "The size of the input is found when init traces the network.",
+    "input_shape": "The shape of the input is found when init traces the network.",
+    "device": 'Tensors are made in the main memory; nx.backend_transfer(t, "cuda:0") brings them to a GPU.',
+    "order": "Elements are in C order.",
+}
+#: Keywords that no layer has.
+_NO_LAYER_HAS = {"name": "A layer that is called in another one is called by its variable: first = nn.dense(4)."}
+#: What positional arguments beyond those that a function takes probably stand for.
+_BEYOND = dict.fromkeys(("fft", "ifft", "rfft", "irfft"), ("length", "axis")) | {"iota": ("type",)}
+#: Calls of which more is known than their parameters tell.
+_INSTEAD: dict[str, tuple[str, ...]] = {
+    "nx.max": ("nx.max is element-wise; the largest element is nx.reduce_max(t), or nx.reduce_max(t, axes=[0]).",),
+    "nx.min": ("nx.min is element-wise; the smallest element is nx.reduce_min(t), or nx.reduce_min(t, axes=[0]).",),
+    "nn.flatten": ("Write nn.flatten(axes=1): so many axes stay in front.",),
+    "nx.round": ("It rounds to whole numbers; nx.round(t * 100) / 100 rounds to 2 places.",),
+    "nx.pad": ("Write nx.pad(t, 0, [(1, 1, 0)]): a value, and (low, high, interior) for each axis.",),
+    "nx.concatenate": ("The tensors are one list: nx.concatenate([a, b], axis=0).",),
+    "nx.stack": ("The tensors are one list: nx.stack([a, b], axis=0).",),
+    "nx.eye": ("A shape is one argument: nx.eye((3, 4)), or nx.eye(3) for a square.",),
+    "nx.select": ("Write nx.select(mask, a, b): where mask is not 0 elements are of a, elsewhere of b.",),
+}
+_COUNTING = "It counts from 0 and takes a shape: nx.iota((10,)), or start + nx.iota((stop - start,))."
+#: The modules of functions that work element by element; those made from rows are in the first.
+_ELEMENTWISE = (
+    "nxkernel.ops",
+    "nxkernel.ops.arithmetic.elementwise",
+    "nxkernel.ops.arithmetic.elementary",
+    "nxkernel.ops.arithmetic.comparison",
+)
+
+
+def explained(function: Callable[..., Any], owner: str) -> Callable[..., Any]:
+    """A function whose error for arguments that do not fit says what to write.
+
+    Parameters
+    ----------
+    function : callable
+    owner : str
+        What people write before its name: ``"nx"``.
+
+    Returns
+    -------
+    callable
+        With the documentation and the signature of the function; what is no Python function comes back as it is.
+
+    Examples
+    --------
+    >>> explained(lambda tensor, *, axes=None: tensor, "nx")(1, axis=0)
+    Traceback (most recent call last):
+    nxkernel.errors.NxTypeError: <lambda> takes axes=[0], not axis=0.
+      It is called as nx.<lambda>(tensor, *, axes=None).
+    """
+    if not isinstance(function, FunctionType):
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        try:
+            return function(*args, **named)
+        except TypeError as error:
+            # Whatever went wrong inside has a second frame.
+            if error.__traceback__.tb_next is not None:
+                raise
+            told = _told(function, owner, args, named) or error
+        except UnknownNameError as error:
+            if not _is_vectorized(error.name, args, named):
+                raise
+            told = error.vectorized()
+        raise told from None
+
+    return call
+
+
+def explain(namespace: dict[str, Any], names: Iterable[str], owner: str) -> None:
+    """Put explained functions in the place of those that a module exports."""
+    for name in names:
+        function = namespace[name]
+        if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
+            namespace[name] = explained(function, owner)
+            # What is pickled is found by this name, where it must be the same object.
+            namespace[name].__module__ = namespace["__name__"]
+
+
+def exported(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What people know by the name of a function: itself, or what a decorator has put in its place.
+
+    What is pickled is found by its name, so that only this can be.
+
+    Examples
+    --------
+    >>> exported(len) is len
+    True
+    """
+    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for name in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return found if getattr(found, "__wrapped__", None) is function else function
+
+
+def _is_vectorized(name: str, args: tuple, named: dict[str, Any]) -> bool:
+    operands = [value for value in (*args, *named.values()) if isinstance(value, Operand)]
+    return any(name == axis for operand in operands for axis, _ in operand.vectorized_axes)
+
+
+def _told(function: FunctionType, owner: str, args: tuple, named: dict[str, Any]) -> NxError | None:
+    """The error for a call that Python could not bind; None where nothing is known beyond what Python says."""
+    name = function.__name__
+    parameters = inspect.signature(function).parameters
+    kinds = {parameter.kind for parameter in parameters.values()}
+    positional = [p.name for p in parameters.values() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    form = f"It is called as {owner}.{name}{_signature(parameters)}."
+    hints = _INSTEAD.get(f"{owner}.{name}", ())
+    unknown = [key for key in named if key not in parameters]
+    if unknown and inspect.Parameter.VAR_KEYWORD not in kinds:
+        what, *more = _unknown_keyword(function, unknown[0], named[unknown[0]], parameters, args)
+        return NxTypeError(message(what, *(hints or more), form))
+    if len(args) > len(positional) and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        what = f"{name} takes {_count(len(positional))} by position, got {len(args)}."
+        if name == "iota" and isinstance(args[1], int):
+            hints = (_COUNTING,)
+        if f"{owner}.{name}" == "nx.jit":
+            hints = ("Write nx.jit(f)(t), or nx.jit_apply(f, [t]) to call it at once.",)
+        if name == "reshape" and not any(isinstance(size, Operand) for size in args[1:]):
+            hints = (f"The shape is one tuple: nx.reshape(t, {args[1:]}), or t.reshape({args[1:]}).",)
+        return NxTypeError(message(what, *(hints or _written(function, owner, args, parameters)), form))
+    missing = [key for key in positional[len(args) :] if key not in named and _is_required(parameters[key])]
+    missing += [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY and _is_required(p)
+                and p.name not in named]  # fmt: skip
+    if missing:
+        return NxTypeError(message(f"{name} misses {' and '.join(map(repr, missing))}.", *hints, form))
+    return None
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    return parameter.default is inspect.Parameter.empty
+
+
+def _count(number: int) -> str:
+    return "no argument" if not number else "1 argument" if number == 1 else f"{number} arguments"
+
+
+def _signature(parameters: Any) -> str:
+    """The parameters as a person reads them, without types."""
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters.values()]
+    return str(inspect.Signature(bare))
+
+
+def _unknown_keyword(function: FunctionType, key: str, value: Any, parameters: Any, args: tuple) -> list[str]:
+    name, given = function.__name__, _shown(value, key)
+    free = list(parameters)[len(args) :]
+    meant = next((other for other in SYNONYMS.get(key, ()) if other in free and other != key), None)
+    if meant is None:
+        what = f"{name} takes no {key}=."
+        if key in ("axis", "axes", "dim") and not {"axis", "axes"} & set(parameters):
+            if function.__module__ in _ELEMENTWISE:
+                return [what, "It is element-wise, so no axis is special."]
+            return [what, "It works on whole tensors or on their last axes: nx.transpose puts others there."]
+        known = _NOWHERE | _NO_LAYER_HAS if function.__module__.startswith("nxkernel.nn.") else _NOWHERE
+        near = difflib.get_close_matches(key, free, n=1)
+        return [what, known[key]] if key in known else [what, *(f"Did you mean {other}=?" for other in near)]
+    return [f"{name} takes {meant}={_converted(meant, value, given)}, not {key}={given}."]
+
+
+def _converted(meant: str, value: Any, given: str) -> str:
+    """A value as it is written under the name that is meant."""
+    if meant in _VALUES:
+        return _VALUES[meant]
+    if meant in ("axes", "names") and isinstance(value, int | str):
+        return f"[{given}]"
+    if meant in ("axes", "names") and isinstance(value, tuple):
+        return repr(list(value))
+    if meant == "axis" and isinstance(value, list | tuple) and len(value) == 1:
+        return repr(value[0])
+    if meant == "shape" and isinstance(value, int):
+        return f"({given},)"
+    if meant == "type":
+        try:
+            return f'"{types.normalize(value)}"'
+        except NxError:
+            return '"f32"'
+    return given
+
+
+def _shown(value: Any, name: str) -> str:
+    """A value where it is short, else the name of its parameter."""
+    if isinstance(value, bool | int | float | complex | str | None) or (
+        isinstance(value, list | tuple) and all(isinstance(entry, int | float | str | None) for entry in value)
+    ):
+        text = repr(value)
+        if len(text) <= 40:
+            return text
+    return getattr(value, "__name__", name)
+
+
+def _written(function: FunctionType, owner: str, args: tuple, parameters: Any) -> list[str]:
+    """How to write a call with positional arguments that only go by keyword."""
+    by_position = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    by_keyword = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
+    order = _BEYOND.get(function.__name__, by_keyword)
+    beyond = args[len(by_position) :]
+    if order[:1] == ["axes"] and len(beyond) > 1 and all(type(value) is int for value in beyond):
+        beyond = (beyond,)
+    if len(beyond) > len(order):
+        return []
+    first = [_shown(value, name) for value, name in zip(args, by_position, strict=False)]
+    rest = [
+        f"{name}={_converted(name, value, _shown(value, name))}" for name, value in zip(order, beyond, strict=False)
+    ]
+    return [f"Write {owner}.{function.__name__}({', '.join([*first, *rest])})."]

@@ -1,0 +1,213 @@
+"""The operators and methods of NumPy's arrays, installed on ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.messages.other_libraries import Hint
+from nxkernel.numpy.arrays.array import Array, Scalar, Value, install, type_of, wrap
+from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.functions import choosing, cumulative, integer_powers, products, reductions, shaping, sorting
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.ops.machinery.dispatch import apply, convert, is_operand, operand
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    """``base ** exponent``."""
+    if isinstance(base, Array | Part | Selected):
+        # NumPy's operator, not its function, has functions of their own for a few numbers.
+        if base.type is types.bool_ and type(exponent) is int and exponent == 2:
+            return e.square(base)
+        if not base.type.is_integer and type(exponent) is float and exponent == 0.5:
+            return e.sqrt(base)
+    found = integer_powers.of_numbers(base, exponent)
+    return e.power.as_operator(base, exponent) if found is None else wrap(found)
+
+
+_BINARY: dict[str, Callable[..., Any]] = {
+    "add": e.add, "sub": e.subtract, "mul": e.multiply, "truediv": e.divide, "floordiv": e.floor_divide,
+    "mod": e.remainder, "pow": _power, "matmul": products.matmul, "and": e.bitwise_and, "or": e.bitwise_or,
+    "xor": e.bitwise_xor, "lshift": e.left_shift, "rshift": e.right_shift, "divmod": e.divmod,
+}  # fmt: skip
+_COMPARISON: dict[str, Callable[..., Any]] = {
+    "eq": e.equal, "ne": e.not_equal, "lt": e.less, "le": e.less_equal, "gt": e.greater, "ge": e.greater_equal,
+}  # fmt: skip
+_UNARY: dict[str, Callable[..., Any]] = {"neg": e.negative, "pos": e.positive, "abs": e.absolute, "invert": e.invert}
+
+
+#: What Python's truth values are numbers in; those of NumPy are added and multiplied as truth values.
+_COUNTED = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "divmod"})
+
+
+def _counted(value: Any) -> Any:
+    """A truth value of Python's as the whole number that it is; anything else as it is."""
+    if isinstance(value, Scalar) and value.type is types.bool_ and tracing.weak(value.node):
+        return wrap(convert(value.node, types.s64))
+    return value
+
+
+def _operator(function: Callable[..., Any], name: str, swapped: bool = False) -> Callable[..., Any]:
+    function = getattr(function, "as_operator", function)
+    is_counted = name in _COUNTED
+
+    def method(self: Value, other: Any) -> Any:
+        # `[0] * n` repeats a list, as Python does when asked again: n times, which has to be known.
+        repeats = name == "mul" and isinstance(other, list | tuple) and isinstance(self, Scalar)
+        if repeats or not is_operand(other):
+            return NotImplemented
+        if is_counted:
+            self, other = _counted(self), _counted(other)
+        return function(other, self) if swapped else function(self, other)
+
+    return method
+
+
+def _in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        found = function(self, other)
+        if not _same_kind(found.type, self.type):
+            raise NxTypeError(
+                message(
+                    f"an array {self.type} does not take the result of {name}, which is {found.type}, in place.",
+                    f"Write x = x {name.rstrip('=')} y for a new array, or convert the array first.",
+                )
+            )
+        self[...] = found
+        return self
+
+    return method
+
+
+def _same_kind(found: types.Type, into: types.Type) -> bool:
+    order = {"bool": 0, "u": 1, "s": 2, "bf": 3, "f": 3, "c": 4}
+    return order[found.kind] <= order[into.kind]
+
+
+def _item(self: Value, *index: Any) -> Any:
+    """One element, as :meth:`numpy.ndarray.item`: what stands for a Python number."""
+    if len(index) == 1 and not isinstance(index[0], tuple):
+        # A single number counts all elements.
+        found = self.reshape(-1)[index[0]]
+    elif index:
+        found = self[index[0] if len(index) == 1 else index]
+    elif self.size != 1:
+        raise NxTypeError(message(f"item() of an array with {self.size} elements.", "Give the place of one of them."))
+    else:
+        found = self.reshape(1)[0] if self.ndim else self
+    return _python_number(operand(found))
+
+
+def _python_number(value: Any) -> Any:
+    """A scalar as Python's number of its kind, which is weak in types."""
+    kind = value.type
+    wide = kind if kind is types.bool_ else types.c128 if kind.is_complex else types.f64 if kind.is_float else types.s64
+    trace = tracing.current()
+    if trace is None:
+        return wrap(convert(value, wide))
+    made = apply(p.reshape, convert(value, wide), shape=(), names=())
+    trace.weak.add(made)
+    return wrap(made)
+
+
+def _fill(self: Any, value: Any) -> None:
+    """Assign one value to all elements, as :meth:`numpy.ndarray.fill`."""
+    self[...] = value
+
+
+def _sort_in_place(self: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+    """Sort in place, as :meth:`numpy.ndarray.sort`."""
+    self[...] = sorting.sort(self, axis)
+
+
+def _view(self: Value, dtype: Any = None, type: Any = None) -> Any:
+    """The same elements, as :meth:`numpy.ndarray.view`; not as those of another type."""
+    if dtype is not None and type_of(dtype, self.type) is not self.type:
+        raise NxTypeError(message("view() does not show elements as those of another type.", "astype() converts."))
+    return self[...]
+
+
+def _dot(self: Value, b: Any, out: Any = None) -> Any:
+    """The product of vectors or matrices, as :meth:`numpy.ndarray.dot`."""
+    return products.dot(self, b, out)
+
+
+def _conjugate(self: Value) -> Any:
+    """The complex conjugate, as :meth:`numpy.ndarray.conj`: real numbers are what they are, no copy."""
+    return e.conjugate(self) if self.type.is_complex else self
+
+
+def _compress(self: Value, condition: Any, axis: int | None = None) -> Any:
+    """What a condition picks along an axis, as :meth:`numpy.ndarray.compress`."""
+    return choosing.compress(condition, self, axis)
+
+
+def _partition_in_place(self: Any, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+    """Put elements in place, as :meth:`numpy.ndarray.partition`: all of them."""
+    self[...] = sorting.sort(self, axis)
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    name: getattr(reductions, name)
+    for name in ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "ptp", "std", "sum", "var")
+}
+METHODS |= {
+    "argpartition": sorting.argpartition, "argsort": sorting.argsort, "partition": _partition_in_place,
+    "astype": shaping._astype_method, "choose": choosing.choose,
+    "clip": choosing._clip_method, "compress": _compress,
+    "conj": _conjugate, "conjugate": _conjugate, "copy": shaping._copy_method, "cumprod": cumulative.cumprod,
+    "cumsum": cumulative.cumsum, "diagonal": products.diagonal, "dot": _dot, "fill": _fill,
+    "flatten": shaping._flatten, "item": _item, "nonzero": choosing.nonzero, "put": choosing.put,
+    "ravel": shaping.ravel, "repeat": shaping.repeat, "reshape": shaping._reshape_method, "round": choosing.round,
+    "searchsorted": sorting.searchsorted, "sort": _sort_in_place, "squeeze": shaping.squeeze,
+    "swapaxes": shaping.swapaxes, "take": choosing.take, "trace": products.trace,
+    "transpose": shaping._transpose_method, "view": _view,
+}  # fmt: skip
+METHODS["__round__"] = choosing.round
+METHODS["__copy__"] = lambda self: shaping._copy_method(self, "K")
+METHODS["__deepcopy__"] = lambda self, memo: shaping._copy_method(self, "K")
+
+
+_WHERE = "Where elements lie in memory is for the compiler to say: each program decides anew."
+_BYTES = "The bytes are there when the program has run: return the array, and ask for them where it is called."
+#: What only memory that is there can tell.
+_OF_MEMORY = {
+    "strides": ("x.shape and x.itemsize", _WHERE), "flags": ("x.copy()", _WHERE), "data": ("x", _WHERE),
+    "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE), "setflags": ("x.copy()", _WHERE),
+    "device": ("x", _WHERE), "to_device": ("x", _WHERE), "tobytes": ("x", _BYTES), "tofile": ("x", _BYTES),
+    "dump": ("x", _BYTES), "dumps": ("x", _BYTES), "byteswap": ("x", _BYTES), "getfield": ("x", _BYTES),
+    "setfield": ("x", _BYTES),
+    "resize": ("x = np.resize(x, shape)", "The array keeps its size, and the variable gets another one."),
+}  # fmt: skip
+
+
+def _install() -> None:
+    for name, function in _BINARY.items():
+        setattr(Value, f"__{name}__", _operator(function, name))
+        setattr(Value, f"__r{name}__", _operator(function, name, swapped=True))
+        if name != "divmod":
+            for cls in (Array, Part, Selected):
+                setattr(cls, f"__i{name}__", _in_place(function, f"{_SIGNS[name]}="))
+    for name, function in _COMPARISON.items():
+        setattr(Value, f"__{name}__", _operator(function, name))
+    for name, function in _UNARY.items():
+        setattr(Value, f"__{name}__", lambda self, function=function: function.as_operator(_counted(self)))
+    install(Value, METHODS)
+    for name, entry in _OF_MEMORY.items():
+        setattr(Value, name, Hint(name, entry, "an array of a NumPy program"))
+    install(Scalar, choosing.SCALAR_PARTS)
+    install(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})
+    Scalar.with_shape = lambda self, shape: Array.of(self.node).with_shape(shape)
+
+
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
+    "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+}  # fmt: skip
+
+_install()

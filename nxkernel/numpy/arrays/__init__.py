@@ -1,0 +1,1 @@
+"""Arrays with NumPy's reference semantics while they are traced: storage, views, subscripts."""

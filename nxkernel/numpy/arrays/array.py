@@ -1,0 +1,601 @@
+"""Arrays that are assigned into while a function is traced, with NumPy's reference semantics, and its scalars.
+
+An :class:`Array` shows a part of a place in memory (a :class:`~nxkernel.graph.tracing.Cell` of the trace): views read
+what is there now and write through. A :class:`Scalar` is what NumPy gives for one element: it does not change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives, types
+from nxkernel.errors import NxError, NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays import casting, fancy_indexing, memory_order, subscripts
+from nxkernel.numpy.arrays.storage import Root
+from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, reshaped
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread
+from nxkernel.shapes import broadcast_shapes, spreads, text
+from nxkernel.types import Type, bool_
+
+Shape = tuple[int, ...]
+
+
+class Value(Proxy):
+    """What arrays, scalars and parts of arrays have in common; NumPy's functions become its methods on import."""
+
+    __slots__ = ()
+    __array_priority__ = 2000
+
+    shape: Any
+    type: Type
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the elements, as NumPy's."""
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        """The size of an element in bytes."""
+        return self.type.size
+
+    @property
+    def nbytes(self) -> Any:
+        """The size of all elements in bytes."""
+        return self.size * self.itemsize
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise NxTypeError("len() of a scalar: it has no axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        for place in range(len(self)):
+            yield self[place]
+
+    def __hash__(self) -> int:
+        # By its identity, equal numbers would be apart in sets and dicts.
+        raise NxTypeError(
+            message(
+                f"a set or a dict is to go by a value that only the running program knows: {self.type}"
+                f"{text(self.shape) if isinstance(self, Array) else ''}.",
+                "Keep what was seen, or counted, in an array: count[v] += 1.",
+            )
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.__nx_operand__()!r})"
+
+    def __bool__(self) -> bool:
+        return bool(self.__nx_operand__())
+
+    def __int__(self) -> int:
+        return int(self.__nx_operand__())
+
+    def __float__(self) -> float:
+        return float(self.__nx_operand__())
+
+    def __complex__(self) -> complex:
+        return complex(self.__nx_operand__())
+
+    def __index__(self) -> int:
+        return self.__nx_operand__().__index__()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        array = self.__nx_operand__().__array__()
+        return np.array(array, dtype=dtype, copy=copy)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from nxkernel.numpy.dispatch_table import run_ufunc
+
+        return run_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, kinds: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        from nxkernel.numpy.dispatch_table import twin
+
+        return twin(function)(*args, **kwargs)
+
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        import nxkernel.numpy
+
+        return nxkernel.numpy
+
+    def tolist(self) -> Any:
+        """The elements as Python numbers; a traced array has none yet."""
+        node = self.__nx_operand__()
+        return node.to_list() if node.shape else node.to_number()
+
+
+class Scalar(Value):
+    """One number, as NumPy's scalars are: it does not change.
+
+    Parameters
+    ----------
+    node : tensor or traced value
+        Without axes.
+    """
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Operand) -> None:
+        self.node = node
+
+    shape = ()
+
+    @property
+    def type(self) -> Type:
+        """The type, such as ``"f64"``."""
+        return self.node.type
+
+    def __nx_operand__(self) -> Operand:
+        return self.node
+
+    def _number(self) -> Any:
+        """The number, where it is known while tracing."""
+        node = self.node
+        known = type(node) is Expr and node.primitive is primitives.constant
+        return node.params["value"] if known else node
+
+    def __bool__(self) -> bool:
+        return bool(self._number())
+
+    def __int__(self) -> int:
+        return int(self._number())
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __complex__(self) -> complex:
+        return complex(self._number())
+
+    def __index__(self) -> int:
+        return self._number().__index__()
+
+    def __nx_like__(self, value: Operand) -> Value:
+        return wrap(value)
+
+    def __getitem__(self, key: Any) -> Value:
+        return self if key == () else Array.of(self.node)[key]
+
+
+#: Under which key a trace remembers what is as it is since the caller's arrays were taken to be in C order.
+BY_LAYOUT = "by layout"
+
+
+class Array(Value):
+    """An array that is assigned into, or a view of one.
+
+    Parameters
+    ----------
+    root : Root
+        Where its elements are.
+    steps : tuple of Step
+        What it shows of them.
+    writeable : bool
+        Whether it may be assigned into.
+    """
+
+    __slots__ = ("_shape", "root", "steps", "type", "writeable")
+
+    def __init__(self, root: Root, steps: tuple[Step, ...] = (), writeable: bool = True) -> None:
+        self.root, self.steps = root, steps
+        self._shape = steps[-1].shape if steps else root.shape
+        self.type = root.type
+        for step in steps:
+            self.type = step.type(self.type)
+        self.writeable = writeable and all(step.writeable for step in steps)
+
+    @property
+    def shape(self) -> Shape:
+        """The size of each axis; another one for as many elements may be assigned."""
+        return self._shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        found = self.reshape(shape)
+        if found.root is not self.root:
+            raise NxValueError(
+                message(
+                    f"elements of a view cannot be seen in the shape {text(found.shape)} where they are.",
+                    "x = x.reshape(shape) copies them.",
+                )
+            )
+        self.steps, self._shape = found.steps, found.shape
+
+    @property
+    def strides_in_memory(self) -> Shape:
+        """How far apart its elements are in NumPy, in elements."""
+        strides = self.root.strides or memory_order.c_order(self.root.shape)
+        for step in self.steps:
+            strides = step.strides(strides) or memory_order.c_order(step.shape)
+        return strides
+
+    def laid_out_as(self, inputs: Iterable[Any], strides: Shape | None) -> Array:
+        """The same new array, with strides that follow from those of inputs; None for C order."""
+        if len(self.shape) < 2:
+            return self
+        self.root.strides = strides
+        for root in [one.root for one in inputs if isinstance(one, Array) and one.ndim > 1]:
+            if root.cell.shared or root.follows:
+                self.root.follows |= {root} if root.cell.shared else root.follows
+        return self
+
+    @classmethod
+    def of(cls, value: Operand, name: str = "", strides: Shape | None = None) -> Array:
+        """A new array with the elements of a value, which NumPy has in C order or with other strides."""
+        if any(value.names) or tracing.weak(value):  # an array of a Python number has a type like any other
+            value = apply(primitives.reshape, value, shape=value.shape, names=(None,) * len(value.shape))
+        return cls(Root(value, name, strides))
+
+    def __nx_operand__(self) -> Operand:
+        return self._shown(self.root.read())
+
+    def content(self) -> Operand:
+        """Its elements, though they may be out of date."""
+        return self._shown(self.root.content())
+
+    def _shown(self, value: Operand) -> Operand:
+        for step in self.steps:
+            value = step.read(value)
+        return value
+
+    def __nx_like__(self, value: Operand) -> Array:
+        """Another array, with these elements."""
+        return Array.of(value)
+
+    def through(self, step: Step) -> Array:
+        """What a step shows of this array."""
+        if self.steps:
+            joined = self.steps[-1].then(step) if isinstance(self.steps[-1], Index) else None
+            if joined is not None:
+                return Array(self.root, (*self.steps[:-1], joined), self.writeable)
+        return Array(self.root, (*self.steps, step), self.writeable)
+
+    def assign(self, value: Any) -> None:
+        """Put other elements into this array, broadcast to its shape and converted to its type."""
+        if not self.writeable:
+            raise NxValueError(
+                message("this array is read-only: a diagonal, or repeated elements.", "Assign into a copy of it.")
+            )
+        value = fitted(value, self.shape, self.type)
+        whole = self.root.read()
+        seen = []
+        for step in self.steps:
+            seen.append(whole)
+            whole = step.read(whole) if step is not self.steps[-1] else whole
+        for step, before in zip(reversed(self.steps), reversed(seen), strict=True):
+            value = step.put(before, value)
+        self.root.write(value)
+
+    def shows_same(self, other: Any) -> bool:
+        """Whether another view shows the same elements."""
+        return (
+            isinstance(other, Array)
+            and self.root is other.root
+            and len(self.steps) == len(other.steps)
+            and all(subscripts.same_step(one, two) for one, two in zip(self.steps, other.steps, strict=True))
+        )
+
+    def __getitem__(self, key: Any) -> Any:
+        return get(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        put(self, key, value)
+
+    @property
+    def T(self) -> Array:  # noqa: N802 - NumPy's name
+        """The array with its axes in reverse order, a view."""
+        return self.transposed(tuple(reversed(range(self.ndim))))
+
+    @property
+    def mT(self) -> Array:  # noqa: N802 - NumPy's name
+        """The transposed matrices of the last two axes, a view."""
+        if self.ndim < 2:
+            raise NxValueError(f".mT transposes matrices, got {self.ndim} axes")
+        return self.transposed((*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))
+
+    def transposed(self, axes: Shape) -> Array:
+        """A view with axes in another order."""
+        return self.through(Transpose(self.shape, axes)) if axes != tuple(range(self.ndim)) else self.view_all()
+
+    def view_all(self) -> Array:
+        """A view of all elements."""
+        return Array(self.root, self.steps, self.writeable)
+
+    def with_shape(self, shape: Shape) -> Array:
+        """The elements in another shape: a view where NumPy gives one, otherwise a new array."""
+        if memory_order.reshaped(self.shape, self.strides_in_memory, shape) is not None:
+            found = self.through(Reshape(self.shape, shape)) if shape != self.shape else self.view_all()
+        else:
+            found = Array.of(reshaped(self.__nx_operand__(), shape))
+        if [n for n in shape if n != 1] != [n for n in self.shape if n != 1]:
+            self.told_by_layout(found)
+        return found
+
+    def contiguous(self, order: str = "C") -> Array:
+        """The array itself where NumPy has its elements in an order, ``"C"`` or ``"F"``, without gaps, else a copy."""
+        if memory_order.is_contiguous(self.shape, self.strides_in_memory, order):
+            found = self
+        else:
+            found = Array.of(self.__nx_operand__(), strides=memory_order.of_order(self.shape, order, None))
+        self.told_by_layout(found)
+        return found
+
+    def told_by_layout(self, found: Array | None = None) -> None:
+        """Remember that something is a view of this array or a copy, or another value, by the order of its elements."""
+        sources = [self.root] if self.root.cell.shared else self.root.follows
+        if sources:
+            places = [] if found is None else {self.root, found.root}
+            told = sources, [(root, root.writes) for root in places]
+            tracing.current().outermost.memory.setdefault(BY_LAYOUT, []).append(told)
+
+    def spread_to(self, shape: Shape) -> Array:
+        """A read-only view that repeats elements."""
+        return self.through(Broadcast(self.shape, shape))
+
+    def diagonal_of(self, offset: int, axes: tuple[int, int], writeable: bool = False) -> Array:
+        """A view of a diagonal."""
+        return self.through(Diagonal(self.shape, offset, axes, writeable))
+
+    @property
+    def real(self) -> Array:
+        """The real parts, a view; of real numbers the array itself."""
+        return self.through(ComplexPart(self.shape, False)) if self.type.is_complex else self
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        self.real.assign(value)
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts, a view; zeros that are read-only where numbers are real."""
+        if self.type.is_complex:
+            return self.through(ComplexPart(self.shape, True))
+        return Array(Root(filled(0, self.type, self.shape)), writeable=False)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        self.imag.assign(value)
+
+    @property
+    def flat(self) -> Flat:
+        """All elements along one axis."""
+        return Flat(self.root, (*self.steps, Reshape(self.shape, (self.size,))), self.writeable)
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        from nxkernel.numpy.functions.shaping import resize
+
+        self.assign(reshaped(operand(resize(value, (self.size,))), self.shape))
+
+
+class Flat(Array):
+    """All elements of an array along one axis, in C order: a part of it is a copy, and is assigned to all the same."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        found = get(self, key)
+        return found.copy() if isinstance(found, Array) else found
+
+
+def wrap(value: Operand, *inputs: Any) -> Value:
+    """A tensor or traced value as NumPy's functions give it: a scalar, or a new array.
+
+    Parameters
+    ----------
+    value : tensor or traced value
+    *inputs : array or number
+        What it was computed of element by element: the order of its elements in memory is that of these.
+    """
+    if not value.shape:
+        return Scalar(value)
+    found = Array.of(value)
+    if len(value.shape) < 2:
+        return found
+    arrays = [one for one in inputs if isinstance(one, Array) and len(one.shape) > 1]
+    if all(one.root.strides is None and not one.steps for one in arrays):
+        return found.laid_out_as(arrays, None)
+    strides = [(one.shape, one.strides_in_memory) for one in inputs if isinstance(one, Array)]
+    return found.laid_out_as(arrays, memory_order.of_result(value.shape, strides))
+
+
+def in_order_of(found: Any, value: Any = None) -> Any:
+    """A new array, in Fortran order where it was made of an array in that order, otherwise in C order."""
+    if not isinstance(found, Array):
+        return found
+    is_fortran = isinstance(value, Array) and memory_order.is_fortran(value.shape, "A", value.strides_in_memory)
+    return Array.of(operand(found), strides=memory_order.of_order(found.shape, "F" if is_fortran else "C", None))
+
+
+def as_value(value: Any) -> Value:
+    """What a person passed as an array or scalar: lists and numbers by NumPy's rules."""
+    if isinstance(value, Value):
+        return value
+    if isinstance(value, list | tuple | range):
+        return Array.of(stacked(list(value) if isinstance(value, range) else value))
+    if type(value) is not np.ndarray or not value.shape or tracing.current() is None:
+        return wrap(operand(value))
+    found = of_numpy(value)
+    # It may be what a view shows.
+    found.root.doubt = not_own
+    return found
+
+
+def of_numpy(value: np.ndarray) -> Array:
+    """An array of NumPy's as one of the program's, whose elements lie in the same order."""
+    if value.flags.c_contiguous or any(not step or step % value.itemsize for step in value.strides):
+        return Array.of(operand(value))
+    return Array.of(operand(value), strides=tuple([step // value.itemsize for step in value.strides]))
+
+
+def not_own() -> NxError:
+    """The error for an assignment into an array of NumPy's: other names of it would not see that."""
+    return NxTypeError(
+        message(
+            "an array that NumPy computed while the program was made is assigned into: others who have it would not "
+            "see that.",
+            "Begin with an array of the program's own, x = np.array(x): it is computed of what a class has, or of "
+            "what a function beside the definition gives.",
+        )
+    )
+
+
+def stacked(value: Any) -> Operand:
+    """Nested lists as one tensor, with NumPy's type; traced values may be among the numbers."""
+    if not isinstance(value, list | tuple):
+        return operand(value)
+    if not any(map(holds_traced, value)):
+        return operand(np.array(value))
+    from nxkernel.numpy.functions.joining import join_new
+
+    return join_new([stacked(part) if isinstance(part, list | tuple) else Array.of(operand(part)) for part in value], 0)
+
+
+def holds_traced(value: Any) -> bool:
+    """Whether there are traced values in nested lists."""
+    if isinstance(value, list | tuple):
+        return any(map(holds_traced, value))
+    return isinstance(value, Operand | Proxy)
+
+
+def fitted(value: Any, shape: Shape, type_: Type) -> Operand:
+    """A value as it is put into a place of a shape and type."""
+    if is_number(value):
+        if type(value) is int and type_.is_integer and type_ is not bool_:
+            types.refuse_outside(type_, value, "NumPy refuses it, too: convert the array first, x = x.astype(int).")
+        return casting.filled_as(value, type_, shape)
+    value = operand(as_value(value))
+    while len(value.shape) > len(shape) and value.shape[0] == 1:
+        value = reshaped(value, value.shape[1:])
+    if not spreads(value.shape, shape):
+        raise NxValueError(
+            message(
+                f"cannot assign {text(value.shape) or 'a scalar'} to a part of the shape {text(shape) or '()'}.",
+                "Axes are aligned from the last one; sizes must be equal, or 1 in what is assigned.",
+            )
+        )
+    return spread(casting.cast(value, type_), shape)
+
+
+def _settled(array: Array, key: Any) -> Any:
+    """A key in which masks of traced length are those of whole axes."""
+    key = key.compact() if hasattr(type(key), "compact") and key.type is types.bool_ else key
+    if hasattr(type(key), "stretched") and key.type is types.bool_:
+        from nxkernel.numpy.arrays import compacted_elements
+
+        return compacted_elements.whole_mask(key, array.shape[: key.ndim])
+    if isinstance(key, tuple) and any(hasattr(type(one), "stretched") and one.type is types.bool_ for one in key):
+        raise NxTypeError(
+            message(
+                "a mask of traced length stands beside other entries of a key.",
+                "Alone it picks along the first axes: x[mask], or x.T[mask] for the last ones.",
+            )
+        )
+    return key
+
+
+def get(array: Array, key: Any) -> Any:
+    """``array[key]``: a view for slices, a scalar for one element, a new array for indices in arrays."""
+    key = _settled(array, key)
+    found = _shown(array, key)
+    entries = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(entry, Array | np.ndarray) and not entry.ndim for entry in entries):
+        # Also for an array of indices without axes, where a number would give a view.
+        return found if isinstance(found, Scalar) else found.copy()
+    return found
+
+
+def _shown(array: Array, key: Any) -> Any:
+    parsed = subscripts.parse(key, array.shape)
+    view = array if parsed.basic is None else array.through(parsed.basic)
+    if parsed.stretches or parsed.spreads or parsed.mask is not None:
+        from nxkernel.numpy.arrays import dynamic_slices
+
+        return dynamic_slices.taken(view, parsed)
+    if parsed.picks:
+        from nxkernel.numpy.arrays import dynamic_slices
+
+        if dynamic_slices.any_part(parsed.picks.values()):
+            return dynamic_slices.picked(view, parsed)
+        return picked(view, parsed)
+    if parsed.is_element:
+        return Scalar(operand(view))
+    # A view of all is another array all the same: it may get another shape.
+    return array.view_all() if view is array else view
+
+
+def picked(view: Array, parsed: subscripts.Parsed) -> Value:
+    """Elements at indices in arrays, in a new one."""
+    found = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
+    if not found.shape:
+        return Scalar(found)
+    rank = len(found.shape) - view.ndim + len(parsed.picks)
+    position = fancy_indexing.position(parsed.picks, parsed.front)
+    strides = memory_order.of_picked(found.shape, view.strides_in_memory, tuple(parsed.picks), rank, position)
+    return Array.of(found).laid_out_as([view], strides)
+
+
+def put(array: Array, key: Any, value: Any) -> None:
+    """``array[key] = value``."""
+    key = _settled(array, key)
+    parsed = subscripts.parse(key, array.shape)
+    view = array if parsed.basic is None else array.through(parsed.basic)
+    if parsed.stretches or parsed.spreads or parsed.mask is not None:
+        from nxkernel.numpy.arrays import dynamic_slices
+
+        dynamic_slices.assign(view, parsed, value)
+        return
+    if parsed.picks:
+        from nxkernel.numpy.arrays import dynamic_slices
+
+        if dynamic_slices.any_part([*parsed.picks.values(), value]):
+            dynamic_slices.put_picked(view, parsed, value)
+            return
+        whole = operand(view)
+        shape = fancy_indexing.shape(whole.shape, parsed.picks, parsed.front)
+        view.assign(fancy_indexing.put(whole, parsed.picks, parsed.front, fitted(value, shape, view.type)))
+        return
+    if view.shows_same(value):
+        return
+    view.assign(value)
+
+
+def common_shape(*values: Value) -> Shape:
+    """The shape that values broadcast to."""
+    shape: Shape = ()
+    for value in values:
+        shape = broadcast_shapes(shape, value.shape)
+    return shape
+
+
+def type_of(dtype: Any, otherwise: Type) -> Type:
+    """The type that a ``dtype=`` argument stands for; Python's ``float`` is f64 there."""
+    if dtype is None:
+        return otherwise
+    if isinstance(dtype, type | str | np.dtype) and not isinstance(dtype, Type):
+        return types.normalize(np.dtype(dtype))
+    return types.normalize(dtype)
+
+
+def install(cls: type, table: dict[str, Callable[..., Any]]) -> None:
+    """Functions as methods of a class."""
+    for name, function in table.items():
+        setattr(cls, name, function)

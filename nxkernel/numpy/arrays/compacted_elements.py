@@ -1,0 +1,194 @@
+"""What a mask picks as the beginning of an axis: its elements one after the other, as many as the program finds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, integer_bounds, memory_order
+from nxkernel.numpy.arrays.array import Array, Value, as_value, wrap
+from nxkernel.numpy.arrays.dynamic_broadcasting import aligned
+from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+from nxkernel.numpy.arrays.views import Along, Index, Reshape, Shape, Step, reshaped
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
+from nxkernel.shapes import unnamed
+from nxkernel.types import s64
+
+
+@dataclass(frozen=True, eq=False)
+class InARow(Step):
+    """The elements along an axis where a mask holds, at the beginning of the axis; after them it is any elements.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    axis : int
+    mask : operand
+        Along the axis.
+    places : operand
+        Where it holds, in order, and then anything.
+    """
+
+    shape: Shape
+    axis: int
+    mask: Operand
+    places: Operand
+
+    def read(self, whole: Operand) -> Operand:
+        """The elements where the mask holds, then others."""
+        return fancy_indexing.read(whole, {self.axis: self.places}, False) if self.shape[self.axis] else whole
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with other elements where the mask holds."""
+        if not self.shape[self.axis]:
+            return whole
+        before = apply(p.maximum, _picked_before(self.mask), filled(0, s64, self.mask.shape))
+        ones = [1] * len(self.shape)
+        ones[self.axis] = self.shape[self.axis]
+        mask = spread(reshaped(self.mask, tuple(ones)), self.shape)
+        return apply(p.select, mask, fancy_indexing.read(part, {self.axis: before}, False), whole)
+
+    def strides(self, strides: Shape) -> Shape:
+        """Those of a new array."""
+        return memory_order.c_order(self.shape)
+
+
+def _picked_before(mask: Operand) -> Operand:
+    """For each element where a mask holds how many there are before it."""
+    total = apply(p.cumulative_sum, convert(mask, s64), axis=0, reverse=False)
+    return apply(p.subtract, total, filled(1, s64, mask.shape))
+
+
+def _places(mask: Operand) -> Operand:
+    """The places where a mask holds, in order and then anything."""
+    (size,) = mask.shape
+    if not size:
+        return convert(mask, s64)
+    # What is not picked goes to one place more, which is cut off again.
+    places = apply(p.select, mask, _picked_before(mask), filled(size, s64, (size,)))
+    numbers = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
+    longer = fancy_indexing.put(filled(0, s64, (size + 1,)), {0: places}, False, numbers)
+    return Index((size + 1,), (Along(0, size),), (0,)).read(longer)
+
+
+def compacted(picked: Selected) -> Part:
+    """What a mask picks, seen at the beginning of an axis.
+
+    Parameters
+    ----------
+    picked : Selected
+    """
+    shape, axis = picked.base.shape, picked.axis
+    mask = reshaped(picked.mask, (math.prod(picked.mask.shape),))
+    flat = (*shape[:axis], *mask.shape, *shape[axis + len(picked.mask.shape) :])
+    base = picked.base if flat == shape else picked.base.through(Reshape(shape, flat))
+    stretches = tuple([Stretch(0, _count(mask)) if k == axis else None for k in range(len(flat))])
+    return Part(base.through(InARow(flat, axis, mask, _places(mask))), stretches)
+
+
+def _count(mask: Operand) -> Operand:
+    """How many elements of a mask hold."""
+    count = apply(p.sum_, convert(mask, s64), axes=(0,), keep_axes=False)
+    if type(count) is Expr:
+        integer_bounds.assume(count, 0, mask.shape[0])
+    return count
+
+
+def settled(value: Any) -> Any:
+    """What a mask picks as a part, and a part as one that begins with its axis; anything else as it is."""
+    value = dynamic_slices.in_a_row(value)
+    if not isinstance(value, Part):
+        return value
+    begins = [isinstance(stretch.offset, int) and stretch.offset == 0 for stretch in value.stretches if stretch]
+    if all(begins):
+        return value
+    stretches = tuple([stretch and Stretch(0, stretch.length) for stretch in value.stretches])
+    targets = [stretch and (stretch, size) for stretch, size in zip(stretches, value.base.shape, strict=True)]
+    return Part(Array.of(operand(aligned(value, targets))), stretches)
+
+
+def masked(part: Part, mask: Any) -> Selected:
+    """What a mask, of traced length too, picks of a part.
+
+    Parameters
+    ----------
+    part : Part
+    mask : Value
+        Of type bool.
+    """
+    mask = dynamic_slices.in_a_row(mask)
+    rank = mask.ndim
+    if any(part.stretches[rank:]):
+        part._refuse("a mask of other axes than that of traced length")
+    own = part.stretches[:rank]
+    shape = part.base.shape[:rank]
+    targets = [stretch and (stretch, size) for stretch, size in zip(own, shape, strict=True)]
+    here = operand(aligned(mask, targets))
+    return Selected(part.base, apply(p.logical_and, here, dynamic_slices.mask(own, shape)), 0)
+
+
+def whole_mask(mask: Part, shape: Shape) -> Array:
+    """A mask of traced length as one of an array, of whose first axes it has the lengths wherever NumPy takes it.
+
+    Parameters
+    ----------
+    mask : Part
+    shape : tuple of int
+        Of the first axes of the array.
+    """
+    mask = settled(mask)
+    held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(mask.stretches, mask.base.shape))
+    found = Array.of(held)[tuple([slice(0, size) for size in shape])]
+    if found.shape != shape:
+        wide = Array.of(filled(False, types.bool_, shape))
+        wide[tuple([slice(0, size) for size in found.shape])] = found
+        return wide
+    return found
+
+
+def is_mask(key: Any) -> bool:
+    """Whether a key is an array of truth values."""
+    return isinstance(key, Value) and key.type is types.bool_ and key.ndim > 0
+
+
+def places(mask: Any) -> tuple[Any, ...]:
+    """For each axis the indices of the elements that are not 0, as :func:`numpy.nonzero` gives them."""
+    from nxkernel.numpy.functions import elementwise as e
+
+    mask = dynamic_slices.in_a_row(as_value(mask))
+    if mask.type is not types.bool_:
+        mask = e.not_equal(mask, 0)
+    if isinstance(mask, Part):
+        shape, stretches = mask.base.shape, mask.stretches
+        held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(stretches, shape))
+        offsets = [stretch.offset if stretch else 0 for stretch in stretches]
+    else:
+        held, shape = operand(mask), mask.shape
+        offsets = [0] * len(shape)
+    found = []
+    for axis, offset in enumerate(offsets):
+        numbers = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
+        if not isinstance(offset, int) or offset:
+            numbers = apply(p.subtract, numbers, spread(as_number(offset), shape))
+        found.append(compacted(Selected(wrap(numbers), held)))
+    return tuple(found)
+
+
+def with_shape(part: Part, shape: Any) -> Part:
+    """A part in another shape, where that only adds or removes axes of size 1."""
+    wanted = list(shape) if isinstance(shape, tuple | list) else [shape]
+    ones = [isinstance(size, int) and size == 1 for size in wanted]
+    sizes = list(zip(part.stretches, part.base.shape, strict=True))
+    kept = [(stretch, size) for stretch, size in sizes if stretch or size != 1]
+    if len(kept) > 1 or ones.count(False) != 1:
+        part._refuse("a reshape")
+    ((stretch, size),) = kept
+    base = part.base.through(Reshape(part.base.shape, tuple([1 if one else size for one in ones])))
+    return Part(base, tuple([None if one else stretch for one in ones]))

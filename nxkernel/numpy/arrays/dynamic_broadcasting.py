@@ -1,0 +1,162 @@
+"""Parts of traced length that go together: what lengths they broadcast to, and from where each element is read.
+
+Lengths that are equal whatever the program is given leave parts where they are, or move them as a whole. Of others one
+may be 1 when the program runs: the one element of such a part is then read for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel.errors import NxValueError
+from nxkernel.numpy.arrays import fancy_indexing, integer_bounds
+from nxkernel.numpy.arrays.array import Value, wrap
+from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+from nxkernel.numpy.arrays.views import Along, Index
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, filled, operand, spread
+from nxkernel.types import s64
+
+Stretches = tuple[Stretch | None, ...]
+#: What the parts along an axis become: where they begin and how long they are, and the size of the whole axis.
+Target = tuple[Stretch, int]
+
+
+def plus(a: Any, b: Any, minus: bool = False) -> Any:
+    """The sum of two whole numbers, or their difference, known or traced."""
+    if isinstance(b, int) and b == 0:
+        return a
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b if minus else a + b
+    if isinstance(a, int) and a == 0 and not minus:
+        return b
+    return apply(p.subtract if minus else p.add, as_number(a), as_number(b))
+
+
+def parts_of(value: Value) -> tuple[Value, Stretches]:
+    """The whole axes of a value, and for each of them which part of it, None for all."""
+    stretches = getattr(value, "stretches", None)
+    return (value, (None,) * value.ndim) if stretches is None else (value.base, stretches)
+
+
+def targets_of(values: Sequence[Value], rank: int) -> list[Target | None]:
+    """For each axis that values broadcast to what their parts become; None where no value has a part of traced length.
+
+    Parameters
+    ----------
+    values : sequence of Value
+    rank : int
+        How many axes.
+    """
+    along: list[list[tuple[Stretch | None, int]]] = [[] for _ in range(rank)]
+    for base, stretches in map(parts_of, values):
+        for axis, found in enumerate(zip(stretches, base.shape, strict=True), start=rank - len(stretches)):
+            along[axis].append(found)
+    return [_target(found) if any(stretch for stretch, _ in found) else None for found in along]
+
+
+def _target(found: Sequence[tuple[Stretch | None, int]]) -> Target:
+    first = next((stretch, size) for stretch, size in found if stretch)
+    several = [(stretch or Stretch(0, size), size) for stretch, size in found if stretch or size != 1]
+    others = [one for one in several if not integer_bounds.same(one[0].length, first[0].length)]
+    if not others or _is_several(first[0].length):
+        return first
+    length = first[0].length
+    for other, size in others:
+        if _is_several(other.length):
+            return other, size
+        if not _is_one(other.length):
+            length = apply(p.select, _equals_one(length), as_number(other.length), as_number(length))
+    most = max(size for _, size in several)
+    if not isinstance(length, int):
+        integer_bounds.assume(length, 0, most)
+    return Stretch(0, length), most
+
+
+def stretches_of(targets: Sequence[Target | None]) -> Stretches:
+    """Which parts of their axes the targets are; None for all of an axis."""
+    return tuple([None if target is None or _is_whole(*target) else target[0] for target in targets])
+
+
+def _is_whole(stretch: Stretch, size: int) -> bool:
+    return all(isinstance(number, int) for number in (stretch.offset, stretch.length)) and stretch == Stretch(0, size)
+
+
+def _is_one(length: Any) -> bool:
+    """Whether a length is 1 whatever the program is given."""
+    return integer_bounds.interval(length) == (1, 1)
+
+
+def _is_several(length: Any) -> bool:
+    """Whether a length is never 1, so that it stays when it is broadcast."""
+    low, high = integer_bounds.interval(length)
+    return (low is not None and low > 1) or (high is not None and high < 1)
+
+
+def _equals_one(length: Any) -> Operand:
+    return apply(p.equal, as_number(length), as_number(1))
+
+
+def aligned(value: Value, targets: Sequence[Target | None]) -> Value:
+    """The whole axes of a value, moved so that its parts begin where those of the targets do, and are as long."""
+    base, stretches = parts_of(value)
+    data = operand(base)
+    for axis, target in enumerate(targets[len(targets) - len(stretches) :]):
+        size, own = data.shape[axis], stretches[axis]
+        if target is None or (own is None and size == 1):
+            continue
+        own = own or Stretch(0, size)
+        wanted, length = target
+        if _is_one(own.length) and not _is_one(wanted.length):
+            data = _taken(data, axis, own.offset, 1)
+            continue
+        if isinstance(own.length, int) and isinstance(wanted.length, int) and own.length != wanted.length:
+            raise NxValueError(f"parts of {own.length} and {wanted.length} elements do not fit together")
+        there = data
+        if size != length or not integer_bounds.same(own.offset, wanted.offset):
+            there = moved(data, axis, plus(own.offset, wanted.offset, minus=True), length)
+        if not integer_bounds.same(own.length, wanted.length) and not _is_several(own.length):
+            one = spread(_taken(data, axis, own.offset, 1), there.shape)
+            there = apply(p.select, spread(_equals_one(own.length), there.shape), one, there)
+        data = there
+    return base if data is operand(base) else wrap(data)
+
+
+def moved(data: Operand, axis: int, by: Any, size: int) -> Operand:
+    """An axis of another size, whose element k is what was at k + by; outside of the axis its nearest end."""
+    if isinstance(by, int) and by >= 0 and by + size <= data.shape[axis]:
+        return _taken(data, axis, by, size)
+    places = apply(p.iota, type=s64, shape=(size,), names=(None,), axis=0)
+    places = apply(p.add, places, spread(as_number(by), (size,)))
+    return fancy_indexing.read(data, {axis: places}, False)
+
+
+def _taken(data: Operand, axis: int, first: Any, count: int) -> Operand:
+    """So many elements along an axis."""
+    along = [Along(first, count) if k == axis else Along(0, n) for k, n in enumerate(data.shape)]
+    return Index(data.shape, tuple(along), tuple(range(len(along)))).read(data)
+
+
+def numbered(value: Value, axis: int, numbers: Operand) -> Value:
+    """The elements along an axis that have some numbers; of a part that has one element that one for all.
+
+    Parameters
+    ----------
+    value : Value
+        A part begins with its axis.
+    axis : int
+    numbers : operand
+    """
+    base, stretches = parts_of(value)
+    length = base.shape[axis] if stretches[axis] is None else stretches[axis].length
+    return wrap(fancy_indexing.read(operand(base), {axis: number_or_first(length, numbers)}, False))
+
+
+def number_or_first(length: Any, numbers: Operand) -> Operand:
+    """Numbers of elements; 0 for all where there is one element."""
+    if _is_several(length):
+        return numbers
+    zero = filled(0, s64, numbers.shape)
+    return zero if _is_one(length) else apply(p.select, spread(_equals_one(length), numbers.shape), zero, numbers)

@@ -1,0 +1,503 @@
+"""Parts of arrays whose length only the running program knows: ``x[i:j]`` with traced bounds.
+
+Such a part is kept as the whole axis with the place where the part begins and its length: element-wise functions
+compute all of the axis, reductions and assignments look only at what is inside. Parts that begin at equal places stay
+where they are; others are moved to the place of the first.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays import fancy_indexing, integer_bounds, subscripts
+from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, wrap
+from nxkernel.numpy.arrays.dynamic_broadcasting import (
+    Stretches,
+    aligned,
+    moved,
+    parts_of,
+    plus,
+    stretches_of,
+    targets_of,
+)
+from nxkernel.numpy.arrays.subscripts import Parsed, Stretch, as_number
+from nxkernel.numpy.arrays.views import Along, Index
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.shapes import normalize_axis, text, unnamed
+from nxkernel.types import Type, s64
+
+Shape = tuple[int, ...]
+
+
+class Part(Value):
+    """A part of an array, of which at least one axis has a length that only the running program knows.
+
+    Parameters
+    ----------
+    base : Array
+        With the whole of these axes.
+    stretches : tuple of (Stretch or None)
+        For each axis which part of it, None for an axis of known size.
+    """
+
+    __slots__ = ("base", "stretches")
+    stretched = True
+
+    def __init__(self, base: Array, stretches: Stretches) -> None:
+        self.base, self.stretches = base, stretches
+
+    @property
+    def type(self) -> Type:
+        """The type of the elements."""
+        return self.base.type
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The size of each axis, a traced number where only the running program knows it."""
+        sizes = zip(self.base.shape, self.stretches, strict=True)
+        return tuple([size if stretch is None else number(stretch.length) for size, stretch in sizes])
+
+    @property
+    def size(self) -> Any:
+        """The number of elements, a traced number."""
+        count: Any = 1
+        for size in self.shape:
+            count = size if isinstance(count, int) and count == 1 else count * size
+        return count
+
+    @property
+    def T(self) -> Part:  # noqa: N802 - NumPy's name
+        """The part with its axes in reverse order."""
+        return Part(self.base.T, self.stretches[::-1])
+
+    @property
+    def real(self) -> Part:
+        """The real parts."""
+        return Part(self.base.real, self.stretches)
+
+    @property
+    def imag(self) -> Part:
+        """The imaginary parts."""
+        return Part(self.base.imag, self.stretches)
+
+    def __len__(self) -> int:
+        if self.stretches[0] is not None:
+            self._refuse("len() as a number that is known now")
+        return self.base.shape[0]
+
+    def __nx_operand__(self) -> Operand:
+        self._refuse("this use of it")
+
+    def __nx_like__(self, value: Operand) -> Value:
+        return wrap(value)
+
+    def _refuse(self, what: str) -> NoReturn:
+        sizes = "".join(
+            f"[{size if stretch is None else f'at most {size}'}]"
+            for size, stretch in zip(self.base.shape, self.stretches, strict=True)
+        )
+        raise subscripts.needed(
+            self.traced_length,
+            f"a part {self.type}{sizes} of an array has a length that only the running program knows: {what} "
+            "is not possible.",
+            "Sums and other reductions, products, element-wise functions and assignments take such parts.",
+            "Masked, the shape stays: np.where((k >= i) & (k < j), x, 0) with k = np.arange(len(x)).",
+        )
+
+    @property
+    def traced_length(self) -> Any:
+        """What the length, or else the place, of the first part comes from."""
+        stretch = next(stretch for stretch in self.stretches if stretch is not None)
+        return stretch.offset if isinstance(stretch.length, int) else stretch.length
+
+    def __getitem__(self, key: Any) -> Any:
+        from nxkernel.numpy.arrays import compacted_elements
+
+        if compacted_elements.is_mask(key):
+            return compacted_elements.masked(self, key).copied()
+        inner, taken = self._translated(key)
+        stretches = _of_result(taken, max(map(_rank, inner), default=0))
+        if isinstance(key, tuple) and any(entry is Ellipsis for entry in key):
+            inner = (Ellipsis, *inner)  # an element is an array without axes then
+        found = self.base[inner]
+        if not any(stretches):
+            return found
+        own = found.stretches if isinstance(found, Part) else (None,) * found.ndim
+        base = found.base if isinstance(found, Part) else found
+        return Part(base, tuple([one or other for one, other in zip(stretches, own, strict=True)]))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        from nxkernel.numpy.arrays import compacted_elements
+
+        if compacted_elements.is_mask(key):
+            compacted_elements.masked(self, key).assign(compacted_elements.settled(value))
+            return
+        inner, taken = self._translated(key)
+        if not any(isinstance(each, Stretch) for each in taken):
+            self.base[inner] = value
+        elif any(map(_rank, inner)):
+            # What is read at indices is a copy: the array itself is assigned into, of which parts are slices.
+            pairs = [pair for pair in zip(inner, taken, strict=True) if pair[0] is not None]
+            turned = [entry if isinstance(each, Stretch) else builtins.slice(None) for entry, each in pairs]
+            self.base[tuple(turned)][tuple(map(_entry, inner, taken))] = value
+        else:
+            assign_part(self[key], value)
+
+    def _translated(self, key: Any) -> tuple[tuple[Any, ...], list[Any]]:
+        """The key for the whole axes, and for each of its entries the part that it leaves, None or _INDEX."""
+        entries = list(key) if isinstance(key, tuple) else [key]
+        used = sum(entry is not None and entry is not Ellipsis for entry in entries)
+        gap = [builtins.slice(None)] * (self.ndim - used)
+        place = next((k for k, entry in enumerate(entries) if entry is Ellipsis), len(entries))
+        entries[place : place + 1] = gap
+        inner: list[Any] = []
+        taken: list[Any] = []
+        axis = 0
+        for entry in entries:
+            if entry is None:
+                inner.append(None)
+                taken.append(None)
+                continue
+            stretch, size = self.stretches[axis], self.base.shape[axis]
+            axis += 1
+            if stretch is None:
+                inner.append(entry)
+                taken.append(None if isinstance(entry, builtins.slice) else _INDEX)
+            elif isinstance(entry, builtins.slice):
+                backwards, left = _within(entry, stretch, size)
+                inner.append(builtins.slice(None, None, -1) if backwards else builtins.slice(None))
+                taken.append(left)
+            else:
+                inner.append(_place_within(entry, stretch))
+                taken.append(_INDEX)
+        return tuple(inner), taken
+
+
+#: Stands for an axis that an index takes.
+_INDEX = object()
+
+
+def _rank(entry: Any) -> int:
+    """The axes of an index."""
+    return as_value(entry).ndim if is_array(entry) else 0
+
+
+def _of_result(taken: list[Any], rank: int) -> list[Stretch | None]:
+    """For each axis of what is read at a key which part of it, where arrays in the key have so many axes.
+
+    Theirs stand where the first index was, or in front where something else is between two of them.
+    """
+    places = [place for place, each in enumerate(taken) if each is _INDEX]
+    kept = [each for each in taken if each is not _INDEX]
+    first = places[0] if places and places[-1] - places[0] < len(places) else 0
+    return [*kept[:first], *[None] * rank, *kept[first:]]
+
+
+def _entry(entry: Any, taken: Any) -> Any:
+    """An entry of a key for axes of which parts are slices."""
+    if isinstance(taken, Stretch):
+        return builtins.slice(number(taken.offset), number(plus(taken.offset, taken.length)))
+    return entry
+
+
+def _within(entry: builtins.slice, stretch: Stretch, size: int) -> tuple[bool, Stretch]:
+    """A slice of a part: whether it goes backwards, and which part of the axis, in its new direction, it leaves."""
+    step = 1 if entry.step is None else subscripts.known_number(entry.step)
+    if step not in (1, -1) or (step == -1 and (entry.start, entry.stop) != (None, None)):
+        raise NxTypeError(
+            message("a slice of a part has the step 1, or is [::-1].", "Take the slice of the whole array instead.")
+        )
+    if step == -1:
+        end = plus(stretch.offset, stretch.length)
+        return True, Stretch(plus(size, end, minus=True), stretch.length)
+    low = _end(entry.start, stretch.length, 0)
+    high = _end(entry.stop, stretch.length, stretch.length)
+    length = plus(high, low, minus=True)
+    if integer_bounds.interval(length)[0] is None or integer_bounds.interval(length)[0] < 0:
+        length = apply(p.maximum, as_number(length), as_number(0))
+    return False, Stretch(plus(stretch.offset, low), length)
+
+
+def _end(end: Any, length: Any, otherwise: Any) -> Any:
+    """A bound of a slice of a part, inside of it."""
+    if end is None:
+        return otherwise
+    known = subscripts.known_number(end)
+    if known == 0:
+        return 0
+    if known is not None and known > 0 and (integer_bounds.interval(length)[0] or 0) >= known:
+        return known
+    end, length = as_number(operand(end)) if known is None else as_number(known), as_number(length)
+    low = integer_bounds.interval(end)[0]
+    if low is None or low < 0:
+        end = apply(p.select, apply(p.less, end, as_number(0)), apply(p.add, end, length), end)
+        end = apply(p.maximum, end, as_number(0))
+    return apply(p.minimum, end, length)
+
+
+def _place_within(entry: Any, stretch: Stretch) -> Any:
+    """An index into a part as one into the whole axis."""
+    known = subscripts.known_number(entry) if not is_array(entry) else None
+    if known is not None:
+        return plus(stretch.offset, known if known >= 0 else plus(stretch.length, known))
+    value = as_value(entry)
+    if isinstance(value, Part):
+        return as_value(stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)) + value
+    place = convert(operand(value), s64)
+    low = integer_bounds.interval(place)[0]
+    if low is None or low < 0:
+        length, zero = (spread(as_number(number), place.shape) for number in (stretch.length, 0))
+        place = apply(p.select, apply(p.less, place, zero), apply(p.add, place, length), place)
+    offset = spread(as_number(stretch.offset), place.shape)
+    return apply(p.add, place, offset)
+
+
+def is_array(value: Any) -> bool:
+    """Whether an index has axes."""
+    return isinstance(value, list) or bool(getattr(value, "shape", ()))
+
+
+def number(length: Any) -> Any:
+    """A length as people see it: a number, or a traced one that counts as a Python number."""
+    if isinstance(length, int):
+        return length
+    trace = tracing.current()
+    if trace is not None and type(length) is Expr:
+        trace.weak.add(length)
+    return Scalar(length)
+
+
+def in_a_row(value: Any) -> Any:
+    """What a mask picks as a part; anything else as it is."""
+    return value.compact() if hasattr(type(value), "compact") else value
+
+
+def any_part(values: Iterable[Any]) -> bool:
+    """Whether one of some values is a part of traced length."""
+    return any(isinstance(value, Part) for value in values)
+
+
+def mask(stretches: Stretches, shape: Shape) -> Operand:
+    """Which elements of the whole axes are inside, in a shape."""
+    inside = None
+    for axis, stretch in enumerate(stretches):
+        if stretch is None:
+            continue
+        place = apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis)
+        end = spread(as_number(plus(stretch.offset, stretch.length)), shape)
+        here = apply(p.less, place, end)
+        if not isinstance(stretch.offset, int) or stretch.offset:
+            first = apply(p.greater_equal, place, spread(as_number(stretch.offset), shape))
+            here = apply(p.logical_and, first, here)
+        inside = here if inside is None else apply(p.logical_and, inside, here)
+    return inside
+
+
+def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """An element-wise function of parts, arrays and numbers: it computes all of the axes."""
+    values = [value if is_number(value) else as_value(value) for value in inputs]
+    rank = max(value.ndim for value in values if not is_number(value))
+    targets = targets_of([value for value in values if not is_number(value)], rank)
+    found = function(*[value if is_number(value) else aligned(value, targets) for value in values])
+    stretches = stretches_of(targets)
+    if not any(stretches):
+        return found
+    if isinstance(found, tuple):
+        return tuple([Part(value, stretches) for value in found])
+    return Part(found, stretches)
+
+
+def reduced(function: Callable[..., Operand], part: Part, axes: Shape, keep_axes: bool, *more: Any) -> Value:
+    """A reduction of a part: of the whole axes where a mask holds.
+
+    Parameters
+    ----------
+    function : callable
+        Of the value, the axes, whether they stay, and a mask of what counts, or None.
+    part : Part
+    axes : tuple of int
+    keep_axes : bool
+    """
+    data = operand(part.base)
+    looked_at = tuple([stretch if axis in axes else None for axis, stretch in enumerate(part.stretches)])
+    inside = mask(looked_at, data.shape) if any(looked_at) else None
+    found = wrap(function(data, axes, keep_axes, inside, *more))
+    rest: list[Stretch | None] = []
+    for axis, stretch in enumerate(part.stretches):
+        if axis not in axes:
+            rest.append(stretch)
+        elif keep_axes:
+            rest.append(None)
+    return Part(found, tuple(rest)) if any(rest) else found
+
+
+def first_place(part: Part, axis: int | None, found: Value) -> Value:
+    """A place in the whole axis as one in the part: what argmin and argmax give."""
+    if axis is None and part.ndim > 1:
+        part._refuse("the place of an element among all of several axes")
+    stretch = part.stretches[0 if axis is None else axis]
+    if stretch is None or (isinstance(stretch.offset, int) and stretch.offset == 0):
+        return found
+    offset = stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)
+    return found - offset
+
+
+def matmul(left: Any, right: Any) -> Any:
+    """Products of vectors and matrices with parts: outside of a part there are zeros."""
+    left, right = as_value(left), as_value(right)
+    if not 0 < left.ndim <= 2 or not 0 < right.ndim <= 2:
+        (left if isinstance(left, Part) else right)._refuse("a product of more than two axes")
+    inner = left.ndim - 1, 0 if right.ndim == 1 else right.ndim - 2
+    sides = [parts_of(left), parts_of(right)]
+    at = [sides[k][1][inner[k]] for k in (0, 1)]
+    data = [operand(base) for base, _ in sides]
+    if any(at):
+        size, target = data[0].shape[inner[0]], at[0] or Stretch(0, data[0].shape[inner[0]])
+        own = at[1] or Stretch(0, data[1].shape[inner[1]])
+        if data[1].shape[inner[1]] != size or not integer_bounds.same(own.offset, target.offset):
+            data[1] = moved(data[1], inner[1], plus(own.offset, target.offset, minus=True), size)
+        known = target if at[0] else Stretch(target.offset, own.length)
+        data = [_zeroed(value, axis, known) for value, axis in zip(data, inner, strict=True)]
+    from nxkernel.numpy.functions.products import product
+
+    found = wrap(product(data[0], data[1], [inner[0]], [inner[1]]))
+    rest = [
+        stretch
+        for (_, stretches), skip in zip(sides, inner, strict=True)
+        for axis, stretch in enumerate(stretches)
+        if axis != skip
+    ]
+    return Part(found, tuple(rest)) if any(rest) else found
+
+
+def _zeroed(data: Operand, axis: int, stretch: Stretch) -> Operand:
+    stretches = tuple([stretch if k == axis else None for k in range(len(data.shape))])
+    return apply(p.select, mask(stretches, data.shape), data, filled(0, data.type, data.shape))
+
+
+def flipped(part: Part, axis: int | Sequence[int] | None) -> Part:
+    """A part backwards along axes."""
+    places = range(part.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    wanted = {normalize_axis(place, part.base.shape) for place in places}
+    return part[tuple(slice(None, None, -1) if k in wanted else slice(None) for k in range(part.ndim))]
+
+
+def taken(view: Array, parsed: Parsed) -> Any:
+    """What a key with traced bounds shows of an array, and a copy of what a mask picks."""
+    found = _shown(view, parsed)
+    return found if parsed.mask is None else found.copied()
+
+
+def _shown(view: Array, parsed: Parsed) -> Any:
+    if parsed.mask is not None:
+        from nxkernel.numpy.arrays.masked_elements import Selected
+
+        return Selected(view, parsed.mask, parsed.mask_axis)
+    if parsed.picks:
+        raise NxTypeError(message("indices in arrays beside a slice with traced bounds.", "Index in two steps."))
+    if parsed.spreads:
+        from nxkernel.numpy.arrays.strided_slices import shown
+
+        return shown(view, parsed)
+    return Part(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
+
+
+def assign(view: Array, parsed: Parsed, value: Any) -> None:
+    """Assign to what a key with traced bounds or with a mask shows of an array."""
+    target = _shown(view, parsed)
+    if isinstance(target, Part):
+        assign_part(target, value)
+    else:
+        target.assign(value)
+
+
+def assign_part(target: Part, value: Any) -> None:
+    """Put other elements into a part."""
+    if isinstance(value, Part) and _shows_same(target, value):
+        return
+    whole = operand(target.base)
+    if not is_number(value):
+        value = in_a_row(as_value(value))
+        if value.ndim > target.ndim:
+            raise NxValueError(f"cannot assign {value.ndim} axes to a part with {target.ndim}")
+        value = aligned(value, targets_of([target], target.ndim))
+    from nxkernel.numpy.arrays.array import fitted
+
+    new = fitted(value, whole.shape, whole.type)
+    target.base.assign(apply(p.select, mask(target.stretches, whole.shape), new, whole))
+
+
+def _shows_same(one: Part, other: Part) -> bool:
+    return one.base.shows_same(other.base) and all(
+        (a is None and b is None)
+        or (
+            a is not None
+            and b is not None
+            and integer_bounds.same(a.offset, b.offset)
+            and integer_bounds.same(a.length, b.length)
+        )
+        for a, b in zip(one.stretches, other.stretches, strict=True)
+    )
+
+
+def picked(view: Array, parsed: Parsed) -> Part:
+    """Elements at indices that are parts: as many as those."""
+    picks, stretches, rank = _aligned_picks(view, parsed)
+    found = fancy_indexing.read(operand(view), picks, parsed.front)
+    position = 0 if parsed.front else min(picks)
+    rest: list[Stretch | None] = [None] * (len(found.shape) - rank)
+    return Part(wrap(found), tuple(rest[:position] + stretches + rest[position:]))
+
+
+def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], list[Stretch | None], int]:
+    values = {axis: as_value(indices) for axis, indices in parsed.picks.items()}
+    rank = max(value.ndim for value in values.values())
+    targets = targets_of(list(values.values()), rank)
+    picks = {
+        axis: subscripts.traced_place(operand(aligned(value, targets)), view.shape[axis])
+        if isinstance(value, Part)
+        else operand(aligned(value, targets))
+        for axis, value in values.items()
+    }
+    return picks, list(stretches_of(targets)), rank
+
+
+def put_picked(view: Array, parsed: Parsed, value: Any) -> None:
+    """Assign to elements at indices that are parts: what is outside of those goes to a place that is cut off again."""
+    picks, stretches, rank = _aligned_picks(view, parsed)
+    if not any(stretches):
+        raise NxTypeError(
+            message(
+                "a part of traced length is assigned to indices of known number.",
+                f"The indices have the shape {text(fancy_indexing.shape(view.shape, picks, True)[:rank])}.",
+            )
+        )
+    whole = operand(view)
+    indices = fancy_indexing.together(picks)
+    inside = mask(tuple(stretches), indices[0].shape)
+    first = next(iter(picks))
+    size = whole.shape[first]
+    indices[0] = apply(p.select, inside, indices[0], filled(size, types.s64, indices[0].shape))
+    shape = fancy_indexing.shape(whole.shape, picks, parsed.front)
+    if not is_number(value):
+        position = 0 if parsed.front else min(picks)
+        rest: list[Any] = [None] * (len(shape) - rank)
+        like = [None if s is None else (s, n) for s, n in zip(stretches, indices[0].shape, strict=True)]
+        value = in_a_row(as_value(value))
+        value = aligned(value, rest[:position] + like + rest[position:])
+    from nxkernel.numpy.arrays.array import fitted
+
+    config = tuple([(0, 1 if axis == first else 0, 0) for axis in range(len(whole.shape))])
+    longer = apply(p.pad, whole, filled(0, whole.type, ()), config=config)
+    places = dict(zip(picks, indices, strict=True))
+    longer = fancy_indexing.put(longer, places, parsed.front, fitted(value, shape, whole.type))
+    along = tuple([Along(0, size) for size in whole.shape])
+    view.assign(Index(longer.shape, along, tuple(range(len(along)))).read(longer))

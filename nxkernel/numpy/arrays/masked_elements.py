@@ -1,0 +1,282 @@
+"""Elements that a mask picks, ``x[mask]``: how many they are only the running program knows, so all are kept.
+
+As in NumPy they are a copy: what is read is :meth:`Selected.copied`, all elements of that moment. Only an assignment,
+``x[mask] = ...``, goes by a :class:`Selected` of the array itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.errors import NxTypeError, message
+from nxkernel.numpy.arrays import dynamic_slices, integer_bounds
+from nxkernel.numpy.arrays.array import Array, Value, as_value, fitted, wrap
+from nxkernel.numpy.arrays.dynamic_broadcasting import numbered, parts_of
+from nxkernel.numpy.arrays.dynamic_slices import number
+from nxkernel.numpy.arrays.views import reshaped
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.shapes import text
+from nxkernel.types import Type, bool_, s64
+
+Shape = tuple[int, ...]
+
+
+class Selected(Value):
+    """What a mask picks of an array.
+
+    Parameters
+    ----------
+    base : Array
+        All elements.
+    mask : operand
+        Which of them; its axes are those of the array from `axis` on.
+    axis : int
+    """
+
+    __slots__ = ("axis", "base", "mask")
+
+    def __init__(self, base: Array, mask: Operand, axis: int = 0) -> None:
+        self.base, self.mask, self.axis = base, mask, axis
+
+    @property
+    def type(self) -> Type:
+        """The type of the elements."""
+        return self.base.type
+
+    @property
+    def count(self) -> Any:
+        """How many elements of the mask hold, a traced number."""
+        whole = convert(self.mask, s64)
+        return number(apply(p.sum_, whole, axes=tuple(range(len(whole.shape))), keep_axes=False))
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The size of each axis; that of the picked one is traced."""
+        rest = self.base.shape
+        return (*rest[: self.axis], self.count, *rest[self.axis + len(self.mask.shape) :])
+
+    def shows_same(self, other: Any) -> bool:
+        """Whether another one is this one."""
+        return self is other
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.base.ndim - len(self.mask.shape) + 1
+
+    @property
+    def size(self) -> Any:
+        """The number of elements, a traced number."""
+        count = self.count
+        for size in (*self.shape[: self.axis], *self.shape[self.axis + 1 :]):
+            count = count * size
+        return count
+
+    @property
+    def T(self) -> Any:  # noqa: N802 - NumPy's name
+        """What is picked, one element after the other, with its axes in reverse order."""
+        return self.compact().T
+
+    @property
+    def flat(self) -> Any:
+        """What is picked along one axis."""
+        return self if self.ndim == 1 else self.compact().reshape(-1)
+
+    @property
+    def real(self) -> Selected:
+        """The real parts."""
+        return Selected(self.base.real, self.mask, self.axis)
+
+    @property
+    def imag(self) -> Selected:
+        """The imaginary parts."""
+        return Selected(self.base.imag, self.mask, self.axis)
+
+    @property
+    def whole_mask(self) -> Operand:
+        """The mask in the shape of all elements."""
+        ones = (1,) * self.axis
+        after = self.base.ndim - self.axis - len(self.mask.shape)
+        return spread(reshaped(self.mask, (*ones, *self.mask.shape, *(1,) * after)), self.base.shape)
+
+    def __len__(self) -> int:
+        self._refuse("len() as a number that is known now")
+
+    def __nx_operand__(self) -> Operand:
+        self._refuse("this use of it")
+
+    def __nx_like__(self, value: Operand) -> Value:
+        return wrap(value)
+
+    def __getitem__(self, key: Any) -> Any:
+        if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
+            return self
+        if isinstance(key, Selected) and key.type is bool_ and self._alike(key) and not self.axis:
+            # It may pick elements of the rows that are there.
+            picked = operand(key.base)
+            rows = reshaped(self.mask, (*self.mask.shape, *(1,) * (len(picked.shape) - len(self.mask.shape))))
+            return Selected(self.base, apply(p.logical_and, spread(rows, picked.shape), picked))
+        return self.compact()[key]
+
+    def copied(self) -> Selected:
+        """The elements as they are now."""
+        return Selected(Array.of(operand(self.base)), self.mask, self.axis)
+
+    def compact(self) -> Any:
+        """The elements one after the other: a part of which the running program knows the length."""
+        from nxkernel.numpy.arrays.compacted_elements import compacted
+
+        return compacted(self)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
+            self.assign(value)
+        else:
+            self.compact()[key] = value
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise NxTypeError(
+            message(
+                f"what a mask picks of {self.type}{text(self.base.shape)} has a size that only the running program "
+                f"knows: {what} is not possible.",
+                "Reductions, element-wise functions, and x[mask] = ... take it.",
+                "Masked, the shape stays: np.where(mask, x, 0).",
+            )
+        )
+
+    def assign(self, value: Any) -> None:
+        """Put other elements where the mask holds."""
+        self.base.assign(operand(self._with(value)))
+
+    def _with(self, value: Any) -> Array:
+        whole = operand(self.base)
+        from nxkernel.numpy.arrays.compacted_elements import settled
+
+        if isinstance(value, Selected) and self._alike(value):
+            value = value.base
+        elif isinstance(value, Selected | dynamic_slices.Part):
+            value = self._in_place(settled(value))
+        elif not is_number(value):
+            value = self._in_place(as_value(value))
+        new = fitted(value, whole.shape, whole.type)
+        return wrap(apply(p.select, self.whole_mask, new, whole))
+
+    def _in_place(self, value: Value) -> Value:
+        """Values for the elements that are picked, where those elements are."""
+        after = self.base.ndim - self.axis - len(self.mask.shape)
+        sizes = parts_of(value)[0].shape
+        before = value.ndim - after - 1
+        if before < 0 or (sizes[before] == 1 and len(self.mask.shape) == 1):
+            return value
+        if sizes[before] == 1:
+            # One for all that is picked: each axis of the mask has it.
+            return value[(*(slice(None),) * before, 0, *(None,) * len(self.mask.shape))]
+        if value.ndim > after + 1 or self.axis:
+            self._refuse("assigning an array of this shape")
+        flat = convert(reshaped(self.mask, (shapes.size(self.mask.shape),)), s64)
+        order = apply(p.cumulative_sum, flat, axis=0, reverse=False)
+        order = apply(p.subtract, order, filled(1, s64, order.shape))
+        order = apply(p.maximum, order, filled(0, s64, order.shape))
+        return wrap(reshaped(operand(numbered(value, 0, order)), self.base.shape))
+
+    def _goes_with(self, value: Value) -> bool:
+        """Whether a value has an element for each element of the whole array, or the same for all that are picked."""
+        if isinstance(value, Selected):
+            return self._alike(value)
+        after = self.base.ndim - self.axis - len(self.mask.shape)
+        if isinstance(value, dynamic_slices.Part) or value.ndim > self.ndim:
+            return False
+        return value.ndim <= after or value.shape[-after - 1] == 1
+
+    def _alike(self, other: Selected) -> bool:
+        """Whether the same mask picks another value."""
+        return (
+            self.mask.shape == other.mask.shape
+            and self.axis == other.axis
+            and integer_bounds.same(self.mask, other.mask)
+        )
+
+    def _check(self, other: Selected) -> None:
+        if not self._alike(other):
+            raise NxTypeError(
+                message(
+                    "what two masks pick goes together only where they are the same mask.",
+                    "Keep the mask in a variable and use it for both.",
+                    "Masked, the shape stays: np.where(mask, x, 0).",
+                )
+            )
+
+
+def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """An element-wise function of what one mask picks, and of numbers: it computes all elements."""
+    values = [value if is_number(value) else as_value(value) for value in inputs]
+    from nxkernel.numpy.arrays import strided_slices
+
+    if strided_slices.computes(values):
+        return strided_slices.computed(function, values)
+    first = next(value for value in values if isinstance(value, Selected))
+    if not all(is_number(value) or first._goes_with(value) for value in values):
+        return dynamic_slices.elementwise(function, list(map(dynamic_slices.in_a_row, values)))
+    whole = []
+    for value in values:
+        if isinstance(value, Selected):
+            first._check(value)
+            whole.append(value.base)
+        elif is_number(value) or value.ndim == 0:
+            whole.append(value)
+        else:
+            whole.append(first._in_place(value))
+    found = function(*whole)
+    if isinstance(found, tuple):
+        return tuple([Selected(value, first.mask, first.axis) for value in found])
+    return Selected(found, first.mask, first.axis)
+
+
+def reduced(function: Callable[..., Operand], value: Selected, axis: int | None, keep_axes: bool) -> Value:
+    """A reduction of what a mask picks: over all of it, or over the axis that the mask makes."""
+    picked = range(value.axis, value.axis + len(value.mask.shape))
+    if keep_axes or isinstance(axis, tuple) or (axis is not None and axis % value.ndim != value.axis):
+        from nxkernel.numpy.functions.reductions import axes_of
+
+        return dynamic_slices.reduced(function, value.compact(), axes_of(axis, value.ndim), keep_axes)
+    axes = tuple(range(value.base.ndim)) if axis is None else tuple(picked)
+    return wrap(function(operand(value.base), axes, False, value.whole_mask))
+
+
+def lifted(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """An element-wise function of anything: arrays, scalars, parts of traced length, what masks pick."""
+    if any(isinstance(value, Selected) for value in inputs):
+        return elementwise(function, inputs)
+    if dynamic_slices.any_part(inputs):
+        return dynamic_slices.elementwise(function, inputs)
+    return function(*inputs)
+
+
+def _refusing(name: str) -> property:
+    """What arrays have and parts do not, as it depends on the size."""
+
+    def refuse(self: Any) -> NoReturn:
+        self._refuse("this use of it")
+
+    refuse.__doc__ = f"Refused: ``{name}`` of arrays whose sizes are known."
+    return property(refuse)
+
+
+for _class in (dynamic_slices.Part, Selected):
+    for _name in (
+        "contiguous",
+        "diagonal_of",
+        "flat",
+        "root",
+        "spread_to",
+        "steps",
+        "through",
+        "transposed",
+        "with_shape",
+    ):
+        if not hasattr(_class, _name):
+            setattr(_class, _name, _refusing(_name))

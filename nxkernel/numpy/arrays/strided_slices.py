@@ -1,0 +1,379 @@
+"""Every so many-th element of an axis, ``x[i::k]``, of which only the running program knows where or how many they are.
+
+Assignments go through the elements one by one, in a loop of the program: others are not touched. Whatever else is done
+with such a part goes by a mask of its elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel.errors import NxTypeError, message
+from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, integer_bounds, subscripts
+from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, wrap
+from nxkernel.numpy.arrays.compacted_elements import settled
+from nxkernel.numpy.arrays.dynamic_broadcasting import number_or_first, numbered, parts_of
+from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.subscripts import Parsed, Spread, Stretch, as_number
+from nxkernel.numpy.arrays.views import Index, Shape, Step, reshaped
+from nxkernel.operand import Operand
+from nxkernel.ops.arithmetic import comparison, elementwise
+from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread
+from nxkernel.ops.programs import control
+from nxkernel.shapes import unnamed
+from nxkernel.types import bool_, s64
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Elements of an array as it was when something was computed of them.
+
+    Parameters
+    ----------
+    view : Array
+    axis : int
+    spread : Spread
+    before : operand
+        What was in the memory of the array.
+    """
+
+    view: Array
+    axis: int
+    spread: Spread
+    before: Operand
+
+    def at(self, count: Operand, now: Sequence[Read]) -> Value:
+        """The element with a number, or all that have this number along the axis."""
+        whole = self.view.root.read() if self in now else self.before
+        place = self.spread.place(count, self.view.shape[self.axis])
+        for step in _one(self.view, self.axis, place).steps:
+            whole = step.read(whole)
+        return wrap(whole)
+
+
+@dataclass(frozen=True)
+class Elements:
+    """How elements are computed one by one.
+
+    Attributes
+    ----------
+    at : callable
+        Gives the element with a number; takes the reads that look at what is in memory by then, too.
+    reads : tuple of Read
+    """
+
+    at: Callable[[Operand, Sequence[Read]], Any]
+    reads: tuple[Read, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class InOrder(Step):
+    """Every so many-th element along an axis, one after the other; after them it is any elements.
+
+    Parameters
+    ----------
+    before : tuple of int
+    axis : int
+    spread : Spread
+    """
+
+    before: Shape
+    axis: int
+    spread: Spread
+
+    @property
+    def shape(self) -> Shape:
+        """As long along the axis as there may be elements."""
+        return (*self.before[: self.axis], self._most, *self.before[self.axis + 1 :])
+
+    @property
+    def _most(self) -> int:
+        return self.spread.most(self.before[self.axis])
+
+    def read(self, whole: Operand) -> Operand:
+        """The elements, then others."""
+        most = self._most
+        numbers = apply(p.iota, type=s64, shape=(most,), names=unnamed((most,)), axis=0)
+        places = apply(p.multiply, numbers, spread(as_number(self.spread.step), (most,)))
+        places = apply(p.add, spread(as_number(self.spread.first), (most,)), places)
+        return fancy_indexing.read(whole, {self.axis: places}, False) if most else whole
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with other elements at their places."""
+        size = self.before[self.axis]
+        if not size:
+            return whole
+        ones = tuple([size if k == self.axis else 1 for k in range(len(self.before))])
+        mask = spread(reshaped(self.spread.mask(size), ones), self.before)
+        order = self.spread.order(size, self._most)
+        return apply(p.select, mask, fancy_indexing.read(part, {self.axis: order}, False), whole)
+
+
+class Spaced(Selected):
+    """Every so many-th element of an axis: a view, or what is computed of such views element by element.
+
+    Parameters
+    ----------
+    base : Array
+        With the whole of the axis.
+    axis : int
+    spread : Spread
+    elements : Elements, optional
+        How it is computed, where it is no view.
+    """
+
+    __slots__ = ("_elements", "spread")
+
+    def __init__(self, base: Array, axis: int, spread: Spread, elements: Elements | None = None) -> None:
+        self.base, self.axis, self.spread, self._elements = base, axis, spread, elements
+
+    @property
+    def mask(self) -> Operand:
+        """Which elements of the axis it has."""
+        return self.spread.mask(self.base.shape[self.axis])
+
+    @property
+    def count(self) -> Any:
+        """How many elements it has along the axis, a traced number."""
+        return dynamic_slices.number(self.spread.count)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.base.ndim
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it shows elements of an array, and what is assigned to it is in the array."""
+        return self._elements is None
+
+    @property
+    def elements(self) -> Elements:
+        """How its elements are computed of what is in memory now."""
+        if self._elements is not None:
+            return self._elements
+        read = Read(self.base, self.axis, self.spread, self.base.root.read())
+        return Elements(read.at, (read,))
+
+    def copied(self) -> Spaced:
+        """The elements as they are now."""
+        return Spaced(Array.of(operand(self.base)), self.axis, self.spread, self.elements)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.is_view and _is_index(key):
+            return self._row(key) if self.axis else self.base[self._place(key)]
+        low = integer_bounds.interval(self.spread.step)[0]
+        if isinstance(key, Spaced) and key.type is bool_ and (low is None or low < 0):
+            # What a mask picks is in the order of the slice.
+            return self.compact()[key.compact()]
+        return super().__getitem__(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if self.is_view and _is_index(key) and self.axis:
+            self._row(key).assign(value)
+        elif self.is_view and _is_index(key):
+            self.base[self._place(key)] = value
+        elif not (key is Ellipsis or (isinstance(key, slice) and key == slice(None))):
+            self._refuse("assigning to a part of it")
+        elif self.is_view:
+            self.assign(value)
+        else:
+            self.base, self._elements = self._with(value), self._source(value)
+
+    def _row(self, key: Any) -> Spaced:
+        """What an index along the first axis shows, where that is another one than the axis of the slice."""
+        return Spaced(self.base[(key,)], self.axis - 1, self.spread)
+
+    def _place(self, key: Any) -> tuple[Any, ...]:
+        """An index along the axis of the slice, the first one, as a key of the whole array."""
+        count = as_number(key if isinstance(key, int) else operand(key))
+        low = integer_bounds.interval(count)[0]
+        if low is None or low < 0:
+            negative = apply(p.less, count, as_number(0))
+            count = apply(p.select, negative, apply(p.add, count, as_number(self.spread.count)), count)
+        return (Scalar(self.spread.place(count, self.base.shape[0])),)
+
+    def _alike(self, other: Selected) -> bool:
+        if isinstance(other, Spaced):
+            return self.axis == other.axis and self.base.ndim == other.base.ndim and self.spread.same(other.spread)
+        return super()._alike(other)
+
+    def shows_same(self, other: Any) -> bool:
+        """Whether another view shows the same elements."""
+        if not (isinstance(other, Spaced) and self.is_view and other.is_view and self._alike(other)):
+            return False
+        return self.base.shows_same(other.base)
+
+    def compact(self) -> dynamic_slices.Part:
+        """The elements one after the other, in the order of the slice."""
+        row = self.base.through(InOrder(self.base.shape, self.axis, self.spread))
+        stretches = [Stretch(0, self.spread.count) if k == self.axis else None for k in range(self.ndim)]
+        return dynamic_slices.Part(row, tuple(stretches))
+
+    def _in_place(self, value: Value) -> Value:
+        """Values for its elements, where those elements are."""
+        axis = self.axis - (self.ndim - value.ndim)
+        if axis < 0:
+            return value
+        size = parts_of(value)[0].shape[axis]
+        if size == 1:
+            return parts_of(value)[0]
+        return numbered(value, axis, self.spread.order(self.base.shape[self.axis], size))
+
+    def _whole(self, value: Any) -> Any:
+        """A value for the whole axis."""
+        if is_number(value) or value.ndim == 0:
+            return value
+        if not isinstance(value, Selected):
+            return self._in_place(value)
+        return value.base if self._alike(value) else self._in_place(settled(value))
+
+    def assign(self, value: Any) -> None:
+        """Put other elements into a view, one after the other."""
+        if self.shows_same(value):
+            return
+        source, before = self._source(value), self.base.root.read()
+        target = Read(self.base, self.axis, self.spread, before)
+        mine = [read for read in source.reads if read.view.root is self.base.root and read.before is before]
+        if all(_same_places(read, target) or _apart(read, target) for read in mine):
+            self._put(lambda count: source.at(count, mine))
+        else:
+            made = self._gathered(source)
+            self._put(lambda count: _at(made, self.axis, count))
+
+    def _put(self, element: Callable[[Operand], Any]) -> None:
+        size = self.base.shape[self.axis]
+
+        def turn(count: Operand) -> None:
+            _one(self.base, self.axis, self.spread.place(count, size)).assign(element(count))
+
+        _each(self.spread, size, turn)
+
+    def _gathered(self, source: Elements) -> Operand:
+        """The elements one after the other, in memory of their own: before any is put, all are computed."""
+        shape, size = list(self.base.shape), self.base.shape[self.axis]
+        shape[self.axis] = self.spread.most(size)
+        room = Array.of(filled(0, self.type, tuple(shape)))
+        _each(self.spread, size, lambda count: _one(room, self.axis, count).assign(source.at(count, ())))
+        return operand(room)
+
+    def _source(self, value: Any) -> Elements:
+        """How the elements of a value come that is broadcast to this."""
+        if is_number(value):
+            return Elements(lambda count, now: value)
+        value = as_value(value)
+        if isinstance(value, Spaced) and (value.ndim, value.axis) == (self.ndim, self.axis):
+            elements, length = value.elements, value.spread.count
+            if integer_bounds.same(length, self.spread.count):
+                return elements
+            return Elements(lambda count, now: elements.at(number_or_first(length, count), now), elements.reads)
+        value, stretches = parts_of(settled(value))
+        data = operand(value)
+        while len(data.shape) > self.ndim and data.shape[0] == 1:
+            data = reshaped(data, data.shape[1:])
+        if len(data.shape) > self.ndim:
+            self._refuse("assigning an array of this shape")
+        axis = self.axis - (self.ndim - len(data.shape))
+        if axis < 0:
+            return Elements(lambda count, now: wrap(data))
+        # Axes in front of what is broadcast have been dropped.
+        stretch = stretches[axis - len(data.shape)]
+        length = data.shape[axis] if stretch is None else stretch.length
+        return Elements(lambda count, now: _at(data, axis, number_or_first(length, count)))
+
+
+def shown(view: Array, parsed: Parsed) -> Spaced:
+    """What a key with such a slice shows of an array."""
+    if len(parsed.spreads) + len(parsed.stretches) > 1:
+        raise NxTypeError(
+            message(
+                "slices with traced bounds and steps along several axes.",
+                "Loop over one of them: for k in range(i, n, step).",
+            )
+        )
+    ((axis, spread),) = parsed.spreads.items()
+    return Spaced(view, axis, spread)
+
+
+def _is_index(key: Any) -> bool:
+    return isinstance(key, int) or (isinstance(key, Scalar | Operand) and key.shape == () and key.type.is_integer)
+
+
+def _one(view: Array, axis: int, place: Operand) -> Array:
+    """What an array has at one place of an axis, as a view."""
+    return view.through(subscripts.parse((*[slice(None)] * axis, place), view.shape).basic)
+
+
+def _at(data: Operand, axis: int, place: Operand) -> Value:
+    return wrap(subscripts.parse((*[slice(None)] * axis, place), data.shape).basic.read(data))
+
+
+def _each(spread: Spread, size: int, turn: Callable[[Operand], None]) -> None:
+    """A loop of the program over the numbers of elements."""
+
+    def body(state: list[Any]) -> list[Any]:
+        integer_bounds.assume(state[0], 0, max(spread.most(size) - 1, 0))
+        turn(state[0])
+        return [elementwise.add(state[0], 1)]
+
+    control.run_while([as_number(0)], lambda state: comparison.less(state[0], spread.count), body, ["element"])
+
+
+def _same_places(one: Read, other: Read) -> bool:
+    return one.axis == other.axis and one.view.shows_same(other.view) and one.spread.same(other.spread)
+
+
+def _apart(one: Read, other: Read) -> bool:
+    """Whether two parts of an array have no element in common, as far as that is known."""
+    if one.axis == other.axis and one.view.shows_same(other.view):
+        return one.spread.misses(other.spread)
+    steps = one.view.steps, other.view.steps
+    if any(len(each) != 1 or not isinstance(each[0], Index) for each in steps):
+        return False
+    return any(
+        a.count == b.count == 1 and integer_bounds.difference(a.start, b.start) not in (None, 0)
+        for a, b in zip(steps[0][0].along, steps[1][0].along, strict=True)
+    )
+
+
+def computes(values: Sequence[Any]) -> bool:
+    """Whether a function of some values can be computed element by element."""
+    found = [value for value in values if isinstance(value, Selected | dynamic_slices.Part)]
+    first = found[0]
+    if not all(isinstance(value, Spaced) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in found):
+        return False
+    if not all(integer_bounds.same(value.spread.count, first.spread.count) for value in found):
+        # One of them may be broadcast, which changes how many elements there are.
+        return False
+    arrays = [value for value in values if not is_number(value) and not isinstance(value, Spaced)]
+    return all(value.ndim <= first.ndim and _is_for_all(value, first) for value in arrays)
+
+
+def _is_for_all(value: Value, first: Spaced) -> bool:
+    """Whether a value has the same element for all that are every so many-th."""
+    axis = first.axis - (first.ndim - value.ndim)
+    return axis < 0 or value.shape[axis] == 1
+
+
+def computed(function: Callable[..., Any], values: Sequence[Any]) -> Any:
+    """An element-wise function of such parts, arrays and numbers."""
+    first = next(value for value in values if isinstance(value, Spaced))
+    sources = [None if is_number(value) else first._source(value) for value in values]
+    reads = tuple([read for source in sources if source is not None for read in source.reads])
+
+    def at(count: Operand, now: Sequence[Read]) -> Any:
+        pairs = zip(values, sources, strict=True)
+        return function(*[value if source is None else source.at(count, now) for value, source in pairs])
+
+    found = function(*[first._whole(value) for value in values])
+    if not isinstance(found, tuple):
+        return Spaced(found, first.axis, first.spread, Elements(at, reads))
+    return tuple(
+        [
+            Spaced(one, first.axis, first.spread, Elements(lambda count, now, k=k: at(count, now)[k], reads))
+            for k, one in enumerate(found)
+        ]
+    )

@@ -1,0 +1,432 @@
+"""What stands between the brackets in ``x[...]``, by NumPy's rules; numbers may be known or traced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError, message
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.numpy.arrays.views import Along, Index, Step
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.shapes import ceil_div, describe, place_in, text, unnamed
+from nxkernel.tensor.tensor import Tensor
+from nxkernel.types import s64
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The elements of an axis from `offset` on, as many as `length`; both may be traced."""
+
+    offset: Any
+    length: Any
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Every `step`-th element of an axis from `first` on, as many as `count`; all may be traced."""
+
+    first: Any
+    step: Any
+    count: Any
+
+    def most(self, size: int) -> int:
+        """More elements of an axis of a size these never are."""
+        return ceil_div(size, abs(self.step)) if isinstance(self.step, int) else size
+
+    def place(self, number: Operand, size: int) -> Operand:
+        """Where in an axis of a size the element with a number is."""
+        place = apply(p.add, as_number(self.first), apply(p.multiply, number, as_number(self.step)))
+        if type(place) is Expr:
+            integer_bounds.assume(place, 0, size - 1)
+        return place
+
+    def same(self, other: Spread) -> bool:
+        """Whether these are the same elements, whatever the program is given."""
+        return all(
+            map(integer_bounds.same, (self.first, self.step, self.count), (other.first, other.step, other.count))
+        )
+
+    def misses(self, other: Spread) -> bool:
+        """Whether others are between these, or there are none of them, whatever the program is given."""
+        apart = integer_bounds.difference(self.first, other.first)
+        known = isinstance(self.step, int) and isinstance(other.step, int) and apart is not None
+        return known and apart % math.gcd(self.step, other.step) != 0
+
+    def mask(self, size: int) -> Operand:
+        """Which elements of an axis of a size these are."""
+        after, step = self._distances(size)
+        inside = apply(
+            p.logical_and,
+            apply(p.greater_equal, after, filled(0, s64, (size,))),
+            apply(p.less, after, spread(apply(p.multiply, as_number(self.count), step), (size,))),
+        )
+        rest = apply(p.remainder, after, spread(step, (size,)))
+        return apply(p.logical_and, inside, apply(p.equal, rest, filled(0, s64, (size,))))
+
+    def order(self, size: int, most: int) -> Operand:
+        """For each element of an axis of a size its number among these, and one of those below `most` otherwise."""
+        after, step = self._distances(size)
+        number = apply(p.quotient, after, spread(step, (size,)))
+        return apply(p.minimum, apply(p.maximum, number, filled(0, s64, (size,))), filled(most - 1, s64, (size,)))
+
+    def _distances(self, size: int) -> tuple[Operand, Operand]:
+        """How far each element of an axis is from the first one, in the direction of the steps, and their size."""
+        place = apply(p.iota, type=s64, shape=(size,), names=unnamed((size,)), axis=0)
+        after = apply(p.subtract, place, spread(as_number(self.first), (size,)))
+        if isinstance(self.step, int):
+            return (after if self.step > 0 else apply(p.negate, after)), as_number(abs(self.step))
+        step = as_number(self.step)
+        forth = apply(p.greater, step, as_number(0))
+        return apply(p.select, spread(forth, (size,)), after, apply(p.negate, after)), apply(p.absolute, step)
+
+
+@dataclass
+class Parsed:
+    """A key, taken apart.
+
+    Attributes
+    ----------
+    basic : Index or None
+        Slices, numbers and new axes; None where they take everything. Other attributes count the axes that it gives.
+    stretches : dict
+        Axes of which the running program takes a part.
+    spreads : dict
+        Axes of which it takes every so many-th element.
+    picks : dict
+        Axes of which elements are picked, and the indices.
+    front : bool
+        Whether the axes of the indices come first, instead of where the first picked axis was.
+    mask : operand or None
+        Which elements are taken along some axes that follow each other.
+    mask_axis : int
+        The first of these.
+    is_element : bool
+        Whether one element is asked for.
+    """
+
+    basic: Index | None
+    stretches: dict[int, Stretch] = field(default_factory=dict)
+    spreads: dict[int, Spread] = field(default_factory=dict)
+    picks: dict[int, Any] = field(default_factory=dict)
+    front: bool = False
+    mask: Operand | None = None
+    mask_axis: int = 0
+    is_element: bool = False
+
+
+def parse(key: Any, shape: Shape) -> Parsed:
+    """Take a key apart.
+
+    Parameters
+    ----------
+    key : what stands between the brackets
+    shape : tuple of int
+        Of the array.
+
+    Raises
+    ------
+    NxIndexError
+        When a number is outside of its axis, or there are more indices than axes.
+    """
+    entries = list(key) if isinstance(key, tuple) else [key]
+    entries = [_read(entry) for entry in entries]
+    dots = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    if len(dots) > 1:
+        raise NxIndexError("an index has at most one `...`")
+    used = sum(_axes_of(entry) for entry in entries)
+    if used > len(shape):
+        raise NxIndexError(f"{used} indices for {len(shape)} axes: the array has the shape {text(shape) or '()'}")
+    gap = [slice(None)] * (len(shape) - used)
+    place = dots[0] if dots else len(entries)
+    entries[place : place + 1] = gap
+    found = Parsed(None, is_element=not dots)
+    along: list[Along] = []
+    layout: list[int | None] = []
+    for entry in entries:
+        if entry is None:
+            layout.append(None)
+            found.is_element = False
+            continue
+        axis = len(along)
+        if isinstance(entry, slice):
+            taken, part = _sliced(entry, shape[axis])
+            if part is not None:
+                (found.stretches if isinstance(part, Stretch) else found.spreads)[len(layout)] = part
+        elif isinstance(entry, int):
+            taken = Along(_inside(entry, axis, shape), 1, keep=False)
+        elif _is_mask(entry):
+            _add_mask(found, entry, len(layout), shape[axis : axis + len(entry.shape)])
+            for size in entry.shape:
+                layout.append(len(along))
+                along.append(Along(0, size))
+            found.is_element = False
+            continue
+        elif not entry.shape and isinstance(entry, Operand):
+            taken = Along(traced_place(entry, shape[axis]), 1, keep=False)
+        else:
+            found.picks[len(layout)] = _indices(entry, axis, shape)
+            taken = Along(0, shape[axis])
+        if taken.keep:
+            layout.append(axis)
+            found.is_element = False
+        along.append(taken)
+    if not (layout == list(range(len(shape))) and all(map(_is_all, along, shape))):
+        found.basic = Index(shape, tuple(along), tuple(layout))
+    if found.picks:
+        places = [place for place, entry in enumerate(entries) if entry is not None and not isinstance(entry, slice)]
+        found.front = places != list(range(places[0], places[-1] + 1))
+    if found.mask is not None and (found.picks or found.stretches or found.spreads):
+        raise NxTypeError(
+            message("a mask stands between brackets alone, or with slices and numbers.", "Index in two steps.")
+        )
+    return found
+
+
+def _read(entry: Any) -> Any:
+    """An entry as None, `...`, a slice, a number, or an operand."""
+    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+        return entry
+    if isinstance(entry, bool | np.bool_):
+        raise NxTypeError(message("a single truth value is no index.", "np.where(condition, a, b) chooses elements."))
+    # Asked of the class: a traced value takes it for a misspelt name, and looks for the nearest.
+    if hasattr(type(entry), "compact"):
+        entry = entry.compact()
+    if hasattr(type(entry), "stretched"):
+        return entry
+    if isinstance(entry, int | np.integer):
+        return int(entry)
+    if isinstance(entry, range):
+        entry = list(entry)
+    if isinstance(entry, list):
+        from nxkernel.numpy.arrays.array import stacked
+
+        entry = stacked(entry) if entry else np.zeros(0, np.int64)
+    if isinstance(entry, Operand | Proxy | np.ndarray):
+        value = operand(entry)
+        if value.type.is_integer and not value.shape and value.type is not types.bool_:
+            known = known_number(value)
+            return value if known is None else known
+        if not value.type.is_integer:
+            raise NxIndexError(
+                message(f"an index is a whole number, got {value.spec}.", "x.astype(int) cuts fractions off.")
+            )
+        return value
+    if hasattr(entry, "__index__"):
+        return entry.__index__()
+    raise NxIndexError(message(f"an index is a whole number, a slice, None, `...` or an array, got {describe(entry)}."))
+
+
+def known_number(value: Any) -> int | None:
+    """A whole number that is known now, None for one that only the running program knows."""
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, Proxy):
+        value = operand(value)
+    if isinstance(value, Tensor):
+        return int(value.data)
+    low, high = integer_bounds.interval(value)
+    return low if low is not None and low == high else None
+
+
+def static(value: Any) -> int:
+    """A whole number that is known while tracing: a size, an axis, how often; a traced one is asked for its value."""
+    known = known_number(value) if isinstance(value, Operand | Proxy) else None
+    return value.__index__() if known is None else known
+
+
+def known_places(value: Operand | Proxy, function: str) -> Any:
+    """The elements of an index that a size depends on: those of a tensor are known."""
+    places = operand(value)
+    if isinstance(places, Tensor):
+        return places.data
+    raise needed(
+        value,
+        f"the shape of what {function} gives depends on values that only the running program knows.",
+        "Give it places as numbers, a list or an array of NumPy's; or call it outside of the definition.",
+    )
+
+
+def needed(value: Any, *texts: str) -> TracedValueError:
+    """The error for a number that has to be known while tracing, and tells which one that is."""
+    error = TracedValueError(message(*texts))
+    error.value = None if is_number(value) else operand(value) if isinstance(value, Proxy) else value
+    return error
+
+
+def _axes_of(entry: Any) -> int:
+    if entry is None or entry is Ellipsis:
+        return 0
+    return len(entry.shape) if _is_mask(entry) else 1
+
+
+def _is_mask(entry: Any) -> bool:
+    return isinstance(entry, Operand) and entry.type is types.bool_
+
+
+def _is_all(along: Along, size: int) -> bool:
+    return along.keep and along.count == size and isinstance(along.start, int) and along.start == 0 and along.step == 1
+
+
+def _inside(place: int, axis: int, shape: Shape) -> int:
+    return place_in(shape[axis], place, axis, f"an array of the shape {text(shape)}")
+
+
+def traced_place(place: Operand, size: int) -> Operand:
+    """A traced index: a negative one counts from the end. Reads and writes clamp what is still outside."""
+    unsigned = place.type.kind == "u"
+    low = integer_bounds.interval(place)[0]
+    place = convert(place, s64)
+    if unsigned or (low is not None and low >= 0):
+        return place
+    shape = place.shape
+    negative = apply(p.less, place, filled(0, s64, shape))
+    return apply(p.select, negative, apply(p.add, place, filled(size, s64, shape)), place)
+
+
+def _indices(entry: Any, axis: int, shape: Shape) -> Any:
+    if hasattr(type(entry), "stretched"):
+        return entry
+    if isinstance(entry, Tensor):
+        numbers, size = entry.to_numpy(), shape[axis]
+        outside = numbers[(numbers < -size) | (numbers >= size)]
+        if outside.size:
+            _inside(int(outside.flat[0]), axis, shape)
+        return operand(np.where(numbers < 0, numbers + size, numbers).astype(np.int64))
+    return traced_place(entry, shape[axis])
+
+
+def _add_mask(found: Parsed, mask: Operand, axis: int, sizes: Shape) -> None:
+    if found.mask is not None:
+        raise NxTypeError(message("an index has at most one mask.", "Join them: x[a & b]."))
+    if mask.shape != tuple(sizes):
+        raise NxIndexError(f"a mask of the shape {text(mask.shape)} does not fit axes of the shape {text(sizes)}")
+    found.mask, found.mask_axis = mask, axis
+
+
+def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | Spread | None]:
+    """A slice of an axis; with the part of it that is taken where that is traced."""
+    step = 1 if entry.step is None else _bound(entry.step)
+    if isinstance(step, int) and step == 0:
+        raise NxValueError("the step of a slice cannot be 0")
+    ends = [None if end is None else _bound(end) for end in (entry.start, entry.stop)]
+    if not isinstance(step, int):
+        return Along(0, size), _spread(ends, step, size)
+    if all(end is None or isinstance(end, int) for end in ends):
+        start, stop, step = slice(*ends, step).indices(size)
+        count = len(range(start, stop, step))
+        return Along(start if count else 0, count, step if count else 1), None
+    low, high = _between(ends, size, step > 0)
+    apart = integer_bounds.difference(high, low)
+    if apart is not None and apart <= 0:
+        return Along(0, 0), None
+    if apart is not None and apart <= size:
+        return Along(low if step > 0 else _minus(high, 1), ceil_div(apart, abs(step)), step), None
+    if step not in (1, -1):
+        count = apply(p.quotient, as_number(_plus(_positive(_minus(high, low)), abs(step) - 1)), as_number(abs(step)))
+        integer_bounds.assume(count, 0, ceil_div(size, abs(step)))
+        return Along(0, size), Spread(low if step > 0 else _minus(high, 1), step, count)
+    length = apart if apart is not None else _positive(_minus(high, low))
+    if step == 1:
+        return Along(0, size), Stretch(low, length)
+    return Along(size - 1, size, -1), Stretch(_minus(size, high), length)
+
+
+def _between(ends: Sequence[Any], size: int, forth: bool) -> tuple[Any, Any]:
+    """The least place that a slice may take, and one more than the greatest."""
+    start, stop = ends
+    if forth:
+        return _clipped(start, size, 0), _clipped(stop, size, size)
+    return _clipped(stop, size, 0, after=1), _clipped(start, size, size, after=1)
+
+
+def _spread(ends: Sequence[Any], step: Operand, size: int) -> Spread:
+    """A slice with a traced step, which may go forwards or backwards."""
+    step = as_number(step)
+    forth = apply(p.greater, step, as_number(0))
+    sides = zip(_between(ends, size, True), _between(ends, size, False), strict=True)
+    low, high = (apply(p.select, forth, as_number(one), as_number(other)) for one, other in sides)
+    first = apply(p.select, forth, low, apply(p.subtract, high, as_number(1)))
+    width, length = apply(p.absolute, step), _positive(apply(p.subtract, high, low))
+    count = apply(p.quotient, apply(p.subtract, apply(p.add, length, width), as_number(1)), width)
+    integer_bounds.assume(count, 0, size)
+    return Spread(first, step, count)
+
+
+def _bound(end: Any) -> Any:
+    known = known_number(end) if isinstance(end, int | np.integer | Operand | Proxy) else None
+    if known is not None:
+        return known
+    if isinstance(end, Operand | Proxy):
+        value = operand(end)
+        if value.shape or not value.type.is_integer:
+            raise NxTypeError(f"a bound of a slice is a whole number, got {value.spec}")
+        return value
+    if hasattr(end, "__index__"):
+        return end.__index__()
+    raise NxTypeError(f"a bound of a slice is a whole number, got {describe(end)}")
+
+
+def _clipped(end: Any, size: int, otherwise: int, after: int = 0) -> Any:
+    """A bound between 0 and the size of an axis, counted from its beginning; `after` moves it by so many."""
+    if end is None:
+        return otherwise
+    if isinstance(end, int):
+        return min(max((end + size if end < 0 else end) + after, 0), size)
+    end = traced_place(end, size)
+    if after:
+        end = apply(p.add, end, filled(after, s64, ()))
+    low, high = integer_bounds.interval(end)
+    if high is None or high > size:
+        end = apply(p.minimum, end, filled(size, s64, ()))
+    if low is None or low < 0:
+        end = apply(p.maximum, end, filled(0, s64, ()))
+    return end
+
+
+def as_number(value: Any) -> Operand:
+    """A number or node as a node of type s64."""
+    return filled(value, s64, ()) if isinstance(value, int) else convert(value, s64)
+
+
+def _minus(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and isinstance(b, int):
+        return a - b
+    if isinstance(b, int) and b == 0:
+        return a
+    return apply(p.subtract, as_number(a), as_number(b))
+
+
+def _plus(a: Any, b: int) -> Any:
+    return apply(p.add, as_number(a), as_number(b)) if b else a
+
+
+def _positive(length: Any) -> Any:
+    low = integer_bounds.interval(length)[0]
+    if low is not None and low >= 0:
+        return length
+    return apply(p.maximum, as_number(length), filled(0, s64, ()))
+
+
+def same_step(one: Step, other: Step) -> bool:
+    """Whether two steps show the same."""
+    if type(one) is not type(other):
+        return False
+    if not isinstance(one, Index):
+        return one == other
+    if (one.before, one.layout) != (other.before, other.layout):
+        return False
+    return all(
+        (a.count, a.step, a.keep) == (b.count, b.step, b.keep) and integer_bounds.same(a.start, b.start)
+        for a, b in zip(one.along, other.along, strict=True)
+    )

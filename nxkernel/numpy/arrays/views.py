@@ -1,0 +1,347 @@
+"""Views: which part of an array's memory another array shows, how it is read, and how what is written goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import shapes
+from nxkernel.numpy.arrays import memory_order
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, spread
+from nxkernel.types import Type, s64, to_real
+
+Shape = tuple[int, ...]
+
+
+def reshaped(value: Operand, shape: Shape) -> Operand:
+    """A value in another shape, without names."""
+    if value.shape == shape:
+        return value
+    return apply(p.reshape, value, shape=shape, names=shapes.unnamed(shape))
+
+
+class Step:
+    """One step from what an array has in memory to what a view of it shows.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Of what it gives.
+    writeable : bool
+    """
+
+    shape: Shape
+    writeable = True
+
+    def type(self, type_: Type) -> Type:
+        """The type of what it gives."""
+        return type_
+
+    def read(self, whole: Operand) -> Operand:
+        """What it shows of a value."""
+        raise NotImplementedError
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with another part in the place of what this shows of it."""
+        raise NotImplementedError
+
+    def strides(self, strides: Shape) -> Shape | None:
+        """How far apart in memory elements are that it shows, None where NumPy has no view of them.
+
+        Parameters
+        ----------
+        strides : tuple of int
+            Of what it shows a part of, in elements.
+        """
+        return None
+
+
+@dataclass(frozen=True)
+class Along:
+    """What is taken along one axis: `count` elements from `start`, every `step`-th, and whether the axis stays."""
+
+    start: Any
+    count: int
+    step: int = 1
+    keep: bool = True
+
+
+@dataclass(frozen=True)
+class Index(Step):
+    """Slices, whole numbers and new axes.
+
+    Parameters
+    ----------
+    before : tuple of int
+        The shape that it is for.
+    along : tuple of Along
+        For each of its axes.
+    layout : tuple of (int or None)
+        For each axis of the result which it was, None for a new one.
+    """
+
+    before: Shape
+    along: tuple[Along, ...]
+    layout: tuple[int | None, ...]
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the part."""
+        return tuple([1 if axis is None else self.along[axis].count for axis in self.layout])
+
+    @property
+    def counts(self) -> Shape:
+        """How many elements it takes along each axis."""
+        return tuple([axis.count for axis in self.along])
+
+    def read(self, whole: Operand) -> Operand:
+        """The part."""
+        lengths = shapes.spans(self.counts, [abs(axis.step) for axis in self.along])
+        if any(isinstance(axis.start, Operand) and axis.count for axis in self.along):
+            steps, backwards = self._forwards()
+            part = apply(p.dynamic_slice, whole, *map(_place, self._lowest()), lengths=lengths, strides=steps)
+            part = apply(p.reverse, part, axes=backwards) if backwards else part
+        elif lengths == self.before and all(axis.step == 1 for axis in self.along):
+            part = whole
+        else:
+            starts = tuple([axis.start if axis.count else 0 for axis in self.along])
+            steps = tuple([axis.step if axis.count else 1 for axis in self.along])
+            part = apply(p.slice_, whole, starts=starts, lengths=lengths, strides=steps)
+        return reshaped(part, self.shape)
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with another part."""
+        part = reshaped(part, self.counts)
+        if 0 in self.counts:
+            return whole
+        steps, backwards = self._forwards()
+        if backwards:
+            part = apply(p.reverse, part, axes=backwards)
+        if self.counts == self.before:
+            return part
+        starts = map(_place, self._lowest())
+        if set(steps) == {1}:
+            return apply(p.put_slice, whole, part, *starts)
+        return apply(p.put_strided, whole, part, *starts, strides=steps)
+
+    def strides(self, strides: Shape) -> Shape:
+        """Those of the axes that stay, as often as its steps are long."""
+        along = [stride * axis.step for stride, axis in zip(strides, self.along, strict=True)]
+        return tuple([0 if axis is None else along[axis] for axis in self.layout])
+
+    def _lowest(self) -> list[Any]:
+        """Where it begins along each axis, seen from the beginning of the axis."""
+        return [_sum(axis.start, min((axis.count - 1) * axis.step, 0)) if axis.count else 0 for axis in self.along]
+
+    def _forwards(self) -> tuple[Shape, Shape]:
+        """The size of the steps, and along which axes it goes backwards."""
+        steps = tuple([abs(axis.step) if axis.count > 1 else 1 for axis in self.along])
+        return steps, tuple([place for place, axis in enumerate(self.along) if axis.step < 0 and axis.count > 1])
+
+    def then(self, other: Step) -> Step | None:
+        """Both steps as one, where that is one step."""
+        if not isinstance(other, Index):
+            return None
+        along = list(self.along)
+        for place, axis in enumerate(other.along):
+            was = self.layout[place]
+            if was is None:
+                if axis.count != 1:
+                    return None
+                continue
+            one = self.along[was]
+            if isinstance(axis.start, Operand) and one.step != 1:
+                return None
+            start = _sum(one.start, axis.start if one.step == 1 else axis.start * one.step)
+            along[was] = Along(start, axis.count, one.step * axis.step, axis.keep)
+        layout = tuple([None if place is None else self.layout[place] for place in other.layout])
+        return Index(self.before, tuple(along), layout)
+
+
+def _sum(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    if isinstance(a, int) and a == 0:
+        return b
+    if isinstance(b, int) and b == 0:
+        return a
+    return apply(p.add, _place(a), _place(b))
+
+
+def _place(start: Any) -> Operand:
+    return filled(start, s64, ()) if isinstance(start, int) else convert(start, s64)
+
+
+@dataclass(frozen=True)
+class Transpose(Step):
+    """Axes in another order."""
+
+    before: Shape
+    axes: Shape
+
+    @property
+    def shape(self) -> Shape:
+        """The sizes in the new order."""
+        return tuple([self.before[axis] for axis in self.axes])
+
+    def read(self, whole: Operand) -> Operand:
+        """The transposed value."""
+        return apply(p.transpose, whole, axes=self.axes) if self.axes != tuple(range(len(self.axes))) else whole
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value transposed back."""
+        return apply(p.transpose, part, axes=inverse(self.axes))
+
+    def strides(self, strides: Shape) -> Shape:
+        """The same in the new order."""
+        return tuple([strides[axis] for axis in self.axes])
+
+
+def inverse(axes: Sequence[int]) -> Shape:
+    """The order that undoes an order of axes."""
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+@dataclass(frozen=True)
+class Reshape(Step):
+    """Another shape for the same elements in C order."""
+
+    before: Shape
+    shape: Shape
+
+    def read(self, whole: Operand) -> Operand:
+        """The value in the new shape."""
+        return reshaped(whole, self.shape)
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value in the old shape."""
+        return reshaped(part, self.before)
+
+    def strides(self, strides: Shape) -> Shape | None:
+        """Those of the groups of axes that have the same elements."""
+        return memory_order.reshaped(self.before, strides, self.shape)
+
+
+@dataclass(frozen=True)
+class ComplexPart(Step):
+    """The real or the imaginary part of complex numbers."""
+
+    shape: Shape
+    imaginary: bool
+
+    def type(self, type_: Type) -> Type:
+        """That of the parts."""
+        return to_real(type_)
+
+    def read(self, whole: Operand) -> Operand:
+        """One of the parts."""
+        return apply(p.imag if self.imaginary else p.real, whole)
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """Complex numbers with another part."""
+        if self.imaginary:
+            return apply(p.make_complex, apply(p.real, whole), part)
+        return apply(p.make_complex, part, apply(p.imag, whole))
+
+    def strides(self, strides: Shape) -> Shape:
+        """Twice as many elements, which are half as large."""
+        return tuple([2 * stride for stride in strides])
+
+
+@dataclass(frozen=True)
+class Diagonal(Step):
+    """The elements of two axes whose indices are `offset` apart, along a new last axis."""
+
+    before: Shape
+    offset: int
+    axes: tuple[int, int]
+    writeable: bool = False
+
+    @property
+    def shape(self) -> Shape:
+        """The axes that stay, then the diagonal."""
+        rest = [size for axis, size in enumerate(self.before) if axis not in self.axes]
+        return (*rest, self._count)
+
+    @property
+    def _count(self) -> int:
+        rows, columns = (self.before[axis] for axis in self.axes)
+        return max(min(rows + min(self.offset, 0), columns - max(self.offset, 0)), 0)
+
+    def read(self, whole: Operand) -> Operand:
+        """The diagonal."""
+        if not self._count:
+            return filled(0, whole.type, self.shape)
+        found = apply(p.gather, whole, *self._places(), axes=tuple(sorted(self.axes)))
+        rank = len(found.shape)
+        return apply(p.transpose, found, axes=(*range(1, rank), 0)) if rank > 1 else found
+
+    def put(self, whole: Operand, part: Operand) -> Operand:
+        """The value with another diagonal."""
+        if not self._count:
+            return whole
+        rank = len(part.shape)
+        part = apply(p.transpose, part, axes=(rank - 1, *range(rank - 1))) if rank > 1 else part
+        return apply(p.scatter, whole, part, *self._places(), axes=tuple(sorted(self.axes)), combine="put")
+
+    def _places(self) -> list[Operand]:
+        """The indices of its elements along each of the axes, in ascending order of these."""
+        along = apply(p.iota, type=s64, shape=(self._count,), names=(None,), axis=0)
+        shifts = dict(zip(self.axes, (max(-self.offset, 0), max(self.offset, 0)), strict=True))
+        return [_shifted(along, shifts[axis]) for axis in sorted(self.axes)]
+
+    def strides(self, strides: Shape) -> Shape:
+        """Along the diagonal both axes go on."""
+        rest = [stride for axis, stride in enumerate(strides) if axis not in self.axes]
+        return (*rest, strides[self.axes[0]] + strides[self.axes[1]])
+
+
+def _shifted(value: Operand, by: int) -> Operand:
+    return apply(p.add, value, filled(by, s64, value.shape)) if by else value
+
+
+@dataclass(frozen=True)
+class Windows(Step):
+    """All parts of a length along an axis, whose elements are along a new last axis; nobody writes to them."""
+
+    before: Shape
+    axis: int
+    length: int
+    writeable = False
+
+    @property
+    def shape(self) -> Shape:
+        """The axis has a part for each place where one begins."""
+        count = self.before[self.axis] - self.length + 1
+        return (*self.before[: self.axis], count, *self.before[self.axis + 1 :], self.length)
+
+    def read(self, whole: Operand) -> Operand:
+        """The windows."""
+        ones = (1,) * len(self.before)
+        window = (*ones[: self.axis], self.length, *ones[self.axis + 1 :])
+        return reshaped(apply(p.windows, whole, window=window, strides=ones, dilations=ones), self.shape)
+
+    def strides(self, strides: Shape) -> Shape:
+        """Along both axes those of the one."""
+        return (*strides, strides[self.axis])
+
+
+@dataclass(frozen=True)
+class Broadcast(Step):
+    """The same elements repeated along axes; nobody writes to it."""
+
+    before: Shape
+    shape: Shape
+    writeable = False
+
+    def read(self, whole: Operand) -> Operand:
+        """The repeated value."""
+        return spread(whole, self.shape)
+
+    def strides(self, strides: Shape) -> Shape:
+        """None along the axes that are repeated."""
+        own = [0 if size == 1 else stride for size, stride in zip(self.before, strides, strict=True)]
+        return (*(0,) * (len(self.shape) - len(own)), *own)

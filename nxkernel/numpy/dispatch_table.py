@@ -1,0 +1,261 @@
+"""The table from NumPy's own functions to those of this package, and the dispatch of NumPy's protocols by it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from nxkernel import numba_functions, types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph import tracing
+from nxkernel.numpy import constants, refused_random
+from nxkernel.operand import Operand, Proxy
+
+_MODULES = {"fft": np.fft, "linalg": np.linalg}
+
+
+@functools.cache
+def _table() -> dict[Any, Any]:
+    import nxkernel.numpy as ours
+    from nxkernel.numpy.functions import index_tricks
+
+    table: dict[Any, Any] = {}
+    places = [(np, ours), *((theirs, getattr(ours, name)) for name, theirs in _MODULES.items())]
+    for theirs, mine in places:
+        for name in mine.__all__:
+            found = getattr(theirs, name, None)
+            if callable(found) and name not in constants.__all__:
+                table.setdefault(found, getattr(mine, name))
+    for name in dir(np.random):
+        found = getattr(np.random, name)
+        if callable(found) and not name.startswith("_") and not isinstance(found, type):
+            table[found] = refused_random.refused(name)
+    table |= {
+        np.ndarray: index_tricks.ndarray, np.nditer: index_tricks.nditer,
+        np.mgrid: ours.mgrid, np.ogrid: ours.ogrid, np.r_: ours.r_, np.c_: ours.c_,
+        np.lib.stride_tricks.sliding_window_view: ours.sliding_window_view,
+    }  # fmt: skip
+    for cls, name in constants.SCALARS.items():
+        table[cls] = _conversion(name)
+    return table
+
+
+def _conversion(name: str) -> Any:
+    def convert(value: Any = 0, /) -> Any:
+        return np.dtype(name).type(value) if not _is_traced(value) else strong(as_value(value).astype(name))
+
+    from nxkernel.numpy.arrays.array import as_value
+    from nxkernel.numpy.functions.ufunc import strong
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"A value as {name}."
+    return convert
+
+
+def _is_traced(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_is_traced, value))
+    return isinstance(value, Operand | Proxy)
+
+
+def twin(function: Any) -> Any:
+    """What stands for a function of NumPy's while a definition is traced.
+
+    Parameters
+    ----------
+    function : callable
+        One of NumPy's functions or types, a ufunc, or a method of a ufunc such as ``np.add.reduce``.
+
+    Returns
+    -------
+    callable
+        The function of this package, or `function` itself where it works on traced values as it is. For a function
+        of NumPy's that has no twin, one that refuses.
+
+    Examples
+    --------
+    >>> import nxkernel.numpy as nnp
+    >>> twin(np.zeros) is nnp.zeros, twin(np.linalg.norm) is nnp.linalg.norm, twin(len) is len
+    (True, True, True)
+    """
+    try:
+        found = _table().get(function)
+    except TypeError:
+        return function
+    if found is not None:
+        return found
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return getattr(twin(owner), function.__name__, None) or _refusing(function)
+    if owner is np.random.mtrand._rand or isinstance(owner, np.random.Generator):
+        return refused_random.refused(function.__name__)
+    if isinstance(function, np.ufunc) or (_is_numpys(function) and not isinstance(function, type)):
+        return _refusing(function)
+    return function
+
+
+def _is_numpys(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or ""
+    return (
+        callable(function)
+        and module.split(".")[0] == "numpy"
+        and getattr(function, "__name__", "") not in constants.__all__
+    )
+
+
+def _refusing(function: Any) -> Any:
+    """NumPy's function as it is, but for traced values, which it cannot take."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **options: Any) -> Any:
+        if not any(map(_is_traced, (*args, *options.values()))):
+            return function(*args, **options)
+        name = getattr(function, "__name__", str(function))
+        # Element-wise functions of SciPy are of NumPy's class, and do not tell where they are from.
+        foreign = isinstance(function, np.ufunc) and getattr(np, name, None) is not function
+        raise NxTypeError(
+            message(
+                f"{name if foreign else f'np.{name}'}() has no counterpart for values that are traced.",
+                "Call it before the definition and pass what it gives, or write it with other functions.",
+            )
+        )
+
+    return wrapped
+
+
+def run_ufunc(ufunc: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
+    """What NumPy's ``__array_ufunc__`` asks for."""
+    out = options.pop("out", None)
+    if out is not None:
+        if any(isinstance(one, np.ndarray) for one in out):
+            raise NxTypeError(
+                message(
+                    f"np.{ufunc.__name__} would write traced values into an array of NumPy's.",
+                    "Arrays that are assigned into are made in the definition, or are its arguments.",
+                )
+            )
+        options["out"] = out[0] if len(out) == 1 else out
+    function = twin(ufunc)
+    return (function if method == "__call__" else getattr(function, method))(*inputs, **options)
+
+
+def dispatched(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
+    """A function of NumPy's on tensors and traced values, by the rules of types that are followed now.
+
+    Outside of NumPy's rules the results are tensors and traced values again, not arrays that are assigned into, and
+    element-wise functions are those of nxkernel.
+
+    Parameters
+    ----------
+    function : callable
+        A function or ufunc of NumPy's.
+    method : str
+        What of a ufunc is called, such as ``"__call__"``; empty for other functions.
+    inputs, options : tuple and dict
+        What it is called with.
+    """
+    if numba_functions.is_compiled(function):
+        return _of_numba(function, method, inputs, options)
+    if types.follows_numpy():
+        return run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options)
+    own = _own_functions().get(function) if method == "__call__" and not options else None
+    if own is not None:
+        return own(*inputs)
+    return _plain(run_ufunc(function, method, inputs, options) if method else twin(function)(*inputs, **options))
+
+
+def _of_numba(function: Any, method: str, inputs: tuple, options: dict[str, Any]) -> Any:
+    """A function of numba.vectorize of each element."""
+    from nxkernel.numpy.arrays.array import wrap
+    from nxkernel.ops.programs.numba_functions import njit_map
+
+    if method != "__call__" or options:
+        name = numba_functions.name_of(function)
+        raise NxTypeError(
+            message(
+                f"{name}.{method} has no counterpart for values that are traced."
+                if method != "__call__"
+                else f"{name}() takes no {', '.join(options)} for values that are traced.",
+                f"Element by element it is called as {name}(t).",
+            )
+        )
+    made = njit_map(function, *inputs)
+    return wrap(made) if types.follows_numpy() else made
+
+
+@functools.cache
+def _own_functions() -> dict[Any, Any]:
+    """NumPy's element-wise functions to those of nxkernel, which know names of axes and vectorized axes."""
+    from nxkernel import ops
+    from nxkernel.ops import methods
+
+    found = {np.floor_divide: methods.floor_divide, np.remainder: methods.floor_remainder}
+    found |= {np.matmul: methods.matrix_multiply, np.positive: lambda tensor: tensor}
+    for name in _SAME_NAMES:
+        found[getattr(np, name)] = getattr(ops, name)
+    for theirs, ours in _OTHER_NAMES.items():
+        found[getattr(np, theirs)] = getattr(ops, ours)
+    return found
+
+
+_SAME_NAMES = [
+    "add", "subtract", "multiply", "divide", "equal", "not_equal", "greater", "less", "greater_equal", "less_equal",
+    "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "left_shift", "right_shift", "exp", "expm1", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh", "sqrt",
+    "cbrt", "sign", "floor", "ceil", "conjugate",
+]  # fmt: skip
+_OTHER_NAMES = {
+    "power": "pow", "maximum": "max", "minimum": "min", "arctan2": "atan2", "arcsin": "asin", "arccos": "acos",
+    "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "negative": "negate",
+    "absolute": "abs", "invert": "bitwise_not", "isnan": "is_nan", "isinf": "is_infinity", "log": "log",
+}  # fmt: skip
+
+
+#: What NumPy answers with one truth value, which belongs into an `if`.
+_TRUTHS = (np.allclose, np.array_equal, np.array_equiv)
+
+
+#: What writes into its first argument, which NumPy does where that is its own array.
+_WRITERS = (np.put_along_axis, np.put, np.place, np.putmask, np.copyto, np.fill_diagonal)
+
+
+def on_tensors(function: Any, method: str, inputs: tuple, options: dict[str, Any], arrays: Any) -> Any:
+    """As :func:`dispatched`, for tensors, whose elements are known: what has no twin runs on NumPy's arrays.
+
+    Parameters
+    ----------
+    arrays : callable
+        Gives containers with arrays in the place of tensors.
+    """
+    traced = tracing.current() is not None or any(map(_holds_proxies, (*inputs, *options.values())))
+    try:
+        writes = function in _WRITERS and inputs and isinstance(inputs[0], np.ndarray)
+        if traced or (_has_twin(function) and options.get("out") is None and not writes):
+            found = dispatched(function, method, inputs, dict(options))
+            return bool(found) if not traced and function in _TRUTHS else found
+    except NxTypeError:
+        if traced:
+            raise
+    run = getattr(function, method) if method and method != "__call__" else function
+    return run(*arrays(inputs), **{name: arrays(value) for name, value in options.items()})
+
+
+def _has_twin(function: Any) -> bool:
+    return function in _table()
+
+
+def _holds_proxies(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return any(map(_holds_proxies, value))
+    return isinstance(value, Proxy)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Proxy):
+        return value.__nx_operand__()
+    if isinstance(value, tuple | list):
+        plain = [_plain(part) for part in value]
+        return type(value)(*plain) if hasattr(value, "_fields") else type(value)(plain)
+    return value

@@ -1,0 +1,479 @@
+"""Choosing elements as NumPy does: by conditions, by indices, and between bounds."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.numpy.arrays import fancy_indexing, subscripts
+from nxkernel.numpy.arrays.array import Array, Value, as_value, common_shape, fitted, in_order_of, wrap
+from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.masked_elements import lifted
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions import reductions
+from nxkernel.numpy.functions.joining import stack
+from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
+from nxkernel.shapes import normalize_axis
+
+__all__ = [
+    "allclose",
+    "angle",
+    "argwhere",
+    "around",
+    "array_equal",
+    "array_equiv",
+    "choose",
+    "clip",
+    "compress",
+    "copyto",
+    "extract",
+    "fill_diagonal",
+    "fix",
+    "flatnonzero",
+    "imag",
+    "isclose",
+    "iscomplex",
+    "iscomplexobj",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "isrealobj",
+    "isscalar",
+    "nan_to_num",
+    "nonzero",
+    "piecewise",
+    "place",
+    "put",
+    "put_along_axis",
+    "putmask",
+    "real",
+    "real_if_close",
+    "round",
+    "select",
+    "sinc",
+    "take",
+    "take_along_axis",
+    "unwrap",
+    "where",
+]  # fmt: skip
+
+
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """Elements of `x` where a condition holds and of `y` elsewhere, as :func:`numpy.where`."""
+    if x is None or y is None:
+        return nonzero(condition)
+    inputs = [as_value(condition), *[side if is_number(side) else as_value(side) for side in (x, y)]]
+    return lifted(_where, inputs)
+
+
+def _where(condition: Value, x: Any, y: Any) -> Value:
+    sides = [side if is_number(side) else operand(side) for side in (x, y)]
+    one, other, type_ = together(*sides)
+    mask = operand(condition)
+    shape = common_shape(condition, wrap(one), wrap(other)) if one.shape or other.shape else condition.shape
+    one, other = (spread(convert(side, type_), shape) for side in (one, other))
+    found = apply(p.select, spread(mask, shape), one, other)
+    # Also of numbers NumPy makes an array.
+    return wrap(found, condition, x, y) if shape else Array.of(found)
+
+
+def nonzero(a: Any) -> tuple[Any, ...]:
+    """Where elements are not 0, indices for each axis, as :func:`numpy.nonzero`; how many is traced."""
+    from nxkernel.numpy.arrays import compacted_elements
+
+    return compacted_elements.places(a)
+
+
+def flatnonzero(a: Any) -> Any:
+    """Where elements of an array along one axis are not 0, as :func:`numpy.flatnonzero`."""
+    return nonzero(as_value(a).ravel())[0]
+
+
+def argwhere(a: Any) -> Any:
+    """Where elements are not 0, a row of indices for each, as :func:`numpy.argwhere`."""
+    value = as_value(a)
+    found = nonzero(value if value.ndim else value.reshape(1))
+    if not value.ndim:
+        # A place without axes has no indices.
+        return Part(wrap(filled(0, types.s64, (1, 0))), (*found[0].stretches, None))
+    return Part(stack([part.base for part in found], axis=-1), (*found[0].stretches, None))
+
+
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """What a condition picks along an axis, as :func:`numpy.compress`."""
+    value = as_value(a)
+    if axis is None:
+        value, axis = value.ravel(), 0
+    found = value[(*(slice(None),) * normalize_axis(axis, value.shape), as_value(condition))]
+    return finished(found, out, True, "compress")
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    """What a condition picks of all elements, as :func:`numpy.extract`."""
+    return as_value(arr).ravel()[e.not_equal(condition, 0).ravel()]
+
+
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Elements of the first choice whose condition holds, as :func:`numpy.select`."""
+    found = default
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+        found = where(condition, choice, found)
+    return in_order_of(as_value(found))
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """Elements of the arrays that an array of numbers names, as :func:`numpy.choose`."""
+    count = len(choices)
+    which, found = within(as_value(a), count, mode), choices[count - 1]
+    for place in reversed(range(count - 1)):
+        found = where(e.less_equal(which, place), choices[place], found)
+    return finished(found, out, True, "choose")
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **options: Any) -> Any:
+    """A function given by cases, as :func:`numpy.piecewise`."""
+    value = as_value(x)
+    given = condlist if isinstance(condlist, list | tuple) else [condlist]
+    cases = [case(value, *args, **options) if callable(case) else case for case in funclist]
+    found = cases[len(given)] if len(cases) > len(given) else 0
+    for condition, case in zip(given, cases, strict=False):
+        found = where(condition, case, found)
+    return as_value(found).astype(value.dtype)
+
+
+def clip(
+    a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None,
+    where: Any = True, **options: Any,
+) -> Any:  # fmt: skip
+    """Elements between two bounds, as :func:`numpy.clip`."""
+    low, high = a_min if min is None else min, a_max if max is None else max
+    found = as_value(a)
+    if low is not None:
+        found = e.maximum(found, _held(low, found.type), **options)
+    if high is not None:
+        found = e.minimum(found, _held(high, found.type), **options)
+    return finished(found if found is not a else found.copy(), out, where, "clip")
+
+
+def _held(bound: Any, type_: types.Type) -> Any:
+    """A bound: a whole number of Python's beyond what a type of integers holds is the nearest that it does."""
+    if isinstance(bound, bool) or not type_.is_integer or type_ is types.bool_:
+        return bound
+    low, high = types.limits(type_)
+    if isinstance(bound, int):
+        return max(low, min(bound, high))
+    number = operand(as_value(bound))
+    if not tracing.weak(number) or not number.type.is_integer or number.type in (types.bool_, type_):
+        return bound
+    least, most = types.limits(number.type)
+    found = apply(p.maximum, number, filled(max(low, least), number.type, ()))
+    return convert(apply(p.minimum, found, filled(min(high, most), number.type, ())), type_)
+
+
+def _clip_method(self: Value, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+    """Elements between two bounds, as :meth:`numpy.ndarray.clip`."""
+    return clip(self, min, max, out, **options)
+
+
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Elements rounded to decimals, halves to even, as :func:`numpy.round`."""
+
+    def one(value: Value) -> Value:
+        if value.type.is_integer and (decimals >= 0 or value.type is types.bool_):
+            return value.astype("float16") if value.type is types.bool_ else value.copy()
+        if value.type.is_complex:
+            return e.add(one(value.real), e.multiply(one(value.imag), 1j)).astype(value.dtype)
+        if decimals == 0:
+            return e.rint(value)
+        scale = 10.0 ** abs(decimals)
+        if decimals > 0:
+            return e.divide(e.rint(e.multiply(value, scale)), scale)
+        return e.multiply(e.rint(e.divide(value, scale)), scale).astype(value.dtype)
+
+    return finished(lifted(one, [as_value(a)]), out, True, "round")
+
+
+around = round
+
+
+def fix(x: Any, out: Any = None) -> Any:
+    """Elements rounded toward zero, as :func:`numpy.fix`."""
+    return e.trunc(x, out=out)
+
+
+def real(val: Any) -> Any:
+    """The real parts, as :func:`numpy.real`; of one of Python's numbers it is one of Python's."""
+    return val.real if isinstance(val, int | float | complex) else as_value(val).real
+
+
+def imag(val: Any) -> Any:
+    """The imaginary parts, as :func:`numpy.imag`; of one of Python's numbers it is one of Python's."""
+    return val.imag if isinstance(val, int | float | complex) else as_value(val).imag
+
+
+def _scalar_part(imaginary: bool) -> Any:
+    def part(self: Any) -> Any:
+        node = self.node
+        if node.type.is_complex:
+            return wrap(apply(p.imag if imaginary else p.real, node))
+        return wrap(filled(0, node.type, ())) if imaginary else self
+
+    return property(part)
+
+
+def _is_integer(self: Any) -> Any:
+    """Whether a number is a whole one, as :meth:`float.is_integer`."""
+    return e.logical_and(e.equal(self, e.trunc(self)), e.isfinite(self))
+
+
+def angle(z: Any, deg: bool = False) -> Any:
+    """The angle of complex numbers, as :func:`numpy.angle`."""
+    value = as_value(z)
+    found = e.arctan2(value.imag, value.real) if value.type.is_complex else e.arctan2(e.multiply(abs(value), 0), value)
+    return e.multiply(found, 180 / math.pi) if deg else found
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether elements are equal but for rounding, as :func:`numpy.isclose`."""
+    if as_value(b).type.is_integer:
+        # So that differences of unsigned integers and of truth values are differences.
+        b = as_value(b).astype("float64")
+    away = e.less_equal(e.absolute(e.subtract(a, b)), e.add(atol, e.multiply(rtol, e.absolute(b))))
+    found = e.logical_or(e.logical_and(away, e.isfinite(b)), e.equal(a, b))
+    return e.logical_or(found, e.logical_and(e.isnan(a), e.isnan(b))) if equal_nan else found
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether all elements are equal but for rounding, as :func:`numpy.allclose`."""
+    return _fact(reductions.all(isclose(a, b, rtol, atol, equal_nan)))
+
+
+def _fact(value: Value) -> Value:
+    """What is true or false, as Python's bool."""
+    run, node = tracing.current(), operand(value)
+    if run is not None:
+        run.weak.add(node)
+    return wrap(node)
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """Whether two arrays have one shape and equal elements, as :func:`numpy.array_equal`."""
+    one, other = as_value(a1), as_value(a2)
+    if one.ndim != other.ndim:
+        return False
+    same = []
+    for size, there in zip(one.shape, other.shape, strict=True):
+        if not isinstance(size, int) or not isinstance(there, int):
+            same.append(e.equal(size, there))
+        elif size != there:
+            return False
+    found = e.equal(one, other)
+    if equal_nan:
+        found = e.logical_or(found, e.logical_and(e.isnan(one), e.isnan(other)))
+    return _fact(functools.reduce(e.logical_and, same, reductions.all(found)))
+
+
+def array_equiv(a1: Any, a2: Any) -> Any:
+    """Whether two arrays that broadcast together have equal elements, as :func:`numpy.array_equiv`."""
+    return _fact(reductions.all(e.equal(a1, a2)))
+
+
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """NaN and infinities as numbers, as :func:`numpy.nan_to_num`."""
+    import numpy as np
+
+    value = as_value(x)
+    if value.type.is_integer:
+        return value.copy() if copy else value
+    if value.type.is_complex:
+        parts_ = [nan_to_num(part, True, nan, posinf, neginf) for part in (value.real, value.imag)]
+        return wrap(apply(p.make_complex, *map(operand, parts_)))
+    limits = np.finfo(value.dtype)
+    found = where(e.isnan(value), nan, value)
+    found = where(e.equal(value, math.inf), float(limits.max) if posinf is None else posinf, found)
+    found = where(e.equal(value, -math.inf), float(limits.min) if neginf is None else neginf, found)
+    if not copy and hasattr(type(value), "assign"):
+        value[...] = found
+        return value
+    return found
+
+
+def isposinf(x: Any, out: Any = None) -> Any:
+    """Whether elements are infinite and positive, as :func:`numpy.isposinf`."""
+    return e.equal(x, math.inf, out=out)
+
+
+def isneginf(x: Any, out: Any = None) -> Any:
+    """Whether elements are infinite and negative, as :func:`numpy.isneginf`."""
+    return e.equal(x, -math.inf, out=out)
+
+
+def isreal(x: Any) -> Any:
+    """Whether imaginary parts are 0, as :func:`numpy.isreal`."""
+    return e.equal(as_value(x).imag, 0)
+
+
+def iscomplex(x: Any) -> Any:
+    """Whether imaginary parts are not 0, as :func:`numpy.iscomplex`."""
+    return e.not_equal(as_value(x).imag, 0)
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the type is complex, as :func:`numpy.iscomplexobj`."""
+    return as_value(x).type.is_complex
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the type is not complex, as :func:`numpy.isrealobj`."""
+    return not iscomplexobj(x)
+
+
+def isscalar(element: Any) -> bool:
+    """Whether a value is one number, as :func:`numpy.isscalar`."""
+    from nxkernel.numpy.arrays.array import Array
+
+    return not isinstance(element, Array | list | tuple | dict) and as_value(element).ndim == 0
+
+
+def real_if_close(a: Any, tol: Any = 100) -> Any:
+    """The array as it is: whether imaginary parts are small is traced."""
+    return as_value(a)
+
+
+def sinc(x: Any) -> Any:
+    """``sin(pi x) / (pi x)``, as :func:`numpy.sinc`."""
+    y = e.multiply(math.pi, x)
+    # Of 0 it is 1, which is the sine of something small, divided by it, in types of 16 bits, too.
+    y = where(e.equal(y, 0), 1.0e-3 if y.dtype.itemsize == 2 else 1.0e-20, y)
+    return e.divide(e.sin(y), y)
+
+
+def within(indices: Any, size: Any, mode: str) -> Any:
+    """Indices of an axis, where ``mode=`` says what those beyond its ends are."""
+    if mode == "wrap":
+        return e.mod(indices, size)
+    return clip(indices, 0, size - 1) if mode == "clip" else indices
+
+
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    """Elements at indices of an axis, as :func:`numpy.take`."""
+    value = as_value(a)
+    if axis is None:
+        value, axis = value.ravel(), 0
+    place = normalize_axis(axis, value.shape)
+    chosen = indices if isinstance(indices, int) else as_value(indices)
+    chosen = within(chosen, value.shape[place], mode)
+    found = value[(*(slice(None),) * place, chosen)]
+    return finished(found if isinstance(chosen, int) else in_order_of(found), out, True, "take")
+
+
+def _lines(value: Value, indices: Any, axis: int) -> tuple[dict[int, Operand], int]:
+    """Indices along an axis as indices of all axes."""
+    chosen = operand(as_value(indices))
+    place = normalize_axis(axis, value.shape)
+    if len(chosen.shape) != value.ndim:
+        raise NxValueError(
+            f"indices along an axis have as many axes as the array: {value.ndim}, got {len(chosen.shape)}"
+        )
+    shape = tuple(
+        n if k == place else max(n, m) for k, (n, m) in enumerate(zip(chosen.shape, value.shape, strict=True))
+    )
+    own = spread(subscripts.traced_place(chosen, value.shape[place]), shape)
+    grids = {
+        k: own if k == place else apply(p.iota, type=types.s64, shape=shape, names=(None,) * len(shape), axis=k)
+        for k in range(value.ndim)
+    }
+    return grids, place
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    """Elements of each line at its own indices, as :func:`numpy.take_along_axis`."""
+    value = as_value(arr)
+    if axis is None:
+        value, axis = value.ravel(), 0
+    return wrap(fancy_indexing.read(operand(value), _lines(value, indices, axis)[0], False))
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
+    """Assign to elements of each line at its own indices, as :func:`numpy.put_along_axis`."""
+    if axis is None:
+        arr, axis = arr.ravel(), 0
+    picks, place = _lines(arr, indices, axis)
+    new = fitted(values, picks[place].shape, arr.type)
+    arr.assign(fancy_indexing.put(operand(arr), picks, False, new))
+
+
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    """Assign to elements at places in C order, as :func:`numpy.put`."""
+    from nxkernel.numpy.functions.shaping import resize
+
+    places = within(as_value(ind).ravel(), a.size, mode)
+    a.flat[places] = resize(v, places.shape)
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """Assign where a mask holds, as :func:`numpy.place`."""
+    value = as_value(vals)
+    if value.size != 1:
+        raise NxTypeError(message("place() with several values takes them in turn.", "x[mask] = values takes as many."))
+    arr[e.not_equal(mask, 0)] = value.reshape(()) if value.ndim else value
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """Assign where a mask holds the values at the same places, as :func:`numpy.putmask`."""
+    a[...] = where(mask, values, a)
+
+
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Assign all of an array, or where a mask holds, as :func:`numpy.copyto`."""
+    if where is True:
+        dst[...] = src
+    else:
+        putmask(dst, where, src)
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """Assign to the diagonal, several values in turn, as :func:`numpy.fill_diagonal`."""
+    from nxkernel.numpy.functions.creation import arange
+    from nxkernel.numpy.functions.shaping import resize
+
+    if wrap and a.ndim == 2:
+        # It begins anew below a row that is left out.
+        places: Any = divmod(arange(0, a.size, a.shape[1] + 1), a.shape[1])
+    else:
+        places = (arange(min(a.shape)),) * a.ndim
+    new = as_value(val)
+    a[tuple(places)] = resize(new, places[0].shape) if new.ndim else val
+
+
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
+    """Angles without jumps, as :func:`numpy.unwrap`."""
+    from nxkernel.numpy.functions.cumulative import cumsum, diff
+    from nxkernel.numpy.functions.joining import concatenate
+
+    value = as_value(p)
+    place = normalize_axis(axis, value.shape)
+    steps = diff(value, axis=place)
+    largest = e.divide(period, 2) if discont is None else discont
+    whole = steps.type.is_integer and as_value(period).type.is_integer
+    half = period // 2 if whole else period / 2
+    moved = e.subtract(e.mod(e.add(steps, half), period), half)
+    at_border = e.logical_and(e.equal(moved, -half), e.greater(steps, 0))
+    # Of whole numbers, an odd period has a middle of its own.
+    at_border = e.logical_and(at_border, e.equal(period % 2, 0)) if whole else at_border
+    moved = where(at_border, half, moved)
+    away = where(e.less(e.absolute(steps), largest), 0, e.subtract(moved, steps)).astype(moved.dtype)
+    before = (slice(None),) * place
+    rest = e.add(value[(*before, slice(1, None))], cumsum(away, axis=place))
+    found = concatenate([value[(*before, slice(0, 1))], rest], axis=place).astype(moved.dtype)
+    return wrap(operand(found), value)
+
+
+SCALAR_PARTS = {"real": _scalar_part(False), "imag": _scalar_part(True), "is_integer": _is_integer}

@@ -1,0 +1,451 @@
+"""NumPy's functions that make arrays."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.numpy.arrays import memory_order, subscripts
+from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, of_numpy, stacked, type_of, wrap
+from nxkernel.numpy.arrays.masked_elements import lifted
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions.shaping import astype, moveaxis, sizes
+from nxkernel.numpy.functions.shaping import copy as copied
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, together
+from nxkernel.shapes import unnamed
+from nxkernel.types import Type, f64, s64
+
+__all__ = [
+    "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "empty_like", "eye",
+    "fromfunction", "full", "full_like", "geomspace", "identity", "indices", "linspace", "logspace", "meshgrid",
+    "mgrid", "ogrid", "ones", "ones_like", "require", "tri", "tril", "tril_indices", "triu", "triu_indices", "vander",
+    "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def _made(value: Operand, order: str = "C") -> Array:
+    """A new array, also without axes."""
+    return Array.of(value, strides=memory_order.of_order(value.shape, order, None))
+
+
+def array(
+    object: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", subok: bool = False, ndmin: int = 0,
+    like: Any = None,
+) -> Any:  # fmt: skip
+    """A new array of numbers, nested lists or another array, as :func:`numpy.array`."""
+    object = as_value(object) if type(object) is np.ndarray and not copy else object
+    if not copy and isinstance(object, Value) and not isinstance(object, Scalar):
+        made = asarray(object, dtype, order)
+        return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
+    if isinstance(object, Scalar):
+        made: Any = _made(operand(object))
+    elif isinstance(object, Value):
+        made = copied(object, order)
+    elif type(object) is np.ndarray:
+        made = copied(of_numpy(object), order)
+    elif isinstance(object, list | tuple):
+        made = _made(stacked(object))
+    elif is_number(object):
+        made = _made(filled(object, types.infer(object), ()))
+    elif isinstance(object, Operand | Proxy | np.ndarray | np.generic) or hasattr(object, "__array__"):
+        made = _made(operand(object))
+    else:
+        made = _made(stacked(list(object)))
+    if dtype is not None:
+        made = astype(made, dtype)
+    if order in ("C", "F") and not isinstance(object, Value):
+        made = made.contiguous(order)
+    return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
+
+
+def asarray(
+    a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
+) -> Any:
+    """An array as it is, or one made of something else, as :func:`numpy.asarray`."""
+    a = as_value(a) if type(a) is np.ndarray and not copy else a
+    if isinstance(a, Value) and not copy and not isinstance(a, Scalar):
+        found = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
+        return found.contiguous(order) if order in ("C", "F") and isinstance(found, Array) else found
+    return array(a, dtype, order=order or "K")
+
+
+asanyarray = asarray
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """An array with at least one axis and its elements in C order, as :func:`numpy.ascontiguousarray`."""
+    from nxkernel.numpy.arrays.dynamic_slices import Part
+    from nxkernel.numpy.functions.shaping import without_gaps
+
+    found = asarray(a, dtype, "C")
+    return without_gaps(found) if isinstance(found, Part) else _at_least_1d(found)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    """An array with at least one axis and its elements in Fortran order, as :func:`numpy.asfortranarray`."""
+    return _at_least_1d(asarray(a, dtype, "F"))
+
+
+def _at_least_1d(value: Any) -> Any:
+    return value if value.ndim else value.reshape(1)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    """An array with what is required of its memory, as :func:`numpy.require`."""
+    wanted = {one.upper()[0] for one in requirements or ()}
+    found = asarray(a, dtype, "F" if "F" in wanted else "C" if "C" in wanted else None)
+    is_view = isinstance(found, Array) and (found.steps or found.root.cell.shared)
+    return copied(found) if ("O" in wanted and is_view) or ("W" in wanted and not found.writeable) else found
+
+
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None
+) -> Any:
+    """One value in every element, as :func:`numpy.full`."""
+    most, stretches = _bounded(shape)
+    if any(stretches):
+        from nxkernel.numpy.arrays.dynamic_slices import Part
+
+        return Part(full(most, fill_value, dtype), stretches)
+    wanted = sizes(most)
+    if is_number(fill_value):
+        return _made(filled(fill_value, type_of(dtype, types.infer(fill_value)), wanted), order)
+    value = as_value(fill_value)
+    made = _made(filled(0, type_of(dtype, value.type), wanted), order)
+    made[...] = value
+    return made
+
+
+def _bounded(shape: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """A shape with the greatest sizes that traced ones can have, and those as parts of these; None for the others."""
+    from nxkernel.numpy.arrays import integer_bounds
+    from nxkernel.numpy.arrays.subscripts import Stretch
+
+    most, stretches = [], []
+    for size in shape if isinstance(shape, tuple | list) else (shape,):
+        is_traced = _known(size) is None and isinstance(size, Operand | Proxy)
+        low, high = integer_bounds.interval(operand(size)) if is_traced else (None, None)
+        is_bounded = low is not None and low >= 0 and high is not None
+        most.append(high if is_bounded else size)
+        stretches.append(Stretch(0, operand(size)) if is_bounded else None)
+    return tuple(most), tuple(stretches)
+
+
+def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    """Zeros, as :func:`numpy.zeros`."""
+    return full(shape, 0, f64 if dtype is None else dtype, order)
+
+
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    """Ones, as :func:`numpy.ones`."""
+    return full(shape, 1, f64 if dtype is None else dtype, order)
+
+
+def empty(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None, like: Any = None) -> Any:
+    """Zeros, where :func:`numpy.empty` leaves elements as they are in memory."""
+    return zeros(shape, dtype, order)
+
+
+def full_like(
+    a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+    device: Any = None,
+) -> Any:  # fmt: skip
+    """One value in every element, in the shape and type of an array, as :func:`numpy.full_like`."""
+    value = as_value(a)
+    type_ = type_of(dtype, value.type)
+    if hasattr(type(value), "stretched") and shape is None:
+        return lifted(lambda one: full(one.shape, fill_value, type_), [value])
+    made = full(value.shape if shape is None else shape, fill_value, type_)
+    if isinstance(value, Array) and isinstance(made, Array) and made.shape == value.shape:
+        strides = memory_order.of_order(value.shape, order, value.strides_in_memory)
+        made.laid_out_as([value] if order in ("A", "K") else [], strides)
+    return made
+
+
+def zeros_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    """Zeros in the shape and type of an array, as :func:`numpy.zeros_like`."""
+    return full_like(a, 0, dtype, order, shape=shape)
+
+
+def ones_like(
+    a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    """Ones in the shape and type of an array, as :func:`numpy.ones_like`."""
+    return full_like(a, 1, dtype, order, shape=shape)
+
+
+def empty_like(
+    prototype: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    """As :func:`zeros_like`, where :func:`numpy.empty_like` leaves elements as they are in memory."""
+    return full_like(prototype, 0, dtype, order, shape=shape)
+
+
+def _counting(count: int, type_: Type) -> Operand:
+    return apply(p.iota, type=type_, shape=(count,), names=(None,), axis=0)
+
+
+def arange(
+    start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *, device: Any = None, like: Any = None
+) -> Any:
+    """Numbers at equal distances, as :func:`numpy.arange`; how many they are is known while tracing."""
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    given = [_known(value) for value in (start, stop, step)]
+    if any(value is None for value in given):
+        return _moving_range(start, stop, step, dtype)
+    first, last, by = given
+    natural = types.infer(first + last + by)
+    type_ = type_of(dtype, natural)
+    count = max(math.ceil((last - first) / by), 0)
+    if natural is s64:
+        whole = _counting(count, s64)
+        whole = apply(p.multiply, whole, filled(by, s64, (count,))) if by != 1 else whole
+        whole = apply(p.add, whole, filled(first, s64, (count,))) if first else whole
+        return _made(convert(whole, type_))
+    # NumPy adds multiples of the distance between the first two numbers, as they are rounded.
+    apart = (first + by) - first
+    found = apply(p.multiply, _counting(count, natural), filled(apart, natural, (count,)))
+    return _made(convert(apply(p.add, found, filled(first, natural, (count,))), type_))
+
+
+def _known(value: Any) -> Any:
+    if is_number(value):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    return subscripts.known_number(value) if isinstance(value, Operand | Proxy) else None
+
+
+def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
+    """Numbers of which the first is traced, or whose count is between 0 and a known number."""
+    from nxkernel.numpy.arrays import integer_bounds
+    from nxkernel.numpy.arrays.dynamic_slices import Part
+    from nxkernel.numpy.arrays.subscripts import Stretch, as_number
+
+    if step == 1:
+        low, high = (value if isinstance(value, int) else operand(as_value(value)) for value in (start, stop))
+        apart = integer_bounds.difference(high, low)
+        if apart is not None:
+            return e.add(arange(max(apart, 0)), start).astype(dtype or np.int64)
+        most = integer_bounds.interval(high)[1]
+        first = integer_bounds.interval(low)[0]
+        if most is not None and first is not None:
+            length = apply(p.subtract, as_number(high), as_number(low))
+            if integer_bounds.interval(length)[0] is None or integer_bounds.interval(length)[0] < 0:
+                length = apply(p.maximum, length, as_number(0))
+            numbers = arange(first, max(most, first), dtype=dtype)
+            offset = low - first if isinstance(low, int) else apply(p.subtract, as_number(low), as_number(first))
+            return Part(numbers, (Stretch(offset, length),))
+    raise subscripts.needed(
+        next(value for value in (stop, start, step) if _known(value) is None),
+        "arange with traced bounds gives as many numbers as only the running program knows.",
+        "np.arange(n) with the greatest n, and a mask: np.where(k < count, x, 0).",
+    )
+
+
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
+    """Numbers at equal distances between two, as :func:`numpy.linspace`."""
+    num = subscripts.static(num)
+    parts_of = (num - 1) if endpoint else num
+    ends = [end if is_number(end) else operand(as_value(end)) for end in (start, stop)]
+    type_ = types.to_floating(together(*ends)[2])
+    start, stop = (as_value(end).astype(type_) for end in ends)
+    apart = e.subtract(stop, start)
+    place = as_value(_made(_counting(num, s64)))[(slice(None), *[None] * max(start.ndim, stop.ndim))].astype(
+        apart.dtype
+    )
+    step = e.divide(apart, parts_of) if parts_of > 0 else e.multiply(apart, math.nan)
+    if parts_of > 0:
+        found = e.add(e.multiply(place, step), start)
+    else:
+        found = e.add(e.multiply(place, apart), start)
+    if endpoint and num > 1:
+        found[-1] = stop
+    if dtype is not None and type_of(dtype, found.type).is_integer:
+        found = e.floor(found)
+    found = found if dtype is None else found.astype(dtype)
+    found = moveaxis(found, 0, axis) if axis else found
+    return (found, step) if retstep else found
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
+    """Powers of a base at equal distances of the exponent, as :func:`numpy.logspace`."""
+    found = e.power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return found if dtype is None else found.astype(dtype)
+
+
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """Numbers at equal ratios between two positive ones, as :func:`numpy.geomspace`."""
+    first, last = as_value(start), as_value(stop)
+    # As wide as its bounds and what it is to become together, and f64 where nothing is said.
+    type_ = functools.reduce(types.merge, [first.type, last.type, type_of(dtype, types.f64)])
+    first, last = (bound.astype((types.f64 if type_.is_integer else type_).dtype) for bound in (first, last))
+    found = e.multiply(logspace(0.0, e.log10(e.divide(last, first)), num, endpoint), first)
+    if num:
+        found[0] = first
+    if endpoint and num > 1:
+        found[-1] = last
+    return moveaxis(found.astype(type_of(dtype, type_).dtype), 0, axis)
+
+
+def _places(rows: int, columns: int) -> tuple[Operand, Operand]:
+    shape = (rows, columns)
+    return tuple(apply(p.iota, type=s64, shape=shape, names=unnamed(shape), axis=axis) for axis in (0, 1))
+
+
+def eye(
+    N: int, M: int | None = None, k: int = 0, dtype: Any = None, order: str = "C", *, device: Any = None,  # noqa: N803
+    like: Any = None,
+) -> Any:  # fmt: skip
+    """Ones on a diagonal, as :func:`numpy.eye`."""
+    rows, columns = _places(*sizes((N, N if M is None else M)))
+    k = subscripts.static(k)
+    on_it = apply(p.equal, apply(p.subtract, columns, rows), filled(k, s64, rows.shape))
+    return _made(convert(on_it, type_of(dtype, f64)))
+
+
+def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
+    """Ones on the diagonal of a square matrix, as :func:`numpy.identity`."""
+    return eye(n, dtype=dtype)
+
+
+def _lower(rows: int, columns: int, k: int) -> Operand:
+    down, right = _places(rows, columns)
+    return apply(p.less_equal, apply(p.subtract, right, down), filled(k, s64, down.shape))
+
+
+def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, like: Any = None) -> Any:  # noqa: N803
+    """Ones on and below a diagonal, as :func:`numpy.tri`."""
+    return _made(convert(_lower(*sizes((N, N if M is None else M)), k), type_of(dtype, f64)))
+
+
+def _triangle(m: Any, k: int, lower: bool) -> Any:
+    value = as_value(m)
+    if value.ndim < 2:
+        value = value[None, :] + zeros((value.size, 1), value.dtype)
+    mask = _lower(*value.shape[-2:], k)
+    mask = mask if lower else apply(p.logical_not, mask)
+    zero = filled(0, value.type, value.shape)
+    from nxkernel.ops.machinery.dispatch import spread
+
+    return wrap(apply(p.select, spread(mask, value.shape), operand(value), zero), wrap(mask), value)
+
+
+def tril(m: Any, k: int = 0) -> Any:
+    """What is on and below a diagonal, as :func:`numpy.tril`."""
+    return _triangle(m, k, True)
+
+
+def triu(m: Any, k: int = 0) -> Any:
+    """What is on and above a diagonal, as :func:`numpy.triu`."""
+    return _triangle(m, k - 1, False)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Where the lower triangle is, as :func:`numpy.tril_indices`."""
+    return tuple(array(side) for side in np.tril_indices(n, k, m))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Where the upper triangle is, as :func:`numpy.triu_indices`."""
+    return tuple(array(side) for side in np.triu_indices(n, k, m))
+
+
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """The coordinates of a grid, as :func:`numpy.meshgrid`."""
+    from nxkernel.numpy.functions.joining import broadcast_arrays
+
+    values = [as_value(x).ravel() for x in xi]
+    rank = len(values)
+    order = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        order[:2] = [1, 0]
+    grids = [
+        value[tuple(slice(None) if k == axis else None for k in range(rank))]
+        for value, axis in zip(values, order, strict=True)
+    ]
+    found = grids if sparse else broadcast_arrays(*grids)
+    return tuple([grid.copy() for grid in found] if copy else found)
+
+
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    """The index of each element along each axis, as :func:`numpy.indices`."""
+    from nxkernel.numpy.functions.joining import stack
+
+    wanted, type_ = sizes(tuple(dimensions)), type_of(dtype, s64)
+    if sparse:
+        return tuple(
+            _made(apply(p.iota, type=type_, shape=(n,), names=(None,), axis=0)).reshape(
+                tuple(n if k == axis else 1 for k in range(len(wanted)))
+            )
+            for axis, n in enumerate(wanted)
+        )
+    grids = [
+        wrap(apply(p.iota, type=type_, shape=wanted, names=unnamed(wanted), axis=axis)) for axis in range(len(wanted))
+    ]
+    return stack(grids)
+
+
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **options: Any) -> Any:
+    """A function of the indices of elements, as :func:`numpy.fromfunction`."""
+    return function(*indices(shape, dtype=dtype), **options)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803 - NumPy's name
+    """Powers of a vector in columns, as :func:`numpy.vander`."""
+    value = as_value(x)
+    count = value.shape[0] if N is None else N
+    exponents = np.arange(count) if increasing else np.arange(count)[::-1]
+    return e.power(value[:, None], exponents[None, :].copy())
+
+
+def _known_slice(entry: slice) -> slice:
+    """A slice whose bounds are known while tracing."""
+    ends = (entry.start, entry.stop, entry.step)
+    return slice(*[subscripts.static(end) if isinstance(end, Operand | Proxy) else end for end in ends])
+
+
+class _Grid:
+    """What ``np.mgrid[0:3, 0:4]`` makes: the coordinates of a grid of known size."""
+
+    def __init__(self, sparse: bool) -> None:
+        self.sparse = sparse
+
+    def __getitem__(self, key: Any) -> Any:
+        slices = key if isinstance(key, tuple) else (key,)
+        if any(_known(end) is None for one in slices for end in (one.start, one.stop, one.step) if end is not None):
+            lines = [arange(0 if one.start is None else one.start, one.stop, one.step) for one in slices]
+            if any(hasattr(type(line), "stretched") for line in lines):
+                return self._moving(lines) if isinstance(key, tuple) else lines[0]
+        entries = tuple(map(_known_slice, key)) if isinstance(key, tuple) else _known_slice(key)
+        made = (np.ogrid if self.sparse else np.mgrid)[entries]
+        return tuple(array(part) for part in made) if isinstance(made, tuple | list) else array(made)
+
+    def _moving(self, lines: list[Any]) -> tuple[Any, ...]:
+        """A grid of which only the running program knows the size."""
+        apart = [
+            line[tuple(slice(None) if k == axis else None for k in range(len(lines)))]
+            for axis, line in enumerate(lines)
+        ]
+        if self.sparse:
+            return tuple(apart)
+        zero = e.multiply(functools.reduce(e.add, apart), 0)
+        return tuple([e.add(zero, line) for line in apart])
+
+
+mgrid, ogrid = _Grid(False), _Grid(True)

@@ -1,0 +1,201 @@
+"""Running sums of NumPy's, differences, and sums of samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxValueError
+from nxkernel.numpy.arrays.array import Value, as_value, type_of, wrap
+from nxkernel.numpy.arrays.casting import cast
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions import reductions
+from nxkernel.numpy.functions.joining import concatenate
+from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand
+from nxkernel.primitives import Primitive
+from nxkernel.shapes import normalize_axis
+from nxkernel.types import Type
+
+__all__ = [
+    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "diff", "ediff1d", "gradient", "nancumprod", "nancumsum",
+    "trapezoid",
+]  # fmt: skip
+
+
+def _running(primitive: Primitive, rule: Callable[[Type], Type], name: str, what: str) -> Any:
+    def function(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+        value = as_value(a)
+        if axis is None:
+            value, axis = value.ravel(), 0
+        place = normalize_axis(axis, value.shape)
+        type_ = type_of(dtype, rule(value.type))
+        # Compilers have running extremes of numbers.
+        counted = types.u8 if type_ is types.bool_ else type_
+        found = apply(primitive, convert(cast(operand(value), type_), counted), axis=place, reverse=False)
+        return finished(wrap(convert(found, type_), value), out, True, name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{what}, as :func:`numpy.{name}`."
+    return function
+
+
+def _ordered(type_: Type) -> Type:
+    reductions.refuse_complex(type_)
+    return type_
+
+
+cumsum = _running(p.cumulative_sum, types.to_aggregate, "cumsum", "Running sums")
+cumprod = _running(p.cumulative_product, types.to_aggregate, "cumprod", "Running products")
+_running_max = _running(p.cumulative_max, _ordered, "maximum.accumulate", "Running maxima")
+_running_min = _running(p.cumulative_min, _ordered, "minimum.accumulate", "Running minima")
+
+#: What ``ufunc.accumulate`` does.
+ACCUMULATE = {"add": cumsum, "multiply": cumprod, "maximum": _running_max, "minimum": _running_min}
+
+
+def _with_first(function: Any, first: int, name: str) -> Any:
+    def wrapped(
+        x: Any, /, *, axis: int | None = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+    ) -> Any:
+        value = as_value(x)
+        if axis is None:
+            if value.ndim != 1:
+                raise NxValueError(f"{name} of several axes needs axis=")
+            axis = 0
+        found = function(value, axis, dtype)
+        if include_initial:
+            place = normalize_axis(axis, value.shape)
+            shape = (*value.shape[:place], 1, *value.shape[place + 1 :])
+            found = concatenate([wrap(filled(first, found.type, shape)), found], axis=place)
+        return finished(found, out, True, name)
+
+    wrapped.__name__ = wrapped.__qualname__ = name
+    wrapped.__doc__ = f"As :func:`numpy.{name}`."
+    return wrapped
+
+
+cumulative_sum = _with_first(cumsum, 0, "cumulative_sum")
+cumulative_prod = _with_first(cumprod, 1, "cumulative_prod")
+
+
+def _zeroed(a: Any, number: int) -> Value:
+    from nxkernel.numpy.functions.choosing import where
+
+    return where(e.isnan(a), number, a)
+
+
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """Running sums without NaN, as :func:`numpy.nancumsum`."""
+    return cumsum(_zeroed(a, 0), axis, dtype, out)
+
+
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
+    """Running products without NaN, as :func:`numpy.nancumprod`."""
+    return cumprod(_zeroed(a, 1), axis, dtype, out)
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Each element less the one before it, as :func:`numpy.diff`."""
+    value = as_value(a)
+    place = normalize_axis(axis, value.shape)
+    before = (slice(None),) * place
+    ends = [_end(prepend, value, place), value, _end(append, value, place)]
+    if prepend is not None or append is not None:
+        value = concatenate([end for end in ends if end is not None], axis=place)
+    for _ in range(n):
+        later, earlier = value[(*before, slice(1, None))], value[(*before, slice(None, -1))]
+        value = e.not_equal(later, earlier) if value.type is types.bool_ else e.subtract(later, earlier)
+    return value
+
+
+def _end(given: Any, value: Value, axis: int) -> Any:
+    if given is None:
+        return None
+    end = as_value(given)
+    if end.ndim:
+        return end
+    return wrap(_filled_with(operand(end), (*value.shape[:axis], 1, *value.shape[axis + 1 :])))
+
+
+def _filled_with(value: Operand, shape: tuple[int, ...]) -> Operand:
+    from nxkernel.ops.machinery.dispatch import spread
+
+    return spread(value, shape)
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """Differences of all elements, with others around them, as :func:`numpy.ediff1d`."""
+    found = diff(as_value(ary).ravel())
+    ends = [to_begin, found, to_end]
+    given = [as_value(end).ravel() for end in ends if end is not None]
+    return concatenate(given) if len(given) > 1 else found
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Slopes by central differences, as :func:`numpy.gradient`."""
+    value = as_value(f)
+    axes = reductions.axes_of(axis, value.ndim) if not isinstance(axis, tuple) else axis
+    spacing = list(varargs) or [1.0]
+    if len(spacing) == 1 and len(axes) > 1:
+        spacing = spacing * len(axes)
+    if len(spacing) != len(axes):
+        raise NxValueError(f"gradient takes one distance, or one for each of {len(axes)} axes, got {len(spacing)}")
+    found = [_slopes(value, axis, apart, edge_order) for axis, apart in zip(axes, spacing, strict=True)]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _slopes(value: Value, axis: int, spacing: Any, edge_order: int) -> Any:
+    place = normalize_axis(axis, value.shape)
+    before, after = (slice(None),) * place, (None,) * (value.ndim - place - 1)
+    if value.type.is_integer:
+        value = value.astype("float64")
+
+    def at(*part: Any) -> Any:
+        return value[(*before, slice(*part))]
+
+    apart = as_value(spacing)
+    if apart.ndim:
+        steps = diff(apart)[(slice(None), *after)]
+        one, two = steps[:-1], steps[1:]
+        inner = e.add(
+            e.add(
+                e.multiply(e.divide(e.negative(two), e.multiply(one, e.add(one, two))), at(None, -2)),
+                e.multiply(e.divide(e.subtract(two, one), e.multiply(one, two)), at(1, -1)),
+            ),
+            e.multiply(e.divide(one, e.multiply(two, e.add(one, two))), at(2, None)),
+        )
+        first, last = steps[:1], steps[-1:]
+    else:
+        inner = e.divide(e.subtract(at(2, None), at(None, -2)), 2.0 * spacing)
+        first = last = spacing
+    if edge_order == 1:
+        left = e.divide(e.subtract(at(1, 2), at(0, 1)), first)
+        right = e.divide(e.subtract(at(-1, None), at(-2, -1)), last)
+    elif apart.ndim:
+        raise NxValueError("gradient: edge_order=2 takes distances that are all equal, given as one number")
+    else:
+        left = _edge(at(0, 1), at(1, 2), at(2, 3), first)
+        right = e.negative(_edge(at(-1, None), at(-2, -1), at(-3, -2), last))
+    return wrap(operand(concatenate([left, inner, right], axis=place)), value)
+
+
+def _edge(one: Any, two: Any, three: Any, apart: Any) -> Any:
+    outer = e.add(e.multiply(-1.5 / apart, one), e.multiply(2.0 / apart, two))
+    return e.add(outer, e.multiply(-0.5 / apart, three))
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The area below samples, as :func:`numpy.trapezoid`."""
+    value = as_value(y)
+    place = normalize_axis(axis, value.shape)
+    before = (slice(None),) * place
+    if x is not None:
+        dx = diff(x) if as_value(x).ndim == 1 else diff(x, axis=place)
+        if dx.ndim == 1:
+            dx = dx[(slice(None), *(None,) * (value.ndim - place - 1))]
+    both = e.add(value[(*before, slice(1, None))], value[(*before, slice(None, -1))])
+    return reductions.sum(e.divide(e.multiply(dx, both), 2.0), axis=place)

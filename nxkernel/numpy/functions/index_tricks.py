@@ -1,0 +1,250 @@
+"""What NumPy offers around indices: grids of them, counting through them, and arrays written between brackets."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays.array import Scalar, Value, as_value, wrap
+from nxkernel.numpy.arrays.views import Windows
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions.choosing import within
+from nxkernel.numpy.functions.creation import arange, linspace, zeros
+from nxkernel.numpy.functions.joining import concatenate, stack
+from nxkernel.numpy.functions.shaping import as_array, sizes
+from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand
+from nxkernel.types import Type
+
+__all__ = [
+    "apply_along_axis", "apply_over_axes", "c_", "diag_indices", "gcd", "index_exp", "ix_", "lcm", "ndenumerate",
+    "ndindex", "polyfit", "r_", "ravel_multi_index", "s_", "sliding_window_view", "unravel_index",
+]  # fmt: skip
+
+s_, index_exp, ndindex = np.s_, np.index_exp, np.ndindex
+
+
+class _Joined:
+    """What ``np.r_[...]`` and ``np.c_[...]`` make: arrays, numbers and ranges, one after the other."""
+
+    def __init__(self, columns: bool) -> None:
+        self.columns = columns
+
+    def __getitem__(self, key: Any) -> Any:
+        entries = key if isinstance(key, tuple) else (key,)
+        parts = _in_one_type(entries, [_part(entry) for entry in entries])
+        if self.columns:
+            return concatenate([part[:, None] if part.ndim == 1 else part for part in parts], axis=-1)
+        return concatenate(parts, axis=-1 if max(part.ndim for part in parts) == 1 else 0)
+
+
+def _in_one_type(entries: tuple, parts: list[Value]) -> list[Value]:
+    """The parts in the type of all of them, in which Python's numbers are weak."""
+    kinds: tuple[list[Type], list[Type]] = [], []
+    for entry, part in zip(entries, parts, strict=True):
+        number = is_number(entry) or (isinstance(entry, Scalar) and tracing.weak(entry.node))
+        kinds[number or (type(entry) is Expr and tracing.weak(entry))].append(part.type)
+    strong, weak = kinds
+    if not strong:
+        return parts
+    type_ = functools.reduce(types.merge_weak, weak, functools.reduce(types.merge, strong))
+    return [part.astype(type_.dtype) for part in parts]
+
+
+def _part(entry: Any) -> Value:
+    if isinstance(entry, str):
+        raise NxTypeError(message("np.r_ and np.c_ take no text.", "np.concatenate has axis=, np.stack a new one."))
+    if not isinstance(entry, slice):
+        return as_array(entry).reshape(-1) if not as_value(entry).ndim else as_value(entry)
+    if isinstance(entry.step, complex):
+        return linspace(entry.start or 0, entry.stop, int(abs(entry.step)))
+    return arange(entry.start or 0, entry.stop, entry.step)
+
+
+r_, c_ = _Joined(False), _Joined(True)
+
+
+def ix_(*args: Any) -> tuple[Any, ...]:
+    """Indices for a grid of rows and columns, as :func:`numpy.ix_`."""
+    return tuple(
+        _places(one)[tuple(slice(None) if k == axis else None for k in range(len(args)))]
+        for axis, one in enumerate(args)
+    )
+
+
+def _places(one: Any) -> Value:
+    """Indices as they are, and of a mask that is known the places that it picks."""
+    value = as_value(one)
+    if value.dtype != np.bool_:
+        return value
+    if isinstance(one, list | tuple | np.ndarray) and all(isinstance(each, bool | np.bool_) for each in one):
+        return as_value(np.flatnonzero(one))
+    raise NxTypeError(
+        message(
+            "np.ix_() of a mask gives indices whose number only the running program knows.",
+            "Masked, the shape stays: np.where(rows[:, None] & columns, x, 0). Or pass np.flatnonzero(mask) in.",
+        )
+    )
+
+
+def ndenumerate(arr: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
+    """Places and elements, as :class:`numpy.ndenumerate`."""
+    value = as_value(arr)
+    return ((place, value[place]) for place in np.ndindex(*value.shape))
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
+    """Where the diagonal is, as :func:`numpy.diag_indices`."""
+    return (arange(n),) * ndim
+
+
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
+    """Places as indices of each axis, as :func:`numpy.unravel_index`."""
+    rest, found = as_value(indices), []
+    # The last axis changes fastest, or in Fortran order the first one.
+    turn = slice(None, None, -1 if order == "C" else 1)
+    for size in sizes(shape)[turn]:
+        found.append(e.mod(rest, size))
+        rest = e.floor_divide(rest, size)
+    return tuple(found[turn])
+
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    """Indices of each axis as places, as :func:`numpy.ravel_multi_index`."""
+    shape, found = sizes(dims), 0
+    modes = mode if isinstance(mode, tuple) else (mode,) * len(shape)
+    for axis, (indices, how) in enumerate(zip(multi_index, modes, strict=True)):
+        apart = math.prod(shape[axis + 1 :] if order == "C" else shape[:axis])
+        found = e.add(found, e.multiply(within(indices, shape[axis], how), apart))
+    return found
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function of each line along an axis, as :func:`numpy.apply_along_axis`; written out line by line."""
+    from nxkernel.numpy.functions.shaping import moveaxis
+
+    lines = moveaxis(as_array(arr), axis, -1)
+    outer = lines.shape[:-1]
+    found = [as_value(func1d(lines[place], *args, **kwargs)) for place in np.ndindex(*outer)]
+    inner = found[0].shape
+    whole = stack(found).reshape((*outer, *inner))
+    place = axis % lines.ndim
+    for k in range(len(inner)):
+        whole = moveaxis(whole, len(outer) + k, place + k)
+    return whole
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
+    """A reduction along several axes in turn, which stay, as :func:`numpy.apply_over_axes`."""
+    value = as_value(a)
+    for axis in sizes(axes):
+        found = func(value, axis)
+        value = found if found.ndim == value.ndim else found[(*(slice(None),) * (axis % value.ndim), None)]
+    return value
+
+
+def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **options: Any) -> Any:
+    """All parts of a size, as :func:`numpy.lib.stride_tricks.sliding_window_view`, read-only."""
+    value = as_array(x)
+    lengths = sizes(window_shape)
+    axes = [k % value.ndim for k in (range(value.ndim) if axis is None else sizes(axis))]
+    for place, length in zip(axes, lengths, strict=True):
+        if length > value.shape[place]:
+            raise NxValueError(f"a window of {length} elements in an axis of {value.shape[place]}")
+        value = value.through(Windows(value.shape, place, length))
+    if options.get("writeable"):
+        raise NxTypeError(message("windows overlap: they cannot be assigned into.", "Assign into the array itself."))
+    return value
+
+
+def polyfit(x: Any, y: Any, deg: int, **options: Any) -> Any:
+    """The polynomial that is nearest to points, as :func:`numpy.polyfit`."""
+    from nxkernel.numpy.functions.creation import vander
+    from nxkernel.numpy.functions.reductions import sum
+    from nxkernel.numpy.linalg import lstsq
+
+    if options:
+        raise NxTypeError(f"polyfit takes points and a degree, not {', '.join(options)}")
+    columns = vander(e.add(x, 0.0), deg + 1)
+    scale = e.sqrt(sum(e.square(columns), axis=0))
+    found = lstsq(e.divide(columns, scale), e.add(y, 0.0))[0]
+    return e.divide(found.T, scale).T
+
+
+def gcd(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:
+    """The greatest common divisor, as :func:`numpy.gcd`: by Euclid's loop, all elements at once."""
+    return finished(_gcd(x1, x2), out, where, "gcd")
+
+
+def _gcd(x1: Any, x2: Any) -> Value:
+    from nxkernel.ops.machinery.dispatch import spread, together
+    from nxkernel.ops.programs.control import run_while
+    from nxkernel.shapes import broadcast_shapes
+
+    left, right, type_ = together(*[v if isinstance(v, int) else operand(as_value(v)) for v in (x1, x2)])
+    if not type_.is_integer:
+        raise NxTypeError(message(f"gcd takes integers, got {type_}.", "x.astype(np.int64) cuts fractions off."))
+    shape = broadcast_shapes(left.shape, right.shape)
+    left, right = (spread(e.absolute.on_operands(convert(side, type_)), shape) for side in (left, right))
+
+    def unfinished(state: list[Operand]) -> Operand:
+        rest = apply(p.not_equal, state[1], filled(0, type_, shape))
+        return apply(p.any_, rest, axes=tuple(range(len(shape))), keep_axes=False)
+
+    def turn(state: list[Operand]) -> list[Operand]:
+        one, other = state
+        done = apply(p.equal, other, filled(0, type_, shape))
+        rest = apply(p.remainder, one, apply(p.select, done, filled(1, type_, shape), other))
+        return [apply(p.select, done, one, other), apply(p.select, done, other, rest)]
+
+    if tracing.current() is None:
+        while operand(unfinished([left, right])).to_number():
+            left, right = turn([left, right])
+        return wrap(left)
+    return wrap(run_while([left, right], unfinished, turn, ["one", "other"])[0])
+
+
+def lcm(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:
+    """The least common multiple, as :func:`numpy.lcm`."""
+    divisor = e.maximum(_gcd(x1, x2), 1)
+    one, other = (e.absolute(as_value(x).astype(divisor.type.dtype)) for x in (x1, x2))
+    return e.multiply(e.floor_divide(one, divisor), other, out=out, where=where)
+
+
+def ndarray(
+    shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None, order: Any = None
+) -> Any:
+    """An array of zeros, where :class:`numpy.ndarray` leaves elements as they are in memory."""
+    if buffer is not None or offset or strides is not None:
+        raise NxTypeError(
+            message(
+                "np.ndarray() shows no memory of another array here.",
+                "x.reshape(shape), x[offset:] and np.lib.stride_tricks.sliding_window_view show parts of one.",
+            )
+        )
+    return zeros(shape, dtype, order or "C")
+
+
+def nditer(*args: Any, **options: Any) -> NoReturn:
+    """:class:`numpy.nditer`, which takes elements of arrays of NumPy's own.
+
+    Raises
+    ------
+    NxTypeError
+    """
+    raise NxTypeError(
+        message(
+            "np.nditer() goes through elements in Python, and shows each where NumPy has it in memory.",
+            "`for x in a.flat` goes through values, and `for k in np.ndindex(a.shape)` through indices, for a[k] = ...",
+        )
+    )

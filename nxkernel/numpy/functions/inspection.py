@@ -1,0 +1,96 @@
+"""Questions about types and memory that NumPy's functions answer of traced arrays."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from nxkernel import types
+from nxkernel.errors import TracedValueError, message
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays import storage
+from nxkernel.numpy.arrays.array import Array, Value, as_value, type_of
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.machinery.dispatch import is_number, operand
+from nxkernel.primitives import parameter
+
+__all__ = ["common_type", "isfortran", "iterable", "may_share_memory", "result_type", "shares_memory"]
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype:
+    """The type that arrays, types and numbers merge to, as :func:`numpy.result_type`."""
+    found: types.Type | None = None
+    numbers = []
+    for one in arrays_and_dtypes:
+        if is_number(one):
+            numbers.append(one)
+            continue
+        is_array = isinstance(one, Operand | Proxy | np.ndarray | list)
+        type_ = operand(as_value(one)).type if is_array else type_of(one, types.f64)
+        found = type_ if found is None else types.merge(found, type_)
+    if found is None:
+        return functools.reduce(types.merge, map(types.infer, numbers)).dtype
+    return functools.reduce(types.merge_number, numbers, found).dtype
+
+
+def common_type(*arrays: Any) -> type:
+    """The floating type that holds all arrays, as :func:`numpy.common_type`."""
+    values = [operand(as_value(array)) for array in arrays]
+    found = types.to_floating(values[0].type)
+    for value in values[1:]:
+        found = types.merge(found, types.to_floating(value.type))
+    return found.dtype.type
+
+
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether two arrays have elements in common, as :func:`numpy.shares_memory`.
+
+    Raises
+    ------
+    TracedValueError
+        For two parts of one array, and by the rules of Nx for what is computed, which may be any memory.
+    """
+    if a is b:
+        return math.prod(np.shape(a)) > 0
+    if isinstance(a, Array) and isinstance(b, Array):
+        storage.before_compared(a.root, b.root)
+        if a.root is not b.root or not math.prod(a.shape) or not math.prod(b.shape):
+            return False
+        if _is_whole(a) or _is_whole(b) or a.shows_same(b):
+            return True
+    elif isinstance(a, Value) or isinstance(b, Value) or (_is_given(a) and _is_given(b)):
+        return False
+    raise TracedValueError(
+        message(
+            "whether two parts of an array share memory, or what is computed does, is not known while tracing.",
+            "Ask before the call and pass the answer as an option.",
+        )
+    )
+
+
+def _is_whole(array: Array) -> bool:
+    """Whether a view has all elements of its array."""
+    return not array.steps or (array.writeable and math.prod(array.shape) == math.prod(array.root.shape))
+
+
+def _is_given(value: Any) -> bool:
+    """Whether a value is an argument or a captured array itself."""
+    if isinstance(value, Expr):
+        return value.primitive is parameter
+    return not isinstance(value, Operand | Proxy)
+
+
+may_share_memory = shares_memory
+
+
+def iterable(y: Any) -> bool:
+    """Whether one can go through a value, as :func:`numpy.iterable`."""
+    return not isinstance(y, Value) or y.ndim > 0
+
+
+def isfortran(a: Any) -> bool:
+    """Whether the first axis is the one whose elements are neighbours: never, of traced arrays."""
+    return False

@@ -1,0 +1,288 @@
+"""Joining arrays of NumPy's, and taking them apart."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.numpy.arrays import dynamic_slices, memory_order, subscripts
+from nxkernel.numpy.arrays.array import Array, as_value, in_order_of, type_of, wrap
+from nxkernel.numpy.arrays.views import reshaped
+from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.operand import Operand, Proxy
+from nxkernel.ops.machinery import row_assembly
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, merged, operand
+from nxkernel.shapes import normalize_axis, text
+
+__all__ = [
+    "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_arrays", "column_stack",
+    "concat", "concatenate", "delete", "dsplit", "dstack", "hsplit", "hstack", "insert", "split", "stack", "unstack",
+    "vsplit", "vstack",
+]  # fmt: skip
+
+
+def _one_type(values: Sequence[Any]) -> list[Operand]:
+    """Values as operands of the type that all merge to; Python numbers are weak."""
+    given = [operand(as_value(value)) for value in values if not is_number(value)]
+    if not given:
+        type_ = functools.reduce(types.merge, [types.infer(value) for value in values])
+    else:
+        type_ = given[0].type
+        for before, value in itertools.pairwise(given):
+            type_ = merged(before, value) if type_ is before.type else types.merge(type_, value.type)
+        for value in values:
+            if is_number(value):
+                type_ = types.merge_number(type_, value)
+    found = iter(given)
+    return [filled(v, type_, ()) if is_number(v) else convert(next(found), type_) for v in values]
+
+
+def join_new(values: Sequence[Any], axis: int) -> Operand:
+    """Values of one shape along a new axis."""
+    made = _one_type(values)
+    shape = made[0].shape
+    for value in made:
+        if value.shape != shape:
+            raise NxValueError(
+                f"stacked arrays have one shape, got {text(shape) or '()'} and {text(value.shape) or '()'}"
+            )
+    place = normalize_axis(axis, (*shape, 1))
+    if place == 0 and (parts_ := row_assembly.joined(made)) is not None:
+        return apply(p.concatenate, *parts_, axis=0) if len(parts_) > 1 else parts_[0]
+    longer = (*shape[:place], 1, *shape[place:])
+    return apply(p.concatenate, *[reshaped(value, longer) for value in made], axis=place)
+
+
+def _listed(arrays: Any) -> list[Any]:
+    if isinstance(arrays, tuple | list):
+        return list(arrays)
+    return list(as_value(arrays))
+
+
+def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = None) -> Any:
+    """Arrays along a new axis, as :func:`numpy.stack`."""
+    values = _listed(arrays)
+    found = join_new(values, axis)
+    place = (*(slice(None),) * normalize_axis(axis, found.shape), None)
+    longer = [value[place] for value in values if isinstance(value, Array) and value.ndim]
+    return finished(wrap(convert(found, type_of(dtype, found.type)), *longer), out, True, "stack")
+
+
+def concatenate(
+    arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: Any = None
+) -> Any:
+    """Arrays one after the other along an axis, as :func:`numpy.concatenate`."""
+    values = [as_value(value) for value in _listed(arrays)]
+    for value in values:
+        if isinstance(value, dynamic_slices.Part):
+            raise subscripts.needed(
+                value.traced_length,
+                "a part of traced length is joined with others: how long the result is only the running program knows.",
+                "Make an array of the greatest size, and assign the parts: out = np.zeros(n); out[:k] = x[:k].",
+            )
+    if axis is None:
+        values, axis = [value.ravel() for value in values], 0
+    if not values or not values[0].ndim:
+        raise NxValueError("concatenate takes arrays with at least one axis; np.stack joins scalars")
+    place = normalize_axis(axis, values[0].shape)
+    for value in values:
+        if value.ndim != values[0].ndim or any(
+            m != n for k, (m, n) in enumerate(zip(value.shape, values[0].shape, strict=True)) if k != place
+        ):
+            raise NxValueError(
+                f"concatenate along axis {place}: {text(values[0].shape)} and {text(value.shape)} do not fit together"
+            )
+    made = _one_type(values)
+    found = apply(p.concatenate, *made, axis=place) if len(made) > 1 else made[0]
+    found = Array.of(convert(found, type_of(dtype, found.type)))
+    inputs = [
+        (found.shape, [0 if n == 1 else by for n, by in zip(value.shape, value.strides_in_memory, strict=True)])
+        for value in values
+    ]
+    return finished(found.laid_out_as(values, memory_order.of_result(found.shape, inputs)), out, True, "concatenate")
+
+
+concat = concatenate
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """Arrays with at least one axis, as :func:`numpy.atleast_1d`."""
+    return _each(arrays, lambda value: value if value.ndim else value.with_shape((1,)))
+
+
+def atleast_2d(*arrays: Any) -> Any:
+    """Arrays with at least two axes, as :func:`numpy.atleast_2d`."""
+    return _each(arrays, lambda value: value if value.ndim > 1 else atleast_1d(value)[None, :])
+
+
+def atleast_3d(*arrays: Any) -> Any:
+    """Arrays with at least three axes, as :func:`numpy.atleast_3d`."""
+
+    def one(value: Any) -> Any:
+        if value.ndim > 2:
+            return value
+        return value[:, :, None] if value.ndim == 2 else atleast_1d(value)[None, :, None]
+
+    return _each(arrays, one)
+
+
+def _each(arrays: Sequence[Any], function: Any) -> Any:
+    found = [function(as_value(value)) for value in arrays]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def vstack(tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
+    """Arrays below each other, as :func:`numpy.vstack`."""
+    return concatenate([atleast_2d(value) for value in _listed(tup)], 0, dtype=dtype)
+
+
+def hstack(tup: Any, *, dtype: Any = None, casting: Any = None) -> Any:
+    """Arrays beside each other, as :func:`numpy.hstack`."""
+    values = [atleast_1d(value) for value in _listed(tup)]
+    return concatenate(values, 0 if values[0].ndim == 1 else 1, dtype=dtype)
+
+
+def dstack(tup: Any) -> Any:
+    """Arrays along a third axis, as :func:`numpy.dstack`."""
+    return concatenate([atleast_3d(value) for value in _listed(tup)], 2)
+
+
+def column_stack(tup: Any) -> Any:
+    """Vectors as columns, as :func:`numpy.column_stack`."""
+    values = [atleast_1d(value) for value in _listed(tup)]
+    return concatenate([value[:, None] if value.ndim == 1 else value for value in values], 1)
+
+
+def block(arrays: Any) -> Any:
+    """A matrix of blocks, as :func:`numpy.block`."""
+
+    def depth(value: Any) -> int:
+        return 1 + depth(value[0]) if isinstance(value, list) else 0
+
+    levels = depth(arrays)
+    rank = max(levels, *(as_value(leaf).ndim for leaf in _leaves(arrays)), 1)
+
+    def joined(value: Any, level: int) -> Any:
+        if isinstance(value, list):
+            return concatenate([joined(part, level - 1) for part in value], axis=rank - level)
+        leaf = as_value(value)
+        return wrap(reshaped(operand(leaf), (1,) * (rank - leaf.ndim) + leaf.shape))
+
+    return joined(arrays, levels)
+
+
+def _leaves(value: Any) -> list[Any]:
+    return [leaf for part in value for leaf in _leaves(part)] if isinstance(value, list) else [value]
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """Values after an array, as :func:`numpy.append`."""
+    if axis is None:
+        return concatenate([as_value(arr).ravel(), as_value(values).ravel()])
+    return concatenate([arr, values], axis=axis)
+
+
+def _cut(value: Any, places: Sequence[int], axis: int) -> list[Any]:
+    place = normalize_axis(axis, value.shape)
+    before = (slice(None),) * place
+    ends = [0, *places, value.shape[place]]
+    return [value[(*before, slice(low, high))] for low, high in itertools.pairwise(ends)]
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Parts of an array that may differ in size by one, as :func:`numpy.array_split`."""
+    value = as_value(ary)
+    if isinstance(indices_or_sections, Operand | Proxy) and not as_value(indices_or_sections).ndim:
+        indices_or_sections = subscripts.static(indices_or_sections)
+    if not isinstance(indices_or_sections, int):
+        return _cut(value, [int(place) for place in indices_or_sections], axis)
+    size, count = value.shape[axis], indices_or_sections
+    short, longer = divmod(size, count)
+    return _cut(value, [k * short + min(k, longer) for k in range(1, count)], axis)
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Parts of an array, views of it, as :func:`numpy.split`."""
+    value = as_value(ary)
+    if isinstance(indices_or_sections, Operand | Proxy) and not as_value(indices_or_sections).ndim:
+        indices_or_sections = subscripts.static(indices_or_sections)
+    if isinstance(indices_or_sections, int) and value.shape[axis] % indices_or_sections:
+        raise NxValueError(
+            f"split: {indices_or_sections} parts of one size do not make {value.shape[axis]}; see np.array_split"
+        )
+    return array_split(value, indices_or_sections, axis)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """Parts beside each other, as :func:`numpy.hsplit`."""
+    value = as_value(ary)
+    return split(value, indices_or_sections, 0 if value.ndim == 1 else 1)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """Parts below each other, as :func:`numpy.vsplit`."""
+    return split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    """Parts along the third axis, as :func:`numpy.dsplit`."""
+    return split(ary, indices_or_sections, 2)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """What lies at each place of an axis, as :func:`numpy.unstack`."""
+    value = as_value(x)
+    before = (slice(None),) * normalize_axis(axis, value.shape)
+    return tuple(value[(*before, place)] for place in range(value.shape[axis]))
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
+    """Arrays repeated to one shape, as :func:`numpy.broadcast_arrays`."""
+    from nxkernel.numpy.arrays.array import common_shape
+    from nxkernel.numpy.functions.shaping import broadcast_to
+
+    values = [as_value(value) for value in args]
+    shape = common_shape(*values)
+    if all(isinstance(value, Array) and value.shape == shape for value in values):
+        # NumPy gives the arrays themselves, which may be assigned into.
+        return tuple(values)
+    return tuple(broadcast_to(value, shape) for value in values)
+
+
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    """An array without some places of an axis, which are numbers, as :func:`numpy.delete`."""
+    import numpy as np
+
+    value = as_value(arr)
+    if axis is None:
+        value, axis = value.ravel(), 0
+    if isinstance(obj, Operand | Proxy):
+        obj = subscripts.known_places(obj, "delete")
+    left = np.delete(np.arange(value.shape[axis]), obj)
+    found = value[(*(slice(None),) * normalize_axis(axis, value.shape), left)]
+    return in_order_of(found, value)
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """An array with values before a place of an axis, which is a number, as :func:`numpy.insert`."""
+    value = as_value(arr)
+    if axis is None:
+        value, axis = value.ravel(), 0
+    if not isinstance(obj, int):
+        raise NxTypeError(message("insert takes one place, a number.", "np.concatenate joins parts of arrays."))
+    head, tail = _cut(value, [obj % value.shape[axis] if obj < 0 else obj], axis)
+    shape = (*value.shape[:axis], 1, *value.shape[axis + 1 :])
+    from nxkernel.numpy.arrays.array import fitted
+
+    new = as_value(values)
+    if new.ndim:
+        new = new if value.ndim == 1 else wrap(fitted(new, value.shape[:axis] + value.shape[axis + 1 :], value.type))
+        new = wrap(reshaped(operand(new), shape if value.ndim > 1 else new.shape))
+    else:
+        new = wrap(fitted(new, shape, value.type))
+    return in_order_of(concatenate([head, new.astype(value.dtype), tail], axis=axis), value)

@@ -1,0 +1,338 @@
+"""Products of NumPy's: of vectors and matrices, over any axes, and as Einstein wrote them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.numpy.arrays import dynamic_slices
+from nxkernel.numpy.arrays.array import Array, Value, as_value, type_of, wrap
+from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.arrays.views import reshaped
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions import reductions
+from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, merged, operand, spread
+from nxkernel.shapes import broadcast_shapes, normalize_axis
+
+__all__ = [
+    "cross", "diag", "diagflat", "diagonal", "dot", "einsum", "inner", "kron", "linalg_outer", "matmul", "matvec",
+    "outer", "tensordot", "trace", "vdot", "vecdot", "vecmat",
+]  # fmt: skip
+
+Axes = Sequence[int]
+
+
+def product(
+    left: Operand, right: Operand, over: Axes, other: Axes, batch: Axes = (), other_batch: Axes = ()
+) -> Operand:
+    """Sums of products over pairs of axes: batch axes come first, then what is left of both."""
+    type_ = merged(left, right)
+    computed = types.s64 if type_ is types.bool_ else type_
+    left, right = convert(left, computed), convert(right, computed)
+    pairs = (tuple(over), tuple(other)), (tuple(batch), tuple(other_batch))
+    found = apply(p.dot, left, right, contract=pairs[0], batch=pairs[1])
+    if type_ is types.bool_:
+        return apply(p.not_equal, found, filled(0, computed, found.shape))
+    return found
+
+
+def _values(*arrays: Any) -> tuple[Value, ...]:
+    return tuple(map(as_value, arrays))
+
+
+def _special(left: Value, right: Value) -> Any:
+    """A product of parts of traced length, or of what a mask picks; None for arrays."""
+    if isinstance(left, Selected) or isinstance(right, Selected):
+        if left.ndim == right.ndim == 1:
+            return _total(e.multiply(left, right))
+        left, right = (side.compact() if isinstance(side, Selected) else side for side in (left, right))
+    return dynamic_slices.matmul(left, right) if dynamic_slices.any_part([left, right]) else None
+
+
+def _total(products: Value, axis: int | None = None) -> Any:
+    """The sum of products in their own type, where a sum of narrow integers would be a wide one."""
+    return reductions.sum(products, axis=axis, dtype=products.dtype)
+
+
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    """The product of vectors or matrices, as :func:`numpy.dot`."""
+    left, right = _values(a, b)
+    if not left.ndim or not right.ndim:
+        return e.multiply(left, right, out=out)
+    found = _special(left, right)
+    if found is None:
+        over = right.ndim - 2 if right.ndim > 1 else 0
+        found = wrap(product(operand(left), operand(right), [left.ndim - 1], [over]))
+    return finished(found, out, True, "dot")
+
+
+def matmul(x1: Any, x2: Any, out: Any = None, *, dtype: Any = None) -> Any:
+    """The product of matrices in the last two axes, as :func:`numpy.matmul`."""
+    left, right = _values(x1, x2)
+    if not left.ndim or not right.ndim:
+        raise NxTypeError(message("@ multiplies matrices and vectors, not scalars.", "Scalars multiply with *."))
+    if dtype is not None:
+        left, right = (side.astype(dtype) for side in (left, right))
+    found = _special(left, right)
+    if found is None:
+        found = wrap(_matmul(operand(left), operand(right)))
+    return finished(found, out, True, "matmul")
+
+
+def _matmul(a: Operand, b: Operand) -> Operand:
+    ranks = len(a.shape), len(b.shape)
+    if ranks[1] == 1:
+        return product(a, b, [ranks[0] - 1], [0])
+    if ranks[0] == 1:
+        return product(a, b, [0], [ranks[1] - 2]) if ranks[1] == 2 else _row(a, b)
+    if ranks[1] == 2:
+        return product(a, b, [ranks[0] - 1], [0])
+    batch = broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (spread(side, batch + side.shape[-2:]) for side in (a, b))
+    shared, rank = range(len(batch)), len(a.shape)
+    return product(a, b, [rank - 1], [rank - 2], shared, shared)
+
+
+def _row(a: Operand, b: Operand) -> Operand:
+    found = _matmul(reshaped(a, (1, *a.shape)), b)
+    return reshaped(found, (*found.shape[:-2], found.shape[-1]))
+
+
+def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1) -> Any:
+    """Products of the vectors along an axis, as :func:`numpy.vecdot`."""
+    return finished(_total(e.multiply(as_value(x1).conj(), x2), axis), out, True, "vecdot")
+
+
+def matvec(x1: Any, x2: Any, /, out: Any = None) -> Any:
+    """Products of matrices with vectors, as :func:`numpy.matvec`."""
+    return finished(matmul(x1, as_value(x2)[..., None])[..., 0], out, True, "matvec")
+
+
+def vecmat(x1: Any, x2: Any, /, out: Any = None) -> Any:
+    """Products of vectors with matrices, as :func:`numpy.vecmat`."""
+    return finished(matmul(as_value(x1).conj()[..., None, :], x2)[..., 0, :], out, True, "vecmat")
+
+
+def inner(a: Any, b: Any, /) -> Any:
+    """Products over the last axes, as :func:`numpy.inner`."""
+    left, right = _values(a, b)
+    if not left.ndim or not right.ndim:
+        return e.multiply(left, right)
+    found = _special(left, right.T if right.ndim == 2 else right)
+    if found is not None:
+        return found
+    return wrap(product(operand(left), operand(right), [left.ndim - 1], [right.ndim - 1]))
+
+
+def vdot(a: Any, b: Any, /) -> Any:
+    """The product of all elements, the first conjugated, as :func:`numpy.vdot`."""
+    left, right = _values(a, b)
+    left = e.conjugate(left) if left.type.is_complex else left
+    return dot(*(side if side.ndim == 1 else side.ravel() for side in (left, right)))
+
+
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    """Products of each element with each, as :func:`numpy.outer`."""
+    left, right = (value if value.ndim == 1 else value.ravel() for value in _values(a, b))
+    return e.multiply(left[:, None], right[None, :], out=out)
+
+
+def linalg_outer(x1: Any, x2: Any, /) -> Any:
+    """Products of each element with each, as ``numpy.linalg.outer``."""
+    return outer(x1, x2)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """Sums of products over axes, as :func:`numpy.tensordot`."""
+    left, right = map(operand, _values(a, b))
+    if isinstance(axes, int):
+        ours, theirs = list(range(len(left.shape) - axes, len(left.shape))), list(range(axes))
+    else:
+        ours, theirs = ([side] if isinstance(side, int) else list(side) for side in axes)
+    ours = [normalize_axis(axis, left.shape) for axis in ours]
+    theirs = [normalize_axis(axis, right.shape) for axis in theirs]
+    return wrap(product(left, right, ours, theirs))
+
+
+def kron(a: Any, b: Any) -> Any:
+    """The Kronecker product, as :func:`numpy.kron`."""
+    left, right = _values(a, b)
+    rank = max(left.ndim, right.ndim)
+    sizes = [(1,) * (rank - side.ndim) + side.shape for side in (left, right)]
+    apart = [tuple(n for pair in zip(*sizes_, strict=True) for n in pair) for sizes_ in (
+        (sizes[0], (1,) * rank), ((1,) * rank, sizes[1]))]  # fmt: skip
+    found = e.multiply(
+        *[wrap(reshaped(operand(side), shape)) for side, shape in zip((left, right), apart, strict=True)]
+    )
+    return wrap(reshaped(operand(found), tuple(m * n for m, n in zip(*sizes, strict=True))))
+
+
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    """The vector product, as :func:`numpy.cross`."""
+    from nxkernel.numpy.functions.joining import join_new
+    from nxkernel.numpy.functions.shaping import moveaxis
+
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    left, right = moveaxis(as_value(a), axisa, -1), moveaxis(as_value(b), axisb, -1)
+    sizes = left.shape[-1], right.shape[-1]
+    if sizes != (3, 3):
+        raise NxValueError(f"cross takes vectors of 3 elements, got {sizes[0]} and {sizes[1]}")
+    x, y = ([side[..., k] for k in range(3)] for side in (left, right))
+    found = [
+        e.subtract(e.multiply(x[(k + 1) % 3], y[(k + 2) % 3]), e.multiply(x[(k + 2) % 3], y[(k + 1) % 3]))
+        for k in range(3)
+    ]
+    return moveaxis(wrap(join_new(found, -1)), -1, axisc)
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """A diagonal, read-only as that of :func:`numpy.diagonal`."""
+    value = as_value(a)
+    axes = normalize_axis(axis1, value.shape), normalize_axis(axis2, value.shape)
+    return value.diagonal_of(offset, axes)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+    """The sum of a diagonal, as :func:`numpy.trace`."""
+    return reductions.sum(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """A diagonal of a matrix, or the matrix with a diagonal, as :func:`numpy.diag`."""
+    value = as_value(v)
+    if value.ndim == 2:
+        return diagonal(value, k)
+    if value.ndim != 1:
+        raise NxValueError(f"diag takes one or two axes, got {value.ndim}")
+    size = value.shape[0] + abs(k)
+    rows, columns = (
+        apply(p.iota, type=types.s64, shape=(size, size), names=(None, None), axis=axis) for axis in (0, 1)
+    )
+    on_it = apply(p.equal, apply(p.subtract, columns, rows), filled(k, types.s64, (size, size)))
+    low = max(-k, 0)
+    config = ((max(k, 0), low, 0),)
+    padded = apply(p.pad, operand(value), filled(0, value.type, ()), config=config)
+    return wrap(apply(p.select, on_it, spread(padded, (size, size)), filled(0, value.type, (size, size))))
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    """The matrix with a diagonal of all elements, as :func:`numpy.diagflat`."""
+    return diag(as_value(v).ravel(), k)
+
+
+def einsum(
+    *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: Any = None, optimize: Any = False
+) -> Any:
+    """Sums of products as Einstein wrote them, as :func:`numpy.einsum`."""
+    if not isinstance(operands[0], str):
+        raise NxTypeError(message("einsum takes its subscripts as text first.", 'Write np.einsum("ij,jk->ik", a, b).'))
+    values = [operand(as_value(value)) for value in operands[1:]]
+    inputs, result = _subscripts(operands[0], values)
+    if (
+        len(inputs) == 1
+        and set(inputs[0]) == set(result)
+        and out is None
+        and type_of(dtype, values[0].type) is values[0].type
+    ):
+        return _rearranged(as_value(operands[1]), inputs[0], result)
+    common = functools.reduce(types.merge, [value.type for value in values])
+    common = type_of(dtype, common)
+    terms = [(labels, convert(value, common)) for labels, value in zip(inputs, values, strict=True)]
+    terms = [_without_repeats(*term) for term in terms]
+    while len(terms) > 1:
+        first, second, *rest = terms
+        needed = set(result).union(*(labels for labels, _ in rest))
+        terms = [_pair(first, second, needed), *rest]
+    labels, value = _summed(*terms[0], set(result))
+    found = apply(p.transpose, value, axes=tuple(labels.index(label) for label in result)) if labels else value
+    return finished(wrap(found), out, True, "einsum")
+
+
+def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:
+    """The labels of each operand and of the result; upper-case Greek letters stand for the axes of an ellipsis."""
+    left, arrow, right = text.replace(" ", "").partition("->")
+    inputs = left.split(",")
+    if len(inputs) != len(values):
+        raise NxValueError(f"einsum: {len(inputs)} subscripts in {text!r} for {len(values)} arrays")
+    greek = "".join(chr(0x391 + k) for k in range(17))
+    longest = 0
+    for place, (labels, value) in enumerate(zip(inputs, values, strict=True)):
+        if "..." in labels:
+            count = len(value.shape) - len(labels) + 3
+            longest = max(longest, count)
+            inputs[place] = labels.replace("...", greek[17 - count :])
+        if len(inputs[place]) != len(value.shape):
+            raise NxValueError(f"einsum: {labels!r} names {len(labels)} axes of an array with {len(value.shape)}")
+    everything = "".join(inputs)
+    if not arrow:
+        right = "..." * bool(longest) + "".join(
+            sorted(label for label in set(everything) if everything.count(label) == 1 and label not in greek)
+        )
+    return inputs, right.replace("...", greek[17 - longest :] if longest else "")
+
+
+def _rearranged(value: Value, labels: str, result: str) -> Any:
+    """What only takes diagonals and puts axes in another order is a view."""
+    if not value.ndim:
+        return value
+    labels, found = _diagonals(labels, value)
+    return found.transposed(tuple(labels.index(label) for label in result))
+
+
+def _without_repeats(labels: str, value: Operand) -> tuple[str, Operand]:
+    labels, found = _diagonals(labels, Array.of(value))
+    return labels, operand(found)
+
+
+def _diagonals(labels: str, value: Array) -> tuple[str, Array]:
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            one = labels.index(label)
+            two = labels.index(label, one + 1)
+            if value.shape[one] != value.shape[two]:
+                raise NxValueError(
+                    f"einsum: {label!r} names axes of {value.shape[one]} and {value.shape[two]} elements"
+                )
+            value = value.diagonal_of(0, (one, two), writeable=True)
+            labels = labels[:one] + labels[one + 1 : two] + labels[two + 1 :] + label
+    return labels, value
+
+
+def _summed(labels: str, value: Operand, needed: set[str]) -> tuple[str, Operand]:
+    axes = tuple(axis for axis, label in enumerate(labels) if label not in needed)
+    if not axes:
+        return labels, value
+    return "".join(label for label in labels if label in needed), apply(p.sum_, value, axes=axes, keep_axes=False)
+
+
+def _pair(one: tuple[str, Operand], two: tuple[str, Operand], needed: set[str]) -> tuple[str, Operand]:
+    (left, a), (right, b) = (
+        _summed(*one, needed | set(two[0])),
+        _summed(*two, needed | set(one[0])),
+    )
+    both = [label for label in left if label in right]
+    stretched = [label for label in both if a.shape[left.index(label)] != b.shape[right.index(label)]]
+    for label in stretched:
+        size = max(a.shape[left.index(label)], b.shape[right.index(label)])
+        a = _widened(a, left.index(label), size)
+        b = _widened(b, right.index(label), size)
+    over = [label for label in both if label not in needed]
+    batch = [label for label in both if label in needed]
+    found = product(
+        a, b, [left.index(x) for x in over], [right.index(x) for x in over],
+        [left.index(x) for x in batch], [right.index(x) for x in batch],
+    )  # fmt: skip
+    free = [label for label in left if label not in both] + [label for label in right if label not in both]
+    return "".join(batch + free), found
+
+
+def _widened(value: Operand, axis: int, size: int) -> Operand:
+    shape = (*value.shape[:axis], size, *value.shape[axis + 1 :])
+    return spread(value, shape)

@@ -1,0 +1,405 @@
+"""NumPy's reductions: sums, extremes, averages and their like, along axes or all, with ``where=`` and without NaN."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import shapes, types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.numpy.arrays import dynamic_slices, masked_elements, memory_order
+from nxkernel.numpy.arrays.array import Array, Value, as_value, holds_traced, in_order_of, type_of, wrap
+from nxkernel.numpy.arrays.casting import cast
+from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.masked_elements import Selected
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
+from nxkernel.primitives import Primitive
+from nxkernel.shapes import normalize_axis
+from nxkernel.types import Type, bool_, s64
+
+__all__ = [
+    "all", "amax", "amin", "any", "argmax", "argmin", "average", "count_nonzero", "max", "mean", "min", "nanargmax",
+    "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "prod", "ptp", "std", "sum",
+    "var",
+]  # fmt: skip
+
+Shape = tuple[int, ...]
+#: Of a value, axes, whether they stay, and a mask of what counts or None.
+Function = Callable[[Operand, Shape, bool, Operand | None], Operand]
+
+
+def axes_of(axis: Any, ndim: int) -> Shape:
+    """The axes that ``axis=`` names, in ascending order."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    places = tuple(sorted(normalize_axis(place.__index__(), (0,) * ndim) for place in given))
+    if len(set(places)) < len(places):
+        raise NxValueError(f"axis={axis!r} names an axis twice")
+    return places
+
+
+def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, out: Any, name: str) -> Any:
+    """A reduction of anything: arrays, parts of traced length, what a mask picks."""
+    if isinstance(array, tuple | list) and tracing.current() is not None and not holds_traced(array):
+        # Of numbers that are known the result is known too, such as the product of a shape.
+        with tracing.suspended():
+            known = run(function, array, axis, keepdims, where, None, name).__nx_operand__()
+        return finished(wrap(known if known.shape else filled(known.to_number(), known.type, ())), out, True, name)
+    value = as_value(array)
+    keep = builtins.bool(keepdims)
+    if where is not True and isinstance(value, Part | Selected):
+        raise NxTypeError(f"{name}(where=...) of a part of traced length: take the whole array with where=")
+    if isinstance(value, Selected):
+        found = masked_elements.reduced(function, value, axis, keep)
+    elif isinstance(value, Part):
+        found = dynamic_slices.reduced(function, value, axes_of(axis, value.ndim), keep)
+    else:
+        data = operand(value)
+        mask = None if where is True else spread(operand(as_value(where)), data.shape)
+        axes = axes_of(axis, value.ndim)
+        found = wrap(function(data, axes, keep, mask))
+        if isinstance(found, Array) and isinstance(value, Array):
+            strides = memory_order.of_reduction(value.shape, value.strides_in_memory, axes, keep)
+            found.laid_out_as([value], strides)
+    return finished(found, out, True, name)
+
+
+def _only(value: Operand, mask: Operand | None, identity: Any) -> Operand:
+    """The elements that count, and the identity of the reduction for the others."""
+    if mask is None:
+        return value
+    return apply(p.select, mask, value, filled(identity, value.type, value.shape))
+
+
+def _joined(found: Operand, initial: Any, ufunc: Any, unless: Any) -> Operand:
+    if initial is None or (unless is not None and initial == unless):
+        return found
+    return convert(operand(ufunc(wrap(found), initial)), found.type)
+
+
+def _total(primitive: Primitive, identity: int, ufunc: Any) -> Callable[..., Any]:
+    def total(dtype: Any, initial: Any) -> Function:
+        def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
+            value = cast(value, type_of(dtype, types.to_aggregate(value.type)))
+            found = apply(primitive, _only(value, mask, identity), axes=axes, keep_axes=keep)
+            return _joined(found, initial, ufunc, identity)
+
+        return function
+
+    return total
+
+
+_sum_total, _prod_total = _total(p.sum_, 0, e.add), _total(p.product, 1, e.multiply)
+
+
+def sum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 0,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    """Add up, as :func:`numpy.sum`."""
+    return run(_sum_total(dtype, initial), a, axis, keepdims, where, out, "sum")
+
+
+def prod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 1,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    """Multiply all, as :func:`numpy.prod`."""
+    return run(_prod_total(dtype, initial), a, axis, keepdims, where, out, "prod")
+
+
+def _extreme(primitive: Primitive, of_bool: Primitive, identity: Any, ufunc: Any) -> Callable[..., Any]:
+    def extreme(initial: Any) -> Function:
+        def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
+            refuse_complex(value.type)
+            if value.type is bool_:
+                found = apply(of_bool, _only(value, mask, of_bool is p.all_), axes=axes, keep_axes=keep)
+            else:
+                if initial is None and 0 in [value.shape[axis] for axis in axes]:
+                    raise NxValueError("an array without elements has no greatest and no least one; give initial=")
+                found = apply(primitive, _only(value, mask, identity(value.type)), axes=axes, keep_axes=keep)
+            return _joined(found, initial, ufunc, None)
+
+        return function
+
+    return extreme
+
+
+def refuse_complex(type_: Type) -> None:
+    """Refuse complex numbers where elements are put in order.
+
+    Raises
+    ------
+    NxTypeError
+    """
+    if type_.is_complex:
+        raise NxTypeError(message(f"{type_} has no order here.", "Take x.real, x.imag or abs(x) first."))
+
+
+_max_of = _extreme(p.reduce_max, p.any_, types.least, e.maximum)
+_min_of = _extreme(p.reduce_min, p.all_, types.greatest, e.minimum)
+
+
+def max(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = True
+) -> Any:
+    """The greatest element, as :func:`numpy.max`."""
+    return run(_max_of(initial), a, axis, keepdims, where, out, "max")
+
+
+def min(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = True
+) -> Any:
+    """The least element, as :func:`numpy.min`."""
+    return run(_min_of(initial), a, axis, keepdims, where, out, "min")
+
+
+amax, amin = max, min
+
+
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """The greatest element less the least, as :func:`numpy.ptp`."""
+    return e.subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims), out=out)
+
+
+def _truth(primitive: Primitive, identity: bool) -> Function:
+    def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
+        return apply(primitive, _only(value, mask, identity), axes=axes, keep_axes=keep)
+
+    return function
+
+
+def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
+    """Whether all elements count as true, as :func:`numpy.all`."""
+    return run(_truth(p.all_, True), a, axis, keepdims, where, out, "all")
+
+
+def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
+    """Whether an element counts as true, as :func:`numpy.any`."""
+    return run(_truth(p.any_, False), a, axis, keepdims, where, out, "any")
+
+
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """How many elements are not 0, as :func:`numpy.count_nonzero`."""
+
+    def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
+        found = apply(p.not_equal, value, filled(0, value.type, value.shape))
+        return apply(p.sum_, convert(_only(found, mask, 0), s64), axes=axes, keep_axes=keep)
+
+    return run(function, a, axis, keepdims, True, None, "count_nonzero")
+
+
+def _count(value: Operand, axes: Shape, mask: Operand | None, type_: Type) -> Operand:
+    """How many elements count, in the shape that axes which stay leave."""
+    if mask is None:
+        count = 1
+        for axis in axes:
+            count *= value.shape[axis]
+        kept = tuple(1 if axis in axes else size for axis, size in enumerate(value.shape))
+        return filled(count, type_, kept)
+    return convert(apply(p.sum_, convert(mask, s64), axes=axes, keep_axes=True), type_)
+
+
+def _averaged(value: Operand, axes: Shape, mask: Operand | None, fewer: Any = 0) -> Operand:
+    """Sums divided by counts; the axes stay."""
+    total = apply(p.sum_, _only(value, mask, 0), axes=axes, keep_axes=True)
+    count = _count(value, axes, mask, types.to_real(value.type))
+    if not (isinstance(fewer, int) and fewer == 0):
+        less = filled(fewer, count.type, count.shape)
+        count = apply(p.maximum, apply(p.subtract, count, less), filled(0, count.type, count.shape))
+    if not total.type.is_integer:
+        return apply(p.divide, total, convert(count, total.type))
+    # Where dtype= asks for whole numbers, fractions are cut off.
+    return cast(apply(p.divide, convert(total, types.f64), convert(count, types.f64)), total.type)
+
+
+def _squeezed(value: Operand, axes: Shape, keep: bool) -> Operand:
+    if keep:
+        return value
+    shape = tuple(size for axis, size in enumerate(value.shape) if axis not in axes)
+    return apply(p.reshape, value, shape=shape, names=(None,) * len(shape)) if axes else value
+
+
+def _mean_of(dtype: Any) -> Function:
+    def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
+        type_ = type_of(dtype, types.to_floating(value.type))
+        found = _averaged(cast(value, types.compute_type(type_)), axes, mask)
+        return convert(_squeezed(found, axes, keep), type_)
+
+    return function
+
+
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
+    """The average, as :func:`numpy.mean`."""
+    return run(_mean_of(dtype), a, axis, keepdims, where, out, "mean")
+
+
+def _variance_of(dtype: Any, ddof: Any, mean: Any, root: bool) -> Function:
+    def function(value: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
+        type_ = type_of(dtype, types.to_floating(value.type))
+        within = types.compute_type(type_)
+        centre = _averaged(cast(value, within), axes, mask) if mean is None else operand(as_value(mean))
+        # Distances have fractions also where dtype= asks for whole squares.
+        type_of_distance = types.merge(value.type, within) if within.is_integer else within
+        value, centre = (convert(side, type_of_distance) for side in (value, centre))
+        away = apply(p.subtract, value, spread(centre, value.shape))
+        if value.type.is_complex:
+            away = apply(p.absolute, away)
+        # The squares are real numbers.
+        square = types.to_real(type_) if type_.is_complex else type_
+        found = _averaged(cast(apply(p.multiply, away, away), types.compute_type(square)), axes, mask, ddof)
+        if root:
+            found = cast(apply(p.sqrt, convert(found, types.to_floating(found.type))), found.type)
+        return convert(_squeezed(found, axes, keep), square)
+
+    return function
+
+
+def var(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = None, correction: Any = None,
+) -> Any:  # fmt: skip
+    """The average square of the distance from the average, as :func:`numpy.var`."""
+    return run(_variance_of(dtype, correction or ddof, mean, False), a, axis, keepdims, where, out, "var")
+
+
+def std(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = None, correction: Any = None,
+) -> Any:  # fmt: skip
+    """The standard deviation, as :func:`numpy.std`."""
+    return run(_variance_of(dtype, correction or ddof, mean, True), a, axis, keepdims, where, out, "std")
+
+
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
+    """The weighted average, as :func:`numpy.average`."""
+    value = as_value(a)
+    if weights is None:
+        found = mean(value, axis, keepdims=keepdims)
+        return (found, _as_often(e.divide(value.size, found.size), found)) if returned else found
+    given = as_value(weights)
+    # Sizes that only the running program knows are equal where the numbers of axes are.
+    if given.ndim != value.ndim:
+        (place,) = axes_of(axis, value.ndim)
+        given = given[tuple(slice(None) if k == place else None for k in range(value.ndim))]
+    type_ = types.merge(value.type, given.type)
+    type_ = types.merge(type_, types.f64) if value.type.is_integer else type_
+    scale = sum(given, axis, dtype=type_, keepdims=keepdims)
+    found = e.divide(sum(e.multiply(value, given, dtype=type_), axis, keepdims=keepdims), scale)
+    return (found, _as_often(scale, found)) if returned else found
+
+
+def _as_often(scale: Any, found: Value) -> Any:
+    """What averages were divided by, for each of them."""
+    from nxkernel.numpy.functions.shaping import broadcast_to
+
+    return broadcast_to(scale, found.shape).astype(found.dtype)[()]
+
+
+def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
+    def place_of(array: Any, axis: Any, out: Any, keepdims: Any, name: str) -> Any:
+        value = as_value(array)
+        if isinstance(value, Selected):
+            value._refuse("the place of one of its elements")
+
+        def function(data: Operand, axes: Shape, keep: bool, mask: Operand | None) -> Operand:
+            refuse_complex(data.type)
+            if data.type is bool_:
+                data = convert(data, types.u8)
+            data = _only(data, mask, identity(data.type))
+            place = axes[0]
+            if axis is None:
+                shape = data.shape
+                data, place = apply(p.reshape, data, shape=(shapes.size(shape),), names=(None,)), 0
+            found = apply(primitive, data, axis=place, keep_axis=keep and axis is not None, tie_break="low", type=s64)
+            if keep and axis is None:
+                found = apply(p.reshape, found, shape=(1,) * len(shape), names=(None,) * len(shape))
+            return found
+
+        if not value.ndim:
+            return wrap(filled(0, s64, ()))
+        found = run(function, value, axis, keepdims, True, None, name)
+        if isinstance(value, Part):
+            found = dynamic_slices.first_place(value, axis, found)
+        return finished(in_order_of(found), out, True, name)
+
+    return place_of
+
+
+_argmax_of, _argmin_of = _place_of(p.argmax, types.least), _place_of(p.argmin, types.greatest)
+
+
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    """The index of the greatest element, as :func:`numpy.argmax`."""
+    return _argmax_of(a, axis, out, keepdims, "argmax")
+
+
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    """The index of the least element, as :func:`numpy.argmin`."""
+    return _argmin_of(a, axis, out, keepdims, "argmin")
+
+
+def _numbers(a: Any) -> tuple[Value, Any]:
+    """An array, and where it is not NaN."""
+    value = as_value(a)
+    return value, (e.logical_not(e.isnan(value)) if not value.type.is_integer else True)
+
+
+def _without_nan(function: Any) -> Any:
+    def wrapped(a: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
+        value, mask = _numbers(a)
+        return function(value, axis, *args, where=mask, **options)
+
+    wrapped.__name__ = wrapped.__qualname__ = f"nan{function.__name__}"
+    wrapped.__doc__ = f"As :func:`{function.__name__}`, without elements that are NaN."
+    return wrapped
+
+
+nansum, nanprod, nanmean, nanvar, nanstd = map(_without_nan, (sum, prod, mean, var, std))
+
+
+def _extreme_without_nan(function: Any, name: str) -> Any:
+    def wrapped(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **options: Any) -> Any:
+        value, mask = _numbers(a)
+        found = function(value, axis, keepdims=keepdims, where=mask, **options)
+        if mask is not True:
+            none = e.logical_not(any(mask, axis, keepdims=keepdims))
+            found = wrap(apply(p.select, operand(none), filled(float("nan"), found.type, found.shape), operand(found)))
+        return finished(found, out, True, name)
+
+    wrapped.__name__ = wrapped.__qualname__ = name
+    wrapped.__doc__ = f"As :func:`{function.__name__}`, without elements that are NaN."
+    return wrapped
+
+
+nanmax, nanmin = _extreme_without_nan(max, "nanmax"), _extreme_without_nan(min, "nanmin")
+
+
+def _place_without_nan(function: Any, name: str, sign: int) -> Any:
+    def wrapped(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        value, mask = _numbers(a)
+        if mask is not True:
+            data, other = operand(value), sign * float("inf")
+            value = wrap(apply(p.select, operand(mask), data, filled(other, data.type, data.shape)))
+        return function(value, axis, out, keepdims=keepdims)
+
+    wrapped.__name__ = wrapped.__qualname__ = name
+    wrapped.__doc__ = f"As :func:`{function.__name__}`, without elements that are NaN."
+    return wrapped
+
+
+nanargmax, nanargmin = _place_without_nan(argmax, "nanargmax", -1), _place_without_nan(argmin, "nanargmin", 1)
+
+#: What ``ufunc.reduce`` does.
+REDUCE: dict[str, Any] = {
+    "add": sum, "multiply": prod, "maximum": max, "minimum": min, "logical_and": all, "logical_or": any,
+}  # fmt: skip

@@ -1,0 +1,469 @@
+"""NumPy's functions of shapes: they give views wherever NumPy does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_order, subscripts
+from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, in_order_of, type_of, wrap
+from nxkernel.numpy.arrays.casting import cast
+from nxkernel.numpy.arrays.dynamic_slices import Part, flipped
+from nxkernel.numpy.arrays.masked_elements import Selected, lifted
+from nxkernel.numpy.arrays.strided_slices import Spaced
+from nxkernel.numpy.arrays.views import Along, Index, reshaped
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand
+from nxkernel.shapes import broadcast_shapes as shapes_together
+from nxkernel.shapes import normalize_axis, spreads, text
+
+__all__ = [
+    "astype", "broadcast_shapes", "broadcast_to", "copy", "expand_dims", "flip", "fliplr", "flipud", "matrix_transpose",
+    "moveaxis", "ndim", "pad", "permute_dims", "ravel", "repeat", "reshape", "resize", "roll", "rollaxis", "rot90",
+    "shape", "size", "squeeze", "swapaxes", "tile", "transpose", "trim_zeros",
+]  # fmt: skip
+
+Shape = tuple[int, ...]
+
+
+def sizes(given: Any) -> Shape:
+    """A shape from a number or a sequence of numbers, which are known while tracing."""
+    return tuple(map(subscripts.static, given)) if isinstance(given, tuple | list) else (subscripts.static(given),)
+
+
+def as_array(value: Any) -> Array:
+    """A value as an array, also where it is a scalar."""
+    value = as_value(value)
+    if isinstance(value, Selected):
+        return value.compact()
+    return Array.of(value.node) if isinstance(value, Scalar) else value
+
+
+def shape(a: Any) -> tuple[Any, ...]:
+    """The sizes of the axes, as :func:`numpy.shape`."""
+    return as_value(a).shape
+
+
+def ndim(a: Any) -> int:
+    """The number of axes, as :func:`numpy.ndim`."""
+    return as_value(a).ndim
+
+
+def size(a: Any, axis: int | None = None) -> Any:
+    """The number of elements, as :func:`numpy.size`."""
+    value = as_value(a)
+    return value.size if axis is None else value.shape[axis]
+
+
+def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: Any = None) -> Any:
+    """The elements in another shape, as :func:`numpy.reshape`."""
+    value = as_array(a)
+    wanted = newshape if shape is None else shape
+    if isinstance(value, Part):
+        return compacted_elements.with_shape(value, wanted)
+    if _axes_by(order, value)[:1] != (0,) and value.ndim > 1:
+        return value.T.with_shape(_resolved(sizes(wanted), value.size)[::-1]).T
+    found = value.with_shape(_resolved(sizes(wanted), value.size))
+    return found.copy() if copy else found
+
+
+def _resolved(wanted: Shape, count: int) -> Shape:
+    if -1 in wanted:
+        known = math.prod(size for size in wanted if size != -1)
+        if wanted.count(-1) > 1 or not known or count % known:
+            raise NxValueError(f"{count} elements do not fit the shape {wanted}")
+        wanted = tuple(count // known if size == -1 else size for size in wanted)
+    if math.prod(wanted) != count:
+        raise NxValueError(f"{count} elements do not fit the shape {wanted}, which has {math.prod(wanted)}")
+    return wanted
+
+
+def _reshape_method(self: Value, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+    """The elements in another shape, as :meth:`numpy.ndarray.reshape`."""
+    return reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
+
+
+def ravel(a: Any, order: str = "C") -> Any:
+    """All elements along one axis, as :func:`numpy.ravel`."""
+    value = as_array(a)
+    if isinstance(value, Part):
+        value = without_gaps(value)
+        found = value if value.ndim == 1 else compacted_elements.with_shape(value, (-1,))
+        if isinstance(a, Spaced) and a.is_view and (integer_bounds.interval(a.spread.count)[0] or 0) < 2:
+            found.base.root.doubt = _of_a_single
+        return found
+    return value.transposed(_axes_by(order, value)).contiguous().with_shape((value.size,))
+
+
+def without_gaps(part: Part) -> Part:
+    """A part of traced length itself where NumPy has its elements one after the other in memory, else a copy."""
+    first = next((axis for axis, size in enumerate(part.base.shape) if size != 1), 0)
+    base = part.base.contiguous()
+    if base is part.base:
+        if not any(part.stretches[first + 1 :]):
+            return part
+        base = Array.of(operand(base))
+    base.root.doubt = _of_a_single
+    return Part(base, part.stretches)
+
+
+def _of_a_single() -> NxTypeError:
+    return NxTypeError(
+        message(
+            "an array without gaps is assigned into, made of elements that are some places apart: a single one is seen "
+            "where it is, several are a copy, and how many there are only the running program knows.",
+            "x.flatten() is a copy always; x[...] = values assigns into the array itself.",
+        )
+    )
+
+
+def _axes_by(order: str, value: Array) -> Shape:
+    """The axes of an array from the slowest to the fastest, by an ``order=``."""
+    strides = value.strides_in_memory
+    if order in ("A", "K"):
+        value.told_by_layout()
+    if order == "K":
+        return tuple(sorted(range(value.ndim), key=lambda axis: -abs(strides[axis])))
+    return tuple(range(value.ndim))[:: -1 if memory_order.is_fortran(value.shape, order, strides) else 1]
+
+
+def _flatten(self: Value, order: str = "C") -> Any:
+    """A copy of all elements along one axis, as :meth:`numpy.ndarray.flatten`."""
+    return ravel(copy(self), order)
+
+
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    """The elements in a new array, as :func:`numpy.copy`."""
+    value = as_value(a)
+    if isinstance(value, Scalar):
+        return Array.of(value.node)
+    if isinstance(value, Part):
+        return Part(copy(value.base), value.stretches)
+    if isinstance(value, Selected):
+        return value.copied()
+    made, strides = Array.of(operand(value)), memory_order.of_order(value.shape, order, value.strides_in_memory)
+    return made.laid_out_as([value] if order in ("A", "K") else [], strides)
+
+
+def _copy_method(self: Value, order: str = "C") -> Any:
+    """The elements in a new array, as :meth:`numpy.ndarray.copy`; numbers do not change, and are their own copies."""
+    return self if isinstance(self, Scalar) else copy(self, order)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """The elements in another type, as :func:`numpy.astype`."""
+    value = as_value(x)
+    type_ = type_of(dtype, value.type)
+    if not copy and value.type is type_:
+        return value
+
+    def convert_one(one: Value) -> Value:
+        made = cast(operand(one), type_)
+        return wrap(made, one) if one.shape or not isinstance(one, Array) else Array.of(made)
+
+    return lifted(convert_one, [value])
+
+
+def _astype_method(
+    self: Value, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> Any:
+    """The elements in another type, as :meth:`numpy.ndarray.astype`."""
+    return astype(self, dtype, copy=copy)
+
+
+def transpose(a: Any, axes: Any = None) -> Any:
+    """The axes in another order, a view, as :func:`numpy.transpose`."""
+    value = as_array(a)
+    if axes is None:
+        return value.T
+    order = tuple(normalize_axis(axis, (0,) * value.ndim) for axis in sizes(axes))
+    if sorted(order) != list(range(value.ndim)):
+        raise NxValueError(f"axes={axes!r} is no order of {value.ndim} axes")
+    if isinstance(value, Part):
+        return Part(value.base.transposed(order), tuple(value.stretches[axis] for axis in order))
+    return value.transposed(order)
+
+
+permute_dims = transpose
+
+
+def _transpose_method(self: Value, *axes: Any) -> Any:
+    """The axes in another order, a view, as :meth:`numpy.ndarray.transpose`."""
+    if not axes or axes == (None,):
+        return transpose(self)
+    return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """Transposed matrices, as :func:`numpy.matrix_transpose`."""
+    return as_array(x).mT
+
+
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+    """Two axes exchanged, a view, as :func:`numpy.swapaxes`."""
+    value = as_array(a)
+    order = list(range(value.ndim))
+    one, two = (normalize_axis(axis, (0,) * value.ndim) for axis in (axis1, axis2))
+    order[one], order[two] = order[two], order[one]
+    return transpose(value, order)
+
+
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+    """Axes moved elsewhere, a view, as :func:`numpy.moveaxis`."""
+    value = as_array(a)
+    like = (0,) * value.ndim
+    taken = [normalize_axis(axis, like) for axis in sizes(source)]
+    placed = [normalize_axis(axis, like) for axis in sizes(destination)]
+    order = [axis for axis in range(value.ndim) if axis not in taken]
+    for place, axis in sorted(zip(placed, taken, strict=True)):
+        order.insert(place, axis)
+    return transpose(value, order)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    """An axis moved before another one, as :func:`numpy.rollaxis`."""
+    value = as_array(a)
+    axis = normalize_axis(axis, (0,) * value.ndim)
+    start = start + value.ndim if start < 0 else start
+    return moveaxis(value, axis, start - 1 if axis < start else start)
+
+
+def squeeze(a: Any, axis: Any = None) -> Any:
+    """The array without axes of size 1, a view, as :func:`numpy.squeeze`."""
+    value = as_array(a)
+    known = value.base.shape if isinstance(value, Part) else value.shape
+    kept = value.stretches if isinstance(value, Part) else (None,) * value.ndim
+    if axis is None:
+        places = [place for place, size in enumerate(known) if size == 1 and kept[place] is None]
+    else:
+        places = [normalize_axis(place, known) for place in sizes(axis)]
+    for place in places:
+        if known[place] != 1:
+            raise NxValueError(f"squeeze removes axes of size 1, axis {place} has {known[place]}")
+    if not places:
+        return value
+    return value[tuple(0 if place in places else slice(None) for place in range(value.ndim)) + (...,)]
+
+
+def expand_dims(a: Any, axis: Any) -> Any:
+    """More axes of size 1, a view, as :func:`numpy.expand_dims`."""
+    value = as_array(a)
+    given = sizes(axis)
+    places = {normalize_axis(place, (0,) * (value.ndim + len(given))) for place in given}
+    return value[tuple(None if place in places else slice(None) for place in range(value.ndim + len(given)))]
+
+
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+    """An array repeated to a shape, read-only, as :func:`numpy.broadcast_to`."""
+    value, wanted = as_array(array), sizes(shape)
+    if not spreads(value.shape, wanted):
+        raise NxValueError(f"cannot broadcast {text(value.shape) or '()'} to {text(wanted) or '()'}")
+    return value.spread_to(wanted)
+
+
+def broadcast_shapes(*args: Any) -> Shape:
+    """The shape that shapes broadcast to, as :func:`numpy.broadcast_shapes`."""
+    found: Shape = ()
+    for one in args:
+        found = shapes_together(found, sizes(one))
+    return found
+
+
+def flip(m: Any, axis: Any = None) -> Any:
+    """Elements in reverse order along axes, a view, as :func:`numpy.flip`."""
+    value = as_array(m)
+    if isinstance(value, Part):
+        return flipped(value, axis)
+    places = range(value.ndim) if axis is None else [normalize_axis(place, value.shape) for place in sizes(axis)]
+    # Of an array without axes that is a copy.
+    return value[tuple(slice(None, None, -1) if k in places else slice(None) for k in range(value.ndim))]
+
+
+def fliplr(m: Any) -> Any:
+    """Columns in reverse order, as :func:`numpy.fliplr`."""
+    return flip(m, 1)
+
+
+def flipud(m: Any) -> Any:
+    """Rows in reverse order, as :func:`numpy.flipud`."""
+    return flip(m, 0)
+
+
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """The array turned by quarters, as :func:`numpy.rot90`."""
+    value, k = as_array(m), k % 4
+    one, two = (normalize_axis(axis, value.shape) for axis in axes)
+    if k == 0:
+        return value.view_all()
+    if k == 2:
+        return flip(value, (one, two))
+    return swapaxes(flip(value, two), one, two) if k == 1 else flip(swapaxes(value, one, two), two)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """Elements moved along an axis, the last ones to the front, as :func:`numpy.roll`."""
+    from nxkernel.numpy.functions.joining import concatenate
+
+    value = as_array(a)
+    if axis is None:
+        return roll(value.ravel(), shift, 0).reshape(value.shape)
+    shifts = shift if isinstance(shift, tuple | list) else [shift]
+    axes = sizes(axis)
+    shifts = list(shifts) * len(axes) if len(shifts) == 1 else shifts
+    for by, along in zip(shifts, axes, strict=True):
+        place = normalize_axis(along, value.shape)
+        length, before = value.shape[place], (slice(None),) * place
+        if isinstance(by, Operand | Value):
+            from nxkernel.numpy.functions.creation import arange
+            from nxkernel.numpy.functions.elementwise import mod, subtract
+
+            value = value[(*before, mod(subtract(arange(length), by), length))]
+        elif length and by % length:
+            cut = length - by % length
+            pieces = [value[(*before, slice(cut, None))], value[(*before, slice(0, cut))]]
+            value = concatenate(pieces, axis=place)
+    return value if value is not a else copy(value)
+
+
+def tile(A: Any, reps: Any) -> Any:  # noqa: N803 - NumPy's name
+    """An array repeated as a whole, as :func:`numpy.tile`."""
+    value, counts = as_array(A), sizes(reps)
+    rank = max(value.ndim, len(counts))
+    counts, own = (1,) * (rank - len(counts)) + counts, (1,) * (rank - value.ndim) + value.shape
+    apart = tuple(n for pair in zip((1,) * rank, own, strict=True) for n in pair)
+    spread = tuple(n for pair in zip(counts, own, strict=True) for n in pair)
+    data = operand(broadcast_to(wrap(reshaped(operand(value), apart)), spread))
+    return wrap(reshaped(data, tuple(m * n for m, n in zip(counts, own, strict=True))))
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """Each element several times, as :func:`numpy.repeat`."""
+    import numpy as np
+
+    value = as_array(a)
+    if axis is None:
+        value, axis = ravel(value), 0
+    place = normalize_axis(axis, value.shape)
+    if isinstance(repeats, Value | Operand) and not as_value(repeats).ndim:
+        repeats = subscripts.static(repeats)
+    if isinstance(repeats, Value | Operand):
+        raise NxTypeError(
+            message(
+                "repeat takes known numbers of times: the size of the result would be traced.", "Make it an option."
+            )
+        )
+    if isinstance(repeats, int | np.integer):
+        before, after = value.shape[: place + 1], value.shape[place + 1 :]
+        apart = wrap(reshaped(operand(value), (*before, 1, *after)))
+        data = operand(broadcast_to(apart, (*before, int(repeats), *after)))
+        return wrap(reshaped(data, (*before[:-1], before[-1] * int(repeats), *after)))
+    places = np.repeat(np.arange(value.shape[place]), repeats)
+    return value[(*(slice(None),) * place, places)]
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    """The elements in another shape, repeated or cut, as :func:`numpy.resize`."""
+    value, wanted = ravel(a), sizes(new_shape)
+    count = math.prod(wanted)
+    value = tile(value, -(-count // max(value.size, 1)))
+    return reshape(value[:count], wanted)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    """Refused: the size of the result would be traced."""
+    raise NxTypeError(
+        message("trim_zeros gives as many elements as only the running program knows.", "Keep the zeros.")
+    )
+
+
+def pad(array: Any, pad_width: Any, mode: str = "constant", **options: Any) -> Any:
+    """The array with borders, as :func:`numpy.pad`."""
+    value = as_array(array)
+    if not value.ndim:
+        return copy(value)
+    return in_order_of(_padded(value, _widths(pad_width, value.ndim), mode, options), value)
+
+
+def _padded(value: Array, widths: Sequence[tuple[int, int]], mode: str, options: dict[str, Any]) -> Any:
+    if mode in ("constant", "empty"):
+        return _constant(value, widths, options.get("constant_values", 0))
+    if mode == "linear_ramp" or mode not in _BORDERS:
+        if mode not in _STATISTICS:
+            raise NxValueError(f"pad: mode {mode!r} is none of constant {' '.join([*_BORDERS, *_STATISTICS])}")
+        return _with_statistic(value, widths, mode)
+    for axis, (low, high) in enumerate(widths):
+        if low or high:
+            places = [_BORDERS[mode](k, value.shape[axis]) for k in range(-low, value.shape[axis] + high)]
+            value = value[(*(slice(None),) * axis, places)]
+    return value
+
+
+def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
+    import numpy as np
+
+    widths = np.broadcast_to(np.asarray(given), (rank, 2))
+    if (widths < 0).any():
+        raise NxValueError("pad: widths are at least 0")
+    return [(int(low), int(high)) for low, high in widths]
+
+
+def _constant(value: Array, widths: Sequence[tuple[int, int]], given: Any) -> Any:
+    import numpy as np
+
+    if isinstance(given, int | float | complex | Value | Operand):
+        number = operand(as_value(given))
+        config = tuple((low, high, 0) for low, high in widths)
+        return wrap(apply(p.pad, operand(value), convert(number, value.type), config=config))
+    each = np.broadcast_to(np.asarray(given, dtype=object), (value.ndim, 2))
+    data = operand(value)
+    for axis, ((low, high), numbers) in enumerate(zip(widths, each, strict=True)):
+        for side, (width, number) in enumerate(zip((low, high), numbers, strict=True)):
+            one = ((width, 0, 0), (0, width, 0))[side]
+            config = tuple(one if k == axis else (0, 0, 0) for k in range(value.ndim))
+            data = apply(p.pad, data, filled(number, value.type, ()), config=config)
+    return wrap(data)
+
+
+def _reflected(k: int, n: int) -> int:
+    period = max(2 * n - 2, 1)
+    k %= period
+    return k if k < n else period - k
+
+
+def _mirrored(k: int, n: int) -> int:
+    k %= 2 * n
+    return k if k < n else 2 * n - 1 - k
+
+
+_BORDERS = {
+    "edge": lambda k, n: min(max(k, 0), n - 1),
+    "wrap": lambda k, n: k % n,
+    "reflect": _reflected,
+    "symmetric": _mirrored,
+}
+_STATISTICS = ("maximum", "mean", "minimum")
+
+
+def _with_statistic(value: Array, widths: Sequence[tuple[int, int]], mode: str) -> Any:
+    from nxkernel.numpy.functions import reductions
+    from nxkernel.numpy.functions.joining import concatenate
+
+    function = {"maximum": reductions.max, "minimum": reductions.min, "mean": reductions.mean}[mode]
+    for axis, (low, high) in enumerate(widths):
+        border = function(value, axis=axis, keepdims=True)
+        if mode == "mean" and value.type.is_integer:
+            from nxkernel.numpy.functions.elementwise import rint
+
+            border = rint(border)
+        border = border.astype(value.dtype)
+        value = concatenate([repeat(border, low, axis), value, repeat(border, high, axis)], axis=axis)
+    return value
+
+
+def element_slice(value: Operand, axis: int, low: int, count: int) -> Operand:
+    """`count` places of an axis from `low` on."""
+    along = [Along(low, count) if k == axis else Along(0, n) for k, n in enumerate(value.shape)]
+    return Index(value.shape, tuple(along), tuple(range(len(along)))).read(value)

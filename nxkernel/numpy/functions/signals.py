@@ -1,0 +1,215 @@
+"""NumPy's functions of samples: convolutions, interpolation and polynomials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nxkernel.errors import NxValueError
+from nxkernel.graph import tracing
+from nxkernel.numpy.arrays.array import Scalar, as_value, wrap
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions import products
+from nxkernel.numpy.functions.choosing import where
+from nxkernel.numpy.functions.creation import arange, zeros
+from nxkernel.numpy.functions.joining import concatenate
+from nxkernel.numpy.functions.reductions import sum
+from nxkernel.numpy.functions.shaping import flip, pad
+from nxkernel.numpy.functions.sorting import searchsorted
+from nxkernel.ops.arithmetic import comparison
+from nxkernel.ops.machinery.dispatch import filled
+from nxkernel.ops.programs.control import run_while
+from nxkernel.types import s64
+
+__all__ = [
+    "bartlett", "blackman", "convolve", "correlate", "hamming", "hanning", "interp", "kaiser", "poly", "polyadd",
+    "polyder", "polyint", "polymul", "polysub", "polyval",
+]  # fmt: skip
+
+#: How many coefficients of a polynomial are written out at most, and how many a turn takes where there are more.
+_WRITTEN_OUT, _TOGETHER = 32, 16
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """The convolution of two vectors, as :func:`numpy.convolve`."""
+    left, right = as_value(a).ravel(), as_value(v).ravel()
+    if right.size > left.size:
+        left, right = right, left
+    return _slid(left, flip(right), mode)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    """The correlation of two vectors, as :func:`numpy.correlate`."""
+    left, right = as_value(a).ravel(), as_value(v).ravel()
+    conjugate = e.conjugate(right) if right.type.is_complex else right
+    if right.size > left.size:
+        return flip(_slid(conjugate, left, mode))
+    return _slid(left, conjugate, mode)
+
+
+def _slid(line: Any, window: Any, mode: str) -> Any:
+    """Products of a window with the parts of a line below it."""
+    size = window.size
+    borders = {"full": (size - 1, size - 1), "valid": (0, 0), "same": (size - 1 - (size - 1) // 2, (size - 1) // 2)}
+    if mode not in borders:
+        raise NxValueError(f'mode is "full", "same" or "valid", got {mode!r}')
+    if mode == "same":
+        borders["same"] = (size // 2, size - 1 - size // 2)
+    before, after = borders[mode]
+    padded = pad(line, (before, after))
+    count = padded.shape[0] - size + 1
+
+    def parts(first: Any, last: Any) -> tuple[Any, Any]:
+        places = e.add(arange(first, last)[:, None], arange(size)[None, :])
+        return places, padded[places]
+
+    def beyond(first: Any, last: Any) -> Any:
+        # What a window has beyond the line is left out, since it may be infinite.
+        places, found = parts(first, last)
+        inside = e.logical_and(e.greater_equal(places, before), e.less(places, before + line.shape[0]))
+        return sum(where(inside, e.multiply(found, window), 0), axis=1)
+
+    if mode == "valid" or (line.type.is_integer and window.type.is_integer):
+        return products.dot(parts(0, count)[1], window)
+    inner = products.dot(parts(before, count - after)[1], window)
+    return concatenate([beyond(0, before), inner, beyond(count - after, count)])
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """Values between given points, as :func:`numpy.interp`."""
+    if period is not None:
+        raise NxValueError("interp takes no period: take x % period, and points around the ends, before")
+    value, points = (as_value(side).astype("float64") for side in (x, xp))
+    values = as_value(fp)
+    values = values.astype("complex128" if values.type.is_complex else "float64")
+    count = points.shape[0]
+    place = e.maximum(e.minimum(e.subtract(searchsorted(points, value, "right"), 1), count - 2), 0)
+    low, high = points[place], points[e.minimum(e.add(place, 1), count - 1)]
+    below, above = values[place], values[e.minimum(e.add(place, 1), count - 1)]
+    if values.type.is_complex:
+        real, imaginary = (
+            _between(value, low, high, *ends) for ends in ((below.real, above.real), (below.imag, above.imag))
+        )
+        found = e.add(real, e.multiply(imaginary, 1j))
+    else:
+        found = _between(value, low, high, below, above)
+    found = where(e.less(value, points[0]), values[0] if left is None else left, found)
+    found = where(e.equal(value, points[count - 1]), values[count - 1], found)
+    found = where(e.greater(value, points[count - 1]), values[count - 1] if right is None else right, found)
+    return where(e.isnan(value), value, found)[()]
+
+
+def _between(value: Any, low: Any, high: Any, below: Any, above: Any) -> Any:
+    """The value of the line through two points, also where that is steep without end, or the points are far up."""
+    slope = e.divide(e.subtract(above, below), e.subtract(high, low))
+    found = e.add(e.multiply(slope, e.subtract(value, low)), below)
+    other = where(e.equal(value, low), below, e.add(e.multiply(slope, e.subtract(value, high)), above))
+    found = where(e.isnan(found), other, found)
+    return where(e.logical_and(e.isnan(found), e.equal(below, above)), below, found)
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """The value of a polynomial, its highest power first, as :func:`numpy.polyval`."""
+    coefficients, value = as_value(p), as_value(x)
+    # Where there are many it is a loop of the program; each turn takes several, which one pass over the values does.
+    many = tracing.current() is not None and coefficients.shape[0] > _WRITTEN_OUT
+    turns = coefficients.shape[0] // _TOGETHER if many else 0
+    found = e.multiply(value, 0)
+    begin = coefficients.shape[0] - turns * _TOGETHER
+    for coefficient in coefficients[:begin]:
+        found = e.add(e.multiply(found, value), coefficient)
+    if not turns:
+        return found
+    found = e.add(found, e.multiply(coefficients[0], 0))
+
+    def turn(state: list[Any]) -> list[Any]:
+        place, now = Scalar(state[0]), wrap(state[1])
+        for number in range(_TOGETHER):
+            now = e.add(e.multiply(now, value), coefficients[e.add(place, begin + number)])
+        return [e.add(place, _TOGETHER).node, now]
+
+    def unfinished(state: list[Any]) -> Any:
+        return comparison.less(state[0], turns * _TOGETHER)
+
+    return wrap(run_while([filled(0, s64, ()), found], unfinished, turn, ["place", "value"])[1])
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    """The sum of two polynomials, as :func:`numpy.polyadd`."""
+    return e.add(*_of_one_length(a1, a2))
+
+
+def polysub(a1: Any, a2: Any) -> Any:
+    """The difference of two polynomials, as :func:`numpy.polysub`."""
+    return e.subtract(*_of_one_length(a1, a2))
+
+
+def _of_one_length(a1: Any, a2: Any) -> tuple[Any, Any]:
+    one, other = as_value(a1), as_value(a2)
+    size = max(one.size, other.size)
+    return pad(one, (size - one.size, 0)), pad(other, (size - other.size, 0))
+
+
+def polymul(a1: Any, a2: Any) -> Any:
+    """The product of two polynomials, as :func:`numpy.polymul`."""
+    return convolve(a1, a2)
+
+
+def polyder(p: Any, m: int = 1) -> Any:
+    """The derivative of a polynomial, as :func:`numpy.polyder`."""
+    value = as_value(p)
+    for _ in range(m):
+        value = e.multiply(value[:-1], arange(value.shape[0] - 1, 0, -1))
+    return value
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    """The integral of a polynomial, as :func:`numpy.polyint`."""
+    value = as_value(p)
+    for _ in range(m):
+        whole = e.divide(value, arange(value.shape[0], 0, -1))
+        value = concatenate([whole, zeros(1, whole.dtype) if k is None else as_value(k).ravel().astype(whole.dtype)])
+    return value
+
+
+def poly(seq_of_zeros: Any) -> Any:
+    """The polynomial that is 0 at given places, as :func:`numpy.poly`."""
+    zeros_ = as_value(seq_of_zeros)
+    found = as_value([1.0])
+    for zero in zeros_:
+        found = convolve(found, as_value([1.0, e.negative(zero)]))
+    return found
+
+
+def _window(name: str, *shares: float) -> Any:
+    import math
+
+    def function(M: int) -> Any:  # noqa: N803 - NumPy's name
+        if M <= 1:
+            return zeros(max(M, 0)) + 1.0
+        place = e.multiply(arange(1 - M, M, 2), math.pi / (M - 1))
+        found = shares[0]
+        for k, share in enumerate(shares[1:], start=1):
+            found = e.add(found, e.multiply(share, e.cos(e.multiply(place, k))))
+        return found
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"A window, as :func:`numpy.{name}`."
+    return function
+
+
+hanning, hamming = _window("hanning", 0.5, 0.5), _window("hamming", 0.54, 0.46)
+blackman = _window("blackman", 0.42, 0.5, 0.08)
+
+
+def bartlett(M: int) -> Any:  # noqa: N803 - NumPy's name
+    """A window in the shape of a triangle, as :func:`numpy.bartlett`."""
+    if M <= 1:
+        return zeros(max(M, 0)) + 1.0
+    return e.subtract(1.0, e.divide(e.absolute(arange(1 - M, M, 2)), M - 1))
+
+
+def kaiser(M: int, beta: float) -> Any:  # noqa: N803 - NumPy's name
+    """A window by a Bessel function, as :func:`numpy.kaiser`: its numbers are known while tracing."""
+    import numpy as np
+
+    return as_value(np.kaiser(M, beta))

@@ -1,0 +1,252 @@
+"""Sorting and searching as NumPy does."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from nxkernel import primitives as p
+from nxkernel import types
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.numpy.arrays import fancy_indexing
+from nxkernel.numpy.arrays.array import Array, Value, as_value, in_order_of, wrap
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions import reductions
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
+from nxkernel.shapes import normalize_axis
+from nxkernel.types import s64
+
+__all__ = [
+    "argpartition", "argsort", "bincount", "digitize", "histogram", "histogram_bin_edges", "in1d", "intersect1d",
+    "isin", "lexsort", "partition", "searchsorted", "setdiff1d", "sort", "sort_complex", "union1d", "unique",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values",
+]  # fmt: skip
+
+
+def _along(a: Any, axis: int | None) -> tuple[Value, int]:
+    value = as_value(a)
+    if axis is None:
+        value, axis = value.ravel(), 0
+    return value, normalize_axis(axis, value.shape)
+
+
+def _ordered(value: Operand) -> Operand:
+    """Truth values as numbers, which compilers sort."""
+    if value.type.is_complex:
+        raise NxTypeError(message("complex numbers have no order here.", "Sort x.real, or abs(x)."))
+    return convert(value, types.u8) if value.type is types.bool_ else value
+
+
+def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """A sorted copy, as :func:`numpy.sort`."""
+    value, place = _along(a, axis)
+    found = apply(p.sort, _ordered(operand(value)), axis=place, direction="asc")
+    return wrap(convert(found, value.type), value)
+
+
+def argsort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
+    """The indices that sort an array, of equal elements in their order, as :func:`numpy.argsort`."""
+    value, place = _along(a, axis)
+    return wrap(apply(p.argsort, _ordered(operand(value)), axis=place, direction="asc", type=s64))
+
+
+def partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
+    """All of the array sorted, which is a partition for every place, as :func:`numpy.partition`."""
+    return sort(a, axis)
+
+
+def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Any:
+    """The indices that sort all of the array, as :func:`numpy.argpartition`."""
+    return argsort(a, axis)
+
+
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """The indices that sort by several keys, the last first, as :func:`numpy.lexsort`."""
+    from nxkernel.numpy.functions.choosing import take_along_axis
+
+    order = None
+    for key in keys:
+        value = as_value(key)
+        ranked = argsort(value if order is None else take_along_axis(value, order, axis), axis)
+        order = ranked if order is None else take_along_axis(order, ranked, axis)
+    return order
+
+
+def sort_complex(a: Any) -> NoReturn:
+    """Refused: complex numbers have no order here."""
+    raise NxTypeError(message("sort_complex is not available.", "Sort x.real, or abs(x)."))
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Where values belong in a sorted vector, as :func:`numpy.searchsorted`: by halving, all at once."""
+    if side not in ("left", "right"):
+        raise NxValueError(f'side is "left" or "right", got {side!r}')
+    line = as_value(a)
+    line = line if sorter is None else line[sorter]
+    data, values = operand(line), operand(as_value(v))
+    type_ = types.merge(data.type, values.type)
+    reductions.refuse_complex(type_)
+    data, values = convert(data, type_), convert(values, type_)
+    size, shape = data.shape[0], values.shape
+    low = filled(0, s64, shape)
+    step = 1 << max(size.bit_length() - 1, 0)
+    before = p.less if side == "left" else p.less_equal
+    while step and size:
+        middle = apply(p.add, low, filled(step, s64, shape))
+        inside = apply(p.less_equal, middle, filled(size, s64, shape))
+        place = apply(p.minimum, apply(p.subtract, middle, filled(1, s64, shape)), filled(size - 1, s64, shape))
+        found = fancy_indexing.read(data, {0: place}, False)
+        smaller = apply(before, found, values)
+        if type_.is_float:
+            nan = apply(p.is_nan, values)
+            smaller = apply(p.logical_or, smaller, _nan_after(nan, found, side))
+        low = apply(p.select, apply(p.logical_and, inside, smaller), middle, low)
+        step //= 2
+    return wrap(low)
+
+
+def _nan_after(nan: Operand, found: Operand, side: str) -> Operand:
+    """NaN comes last: every number is before it, and NaN too from the right."""
+    if side == "right":
+        return nan
+    return apply(p.logical_and, nan, apply(p.logical_not, apply(p.is_nan, found)))
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """The bin of each value, as :func:`numpy.digitize`."""
+    from nxkernel.numpy.functions.choosing import where
+
+    side = "left" if right else "right"
+    edges = as_value(bins)
+    count = edges.shape[0]
+    up = searchsorted(edges, x, side)
+    if isinstance(bins, list | tuple) and not any(bins[k] > bins[k + 1] for k in range(count - 1)):
+        return up
+    down = e.subtract(count, searchsorted(edges[::-1], x, side))
+    if not count:
+        return up
+    first, last = edges[0], edges[-1]
+    # NaN is greater than all numbers.
+    falls = e.logical_or(e.greater(first, last), e.logical_and(e.isnan(first), e.logical_not(e.isnan(last))))
+    return where(falls, down, up)
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number is there, as :func:`numpy.bincount`; `minlength` says how many numbers there are."""
+    if not minlength:
+        raise NxTypeError(
+            message(
+                "bincount gives as many counts as only the running program knows.",
+                "np.bincount(x, minlength=n) with a known n counts the numbers below it.",
+            )
+        )
+    places = operand(as_value(x))
+    if weights is None:
+        updates = filled(1, s64, places.shape)
+    else:
+        updates = convert(operand(as_value(weights)), types.f64)
+    # A number too large would be moved to the last place: what it adds is nothing.
+    inside = apply(p.less, convert(places, s64), filled(minlength, s64, places.shape))
+    updates = apply(p.select, inside, spread(updates, places.shape), filled(0, updates.type, places.shape))
+    empty = filled(0, updates.type, (int(minlength),))
+    return wrap(fancy_indexing.put(empty, {0: places}, False, updates, "add"))
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """The bounds of bins of one size, as :func:`numpy.histogram_bin_edges`."""
+    from nxkernel.numpy.functions.choosing import where
+    from nxkernel.numpy.functions.creation import linspace
+
+    if not isinstance(bins, int):
+        edges = as_value(bins)
+        if edges.shape:
+            return edges
+        bins = edges.__index__()
+    value = as_value(a)
+    type_ = types.f64 if value.type.is_integer else value.type
+    if range is not None:
+        first, last = range
+        if isinstance(first, int | float) and first == last:
+            first, last = first - 0.5, last + 0.5
+    elif not value.size:
+        first, last = 0.0, 1.0
+    else:
+        first, last = (extreme(value).astype(type_.dtype) for extreme in (reductions.min, reductions.max))
+        equal = e.equal(first, last)
+        first, last = where(equal, e.subtract(first, 0.5), first), where(equal, e.add(last, 0.5), last)
+    for edge in (first, last):
+        # A number of NumPy's counts for the type, one of Python's does not.
+        if not is_number(edge) and not tracing.weak(operand(edge)):
+            type_ = types.merge(type_, as_value(edge).type)
+    return linspace(first, last, bins + 1, dtype=type_.dtype)
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """How many values are in each bin, as :func:`numpy.histogram`."""
+    from nxkernel.numpy.functions.choosing import where
+    from nxkernel.numpy.functions.cumulative import diff
+
+    value = as_value(a).ravel()
+    edges = histogram_bin_edges(value, bins, range)
+    count = edges.shape[0] - 1
+    if isinstance(bins, int) or not as_value(bins).shape:
+        place = _bin_of_one_size(value.astype(edges.dtype), edges, count)
+    else:
+        place = e.subtract(searchsorted(edges, value.astype(edges.dtype), "right"), 1)
+        place = where(e.equal(value, edges[-1]), count - 1, place)
+    inside = e.logical_and(e.greater_equal(value, edges[0]), e.less_equal(value, edges[-1]))
+    place = where(inside, place, count)
+    given = None if weights is None else as_value(weights).ravel()
+    found = bincount(place, given, count + 1)[:count].copy()
+    if density:
+        found = e.divide(e.divide(found, diff(edges).astype("float64")), reductions.sum(found))
+    elif given is not None:
+        found = found.astype(given.dtype)
+    return found, edges
+
+
+def _bin_of_one_size(value: Any, edges: Any, count: int) -> Any:
+    """Which bin each value is in, of bins that are equally wide: computed, and put right by the bounds as rounded."""
+    from nxkernel.numpy.functions.choosing import where
+
+    along = e.multiply(e.divide(e.subtract(value, edges[0]), e.subtract(edges[-1], edges[0])), count)
+    place = e.minimum(e.maximum(along, 0), count - 1).astype("int64")
+    place = where(e.logical_and(e.less(value, edges[place]), e.greater(place, 0)), e.subtract(place, 1), place)
+    beyond = e.logical_and(e.greater_equal(value, edges[e.add(place, 1)]), e.less(place, count - 1))
+    return where(beyond, e.add(place, 1), place)
+
+
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Any:
+    """Whether elements are among others, as :func:`numpy.isin`."""
+    value, others = as_value(element), as_value(test_elements).ravel()
+    found = reductions.any(e.equal(value[(..., None)], others), axis=-1)
+    found = e.logical_not(found) if invert else found
+    return in_order_of(found if value.ndim else Array.of(operand(found)))
+
+
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """As :func:`isin`, along one axis."""
+    return isin(as_value(ar1).ravel(), ar2, invert=invert)
+
+
+def _refused(name: str) -> Any:
+    def function(*args: Any, **options: Any) -> NoReturn:
+        raise NxTypeError(
+            message(
+                f"{name} gives as many elements as only the running program knows.",
+                "Sorted, equal elements are neighbours: s = np.sort(x); s[1:] != s[:-1] tells where a new one begins.",
+            )
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "Refused: the size of the result would be traced."
+    return function
+
+
+unique, unique_all, unique_counts, unique_inverse, unique_values, union1d, intersect1d, setdiff1d = map(
+    _refused,
+    ["unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "union1d", "intersect1d", "setdiff1d"],
+)

@@ -1,0 +1,183 @@
+"""NumPy's statistics: quantiles, and how variables go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nxkernel import types
+from nxkernel.errors import NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.numpy.arrays.array import Value, as_value, type_of
+from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions import products, reductions, shaping
+from nxkernel.numpy.functions.choosing import take_along_axis, where
+from nxkernel.numpy.functions.joining import concatenate
+from nxkernel.numpy.functions.sorting import sort
+from nxkernel.numpy.functions.ufunc import finished
+from nxkernel.ops.machinery.dispatch import is_number, operand
+
+__all__ = [
+    "corrcoef", "cov", "median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile",
+]  # fmt: skip
+
+
+def _last(a: Any, axis: Any) -> tuple[Value, tuple[int, ...]]:
+    """The array with the axes to go over joined, at the end."""
+    value = shaping.as_array(a)
+    axes = reductions.axes_of(axis, value.ndim)
+    rest = [k for k in range(value.ndim) if k not in axes]
+    moved = value.transpose([*rest, *axes])
+    return moved.reshape((*[value.shape[k] for k in rest], -1)), axes
+
+
+def _kept(found: Value, value: Value, axes: tuple[int, ...], keepdims: bool, before: int = 0) -> Value:
+    if not keepdims:
+        # A result without axes is a number.
+        return found[()]
+    sizes = [1 if k in axes else n for k, n in enumerate(value.shape)]
+    return found.reshape((*found.shape[:before], *sizes))
+
+
+def quantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """Values below which a share of the elements lie, as :func:`numpy.quantile`."""
+    _refuse_weights(weights)
+    value = shaping.as_array(a)
+    line, axes = _last(value, axis)
+    if line.type.is_integer and method in ("linear", "midpoint"):
+        line = line.astype("float64")
+    ordered, count = sort(line), line.shape[-1]
+    is_weak, shares = is_number(q) or tracing.weak(operand(q)), as_value(q)
+    place = e.multiply(shares, float(count - 1))
+    place = place.astype(ordered.dtype) if method == "linear" and is_weak else place
+    if method == "linear":
+        low = e.floor(place)
+        first = low.astype("int64")
+        share = e.subtract(place, low)
+        below, above = _at(ordered, first), _at(ordered, e.minimum(e.add(first, 1), count - 1))
+        share = share[(..., *(None,) * (ordered.ndim - 1))] if shares.ndim else share
+        found = _between(below, above, share)
+    else:
+        rounded = {"lower": e.floor, "higher": e.ceil, "nearest": e.rint}
+        if method == "midpoint":
+            low, high = _at(ordered, e.floor(place).astype("int64")), _at(ordered, e.ceil(place).astype("int64"))
+            found = e.divide(e.add(low, high), 2.0)
+        elif method in rounded:
+            found = _at(ordered, rounded[method](place).astype("int64"))
+        else:
+            raise NxValueError(f"quantile: method {method!r} is none of linear lower higher nearest midpoint")
+    if ordered.type.is_float:
+        found = where(e.isnan(ordered[..., -1]), float("nan"), found)
+    return finished(_kept(found, value, axes, keepdims, shares.ndim), out, True, "quantile")
+
+
+def _refuse_weights(weights: Any) -> None:
+    if weights is not None:
+        raise NxValueError(
+            message(
+                "quantile() and percentile() take no weights= here.",
+                "Write it with k = np.argsort(x) and the running sums np.cumsum(weights[k]).",
+            )
+        )
+
+
+def _at(ordered: Value, places: Value) -> Value:
+    """What is at places of the last axis; the axes of the places come first."""
+    return shaping.moveaxis(ordered, -1, 0)[places]
+
+
+def _between(below: Any, above: Any, share: Any) -> Value:
+    """A value between two, computed from the nearer of them as NumPy does."""
+    apart = e.subtract(above, below)
+    from_above = e.subtract(above, e.multiply(apart, e.subtract(1, share)))
+    return where(e.greater_equal(share, 0.5), from_above, e.add(below, e.multiply(apart, share)))
+
+
+def percentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
+    """As :func:`quantile`, of shares in hundredths."""
+    return quantile(a, _hundredths(q), axis, out, *args, **options)
+
+
+def _hundredths(q: Any) -> Any:
+    return q / 100 if is_number(q) or isinstance(q, Value) else e.divide(q, 100)
+
+
+def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+    """The middle of the elements, as :func:`numpy.median`."""
+    value = shaping.as_array(a)
+    line, axes = _last(value, axis)
+    ordered, count = sort(line), line.shape[-1]
+    if count == 0:
+        return finished(_kept(reductions.mean(line, axis=-1), value, axes, keepdims), out, True, "median")
+    middle = ordered[..., (count - 1) // 2 : count // 2 + 1]
+    found = reductions.mean(middle, axis=-1)
+    found = where(e.isnan(ordered[..., -1]), float("nan"), found)
+    return finished(_kept(found, value, axes, keepdims), out, True, "median")
+
+
+def nanquantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    """As :func:`quantile`, without NaN; for one share at a time."""
+    _refuse_weights(weights)
+    value = shaping.as_array(a)
+    if value.type.is_integer:
+        return quantile(value, q, axis, out, method=method, keepdims=keepdims)
+    if method != "linear" or as_value(q).ndim:
+        raise NxValueError("nanquantile takes one share, and the method linear")
+    line, axes = _last(value, axis)
+    ordered = sort(line)
+    count = reductions.sum(e.logical_not(e.isnan(ordered)), axis=-1, keepdims=True)
+    place = e.multiply(e.maximum(e.subtract(count, 1), 0), q)
+    low = e.floor(place).astype("int64")
+    high = e.minimum(e.add(low, 1), e.maximum(e.subtract(count, 1), 0))
+    share = e.subtract(place, low).astype(ordered.dtype)
+    found = _between(take_along_axis(ordered, low), take_along_axis(ordered, high), share)[..., 0]
+    return finished(_kept(found, value, axes, keepdims), out, True, "nanquantile")
+
+
+def nanpercentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **options: Any) -> Any:
+    """As :func:`percentile`, without NaN."""
+    return nanquantile(a, _hundredths(q), axis, out, *args, **options)
+
+
+def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+    """As :func:`median`, without NaN."""
+    value = shaping.as_array(a)
+    if value.type.is_integer:
+        return median(value, axis, out, keepdims=keepdims)
+    return nanquantile(value, 0.5, axis, out, keepdims=keepdims)
+
+
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> Any:  # fmt: skip
+    """How variables vary together, as :func:`numpy.cov`."""
+    if fweights is not None or aweights is not None:
+        raise NxValueError("cov takes no weights: weigh the samples before")
+    value = as_value(m)
+    value = value[None, :] if value.ndim == 1 else value
+    value = value.T if not rowvar and value.shape[0] != 1 else value
+    if y is not None:
+        other = as_value(y)
+        other = other[None, :] if other.ndim == 1 else other
+        value = concatenate([value, other if rowvar or other.shape[0] == 1 else other.T], axis=0)
+    value = value.astype(type_of(dtype, types.merge(value.type, types.f64)))
+    fewer = (0 if bias else 1) if ddof is None else ddof
+    centred = e.subtract(value, reductions.mean(value, axis=1, keepdims=True))
+    found = e.divide(products.dot(centred, e.conjugate(centred.T)), e.maximum(value.shape[1] - fewer, 0))
+    return shaping.squeeze(found) if 1 in found.shape else found
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    """Correlations of variables, as :func:`numpy.corrcoef`."""
+    found = cov(x, y, rowvar, dtype=dtype)
+    if not found.ndim:
+        return e.divide(found, found)
+    spread = e.sqrt(products.diagonal(found).real)
+    found = e.divide(e.divide(found, spread[:, None]), spread[None, :])
+    return found if found.type.is_complex else e.minimum(e.maximum(found, -1), 1)

@@ -1,0 +1,364 @@
+"""NumPy's element-wise functions as objects: ``where=``, ``out=``, ``reduce``, ``accumulate``, ``outer``, ``at``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel import compile_thread, types
+from nxkernel import primitives as p
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr
+from nxkernel.numpy.arrays import integer_bounds
+from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, common_shape, fitted, type_of, wrap
+from nxkernel.numpy.arrays.casting import cast
+from nxkernel.numpy.arrays.masked_elements import lifted
+from nxkernel.numpy.functions import integer_powers
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread, together
+from nxkernel.types import Type
+
+TypeRule = Callable[[Type], Type]
+
+
+class Ufunc:
+    """A function of NumPy's that works element by element.
+
+    Parameters
+    ----------
+    name : str
+        NumPy's name.
+    inputs : int
+        How many arrays it takes.
+    compute : callable
+        Of as many operands of one type and shape; gives an operand, or a tuple of them.
+    rule : callable
+        The type that the operands are converted to, from the type that NumPy merges them to.
+    identity : number, optional
+        What a reduction of nothing gives.
+    """
+
+    def __init__(
+        self, name: str, inputs: int, compute: Callable[..., Any], rule: TypeRule, identity: Any = None
+    ) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.nin, self.identity = inputs, identity
+        self._compute, self._rule = compute, rule
+
+    def __repr__(self) -> str:
+        return f"<ufunc {self.__name__!r}>"
+
+    def __call__(
+        self, *inputs: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: Any = None, **options: Any
+    ) -> Any:
+        """The function of arrays or numbers, broadcast together."""
+        if len(inputs) == self.nin + 1 and out is None:
+            *inputs, out = inputs
+        if len(inputs) != self.nin:
+            raise NxTypeError(f"{self.__name__}() takes {self.nin} arrays, got {len(inputs)}")
+        _check_options(self.__name__, options)
+        given = [value if is_number(value) else as_value(value) for value in inputs]
+        found = lifted(lambda *values: self._on_values(values, dtype), given)
+        found = tuple(map(strong, found)) if isinstance(found, tuple) else strong(found)
+        return finished(found, out, where, self.__name__)
+
+    def as_operator(self, *inputs: Any) -> Any:
+        """As an operator has it: of Python's numbers it gives what stands for one, not a scalar of NumPy's."""
+        given = [value if is_number(value) else as_value(value) for value in inputs]
+        return lifted(lambda *values: self._on_values(values, None), given)
+
+    def _on_values(self, values: Any, dtype: Any) -> Any:
+        given = [value if is_number(value) else operand(value) for value in values]
+        found = known_result(lambda *known: self.on_operands(*known, dtype=dtype), given)
+        if found is None:
+            found = self.on_operands(*given, dtype=dtype)
+        return tuple([wrap(one, *values) for one in found]) if isinstance(found, tuple) else wrap(found, *values)
+
+    def on_operands(self, *values: Any, dtype: Any = None) -> Any:
+        """The function of operands or numbers, as operands."""
+        if self.nin == 1:
+            value = operand(values[0])
+            return self._compute(cast(value, self._type(value.type, dtype)))
+        left, right, type_ = together(*values)
+        type_ = self._type(type_, dtype)
+        strong = not any(is_number(value) or tracing.weak(value) for value in values)
+        if strong and type_.is_float and left.type.is_integer and right.type.is_integer and dtype is None:
+            # NumPy takes the narrowest floats that hold both: those of u16 and s8 are f32.
+            type_ = types.merge(self._rule(left.type), self._rule(right.type))
+        return self._compute(cast(left, type_), cast(right, type_))
+
+    def _type(self, type_: Type, dtype: Any) -> Type:
+        return self._rule(type_) if dtype is None else type_of(dtype, type_)
+
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """Combine all elements along an axis."""
+        from nxkernel.numpy.functions import reductions
+
+        function = reductions.REDUCE.get(self.__name__)
+        if function is not None:
+            options = {"initial": initial} if initial is not None else {}
+            if self.__name__ in ("add", "multiply"):
+                options["dtype"] = dtype
+            return function(array, axis=axis, out=out, keepdims=keepdims, where=where, **options)
+        if self.nin != 2 or where is not True:
+            raise NxValueError(f"{self.__name__}.reduce takes functions of two arrays, and no where=")
+        value = as_value(array)
+        place = axis % value.ndim
+        found = self._folded(value if dtype is None else value.astype(dtype), place)
+        if initial is not None:
+            found = self(initial, found)
+        if keepdims:
+            found = wrap(operand(found))[(*[slice(None)] * place, None)]
+        return finished(found, out, True, self.__name__)
+
+    def _folded(self, value: Value, axis: int) -> Any:
+        size = value.shape[axis]
+        before = (slice(None),) * axis
+        if self.__name__ in _FROM_THE_LEFT:
+            rest = _FROM_THE_LEFT[self.__name__]
+            return self(value[(*before, 0)], rest(value[(*before, slice(1, None))], axis))
+        if self.__name__ not in _ASSOCIATIVE or not size:
+            raise NxTypeError(
+                message(f"{self.__name__}.reduce is not available.", "Write the loop: for k in range(1, len(x)).")
+            )
+        while size > 1:
+            half = size // 2
+            paired = self(value[(*before, slice(0, half))], value[(*before, slice(half, 2 * half))])
+            if size % 2:
+                from nxkernel.numpy.functions.joining import concatenate
+
+                paired = concatenate([paired, value[(*before, slice(2 * half, None))]], axis=axis)
+            value, size = paired, half + size % 2
+        return value[(*before, 0)]
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """All steps of combining the elements along an axis."""
+        from nxkernel.numpy.functions import cumulative
+
+        function = cumulative.ACCUMULATE.get(self.__name__)
+        if function is None:
+            raise NxTypeError(
+                message(
+                    f"{self.__name__}.accumulate is not available: add, multiply, maximum and minimum are.",
+                    "Write the loop: for k in range(1, len(x)): x[k] = ...",
+                )
+            )
+        return function(array, axis=axis, dtype=dtype, out=out)
+
+    def outer(self, a: Any, b: Any, **options: Any) -> Any:
+        """The function of each element of `a` with each of `b`."""
+        a, b = as_value(a), as_value(b)
+        return self(a[(..., *[None] * b.ndim)] if b.ndim and a.ndim else a, b, **options)
+
+    def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
+        """Apply it in place at indices, once for each time that an index is there."""
+        compile_thread.load("nxkernel.numpy.arrays.ufunc_at")
+        from nxkernel.numpy.arrays import ufunc_at
+
+        if not isinstance(a, Array):
+            raise NxTypeError(f"{self.__name__}.at changes an array in place")
+        ufunc_at.at(self, self.__name__, a, indices, () if self.nin == 1 else (b,))
+
+    def reduceat(self, *_: Any, **__: Any) -> None:
+        """Refused: the number of parts would be traced."""
+        raise NxTypeError(message(f"{self.__name__}.reduceat is not available.", "Write the loop over the parts."))
+
+
+class Power(Ufunc):
+    """``power``, which NumPy refuses where fractions would not fit."""
+
+    def on_operands(self, *values: Any, dtype: Any = None) -> Any:
+        """The function of operands or numbers, as an operand."""
+        integer_powers.check(*values)
+        return super().on_operands(*values, dtype=dtype)
+
+
+class Comparison(Ufunc):
+    """A comparison: integers compare with whole numbers that their type does not hold."""
+
+    def on_operands(self, *values: Any, dtype: Any = None) -> Any:
+        """The function of operands or numbers, as an operand."""
+        beyond = _beyond(values)
+        if beyond is None:
+            place = _maybe_beyond(values)
+            if place is not None:
+                return self._with_number(values[1 - place], values[place], place)
+            for place, value in enumerate(values):
+                if _is_signed_beside_unsigned(value, values[1 - place]):
+                    return self._with_number(values[1 - place], value, place)
+            return super().on_operands(*values, dtype=dtype)
+        # Every element is on the same side of the number.
+        least = types.limits(values[1 - beyond].type)[0]
+        sides = (values[0], least) if beyond == 0 else (least, values[1])
+        return filled(bool(getattr(np, self.__name__)(*sides)), types.predicate(), values[1 - beyond].shape)
+
+    def _with_number(self, value: Operand, number: Operand, place: int) -> Operand:
+        """Elements beside numbers that their type may not hold: with the nearest that it does, and where that is."""
+        shape = common_shape(wrap(value), wrap(number))
+        value, number = spread(value, shape), spread(number, shape if number.shape else ())
+        least, most = [filled(limit, number.type, number.shape) for limit in _limits_in(value.type, number.type)]
+        near = apply(p.minimum, apply(p.maximum, number, least), most)
+        sides = [convert(near, value.type), value]
+        found = super().on_operands(*(sides if place == 0 else sides[::-1]))
+        name = self.__name__ if place == 1 else _TURNED.get(self.__name__, self.__name__)
+        if name == "equal":
+            join, more = p.logical_and, apply(p.equal, near, number)
+        elif name == "not_equal":
+            join, more = p.logical_or, apply(p.not_equal, near, number)
+        elif name in ("less", "greater"):
+            join = p.logical_or
+            more = apply(p.greater, number, most) if name == "less" else apply(p.less, number, least)
+        else:
+            join = p.logical_and
+            more = apply(p.greater_equal, number, least) if name == "less_equal" else apply(p.less_equal, number, most)
+        return apply(join, found, spread(more, found.shape))
+
+
+#: What a comparison is when its sides change places.
+_TURNED = {"less": "greater", "less_equal": "greater_equal", "greater": "less", "greater_equal": "less_equal"}
+
+
+class Division(Ufunc):
+    """``divide``: whole numbers that the type of the other side does not hold are floats as all of them are."""
+
+    def on_operands(self, *values: Any, dtype: Any = None) -> Any:
+        """The function of operands or numbers, as an operand."""
+        beyond = _beyond(values)
+        sides = [float(value) if place == beyond else value for place, value in enumerate(values)]
+        return super().on_operands(*sides, dtype=dtype)
+
+
+def _beyond(values: Sequence[Any]) -> int | None:
+    """Which of two values is a whole number outside of the integer type of the other one."""
+    for place, value in enumerate(values):
+        other = values[1 - place]
+        if is_number(value) and isinstance(value, int) and not is_number(other) and other.type.is_integer:
+            low, high = types.limits(other.type)
+            if not low <= value <= high and other.type is not types.bool_ and not tracing.weak(other):
+                return place
+    return None
+
+
+def _maybe_beyond(values: Sequence[Any]) -> int | None:
+    """Which of two values is a whole number of Python's that the integer type of the other one may not hold."""
+    for place, value in enumerate(values):
+        other = values[1 - place]
+        if is_number(value) or is_number(other) or not tracing.weak(value) or tracing.weak(other):
+            continue
+        if not (value.type.is_integer and other.type.is_integer) or types.bool_ in (value.type, other.type):
+            continue
+        (least, most), (low, high) = _limits_in(other.type, value.type), integer_bounds.interval(value)
+        if (low is None or low < least or high is None or high > most) and other.type is not value.type:
+            return place
+    return None
+
+
+def _is_signed_beside_unsigned(one: Any, other: Any) -> bool:
+    """Whether there is no type of integers that holds both."""
+    if is_number(one) or is_number(other) or other.type is not types.u64:
+        return False
+    return one.type.kind == "s" and not tracing.weak(one) and not tracing.weak(other)
+
+
+def _limits_in(type_: Type, wide: Type) -> tuple[int, int]:
+    """The least and the greatest number of a type that another one has, too."""
+    (least, most), (low, high) = types.limits(type_), types.limits(wide)
+    return max(least, low), min(most, high)
+
+
+def strong(value: Any) -> Any:
+    """A result as a scalar of NumPy's where it stood for a Python number; functions of NumPy's give no such."""
+    if isinstance(value, Scalar) and tracing.weak(value.node):
+        return Scalar(apply(p.reshape, value.node, shape=(), names=()))
+    return value
+
+
+def known_result(function: Callable[..., Any], given: Sequence[Any]) -> Any:
+    """What a function gives of numbers that are known, as constants; None where some of them are traced."""
+    known = [value if is_number(value) else constant_of(value) for value in given]
+    if tracing.current() is None or any(value is None for value in known):
+        return None
+    with tracing.suspended():
+        found = function(*known)
+    if isinstance(found, tuple):
+        return tuple([tracing.strengthen(filled(one.to_number(), one.type, ())) for one in found])
+    return tracing.strengthen(filled(found.to_number(), found.type, ()))
+
+
+def constant_of(value: Operand) -> Operand | None:
+    """A constant without axes as a tensor, None for all else."""
+    if type(value) is not Expr or value.primitive is not p.constant or value.shape or tracing.weak(value):
+        return None
+    with tracing.suspended():
+        return filled(value.params["value"], value.type, ())
+
+
+def _check_options(name: str, options: dict[str, Any]) -> None:
+    for option, value in options.items():
+        if option not in ("order", "subok", "signature", "extobj") or (option == "signature" and value is not None):
+            raise NxTypeError(f"{name}() got an unexpected keyword argument {option!r}")
+
+
+def finished(found: Any, out: Any, where: Any, name: str) -> Any:
+    """A result put into ``out=`` and only where ``where=`` says."""
+    if out is None and where is True:
+        return found
+    results = found if isinstance(found, tuple) else (found,)
+    outs = out if isinstance(out, tuple) else (out,) * len(results)
+    ended = [_put_out(one, into, where, name) for one, into in zip(results, outs, strict=True)]
+    return tuple(ended) if isinstance(found, tuple) else ended[0]
+
+
+def _put_out(found: Any, out: Any, where: Any, name: str) -> Any:
+    if out is not None and not (isinstance(out, Value) and hasattr(out, "__setitem__")):
+        raise NxTypeError(
+            message(
+                f"{name}(out=...) takes an array that is assigned into.", "Arguments of a definition are such arrays."
+            )
+        )
+    if where is not True:
+        mask, value = as_value(where), as_value(found)
+        before = 0 if out is None else out
+        shape = common_shape(mask, value) if out is None else out.shape
+        type_ = value.type
+        sides = [fitted(side, shape, type_) for side in (value, before)]
+        found = wrap(apply(p.select, spread(operand(mask), shape), *sides))
+    if out is None:
+        return found
+    out[...] = found
+    return out
+
+
+def zero_like(value: Operand) -> Operand:
+    """Zeros in the type and shape of an operand."""
+    return filled(0, value.type, value.shape)
+
+
+def _sum_of(value: Value, axis: int) -> Any:
+    from nxkernel.numpy.functions.reductions import sum
+
+    return sum(value, axis=axis, dtype=value.dtype)
+
+
+def _product_of(value: Value, axis: int) -> Any:
+    from nxkernel.numpy.functions.reductions import prod
+
+    return prod(value, axis=axis)
+
+
+_FROM_THE_LEFT = {"subtract": _sum_of, "divide": _product_of}
+_ASSOCIATIVE = frozenset(
+    ["bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor", "logaddexp", "logaddexp2", "hypot", "fmax", "fmin"]
+)

@@ -1,0 +1,183 @@
+"""Comparisons, logic, choice and bits, element by element. Predicates are u8: 1 where true, 0 where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import shapes, types
+from nxkernel.errors import NxValueError, message
+from nxkernel.graph.expr import Expr
+from nxkernel.ops.machinery import function_rows
+from nxkernel.ops.machinery.dispatch import (
+    apply,
+    arithmetic,
+    convert,
+    elementwise,
+    filled_like,
+    operand,
+    ordered,
+    spread,
+    whole,
+)
+from nxkernel.primitives import Primitive
+from nxkernel.tensor.tensor import Tensor
+from nxkernel.types import Type
+
+__all__ = [
+    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "count_leading_zeros", "equal", "greater",
+    "greater_equal", "is_infinity", "is_nan", "left_shift", "less", "less_equal", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "not_equal", "population_count", "right_shift", "select",
+]  # fmt: skip
+
+
+def _unchanged(type_: Type) -> Type:
+    return type_
+
+
+def _comparison(primitive: Primitive, what: str, example: str, result: str) -> Any:
+    rule = _unchanged if primitive in (p.equal, p.not_equal) else ordered(primitive.name, _unchanged)
+    return function_rows.named(primitive, rule, what, "u8: 1 where it holds, 0 where not.", example, result)
+
+
+equal = _comparison(p.equal, "Whether elements are equal. NaN equals nothing.", "[1, 2], 2", "[0, 1]")
+not_equal = _comparison(p.not_equal, "Whether elements differ. NaN differs from all.", "[1, 2], 2", "[1, 0]")
+greater = _comparison(p.greater, "Whether left is greater than right.", "[1, 2, 3], 2", "[0, 0, 1]")
+less = _comparison(p.less, "Whether left is less than right.", "[1, 2, 3], 2", "[1, 0, 0]")
+greater_equal = _comparison(p.greater_equal, "Whether left is at least right.", "[1, 2, 3], 2", "[0, 1, 1]")
+less_equal = _comparison(p.less_equal, "Whether left is at most right.", "[1, 2, 3], 2", "[1, 1, 0]")
+
+
+def _logic(primitive: Primitive, what: str, result: str) -> Any:
+    types = "u8: 1 where it holds, 0 where not."
+    return function_rows.named(
+        primitive, _unchanged, f"{what} All but 0 counts as true.", types, "[-1, 0, 5, 0], [1, 2, 0, 0]", result
+    )
+
+
+logical_and = _logic(p.logical_and, "Whether both are true.", "[1, 0, 0, 0]")
+logical_or = _logic(p.logical_or, "Whether one is true.", "[1, 1, 1, 0]")
+logical_xor = _logic(p.logical_xor, "Whether exactly one is true.", "[0, 1, 1, 0]")
+logical_not = function_rows.unary(
+    "logical_not",
+    p.logical_not,
+    _unchanged,
+    "Whether elements are 0.",
+    "u8.",
+    "nx.logical_not([0, 5]).to_list()",
+    "[1, 0]",
+)
+
+
+def _test(primitive: Primitive, what: str, result: str) -> Any:
+    """A test that only floats can pass."""
+
+    def function(tensor: Any) -> Tensor | Expr:
+        tensor = operand(tensor, "tensor")
+        if tensor.type.is_integer:
+            return filled_like(0, types.predicate(), tensor)
+        return apply(primitive, tensor)
+
+    example = f"nx.{primitive.name}([1.0, np.nan, -np.inf]).to_list()"
+    doc = function_rows.UNARY.format(what=what, types="u8.", example=example, result=result)
+    return function_rows.told(function, primitive.name, doc)
+
+
+is_nan = _test(p.is_nan, "Whether elements are NaN.", "[0, 1, 0]")
+is_infinity = _test(p.is_infinity, "Whether elements are infinite, of either sign.", "[0, 0, 1]")
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Tensor | Expr:
+    """Take each element from one tensor where a condition holds and from another where not.
+
+    Parameters
+    ----------
+    pred : tensor or number
+        The condition: all but 0 counts as true.
+    on_true, on_false : tensor or number
+        What to choose from, broadcast to the shape of `pred`; to each other's where `pred` is a scalar. Numbers count
+        as s64 or f32.
+
+    Returns
+    -------
+    Tensor
+        With the types of the two merged.
+
+    Raises
+    ------
+    NxValueError
+        When a side does not broadcast to the shape of `pred`.
+
+    Examples
+    --------
+    >>> nx.select([1, 0, 1], [1, 2, 3], 0).to_list()
+    [1, 0, 3]
+    """
+    pred, on_true, on_false = operand(pred, "pred"), operand(on_true, "on_true"), operand(on_false, "on_false")
+    type_ = types.merge(on_true.type, on_false.type)
+    shape = pred.shape or shapes.broadcast_shapes(on_true.shape, on_false.shape, on_true.names, on_false.names)
+    for side, name in ((on_true, "on_true"), (on_false, "on_false")):
+        if not shapes.spreads(side.shape, shape):
+            raise NxValueError(
+                message(
+                    f"select: {name} has the shape {shapes.text(side.shape, side.names)}, which does not fit that "
+                    f"of the condition, {shapes.text(shape)}.",
+                    "Spread the condition first: nx.broadcast(pred, shape).",
+                )
+            )
+    return apply(p.select, spread(pred, shape), *(convert(spread(side, shape), type_) for side in (on_true, on_false)))
+
+
+def _bitwise(primitive: Primitive, what: str, result: str) -> Any:
+    return function_rows.named(
+        primitive, whole(primitive.name), what, "The two types merged.", "[0, 0, 1, 1], [0, 1, 0, 1]", result
+    )
+
+
+bitwise_and = _bitwise(p.bitwise_and, "The bits that both integers have.", "[0, 0, 0, 1]")
+bitwise_or = _bitwise(p.bitwise_or, "The bits that either integer has.", "[0, 1, 1, 1]")
+bitwise_xor = _bitwise(p.bitwise_xor, "The bits that exactly one of two integers has.", "[0, 1, 1, 0]")
+
+
+def _shift(primitive: Primitive, what: str, example: str, result: str) -> Any:
+    def function(left: Any, right: Any) -> Tensor | Expr:
+        if isinstance(right, int) and right < 0:
+            other = "nx.right_shift" if primitive is p.left_shift else "nx.left_shift"
+            raise NxValueError(
+                message(
+                    f"{primitive.name} takes a distance of at least 0, got {right}.", f"{other} goes the other way."
+                )
+            )
+        return elementwise(primitive, left, right, lambda type_: arithmetic(whole(primitive.name)(type_)))
+
+    example = f"nx.{primitive.name}({example}).to_list()"
+    doc = function_rows.BINARY.format(what=what, types="The two types merged.", example=example, result=result)
+    return function_rows.told(function, primitive.name, doc)
+
+
+left_shift = _shift(p.left_shift, "Move the bits of integers up, zeros follow.", "[1, 3], 2", "[4, 12]")
+right_shift = _shift(
+    p.right_shift, "Move the bits of integers down; signed ones keep their sign.", "[5, -8], 1", "[2, -4]"
+)
+
+
+def _unary(primitive: Primitive, rule: Any, what: str, example: str, result: str) -> Any:
+    name = primitive.name
+    return function_rows.unary(name, primitive, rule, what, "Types stay.", f"nx.{name}({example}).to_list()", result)
+
+
+bitwise_not = _unary(p.bitwise_not, whole("bitwise_not"), "Flip every bit of integers.", "[0, 5]", "[-1, -6]")
+population_count = _unary(
+    p.population_count,
+    lambda type_: arithmetic(whole("population_count")(type_)),
+    "How many bits of an integer are 1.",
+    "[0, 7, -1]",
+    "[0, 3, 64]",
+)
+count_leading_zeros = _unary(
+    p.count_leading_zeros,
+    lambda type_: arithmetic(whole("count_leading_zeros")(type_)),
+    "How many bits of an integer come before its first 1.",
+    "[0, 1, -1]",
+    "[64, 63, 0]",
+)

@@ -1,0 +1,130 @@
+"""Vectorized axes of several operands: their union, and each operand brought to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nxkernel import primitives, shapes
+from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph import tracing
+from nxkernel.graph.expr import Expr, VectorizedExpr, constant, node_with
+from nxkernel.operand import Operand, VectorizedAxes, entry_spec, vectorized_spec, whole_spec
+from nxkernel.ops.machinery.dispatch import apply
+from nxkernel.primitives import Spec
+from nxkernel.tensor.tensor import Tensor
+
+
+def names_and_sizes(axes: Any, auto: bool = False) -> list[tuple[str, Any]]:
+    """Vectorized axes out of what a person gave; None where no size was said, ``"auto"`` where that is allowed."""
+    if isinstance(axes, str):
+        axes = [axes]
+    if isinstance(axes, Mapping):
+        axes = list(axes.items())
+    if not isinstance(axes, list | tuple):
+        raise NxTypeError(
+            message(
+                f"vectorized axes are a name, a list of names, or a dict of sizes, got {shapes.describe(axes)}.",
+                'For example "x", ["x", "y"] or {"x": 2}.',
+            )
+        )
+    found: list[tuple[str, Any]] = []
+    for axis in axes:
+        name, size = axis if isinstance(axis, tuple) and len(axis) == 2 else (axis, None)
+        if not isinstance(name, str):
+            raise NxTypeError(f"the name of a vectorized axis is a str, got {shapes.describe(name)}")
+        if name in dict(found):
+            raise NxValueError(f"the name {name!r} stands for two vectorized axes; names must differ")
+        if size is not None and not (auto and size == "auto"):
+            size = shapes.static_int(size, f"the size of the vectorized axis {name!r}")
+            if size < 1:
+                raise NxValueError(f"the size of a vectorized axis is at least 1, got {size} for {name!r}")
+        found.append((name, size))
+    return found
+
+
+def sized(axes: Any, auto: bool = False) -> VectorizedAxes:
+    """Vectorized axes out of what a person gave, with a size for each."""
+    found = names_and_sizes(axes, auto)
+    for name, size in found:
+        if size is None:
+            raise NxValueError(f"the vectorized axis {name!r} needs a size: write {{{name!r}: 2}}")
+    return tuple(found)
+
+
+def union(operands: Iterable[Operand]) -> VectorizedAxes:
+    """The vectorized axes of all operands together, in the order in which they are met.
+
+    Raises
+    ------
+    NxValueError
+        For an axis with two sizes of which none is 1.
+    """
+    met: dict[str, tuple[int, Any]] = {}
+    for operand in operands:
+        for name, size in operand.vectorized_axes:
+            before, other = met.get(name, (1, None))
+            if before == 1:
+                met[name] = size, operand
+            elif size not in (1, before):
+                raise NxValueError(
+                    message(
+                        f"the vectorized axis {name!r} has size {before} in {other.spec} and size {size} in "
+                        f"{operand.spec}.",
+                        "Sizes must be equal, or one of them 1.",
+                        "nx.revectorize(t, {...}) gives vectorized axes other names and sizes.",
+                    )
+                )
+    return tuple([(name, size) for name, (size, _) in met.items()])
+
+
+def whole(value: Operand) -> Tensor | Expr:
+    """All entries of a value in one: its vectorized axes are plain axes without names, the first ones."""
+    if type(value) is VectorizedExpr:
+        return value.node
+    trace = tracing.current()
+    if not value.vectorized_axes:
+        return value if trace is None else trace.node(value)
+    return value.with_spec(whole_spec(value.spec)) if trace is None else trace.outermost.node(value)
+
+
+def vectorized(value: Tensor | Expr, axes: VectorizedAxes, entry: Spec) -> Operand:
+    """The reverse of :func:`whole`: a value whose first axes are the vectorized `axes` of entries like `entry`."""
+    spec = vectorized_spec(entry, axes)
+    if tracing.current() is None:
+        return value.with_spec(spec)
+    parts = whole_spec(spec)
+    if value.spec.names != parts.names:
+        value = apply(primitives.reshape, value, shape=parts.shape, names=parts.names)
+    return node_with(value, spec)
+
+
+def aligned(value: Operand, axes: VectorizedAxes) -> Tensor | Expr:
+    """All entries of a value along `axes`, which are among them; a value without vectorized axes stays as it is."""
+    own = value.vectorized_axes
+    return _spread(whole(value), own, axes) if own else value
+
+
+def broadcast(value: Operand, axes: VectorizedAxes) -> Operand:
+    """A value repeated along `axes`, which are the vectorized axes of the result."""
+    own = value.vectorized_axes
+    return value if own == axes else vectorized(_spread(whole(value), own, axes), axes, entry_spec(value.spec))
+
+
+def _spread(value: Tensor | Expr, own: VectorizedAxes, axes: VectorizedAxes) -> Tensor | Expr:
+    """All entries along the axes `own`, in the order of `axes` and repeated along those that are new or longer."""
+    if own == axes:
+        return value
+    names = [name for name, _ in axes]
+    places = tuple([names.index(name) for name, _ in own])
+    sizes = tuple([size for _, size in axes])
+    inner = len(value.shape) - len(own)
+    if len(own) == len(axes) and all(size == sizes[place] for (_, size), place in zip(own, places, strict=True)):
+        order = sorted(range(len(own)), key=places.__getitem__)
+        return apply(primitives.transpose, value, axes=(*order, *range(len(own), len(own) + inner)))
+    shape = sizes + value.shape[len(own) :]
+    parts = (None,) * len(sizes) + value.names[len(own) :]
+    if type(value) is Expr and value.primitive is primitives.constant:
+        return constant(value.params["value"], value.type, shape, parts)
+    places += tuple(range(len(sizes), len(shape)))
+    return apply(primitives.broadcast, value, shape=shape, axes=places, names=parts)

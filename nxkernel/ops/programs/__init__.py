@@ -1,0 +1,1 @@
+"""Loops, branches and Numba functions as parts of a program."""

@@ -1,0 +1,213 @@
+"""Functions that a person writes for single elements: mapped over a tensor, or folding many elements into one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from nxkernel import primitives as p
+from nxkernel import shapes, types
+from nxkernel.errors import NxTypeError, message
+from nxkernel.graph.expr import Expr, Graph
+from nxkernel.graph.tracing import trace_body
+from nxkernel.graph.traverse import post_order
+from nxkernel.numba_functions import is_compiled
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.axis_alignment import broadcast, union, vectorized, whole
+from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, filled, is_number, is_operand, operand
+from nxkernel.ops.programs.numba_functions import njit_map
+from nxkernel.ops.tensors.vectorized_axes import vectorize
+from nxkernel.primitives import Spec
+from nxkernel.tensor.tensor import Tensor
+from nxkernel.types import Type
+
+__all__ = ["map", "reduce"]
+
+Folding = Callable[[Any, Any], Any]
+
+#: How many functions given to :func:`map` are running, one within the other.
+_depth: ContextVar[int] = ContextVar("depth", default=0)
+
+
+def map(tensor: Any, fun: Callable[[Any], Any], *, type: Any = None) -> Tensor | Expr:
+    """Apply a function of one element to each.
+
+    Functions of nxkernel work on whole tensors anyway: where `fun` is element-wise, ``fun(tensor)`` says the same.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+    fun : callable
+        Takes a scalar and gives one. It is called once: the scalar is vectorized over all elements.
+    type : type, optional
+        Of the result; without it what `fun` gives.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape and names.
+
+    Raises
+    ------
+    NxTypeError
+        When `fun` gives more than one element.
+
+    Examples
+    --------
+    >>> nx.map([1, 2, 3], lambda x: x * x + 1).to_list()
+    [2, 5, 10]
+    """
+    tensor = operand(tensor, "tensor")
+    if is_compiled(fun):
+        made = njit_map(fun, tensor)
+        return made if type is None else convert(made, types.normalize(type))
+    _check_takes(fun, "map", 1)
+    # A function may map others: each has axes of its own.
+    depth = _depth.get()
+    element = vectorize(tensor, [f"map {depth}, axis {axis}" for axis in range(tensor.rank)])
+    token = _depth.set(depth + 1)
+    try:
+        result = _single(fun(element), "map", fun)
+    finally:
+        _depth.reset(token)
+    mapped = element.vectorized_axes[len(tensor.vectorized_axes) :]
+    around = tuple([axis for axis in union([tensor, result]) if axis[0] not in dict(mapped)])
+    made = broadcast(result, around + mapped)
+    made = vectorized(whole(made), around, Spec(result.type, tensor.shape, tensor.names))
+    return made if type is None else convert(made, types.normalize(type))
+
+
+def reduce(
+    tensor: Any,
+    acc: Any,
+    fun: Folding,
+    *,
+    axes: Sequence[int | str] | None = None,
+    keep_axes: bool = False,
+    type: Any = None,
+) -> Tensor | Expr:
+    """Fold elements into one with a function of two.
+
+    Parameters
+    ----------
+    tensor : tensor or number
+    acc : number or scalar tensor
+        What folding starts with. A number takes the tensor's type where that holds it.
+    fun : callable
+        ``fun(element, accumulated)`` gives the new accumulated value. It is traced once, on scalars, and may use
+        element-wise functions and scalars from outside.
+    axes : list of int or str, optional
+        Along these; without it along all.
+    keep_axes : bool, optional
+        Whether reduced axes stay, with size 1.
+    type : type, optional
+        Of both arguments of `fun` and of the result; without it the types of `tensor` and `acc` merged.
+
+    Returns
+    -------
+    Tensor
+        Elements are folded in C order.
+
+    Raises
+    ------
+    NxTypeError
+        When `acc` is no scalar, or `fun` uses or gives something else than scalars.
+
+    Examples
+    --------
+    >>> nx.reduce([[1, 2], [3, 4]], 0, lambda x, acc: acc * 10 + x, axes=[1]).to_list()
+    [12, 34]
+    """
+    tensor = operand(tensor, "tensor")
+    tensor, start = started("reduce", tensor, acc, type)
+    places = tuple(sorted(shapes.normalize_axes(axes, tensor.shape, tensor.names)))
+    return fold("reduce", tensor, start, fun, places, bool(keep_axes))
+
+
+def started(function: str, tensor: Operand, acc: Any, type: Any, argument: str = "acc") -> tuple[Operand, Operand]:
+    """What is folded and the scalar that folding starts with, in the type that both have while it goes on."""
+    if is_number(acc):
+        type_ = arithmetic(types.merge_number(tensor.type, acc)) if type is None else types.normalize(type)
+        return convert(tensor, type_), filled(acc, type_, ())
+    start = operand(acc, argument)
+    if start.shape or start.vectorized_axes:
+        raise NxTypeError(f"{function} starts with one number, got {start.spec} for {argument!r}")
+    type_ = arithmetic(types.merge(tensor.type, start.type)) if type is None else types.normalize(type)
+    return convert(tensor, type_), convert(start, type_)
+
+
+def fold(
+    function: str, tensor: Operand, start: Operand, fun: Folding, axes: tuple[int, ...], keep_axes: bool
+) -> Tensor | Expr:
+    """The elements along some axes folded into `start`, which has the tensor's type."""
+    _check_takes(fun, function, 2)
+    body, captured = _traced(function, fun, tensor.type)
+    return apply(p.reduce, tensor, start, *captured, axes=axes, keep_axes=keep_axes, body=body, type=tensor.type)
+
+
+def _check_takes(fun: Any, function: str, count: int) -> None:
+    """Refuse what cannot be called with so many elements."""
+    takes = "one element" if count == 1 else "an element and what was accumulated before it"
+    if not callable(fun):
+        example = "lambda x: x + 1" if count == 1 else "lambda x, acc: x + acc"
+        raise NxTypeError(
+            message(f"{function} takes a function of {takes}, got {shapes.describe(fun)}.", f"For instance {example}.")
+        )
+    try:
+        signature = inspect.signature(fun)
+    except (TypeError, ValueError):
+        return  # Some functions written in C do not tell.
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        raise NxTypeError(f"the function {_name(fun)}{signature} of {function} is called with {takes}") from None
+
+
+def _traced(function: str, fun: Folding, type_: Type) -> tuple[Graph, list[Any]]:
+    """The graph of a function of an element and the accumulated value, and the scalars from outside that it uses."""
+    spec = Spec(type_, (), ())
+
+    def leaves(result: Any) -> list[Operand]:
+        return [convert(_single(result, function, fun), type_)]
+
+    body, captured = trace_body(_name(fun), fun, [("element", spec), ("accumulated", spec)], leaves)
+    for value in captured:
+        if value.shape:
+            raise NxTypeError(
+                message(
+                    f"the function {_name(fun)} of {function} uses a tensor from outside of type {value.spec}.",
+                    f"It works on one element at a time: take the scalar that it needs out of it before {function}.",
+                )
+            )
+    for node in post_order(body.outputs):
+        if node.primitive.family not in ("elementwise", "leaf"):
+            raise NxTypeError(
+                message(
+                    f"the function {_name(fun)} of {function} uses {node.primitive}, which is not element-wise.",
+                    "It works on one element at a time: do the rest before or after.",
+                )
+            )
+    return body, captured
+
+
+def _single(result: Any, function: str, fun: Callable[..., Any]) -> Operand:
+    """What the function gave, which is a scalar."""
+    if is_operand(result) and not isinstance(result, list | tuple):
+        result = operand(result)
+        if not result.shape:
+            return result
+        described = f"a tensor of type {result.spec}"
+    else:
+        described = shapes.describe(result)
+    raise NxTypeError(
+        message(
+            f"the function {_name(fun)} of {function} gives a scalar for an element, got {described}.",
+            "Numbers and tensors without axes are scalars.",
+        )
+    )
+
+
+def _name(fun: Callable[..., Any]) -> str:
+    return getattr(fun, "__name__", "fun")

@@ -1,0 +1,1 @@
+"""Elements moved, taken, put, sorted and padded."""

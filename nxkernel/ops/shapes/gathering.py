@@ -1,0 +1,353 @@
+"""Elements at indices: taking them from a tensor, and putting or adding others there.
+
+Indices in a tensor are known only when the program runs: those outside of an axis are moved to its nearest end. Indices
+in a list of numbers or a NumPy array are known now, and one outside of its axis is an error. (Arrays that a definition
+takes or captures are its program's inputs, like tensors.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nxkernel import primitives, shapes, types
+from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
+from nxkernel.graph.expr import Expr
+from nxkernel.operand import Operand
+from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, lasting, operand, spread
+from nxkernel.ops.shapes.shaping import rename, transpose
+from nxkernel.ops.tensors.creation import iota
+from nxkernel.shapes import normalize_axes, normalize_axis
+from nxkernel.tensor.tensor import Tensor
+
+__all__ = ["gather", "indexed_add", "indexed_put", "take", "take_along_axis"]
+
+
+def whole_indices(value: Any, function: str) -> Operand:
+    """Indices as a tensor; what is not of an integer type is refused."""
+    indices = operand(value, "indices")
+    if indices.type is types.bool_:
+        raise NxTypeError(
+            message(
+                f"{function} takes indices, got a mask: {indices.spec}.",
+                "What a mask picks has a size that only its values tell, and sizes are fixed when a graph is built.",
+                "nx.select(mask, t, 0) keeps the shape; eagerly, nx.tensor(t.to_numpy()[mask.to_numpy()]) picks.",
+            )
+        )
+    if not indices.type.is_integer:
+        raise NxTypeError(
+            message(
+                f"{function}: indices are whole numbers, got {indices.spec}.",
+                'Convert them: nx.as_type(indices, "s64") cuts fractions off.',
+            )
+        )
+    return indices
+
+
+def known(value: Any, indices: Operand) -> np.ndarray | None:
+    """The indices when a person gave them as numbers or an array, so that they are known now."""
+    if isinstance(value, np.ndarray):
+        return value if type(indices) is Tensor else None
+    if isinstance(value, list | tuple) and type(indices) is Tensor and not any(_holds_operands(value)):
+        return indices.to_numpy()
+    return np.asarray(value) if isinstance(value, int | np.integer) else None
+
+
+def _holds_operands(values: Sequence[Any]) -> Any:
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _holds_operands(value)
+        else:
+            yield isinstance(value, Operand | np.ndarray)
+
+
+def _check_inside(values: np.ndarray | None, axis: int, tensor: Operand, function: str) -> None:
+    if values is None:
+        return
+    size = tensor.shape[axis]
+    outside = values[(values < 0) | (values >= size)]
+    if outside.size:
+        raise NxIndexError(
+            message(
+                f"{function}: index {int(outside[0])} is out of bounds for axis {axis} of {tensor.spec}.",
+                f"Indices go from 0 to {size - 1}; negative ones do not count from the end."
+                if size
+                else "It is empty.",
+            )
+        )
+
+
+def check_not_empty(tensor: Operand, axes: Sequence[int], indices: Operand, function: str) -> None:
+    """Refuse indices along an axis without elements: there is nothing that they could be clamped to."""
+    for axis in axes:
+        if tensor.shape[axis] == 0 and math.prod(indices.shape):
+            raise NxIndexError(f"{function}: axis {axis} of {tensor.spec} has no elements to take")
+
+
+def take(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
+    """Take elements, rows or whatever lies at some places of an axis.
+
+    Parameters
+    ----------
+    tensor : tensor
+    indices : tensor or list of int
+        Of any shape and an integer type. Those outside of the axis are moved to its nearest end; in a list or array
+        they are an error.
+    axis : int or str, optional
+
+    Returns
+    -------
+    Tensor
+        The axes of `indices` stand where `axis` was. Indices of one axis and `axis` merge their names.
+
+    Raises
+    ------
+    NxTypeError
+        When indices are no whole numbers.
+    NxIndexError
+        When a number in a list or array is outside of the axis.
+
+    Examples
+    --------
+    >>> nx.take([[1, 2], [3, 4]], [1, 0, 1]).to_list()
+    [[3, 4], [1, 2], [3, 4]]
+    >>> nx.take([[1, 2], [3, 4]], nx.tensor([[0], [1]]), axis=1).to_list()
+    [[[1], [2]], [[3], [4]]]
+    """
+    tensor, chosen = lasting(tensor, "tensor"), whole_indices(indices, "take")
+    place = normalize_axis(axis, tensor.shape, tensor.names)
+    _check_inside(known(indices, chosen), place, tensor, "take")
+    check_not_empty(tensor, [place], chosen, "take")
+    own = chosen.names
+    if chosen.rank == 1:
+        own = shapes.merge_names((tensor.names[place],), own)
+    names = (*tensor.names[:place], *own, *tensor.names[place + 1 :])
+    shape = (*tensor.shape[:place], *chosen.shape, *tensor.shape[place + 1 :])
+    names = shapes.normalize_names(names, shape)
+    found = apply(primitives.gather, tensor, chosen, axes=(place,))
+    if place and chosen.rank:
+        front = range(chosen.rank, chosen.rank + place)
+        found = transpose(found, axes=[*front, *range(chosen.rank), *range(chosen.rank + place, found.rank)])
+    return rename(found, names)
+
+
+def take_along_axis(tensor: Any, indices: Any, *, axis: int | str = 0) -> Tensor | Expr:
+    """Take from each line along an axis the elements at that line's own indices.
+
+    Parameters
+    ----------
+    tensor : tensor
+    indices : tensor or list of int
+        Of the shape of `tensor` but for the size of `axis`, as :func:`argsort` gives them.
+    axis : int or str, optional
+
+    Returns
+    -------
+    Tensor
+        Of the shape of `indices`, with the names of `tensor`.
+
+    Raises
+    ------
+    NxValueError
+        When the shapes do not fit.
+
+    Examples
+    --------
+    >>> nx.take_along_axis([[3, 1, 2], [6, 4, 5]], [[1, 2, 0], [1, 2, 0]], axis=1).to_list()
+    [[1, 2, 3], [4, 5, 6]]
+    """
+    tensor, chosen = operand(tensor, "tensor"), whole_indices(indices, "take_along_axis")
+    place = normalize_axis(axis, tensor.shape, tensor.names)
+    wanted = (*tensor.shape[:place], "any", *tensor.shape[place + 1 :])
+    if chosen.rank != tensor.rank or any(n != m for n, m in zip(chosen.shape, wanted, strict=True) if m != "any"):
+        raise NxValueError(
+            message(
+                f"take_along_axis: indices {chosen.spec} do not fit {tensor.spec} along axis {place}.",
+                f"Their shape is {''.join(f'[{n}]' for n in wanted)}; nx.take uses the same indices for all lines.",
+            )
+        )
+    _check_inside(known(indices, chosen), place, tensor, "take_along_axis")
+    check_not_empty(tensor, [place], chosen, "take_along_axis")
+    chosen = rename(chosen, [None] * chosen.rank)
+    each = [chosen if a == place else iota(chosen.shape, axis=a) for a in range(tensor.rank)]
+    return rename(apply(primitives.gather, tensor, *each, axes=tuple(range(tensor.rank))), tensor.names)
+
+
+def gather(tensor: Any, indices: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+    """Take elements, or what remains of other axes, at coordinates.
+
+    Parameters
+    ----------
+    tensor : tensor
+    indices : tensor or list of int
+        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
+        nearest end; in a list they are an error.
+    axes : list of int or str, optional
+        In ascending order; without it the first ones of `tensor`.
+
+    Returns
+    -------
+    Tensor
+        The axes of `indices` but the last, then those of `tensor` that no coordinate is for; without names.
+
+    Raises
+    ------
+    NxValueError
+        When there are more coordinates than axes, or not one for each of `axes`.
+
+    Examples
+    --------
+    >>> nx.gather([[1, 2], [3, 4]], [[1, 1], [0, 1]]).to_list()
+    [4, 2]
+    >>> nx.gather([[1, 2, 3], [4, 5, 6]], [[2], [0]], axes=[1]).to_list()
+    [[3, 6], [1, 4]]
+    """
+    tensor, chosen = operand(tensor, "tensor"), whole_indices(indices, "gather")
+    places = _coordinates(tensor, indices, chosen, axes, "gather")
+    check_not_empty(tensor, places, chosen, "gather")
+    found = apply(primitives.gather, tensor, *_split_coordinates(chosen), axes=places)
+    return rename(found, [None] * found.rank)
+
+
+def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, function: str) -> tuple[int, ...]:
+    """The axes that coordinates are for, once everything about them is checked."""
+    if not indices.rank:
+        raise NxValueError(
+            message(
+                f"{function}: the last axis of indices holds coordinates, got {indices.spec}.",
+                "Write the coordinates of one element as a list: [2, 0].",
+            )
+        )
+    count = indices.shape[-1]
+    if axes is None:
+        if count > tensor.rank:
+            what = f"{function}: indices {indices.spec} have {count} coordinates, {tensor.spec} has {tensor.rank} axes"
+            raise NxValueError(message(what, *_one_coordinate_each(indices)))
+        places = tuple(range(count))
+    else:
+        places = normalize_axes(axes, tensor.shape, tensor.names)
+        if list(places) != sorted(places):
+            raise NxValueError(
+                f"{function}: axes come in ascending order, got axes={axes!r}; reorder the coordinates instead"
+            )
+        if len(places) != count:
+            what = f"{function}: indices {indices.spec} have {count} coordinates, axes={axes!r} names {len(places)}"
+            raise NxValueError(message(what, *(_one_coordinate_each(indices) if len(places) == 1 else ())))
+    if not places:
+        raise NxValueError(f"{function}: indices {indices.spec} have no coordinates")
+    numbers = known(value, indices)
+    for column, place in enumerate(places):
+        _check_inside(None if numbers is None else numbers[..., column], place, tensor, function)
+    return places
+
+
+def _one_coordinate_each(indices: Operand) -> list[str]:
+    """What to write where a vector was meant as several indices and not as the coordinates of one element."""
+    if indices.rank != 1:
+        return []
+    return ["The last axis holds the coordinates of one element; for several write indices[:, None]."]
+
+
+def _split_coordinates(indices: Operand) -> list[Operand]:
+    """The last axis apart: the indices of each axis."""
+    indices = rename(indices, [None] * indices.rank)
+    return [indices[..., column] for column in range(indices.shape[-1])]
+
+
+def indexed_add(target: Any, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+    """Add to elements, or to what remains of other axes, at coordinates; what is there twice is added twice.
+
+    Parameters
+    ----------
+    target : tensor
+    indices : tensor or list of int
+        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
+        nearest end; in a list they are an error.
+    updates : tensor or number
+        For each coordinate what to add: its shape is that of `indices` but the last axis, then the sizes of the axes
+        of `target` that no coordinate is for. One number stands for all.
+    axes : list of int or str, optional
+        In ascending order; without it the first ones of `target`.
+
+    Returns
+    -------
+    Tensor
+        A new tensor like `target`; the types of `target` and `updates` merged.
+
+    Raises
+    ------
+    NxValueError
+        When shapes do not fit.
+
+    Examples
+    --------
+    >>> nx.indexed_add([1.0, 2.0], [[0], [0], [1]], [10, 20, 5]).to_list()
+    [31.0, 7.0]
+    >>> nx.indexed_add(nx.iota((2, 2)), [1], [10, 20], axes=[1]).to_list()
+    [[0, 11], [2, 23]]
+    """
+    return _indexed(target, indices, updates, axes, "add")
+
+
+def indexed_put(target: Any, indices: Any, updates: Any, *, axes: Sequence[int | str] | None = None) -> Tensor | Expr:
+    """Replace elements, or what remains of other axes, at coordinates; of what is there twice the last stays.
+
+    Parameters
+    ----------
+    target : tensor
+    indices : tensor or list of int
+        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
+        nearest end; in a list they are an error.
+    updates : tensor or number
+        For each coordinate what to put there: its shape is that of `indices` but the last axis, then the sizes of the
+        axes of `target` that no coordinate is for. One number stands for all.
+    axes : list of int or str, optional
+        In ascending order; without it the first ones of `target`.
+
+    Returns
+    -------
+    Tensor
+        A new tensor like `target`; the types of `target` and `updates` merged.
+
+    Raises
+    ------
+    NxValueError
+        When shapes do not fit.
+
+    Examples
+    --------
+    >>> nx.indexed_put([0, 0, 0], [[1], [2]], [2, 4]).to_list()
+    [0, 2, 4]
+    >>> nx.indexed_put([[1], [2]], [1, 0], 10).to_list()
+    [[1], [10]]
+    """
+    return _indexed(target, indices, updates, axes, "put")
+
+
+def _indexed(target: Any, indices: Any, updates: Any, axes: Any, combine: str) -> Tensor | Expr:
+    function = f"indexed_{combine}"
+    target, chosen = operand(target, "target"), whole_indices(indices, function)
+    places = _coordinates(target, indices, chosen, axes, function)
+    check_not_empty(target, places, chosen, function)
+    updates = operand(updates, "updates")
+    rest = [size for axis, size in enumerate(target.shape) if axis not in places]
+    shape = (*chosen.shape[:-1], *rest)
+    if updates.shape not in ((), shape):
+        raise NxValueError(
+            message(
+                f"{function}: updates {updates.spec} do not fit indices {chosen.spec} into {target.spec}.",
+                f"Their shape is {shapes.text(shape)}, or one number stands for all.",
+                *(_one_coordinate_each(chosen) if updates.shape[:1] == chosen.shape else ()),
+            )
+        )
+    type_ = types.merge(target.type, updates.type)
+    if combine == "add":
+        type_ = arithmetic(type_)
+    updates = rename(spread(updates, shape), [None] * len(shape))
+    columns = _split_coordinates(chosen)
+    return apply(
+        primitives.scatter, convert(target, type_), convert(updates, type_), *columns, axes=places, combine=combine
+    )

@@ -1,0 +1,1 @@
+"""Tensors made, converted, asked about, and their vectorized axes."""

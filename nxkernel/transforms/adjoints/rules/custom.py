@@ -1,0 +1,27 @@
+"""Gradients that people say themselves: none at all, or what a function of theirs gives."""
+
+from __future__ import annotations
+
+from nxkernel import primitives as p
+from nxkernel.graph.traverse import replayed
+from nxkernel.ops.machinery.dispatch import filled
+from nxkernel.transforms.adjoints.table import CONSTANT, Gain, Site, rule, tangent_type
+
+CONSTANT |= {p.stop_grad}
+
+
+@rule(p.after)
+def _after(at: Site) -> list[Gain]:
+    return [at.g, None]
+
+
+@rule(p.custom_grad)
+def _custom_grad(at: Site) -> list[Gain]:
+    results, inputs, backward = at.params["results"], at.params["inputs"], at.params["backward"]
+    outside = at.node.operands[results + inputs :]
+    given = [
+        filled(0, tangent_type(spec.type), spec.shape) if g is None else g
+        for g, spec in zip(at.cotangents, at.node.spec, strict=True)
+    ]
+    gains = replayed(backward.outputs, dict(zip(backward.parameters, [*given, *outside], strict=True)))
+    return [*[None] * results, *gains, *[None] * len(outside)]

@@ -1,0 +1,57 @@
+"""Sums of one array put to several places: it is padded once, and the places are views of that.
+
+Neighbours that a stencil reads give such sums. A padded array is memory of its own, a view of one is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nxkernel import primitives as p
+from nxkernel.graph.expr import Expr
+from nxkernel.ops.machinery.dispatch import apply
+from nxkernel.transforms.adjoints.table import Gain, Part, index, is_number
+
+
+def merged(gains: Sequence[Gain]) -> list[Gain]:
+    """Gains of one value, with those that are one array among zeros, at different places, as views of a common one."""
+    places: dict[Expr, list[Expr]] = {}
+    for gain in gains:
+        if isinstance(gain, Expr) and _is_plain(gain):
+            places.setdefault(gain.operands[0], []).append(gain)
+    views: dict[Expr, Expr] = {}
+    for inner, pads in places.items():
+        if len(pads) > 1:
+            views |= _views(inner, pads)
+    return [views.get(gain, gain) if isinstance(gain, Expr) else gain for gain in gains]
+
+
+def plus(whole: Expr, gain: Expr) -> Expr:
+    """The sum of two gains; of one among zeros only the place where it is changes, in place where the compiler can."""
+    if not _is_plain(gain):
+        return whole + gain
+    starts = tuple(index(low) for low, _, _ in gain.params["config"])
+    return Part(gain.operands[0], starts).onto(whole, False)
+
+
+def _is_plain(gain: Expr) -> bool:
+    """Whether a gain is an array with zeros around it."""
+    if gain.primitive is not p.pad:
+        return False
+    return is_number(gain.operands[1], 0) and all(
+        low >= 0 and high >= 0 and gap == 0 for low, high, gap in gain.params["config"]
+    )
+
+
+def _views(inner: Expr, pads: Sequence[Expr]) -> dict[Expr, Expr]:
+    configs = [pad.params["config"] for pad in pads]
+    margins = [
+        (max(low for low, _, _ in axis), max(high for _, high, _ in axis)) for axis in zip(*configs, strict=True)
+    ]
+    whole = apply(p.pad, inner, pads[0].operands[1], config=tuple((low, high, 0) for low, high in margins))
+    strides = (1,) * len(margins)
+    views = {}
+    for pad, config in zip(pads, configs, strict=True):
+        starts = tuple(most - low for (most, _), (low, _, _) in zip(margins, config, strict=True))
+        views[pad] = apply(p.slice_, whole, starts=starts, lengths=pad.shape, strides=strides)
+    return views

@@ -1,0 +1,89 @@
+"""The steps of programs for GPUs, one by one."""
+
+import numpy as np
+import pytest
+
+from compiling import spec
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.program.host_steps import (
+    Called,
+    Copied,
+    Filled,
+    Launched,
+    Reckoned,
+    Run,
+    do_all,
+    part_of,
+)
+from nxkernel.compilers.numba_cuda.toolchain.object_code import loaded
+
+
+@pytest.fixture
+def memory(device):
+    """32 bytes of the device, with their numbers in them."""
+    return device.upload(np.arange(32, dtype=np.uint8))
+
+
+def run_on(device, memory, *values, watch=None):
+    return Run(device, [memory.pointer, memory.pointer + 16], list(values), watch)
+
+
+def test_memory_is_filled_and_copied(device, memory):
+    run = run_on(device, memory)
+    do_all([Filled("fill", (0, 2), 7, 3), Copied("copy", (1, 0), (0, 1), 4)], run)
+    found = memory.host()
+    assert found[:6].tolist() == [0, 1, 7, 7, 7, 5]
+    assert found[16:21].tolist() == [1, 7, 7, 7, 20]
+
+
+def test_a_copy_to_the_same_place_is_none(device, memory, monkeypatch):
+    monkeypatch.setattr(device, "copy", None)
+    do_all([Copied("copy", (1, 0), (0, 16), 4), Copied("copy", (1, 0), (0, 0), 0)], run_on(device, memory))
+
+
+def test_a_launch_takes_pointers_and_numbers_of_the_host(device, memory):
+    text = "def put(p, i, re, im):\n    p[i] = re + im\n"
+    launch = KernelLaunch(Source("put", text, ("f32*", "s64", "f32", "f32")), (), [1, 0, 0], (1,), (1,))
+    step = Launched("put", launch, [(1, 4)], [(2, 0, 0), (3, 0, 1)])
+    (kernel,) = loaded(device, [launch.source])
+    step.prepare(device, kernel.kernel)
+    for number in (1 + 2j, 5 - 1j):
+        step.do(run_on(device, memory, np.complex64(number)))
+        assert memory.part(24, (1,), np.float32).host()[0] == number.real + number.imag
+
+
+def test_a_call_of_a_library_gets_arrays(device, memory):
+    class Routine:
+        def run(self, on, operands, results, scratch):
+            assert on is device
+            assert results[0] is None
+            device.write(results[1].pointer, operands[0].host() * 2)
+            assert (scratch.shape, scratch.pointer) == ((4,), memory.pointer + 16)
+
+    bytes_ = spec("u8", 4)
+    step = Called("twice", Routine(), [(bytes_, (0, 0))], [None, (bytes_, (0, 8))], (bytes_, (1, 0)))
+    step.do(run_on(device, memory))
+    assert memory.host()[8:12].tolist() == [0, 2, 4, 6]
+    assert not step.capturable
+    step.routine.capturable = True
+    assert step.capturable
+
+
+def test_numbers_of_the_host(device, memory):
+    run = run_on(device, memory, np.int64(3), None, None)
+    step = Reckoned([(1, np.add, [0, np.int64(4)]), (2, np.multiply, [1, 1])])
+    do_all([step], run)
+    assert run.values == [3, 7, 49]
+    assert run.now is step
+
+
+def test_what_is_watched_is_what_the_device_does(device, memory):
+    seen = []
+    steps = [Reckoned([(0, np.int64, [np.int64(1)])]), Filled("fill", (0, 0), 1, 1)]
+    do_all(steps, run_on(device, memory, None, watch=lambda step, run: seen.append(step)))
+    assert seen == steps[1:]
+    assert memory.host()[0] == 0
+
+
+def test_parts_of_numbers():
+    assert (part_of(3, None), part_of(1 + 2j, 0), part_of(1 + 2j, 1)) == (3, 1.0, 2.0)

@@ -1,0 +1,187 @@
+"""The quick path: what its keys tell apart, and that it answers as the long way does."""
+
+from collections import namedtuple
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.definitions.calls import fast_path
+from nxkernel.definitions.calls.definition import Definition
+
+ONE = np.ones(3, np.float32)
+Point = namedtuple("Point", "x y")
+
+
+@dataclass
+class State:
+    w: object
+    k: object
+
+
+def key_of(*values, **options):
+    key, arrays = [], []
+    plain = all(fast_path.add(value, key, arrays) for value in values) and fast_path.add_options(options, key)
+    return (tuple(key), arrays) if plain else None
+
+
+ARGUMENTS = [
+    (1.0,),
+    (1,),
+    (True,),
+    (ONE,),
+    (ONE.astype(np.float64),),
+    (np.ones((3, 1), np.float32),),
+    (nx.tensor(ONE),),
+    (nx.tensor(ONE, names=["x"]),),
+    (nx.vectorize(ONE, "x"),),
+    (nx.vectorize(ONE, "y"),),
+    (nx.vectorize(ONE[None], "x"),),
+    (nx.vectorize(ONE[None], {"x": 1, "y": 3}),),
+    ((ONE,),),
+    ([ONE],),
+    ((ONE, ONE),),
+    ((ONE,), ONE),
+    ((ONE, (ONE,)),),
+    ({"a": ONE},),
+    ({"b": ONE},),
+    ({"a": {"a": ONE}},),
+    (Point(ONE, ONE),),
+    (State(ONE, ONE),),
+    (),
+    ((),),
+]
+
+
+def test_arguments_of_different_kinds_have_different_keys():
+    keys = [key_of(*arguments)[0] for arguments in ARGUMENTS]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS)
+def test_values_do_not_count(arguments):
+    assert key_of(*arguments)[0] == key_of(*arguments)[0]
+    assert key_of(2.5)[0] == key_of(0.0)[0]
+
+
+def test_the_leaves_are_in_the_order_of_the_long_way():
+    value = {"b": 1.0, "a": (2.0, [3, Point(x=True, y=ONE)])}
+    _, arrays = key_of(value, State(w=4.0, k=5.0))
+    assert [array.tolist() for array in arrays] == [1.0, 2.0, 3, 1, [1.0] * 3, 4.0, 5.0]
+    assert [array.dtype for array in arrays[1:5]] == [np.float32, np.int64, np.uint8, np.float32]
+    assert key_of({"b": 1.0, "a": 2.0})[0] != key_of({"a": 2.0, "b": 1.0})[0]
+
+
+@pytest.mark.parametrize(
+    "value", [1e300, 2**63, 1j, "a", None, np.str_("a"), {1: ONE}, nx.template((2,), "f32"), [None]]
+)
+def test_what_takes_the_long_way(value):
+    assert key_of(value) is None
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_special_numbers_are_plain(value):
+    _, (array,) = key_of(value)
+    np.testing.assert_array_equal(array, np.float32(value))
+
+
+OPTIONS = [1, 1.0, True, 0.0, -0.0, None, "1", (1,), [1], (True,), ("a", 1), (), float("nan"), float("inf")]
+
+
+def test_options_of_different_kinds_have_different_keys():
+    keys = [key_of(k=value)[0] for value in OPTIONS]
+    assert len(set(keys)) == len(keys)
+    assert keys == [key_of(k=value)[0] for value in OPTIONS]
+    assert key_of(j=1)[0] != key_of(k=1)[0]
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, (1.0,), ((1,),), len, np.float32(1), 1j])
+def test_options_that_take_the_long_way(value):
+    assert key_of(k=value) is None
+
+
+@pytest.fixture
+def long_way(monkeypatch):
+    """How many calls took the long way."""
+    calls, through = [], Definition._bind
+
+    def bind(self, *args, **opts):
+        calls.append(self)
+        return through(self, *args, **opts)
+
+    monkeypatch.setattr(Definition, "_bind", bind)
+    return calls
+
+
+@pytest.mark.parametrize("compiler", ["evaluator", "numba_cpu"])
+def test_the_second_call_is_quick(long_way, compiler):
+    rate, w, table = 2.0, ONE.copy(), {"b": nx.tensor(1.0), "k": 1.0}
+
+    def f(p, q, *, n=1, axes=(0,)):
+        return {"sum": nx.sum(p["t"] * rate * w + table["b"] * table["k"], axes=axes) * n, "q": (q,)}
+
+    f = nx.jit(f, compiler=compiler)
+    for call in range(4):
+        w[:] = call
+        table["b"] = nx.tensor(float(call))
+        result = f({"t": ONE * call}, 2, n=3, axes=[0])
+        assert result["sum"].to_number() == 3 * 3 * (2 * call * call + call)
+        assert result["q"][0].to_number() == 2
+    assert len(long_way) == 1
+    assert f.cache_info().hits == 3
+
+
+def test_defaults_and_arguments_by_name_take_the_long_way():
+    f = nx.jit(lambda t, by=2.0, more=(): t * by + sum(more))
+    for _ in range(3):
+        assert f(3.0).to_list() == 6
+        assert f(3.0, by=4.0).to_list() == 12
+        assert f(t=3.0).to_list() == 6
+        assert f(3.0, more=[5.0]).to_list() == 11
+
+
+def test_a_rebound_array_stays_quick(long_way):
+    w = ONE
+    f = nx.jit(lambda t: t * w)
+    for call in range(3):
+        w = ONE * call
+        assert f(1.0).to_list() == [float(call)] * 3
+    assert len(long_way) == 1
+
+
+def test_what_prints_and_what_has_hooks_is_quick(long_way, capsys):
+    seen = []
+    f = nx.jit(lambda t: nx.hook(nx.print_value(t), "t"), hooks={"t": seen.append})
+    f(1.0), f(2.0)
+    assert len(long_way) == 1
+    assert [float(value) for value in seen] == [1.0, 2.0]
+    assert capsys.readouterr().out.count("f32") == 2
+
+
+def test_a_changed_capture_takes_the_long_way_once(long_way):
+    rate = 1.0
+    f = nx.jit(lambda t: t * rate)
+    for rate in (1.0, 1.0, 2.0, 2.0, 2.0):
+        assert f(1.0).to_number() == rate
+    assert len(long_way) == 2
+    assert f.cache_info().misses == 2
+
+
+def test_dropped_programs_are_not_followed():
+    f = nx.jit(lambda t: t + 1)
+    f(1.0), f(1.0)
+    f.clear_cache()
+    with nx.assert_compiles(1):
+        f(1.0)
+
+
+def test_many_kinds_of_calls(monkeypatch):
+    from nxkernel.definitions.calls import definition
+
+    monkeypatch.setattr(definition, "_SHORTCUTS", 4)
+    f = nx.jit(lambda t, *, n: t + n)
+    for n in range(10):
+        for _ in range(2):
+            assert f(1.0, n=n).to_number() == 1.0 + n
+    assert len(f._survey.shortcuts) <= 4

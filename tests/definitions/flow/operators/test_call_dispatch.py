@@ -1,0 +1,161 @@
+"""Which functions are rewritten when a definition calls them, and which stay as they are."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import nxkernel as nx
+from nxkernel.definitions.tracing.syntax_runtime import fn
+from nxkernel.errors import CompilationError, NxTypeError
+
+
+def relu(x):
+    """Written for numbers."""
+    return x if x > 0 else 0.0
+
+
+class Scale:
+    """An object that is called."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        if x > 0:
+            return x * self.factor
+        return x
+
+    def twice(self, x):
+        for _ in range(2):
+            x = self(x)
+        return x
+
+
+def test_the_users_functions_are_rewritten():
+    @nx.defn
+    def f(x):
+        return relu(x) + relu(-x) * 10
+
+    assert [float(f(x)) for x in (2.0, -3.0)] == [2.0, 30.0]
+
+
+def test_methods_partials_and_objects():
+    scale = Scale(3.0)
+
+    @nx.defn
+    def f(x):
+        halved = functools.partial(np_free, by=2.0)
+        return scale(x), scale.twice(x), halved(x)
+
+    assert [float(v) for v in f(2.0)] == [6.0, 18.0, 1.0]
+    assert [float(v) for v in f(-2.0)] == [-2.0, -2.0, -2.0]
+
+
+def np_free(x, by):
+    return x / by if x > 0 else x
+
+
+def test_lambdas_and_functions_inside():
+    @nx.defn
+    def f(x):
+        sign = lambda v: 1 if v > 0 else -1  # noqa: E731
+
+        def count(v):
+            n = 0
+            while v > 1:
+                v = v / 2
+                n += 1
+            return n
+
+        return sign(x) * count(abs(x))
+
+    assert [int(f(x)) for x in (9.0, -5.0)] == [4, -3]
+
+
+def test_definitions_called_by_definitions():
+    @nx.defn
+    def inner(x):
+        while x > 10:
+            x = x / 2
+        return x
+
+    @nx.defn
+    def outer(x):
+        return inner(x) + inner(x * 3)
+
+    assert float(outer(8.0)) == 8.0 + 6.0
+    assert float(nx.jit(inner)(40.0)) == 10.0
+    assert float(nx.compile(inner, [nx.template((), "f32")])(40.0)) == 10.0
+
+
+def test_installed_functions_and_transforms_stay():
+    @nx.deftransform
+    def host(x):
+        return len(x.shape)
+
+    assert fn(host) is host
+    assert fn(nx.sum) is nx.sum
+    assert fn(functools.reduce) is functools.reduce
+    assert fn(Scale) is Scale
+    assert fn(math.sqrt)(4.0) == 2.0
+    assert fn(np.sin) is np.sin
+
+
+def test_a_plain_function_that_is_compiled_is_traced_as_it_stands():
+    turns = []
+
+    def f(x):
+        for i in range(3):
+            turns.append(i)
+            x = x + 1
+        return x
+
+    assert float(nx.jit(f)(1.0)) == 4.0
+    assert turns == [0, 1, 2]
+
+
+def test_what_cannot_be_called():
+    assert fn(5) == 5
+    assert fn([]) == []
+
+
+def test_numpy_functions_without_source():
+    space = {"np": np}
+    exec("def f(x, n):\n    return np.zeros(n) + x\ndef g(x):\n    return np.full(x.sum(), 2)", space)
+    # A whole number that NumPy itself needs becomes static here, too.
+    assert nx.defn(space["f"])(np.ones(3), 3).to_list() == [1.0, 1.0, 1.0]
+    with pytest.raises(CompilationError) as raised:
+        nx.defn(space["g"])(np.ones(3))
+    assert str(raised.value) == (
+        "the source of g cannot be found (<string>, line 3), so it calls NumPy itself, which has no traced values.\n"
+        "  NumPy says TypeError: expected a sequence of integers or a single integer, got 'Scalar\n"
+        "  Write it in a cell or a file; functions made by exec() or in a bare interpreter have no source."
+    )
+
+
+def test_what_a_function_without_source_raises_itself_stays():
+    space = {"np": np}
+    exec("def f(x):\n    raise LookupError(np.shape(x))", space)
+    with pytest.raises(LookupError, match="3,"):
+        nx.defn(space["f"], promotion="numpy")(np.ones(3))
+
+
+def test_generalized_functions_of_numba_are_refused():
+    numba = pytest.importorskip("numba")
+
+    @numba.guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+    def total(x, out):
+        out[0] = x.sum()
+
+    known = np.ones(3)
+    assert fn(total)(known) == 3.0
+    with pytest.raises(NxTypeError) as raised:
+        nx.defn(promotion="numpy")(lambda x: total(x))(known)
+    first, _, *rest = str(raised.value).split("\n")
+    assert [first, *rest] == [
+        "total, which numba.guvectorize made, takes arrays with data, and the program has none before it runs.",
+        "  Write the loop of it as it is, in the definition or in a function that it calls, or call",
+        "  nx.njit_call(total, x, shape=..., type=...) of a function by numba.njit that takes whole arrays.",
+    ]
