@@ -181,8 +181,8 @@ def test_dicts_whose_order_depends_on_data_are_refused():
         turned(ONE)
     assert str(error.value).splitlines() == [
         "the branches of this `if` disagree about `d`.",
-        f"  test_dicts.py, line {line}:  d = {{\"b\": x, \"a\": 2 * x}}   {{'b': f64[2], 'a': f64[2]}}",
-        f"  test_dicts.py, line {line + 2}:  d = {{\"a\": x, \"b\": 2 * x}}   {{'a': f64[2], 'b': f64[2]}}",
+        f"  test_dict_metadata.py, line {line}:  d = {{\"b\": x, \"a\": 2 * x}}   {{'b': f64[2], 'a': f64[2]}}",
+        f"  test_dict_metadata.py, line {line + 2}:  d = {{\"a\": x, \"b\": 2 * x}}   {{'a': f64[2], 'b': f64[2]}}",
         "  Both become one value in the compiled program: give them their keys in the same order on both sides.",
     ]
 

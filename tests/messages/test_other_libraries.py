@@ -151,7 +151,7 @@ def test_a_definition_says_it_with_the_line(ask, first, last):
         nx.jit(ask)(1.0)
     lines = str(error.value).splitlines()
     assert [lines[0], lines[-1]] == [first, last]
-    assert lines[1].startswith("  test_hints.py, line ")
+    assert lines[1].startswith("  test_other_libraries.py, line ")
 
 
 def test_a_misspelt_attribute_of_a_tensor_is_pythons_own_error():

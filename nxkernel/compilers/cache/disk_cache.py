@@ -388,6 +388,7 @@ def _fingerprint() -> str:
     import llvmlite
 
     import nxkernel
+    from nxkernel.compilers import numba_cpu
     from nxkernel.compilers.numba_cpu.target import target_processor
 
     numba = importlib.util.find_spec("numba")
@@ -399,8 +400,9 @@ def _fingerprint() -> str:
     ]
     if version.exists():
         parts.append(version.read_bytes())
-    folder = Path(target_processor.__file__).parent
-    beside = [folder.with_name(name) for name in ("complex_functions.py", "loops.py", "notation.py")]
+    folder = Path(numba_cpu.__file__).parent
+    beside = [folder.with_name("rewrite") / name for name in ("complex_functions.py", "graph_notation.py")]
+    beside.append(folder.with_name("schedule") / "loop_nest.py")
     parts += [path.read_bytes() for path in [Path(__file__), *beside, *sorted(folder.rglob("*.py"))]]
     return hashlib.sha256(b"\n".join(parts)).hexdigest()[:24]
 

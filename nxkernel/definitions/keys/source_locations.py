@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import linecache
 import os
-from pathlib import Path
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType, TracebackType
 
 from nxkernel.definitions.keys.static_values import installed_file

@@ -247,9 +247,9 @@ def too_deep(name: str, file: str, line: int) -> RefusedSyntaxError:
     limit = sys.getrecursionlimit()
     return RefusedSyntaxError(
         message(
-            f"{name} ({source_locations.name_of(file)}, line {line}) has an expression or a chain of "
-            f"`elif`s of hundreds of parts, which are one inside of the other: Python's limit of {limit} calls is too low for it to be "
-            "rewritten.",
+            f"{name} ({source_locations.name_of(file)}, line {line}) has an expression or a chain of `elif`s of "
+            f"hundreds of parts, which are one inside of the other: Python's limit of {limit} calls is too low for "
+            "it to be rewritten.",
             f"Split it over several lines or functions, or make room by sys.setrecursionlimit({8 * limit}) before.",
             "nx.jit(function) traces a function as it stands.",
         )

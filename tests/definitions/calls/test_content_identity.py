@@ -41,7 +41,7 @@ def test_what_was_forgotten_comes_back():
     assert number == 2
     assert double.compilations() == content_identity.functions() == []
     (event,) = nx.events(double, "clear")
-    assert str(event).startswith("<lambda> was cleared of 2 programs (test_known.py, line ")
+    assert str(event).startswith("<lambda> was cleared of 2 programs (test_content_identity.py, line ")
     assert undo() == 2
     before = double.cache_info()
     assert (before.entries, before.hits) == (2, 1)

@@ -20,7 +20,7 @@ def error(kind, function, *args, **opts):
 
 def lines(text):
     """An error's text without the line of this file that it names."""
-    return [line for line in text.split("\n") if "test_jit.py, line" not in line]
+    return [line for line in text.split("\n") if "test_decorators.py, line" not in line]
 
 
 # What can be compiled ----------------------------------------------------------------------------------------------

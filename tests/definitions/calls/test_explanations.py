@@ -22,7 +22,7 @@ def f():
 
 
 def why(f, *args, **opts):
-    return re.sub(r"in test_explain.py, line \d+", "in HERE", str(f.why(*args, **opts)))
+    return re.sub(r"in test_explanations.py, line \d+", "in HERE", str(f.why(*args, **opts)))
 
 
 def test_a_first_call(monkeypatch):
@@ -283,14 +283,14 @@ def test_views(f):
     (view,) = f.compilations()
     assert (view.function, view.compiler, view.calls, view.reason) == ("smooth", "numba_cpu", 1, ("first call",))
     assert view.signature == "smooth(t: f32[3], rate=0.5, axis=0)"
-    assert view.cell.startswith("test_explain.py, line ")
+    assert view.cell.startswith("test_explanations.py, line ")
     assert view.text == repr(nx.debug_expr(f)(ONE))
     by_label = {node.label: node for node in view.nodes}
     assert (by_label["t"].role, by_label["t"].spec, by_label["t"].id) == ("argument", "f32[3]", "a")
     assert by_label["0.5"].role == "constant"
     tanh = by_label["tanh"]
     assert (tanh.role, tanh.operands, tanh.kernels, tanh.output) == ("operation", ("a",), (0,), False)
-    assert (tanh.cell, tanh.code) == ("test_explain.py", "return nx.sum(nx.tanh(t) * rate, axes=[axis])")
+    assert (tanh.cell, tanh.code) == ("test_explanations.py", "return nx.sum(nx.tanh(t) * rate, axes=[axis])")
     assert tanh.line == f.__nx_function__.__code__.co_firstlineno + 2
     assert by_label["sum"].output
     assert by_label["sum"].detail == "axes=[0], keep_axes=False"

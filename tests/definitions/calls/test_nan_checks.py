@@ -16,7 +16,7 @@ def _switched_off_again():
 def told(function, *arguments):
     with nx.debug_nans(), pytest.raises(NanError) as caught:
         function(*arguments)
-    return str(caught.value).replace("test_nans.py, ", "").split("\n  ")
+    return str(caught.value).replace("test_nan_checks.py, ", "").split("\n  ")
 
 
 @nx.defn

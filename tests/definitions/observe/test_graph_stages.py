@@ -93,7 +93,7 @@ def test_the_functions_whose_lines_made_nodes():
     assert list(found) == ["loss", "step"]
     assert found["loss"].lines[0] == "@nx.defn"
     assert found["loss"].lines[1] == "def loss(w, x):"
-    assert found["loss"].cell == "test_steps.py"
+    assert found["loss"].cell == "test_graph_stages.py"
     lines = {node.line for node in view.nodes if node.line}
     inside = {line for source in found.values() for line in range(source.first, source.first + len(source.lines))}
     assert lines <= inside

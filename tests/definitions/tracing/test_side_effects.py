@@ -189,7 +189,7 @@ def test_what_only_counts_calls_is_refused_in_numpy_programs():
         number = getattr(Counter, line).__code__.co_firstlineno + 1
         assert str(caught.value) == (
             f"{name} counts up `calls` of a Counter: it is traced once, so that later calls would not be counted.\n"
-            f"  test_stored.py, line {number}:  self.calls += 1\n"
+            f"  test_side_effects.py, line {number}:  self.calls += 1\n"
             f"  Count where {name} is called."
         )
         assert counter.calls == 0

@@ -122,7 +122,7 @@ def test_a_number_that_a_choice_gives_is_one_of_its_own():
 
     with pytest.raises(NxTypeError) as raised:
         f(np.arange(6.0))
-    lines = [line.strip() for line in str(raised.value).split("\n") if "test_bounds.py" not in line]
+    lines = [line.strip() for line in str(raised.value).split("\n") if "test_integer_bounds.py" not in line]
     assert lines == [
         "arange with traced bounds gives as many numbers as only the running program knows.",
         "np.arange(n) with the greatest n, and a mask: np.where(k < count, x, 0).",

@@ -71,7 +71,7 @@ def test_what_would_run_once_is_refused(function, text):
         nx.defn(function)(X)
     first, line, *hints = str(caught.value).split("\n")
     assert first == text
-    assert line.startswith("  test_once.py, line ")
+    assert line.startswith("  test_trace_time_calls.py, line ")
     assert hints
 
 
@@ -81,7 +81,7 @@ def test_the_whole_text():
     line = timed.__code__.co_firstlineno + 1
     assert str(caught.value) == (
         "time.perf_counter() in a definition would look at the clock once, when it is traced.\n"
-        f"  test_once.py, line {line}:  return x + time.perf_counter()\n"
+        f"  test_trace_time_calls.py, line {line}:  return x + time.perf_counter()\n"
         "  Take the time outside, around the call: the program itself runs there."
     )
 

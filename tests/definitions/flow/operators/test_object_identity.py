@@ -94,9 +94,9 @@ def test_which_of_several_arrays_one_is_after_a_loop_is_refused(ask):
         nx.defn(exchanged, promotion="numpy")(np.arange(3.0), np.arange(3.0), 3)
     lines = str(found.value).splitlines()
     assert lines[0] == "whether `a` is another array is asked: which array it is, only the running program knows."
-    assert lines[1].startswith("  test_identity.py, line ")
+    assert lines[1].startswith("  test_object_identity.py, line ")
     assert lines[1].endswith(f"return {SAID[ask]}")
-    assert lines[2].startswith("  That is decided in test_identity.py, line ")
+    assert lines[2].startswith("  That is decided in test_object_identity.py, line ")
     assert lines[2].endswith(":  while n > 0:")
     assert lines[3] == "  Keep a number beside it that says which one it is, and ask for that."
 

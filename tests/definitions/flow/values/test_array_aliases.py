@@ -112,7 +112,7 @@ def test_the_whole_text():
         "`best` is read, and an array that it may be was assigned into: which array `best` is, only the running "
         "program knows.\n"
         "  It is the result of chosen_then_source_written.\n"
-        f"  That is decided in test_aliases.py, line {line + 3}:  if k > 0:\n"
+        f"  That is decided in test_array_aliases.py, line {line + 3}:  if k > 0:\n"
         "  Wherever it is assigned, let it be an array of its own: best = best.copy()."
     )
 

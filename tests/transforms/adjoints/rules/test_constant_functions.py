@@ -25,7 +25,7 @@ def refusal(function, *arguments):
 def test_functions_of_numba():
     first, *rest = refusal(lambda x: nx.sum(nx.njit_map(tripled, x)), np.ones(3))
     assert first.startswith("njit of f64[3] has no gradient (")
-    assert "test_functions.py, line " in first
+    assert "test_constant_functions.py, line " in first
     assert first.endswith("), and the loss depends on it.")
     assert rest == ["  Nobody but its author knows the derivative of a function of Numba.", ADVICE]
 
