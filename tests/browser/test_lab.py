@@ -101,7 +101,7 @@ def shoot(opened, name):
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_from_the_launcher_to_kernels_on_disk(launched, theme):
     launched.theme(theme)
-    launched.write(0, "from nxkernel.compilers import disk_cache; disk_cache.clear();")
+    launched.write(0, "from nxkernel.compilers.cache import disk_cache; disk_cache.clear();")
     for index, text in enumerate([IMPORT, SOFTMAX, ROWS, "%nx inspect softmax"]):
         launched.write(index, text)
     launched.cell(3).locator(".nx-shape").first.wait_for()

@@ -82,7 +82,9 @@ FOR_AARCH64 = """
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     from nxkernel.compilers import interface
-    from nxkernel.compilers.numba_cpu import object_code, pool, processors, store
+    from nxkernel.compilers.numba_cpu.codegen import object_code
+    from nxkernel.compilers.numba_cpu.runtime import thread_pool, code_store
+    from nxkernel.compilers.numba_cpu.target import target_processor
     from guarded_cases import graph_of
     from processor_cases import cases
     texts, compile_object = [], object_code.compile_object
@@ -93,7 +95,7 @@ FOR_AARCH64 = """
         for _, case in itertools.islice(cases({first}, 1), {first} % 3, None, 3):
             interface.get("numba_cpu").compile(graph_of(case)[0])
     with mock.patch.object(platform, "machine", lambda: "aarch64"):
-        texts.append((pool._text().replace("@SYMBOL", "@nxk_pool"), {{}}))
+        texts.append((thread_pool._text().replace("@SYMBOL", "@nxk_pool"), {{}}))
     target = llvm.Target.from_triple("aarch64-unknown-linux-gnu")
     machine = target.create_target_machine(opt=2, reloc="static", codemodel="jitdefault", jit=True)
     with mock.patch.object(object_code, "_machine", lambda: machine):

@@ -37,9 +37,10 @@ import numpy as np
 from compiling import inputs, make
 from guarded_memory import guards
 from nxkernel import primitives as p, types
-from nxkernel.compilers import interface, pieces
+from nxkernel.compilers import interface
+from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.graph.expr import Graph, constant
-pieces._margins = lambda node, inner: [((0, 0), (1, 16))]
+piecewise_buffers._margins = lambda node, inner: [((0, 0), (1, 16))]
 x = np.ones((3, 16), np.float32)
 (parameter,) = inputs(x)
 node = make(p.pad, parameter, constant(0, types.f32), config=((1, -4, 0), (0, 0, 0)))

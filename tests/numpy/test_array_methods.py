@@ -82,7 +82,7 @@ def test_values_and_types(function, kind):
 def test_what_only_memory_tells_is_refused(function, name, instead):
     with pytest.raises(NxAttributeError) as raised:
         nx.defn(promotion="numpy")(function)(np.ones(3))
-    first, *hints = [line.strip() for line in str(raised.value).split("\n") if "test_methods.py" not in line]
+    first, *hints = [line.strip() for line in str(raised.value).split("\n") if "test_array_methods.py" not in line]
     assert first == f"an array of a NumPy program has no {name!r}."
     assert hints == [instead, "Where elements lie in memory is for the compiler to say: each program decides anew."]
 

@@ -42,7 +42,7 @@ def unread(tree):
         yield from ((node.name, name) for name in names if name not in read)
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.py")), ids=lambda path: path.stem)
 def test_functions_go_by_each_parameter(path):
     public = [name for part in (nnp, nnp.linalg, nnp.fft, nnp.random) for name in dir(part)]
     left = [pair for pair in unread(ast.parse(path.read_text())) if pair[0] in public]
@@ -55,7 +55,7 @@ def test_what_is_not_read_is_told():
 
 
 def test_exceptions_are_parameters_that_are_not_read():
-    assert ALONE.keys() <= {pair for path in FOLDER.glob("*.py") for pair in unread(ast.parse(path.read_text()))}
+    assert ALONE.keys() <= {pair for path in FOLDER.rglob("*.py") for pair in unread(ast.parse(path.read_text()))}
     for function, name in ALONE:
         found = getattr(nnp, function, None) or getattr(nnp.linalg, function)
         assert name in inspect.signature(found).parameters

@@ -234,7 +234,8 @@ other = pathlib.Path(os.environ["OTHER"]); other.mkdir(exist_ok=True)
 spec = types.SimpleNamespace(origin=str(other / "__init__.py"))
 importlib.util.find_spec = lambda name, *more: spec if name == "numba" else find(name, *more)
 """,
-    "processor": "from nxkernel.compilers.numba_cpu import processors; processors.processor = lambda: 'another one'",
+    "processor": "from nxkernel.compilers.numba_cpu.target import target_processor; "
+    "target_processor.processor = lambda: 'another one'",
 }
 
 
@@ -263,7 +264,7 @@ def test_another_python(folder):
 def test_processes_with_different_limits(folder, say):
     turns = stressing.many("LIMITS", 40)
     known = len(stressing.kept(folder)[0])
-    limit = "from nxkernel.compilers import disk_cache; disk_cache.LIMIT, disk_cache.MOST = {}, {}"
+    limit = "from nxkernel.compilers.cache import disk_cache; disk_cache.LIMIT, disk_cache.MOST = {}, {}"
     text = _PROCESS.replace(
         "BETWEEN", f"for turn in range({turns}):\n    use([turn % 12, 20 + turn]); disk_cache.trim()"
     )

@@ -19,10 +19,10 @@ TEXT = """
     import collections, gc, json
     import numpy as np
     import nxkernel as nx
-    from nxkernel.compilers.numba_cpu import loader, store
-    from nxkernel.definitions import cache
+    from nxkernel.compilers.numba_cpu.runtime import loader, code_store
+    from nxkernel.definitions.calls import graph_cache
 
-    cache.FUNCTIONS, cache.PROGRAMS, cache._LEAVING, store.KEPT = 20, 6, 2, 30_000
+    graph_cache.FUNCTIONS, graph_cache.PROGRAMS, graph_cache._LEAVING, code_store.KEPT = 20, 6, 2, 30_000
     NAMES = ["exp", "tanh", "sin", "cos", "sqrt", "log1p", "abs", "negate"]
     #: What there is a bounded number of otherwise: records of what happened, and what is known of texts.
     BOUNDED = {{"Event", "Reads", "Path", "Change", "Cell", "Source"}}
@@ -48,9 +48,9 @@ TEXT = """
         resident = int(open("/proc/self/statm").read().split()[1]) * 4096
         taken = 0
         if loader.OWN:
-            from nxkernel.compilers.numba_cpu import executable_memory
+            from nxkernel.compilers.numba_cpu.runtime import executable_memory
             taken = executable_memory.taken()[1]
-        return dict(counts=sum(counts.values()), code=len(store.loaded()), taken=taken, mappings=mappings,
+        return dict(counts=sum(counts.values()), code=len(code_store.loaded()), taken=taken, mappings=mappings,
                     resident=resident, most=counts.most_common(3))
 
     for number in range({count}):

@@ -24,8 +24,10 @@ _NURSERY = """
 import os, random, signal, sys, time
 import numpy as np
 import nxkernel as nx
-from nxkernel.compilers import disk_cache
-from nxkernel.compilers.numba_cpu import compiler, lower, object_code, planning, program
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.numba_cpu import compiler
+from nxkernel.compilers.numba_cpu.codegen import lower_nest, object_code
+from nxkernel.compilers.numba_cpu.program import graph_compilation, program_writer
 import stressing
 
 def compile_all(numbers):
@@ -76,7 +78,7 @@ _READER = """
 import sys, warnings
 warnings.simplefilter("error")
 import nxkernel as nx
-from nxkernel.compilers import disk_cache
+from nxkernel.compilers.cache import disk_cache
 import stressing
 
 compiled = disk = 0
@@ -132,7 +134,7 @@ def test_killed_writers(tmp_path, say):
 
 # One write in 256 looks at all files; half of the processes need no more than 177.
 _SWEPT = """
-from nxkernel.compilers import disk_cache
+from nxkernel.compilers.cache import disk_cache
 for number in range(4096):
     disk_cache.write(f"nxk_small_{number}", b"code")
 """

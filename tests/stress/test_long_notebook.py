@@ -41,7 +41,7 @@ _FAILS = 8
 # What IPython keeps of each cell that ever ran (In, Out and its outputs for a history) is not of this library.
 _FIGURES = """
 import gc, json, time
-from nxkernel.compilers.numba_cpu import store
+from nxkernel.compilers.numba_cpu.runtime import code_store
 from nxkernel.definitions.calls.graph_cache import families
 from nxkernel.definitions.observe.events import stream
 import ipywidgets
@@ -55,7 +55,7 @@ shell.history_manager.outputs.clear()
 shell.history_manager.input_hist_parsed[:] = shell.history_manager.input_hist_raw[:] = [""]
 gc.collect()
 print(json.dumps(dict(spent=time.process_time(), whole=whole, resident=resident(), objects=len(gc.get_objects()),
-    loaded=len(store.loaded()),
+    loaded=len(code_store.loaded()),
     programs=sum(len(family.programs()) for family in families()), records=stream.kept,
     widgets=len(ipywidgets.widgets.widget._instances))))
 """

@@ -211,7 +211,7 @@ def test_a_folder_that_went_is_made_again(folder):
 @OWNERS
 def test_a_process_that_closed_all_its_files_opens_the_folder_again(folder):
     program = (
-        "import os, sys; from nxkernel.compilers import disk_cache\n"
+        "import os, sys; from nxkernel.compilers.cache import disk_cache\n"
         "disk_cache.write('nxk_a', b'code')\n"
         "os.closerange(3, 200)\n"
         "kept = [open('/dev/null') for _ in range(30)]\n"

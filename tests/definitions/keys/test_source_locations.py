@@ -116,7 +116,9 @@ def test_an_error_without_a_line_of_the_users():
 
 
 def test_an_error_of_a_compiler_names_the_cell(run, cells):
-    source = "@nx.defn(compiler='numba_cpu')\ndef f(a):\n    return nx.ops.dispatch.apply(nx.primitives.floor, a)"
+    source = (
+        "@nx.defn(compiler='numba_cpu')\ndef f(a):\n    return nx.ops.machinery.dispatch.apply(nx.primitives.floor, a)"
+    )
     text = error(CompilationError, run(source, file="<9>")["f"], np.complex64(1j))
     assert text.endswith('floor of c64 (cell 9, line 3).\n  Run this definition with compiler="evaluator".')
 

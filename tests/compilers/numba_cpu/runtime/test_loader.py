@@ -170,15 +170,16 @@ define i64 @{name}(i64 %x, i64 %y) nounwind {{
 
 BY_LLVM = """
     import numpy as np
-    from nxkernel.compilers.numba_cpu import loader
+    from nxkernel.compilers.numba_cpu.runtime import loader
     loader.OWN = False
     import nxkernel as nx
-    from nxkernel.compilers.numba_cpu import object_code, store
+    from nxkernel.compilers.numba_cpu.codegen import object_code
+    from nxkernel.compilers.numba_cpu.runtime import code_store
     x = np.linspace(0.0, 1.0, 300_001)
     for turn in range(3):
         found = nx.jit(lambda x: nx.cumulative_sum(nx.exp(x)) + nx.sum(nx.sin(x)))(x)
         np.testing.assert_allclose(found, np.cumsum(np.exp(x)) + np.sin(x).sum())
-        store.forget()
+        code_store.forget()
     y = np.arange(12.0).reshape(3, 4)
     np.testing.assert_allclose(nx.jit(lambda y: y @ nx.transpose(y))(y), y @ y.T)
     def filled(x):

@@ -115,16 +115,16 @@ def test_threads_have_names():
 
 NUMBAS = """
 import hashlib
-from nxkernel.compilers.numba_cpu import pool
-pool.OWN, pool._TEXT = False, pool._NUMBA
-pool.SYMBOL = "nxk_runtime_pool_" + hashlib.sha256(pool._TEXT.encode()).hexdigest()[:24]
+from nxkernel.compilers.numba_cpu.runtime import thread_pool
+thread_pool.OWN, thread_pool._TEXT = False, thread_pool._NUMBA
+thread_pool.SYMBOL = "nxk_runtime_pool_" + hashlib.sha256(thread_pool._TEXT.encode()).hexdigest()[:24]
 import numpy as np
 import nxkernel as nx
-from nxkernel.compilers.numba_cpu import threads
+from nxkernel.compilers.numba_cpu.runtime import thread_count
 x = np.linspace(-3.0, 3.0, 3_000_001)
 found = nx.jit(lambda x: nx.exp(x) + nx.sum(x * x))(x).to_numpy()
 np.testing.assert_allclose(found, np.exp(x) + np.sum(x * x), rtol=1e-12)
-print(int(threads.STATE[pool.POOL]) > 1 or threads.get_threads() == 1)
+print(int(thread_count.STATE[thread_pool.POOL]) > 1 or thread_count.get_threads() == 1)
 """
 
 

@@ -112,7 +112,7 @@ COMPILES = """
     import json
     import numpy as np
     import nxkernel as nx
-    from nxkernel.compilers import disk_cache
+    from nxkernel.compilers.cache import disk_cache
     definition = nx.jit(lambda x: nx.sin(x) * 0.25 - nx.exp(x))
     result = np.asarray(definition(np.linspace(0, 1, 50)))
     info = definition.cache_info()

@@ -44,7 +44,7 @@ def test_tables_are_made_once():
 
 
 def test_the_simulator_needs_no_numba_cuda():
-    code = "from nxkernel.compilers.numba_cuda import intrinsics as i; i.simulated(); import sys; "
+    code = "from nxkernel.compilers.numba_cuda.language import intrinsics as i; i.simulated(); import sys; "
     code += "print('numba.cuda' in sys.modules, 'numba_cuda' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False False\n"
 

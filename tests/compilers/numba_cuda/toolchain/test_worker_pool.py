@@ -135,7 +135,10 @@ def test_answers():
 
 
 def test_a_worker_without_work_ends():
-    code = "from nxkernel.compilers.numba_cuda import worker; worker.IDLE = 0.1; worker.main()"
+    code = (
+        "from nxkernel.compilers.numba_cuda.toolchain import compile_worker; "
+        "compile_worker.IDLE = 0.1; compile_worker.main()"
+    )
     asked = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", code, "sm_90"], stdin=asked, stdout=asked, text=True) as process:
         assert json.loads(process.stdout.readline()) == {"ready": True}

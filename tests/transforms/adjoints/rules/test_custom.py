@@ -32,7 +32,7 @@ def test_the_evaluator_passes_it_by():
 
 def test_an_identity_of_another_time_goes_where_there_is_no_time():
     def waits(x, y):
-        return nx.ops.dispatch.apply(p.after, x, y)
+        return nx.ops.machinery.dispatch.apply(p.after, x, y)
 
     assert p.after in primitives(waits, 1.5, 2.0)
     assert p.after in primitives(lambda x: waits(x, 2.0 * nx.broadcast(1.0, ())), 1.5, raw=True)
