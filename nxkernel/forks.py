@@ -42,7 +42,7 @@ _searched: set[str] = set()
 _properties: list[functools.cached_property[Any]] = []
 
 
-class _Held(threading.local):
+class _HeldLocks(threading.local):
     """What this thread holds while it forks."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class _Held(threading.local):
         self.safe = False
 
 
-_held = _Held()
+_held = _HeldLocks()
 _lost = False
 
 

@@ -70,7 +70,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Grouping:
+class NodeGroups:
     """All members and groups of a picture, and what reads what.
 
     Parameters
@@ -99,7 +99,7 @@ class Grouping:
         return found[::-1]
 
 
-def grouped(view: CompilationView, way: str = "kernels") -> Grouping:
+def grouped(view: CompilationView, way: str = "kernels") -> NodeGroups:
     """Put the nodes of a compilation together.
 
     Parameters
@@ -110,7 +110,7 @@ def grouped(view: CompilationView, way: str = "kernels") -> Grouping:
 
     Returns
     -------
-    Grouping
+    NodeGroups
     """
     builder = _Builder(view, way)
     builder.add(view.nodes, "", {})
@@ -127,7 +127,7 @@ _Home = tuple[Hashable, int]
 
 class _Builder:
     def __init__(self, view: CompilationView, way: str) -> None:
-        self.made, self.way = Grouping(), way
+        self.made, self.way = NodeGroups(), way
         self.kernels = {kernel.index: kernel for kernel in view.kernels}
         self._ends: dict[str, list[tuple[int, str]]] = {}
         self._results: dict[tuple[str, int], list[str]] = {}

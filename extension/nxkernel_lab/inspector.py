@@ -24,11 +24,11 @@ from nxkernel_lab.messages import (
     Compare,
     Export,
     Fold,
+    GroupNodes,
     Measure,
     Open,
-    Read,
-    Step,
-    Together,
+    ReadCode,
+    ShowStage,
     read_message,
     unharmed,
 )
@@ -240,9 +240,9 @@ class Inspector(Successive, anywidget.AnyWidget):
                 self._show(index)
             case Compare(_, index) if index < len(self._compiled):
                 self._compare(index)
-            case Step(_, name) if name in [FUSED, *(step["name"] for step in self.steps)]:
+            case ShowStage(_, name) if name in [FUSED, *(step["name"] for step in self.steps)]:
                 self._show(self.chosen, name)
-            case Together(_, way) if way in self.ways:
+            case GroupNodes(_, way) if way in self.ways:
                 self._wanted = way
                 self._show(self.chosen, self.step)
             case Fold(_, number, groups) if number < len(self._sides):
@@ -251,7 +251,7 @@ class Inspector(Successive, anywidget.AnyWidget):
                 setattr(self, where, self._sides[number].geometry())
             case Measure(_) if self._compiled[self.chosen].measure is not None:
                 self._measure()
-            case Read(page, number, kernel, form) if number < len(self._sides):
+            case ReadCode(page, number, kernel, form) if number < len(self._sides):
                 text = kernel_text(self._sides[number].view, kernel, form)
                 if text is not None:
                     self.send({"kind": "text", "view": page, "kernel": kernel, "form": form, "text": text})

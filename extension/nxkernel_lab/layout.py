@@ -96,7 +96,7 @@ class _Near(NamedTuple):
 
 
 @dataclass
-class _Layers:
+class _LayoutLayers:
     """The work in progress: boxes first, then the waypoints that were put between them."""
 
     boxes: int
@@ -235,8 +235,8 @@ def _ranks(sizes: Sequence[tuple[float, float]], links: Sequence[Link], first: s
     return rank
 
 
-def _with_waypoints(widths: list[float], rank: list[int], links: Sequence[Link]) -> _Layers:
-    layers = _Layers(len(widths), list(widths), list(rank), [[] for _ in range(max(rank) + 1)])
+def _with_waypoints(widths: list[float], rank: list[int], links: Sequence[Link]) -> _LayoutLayers:
+    layers = _LayoutLayers(len(widths), list(widths), list(rank), [[] for _ in range(max(rank) + 1)])
     for box, row in enumerate(rank):
         layers.rows[row].append(box)
     budget = 4 * len(widths) + 400
@@ -270,7 +270,7 @@ def _with_waypoints(widths: list[float], rank: list[int], links: Sequence[Link])
     return layers
 
 
-def _order(layers: _Layers, sweeps: int) -> None:
+def _order(layers: _LayoutLayers, sweeps: int) -> None:
     position = [0.0] * len(layers.widths)
 
     def number(row: list[int]) -> None:
@@ -307,7 +307,7 @@ def _middle(places: list[tuple[float, float]]) -> tuple[float, float]:
     return places[-1][0], places[-1][0]
 
 
-def _settle(layers: _Layers, sweeps: int) -> list[float]:
+def _settle(layers: _LayoutLayers, sweeps: int) -> list[float]:
     widths, centres = layers.widths, [0.0] * len(layers.widths)
 
     def slide(row: list[int], wishes: list[float], weights: list[float]) -> None:

@@ -45,7 +45,7 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ShowStage:
     """Show the graph at another step of the compilation."""
 
     view: str
@@ -53,7 +53,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
+class GroupNodes:
     """Put other nodes together: those of kernels, definitions or modules."""
 
     view: str
@@ -77,7 +77,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadCode:
     """Send a kernel's source, LLVM or assembly."""
 
     view: str
@@ -94,7 +94,7 @@ class Export:
     format: str
 
 
-Message = Open | Close | Choose | Compare | Step | Together | Fold | Measure | Read | Export
+Message = Open | Close | Choose | Compare | ShowStage | GroupNodes | Fold | Measure | ReadCode | Export
 
 
 def read_message(content: object) -> Message | None:
@@ -128,9 +128,9 @@ def read_message(content: object) -> Message | None:
         case {"kind": "compare", "view": str(view), "index": int(index)}:
             return Compare(view, index)
         case {"kind": "step", "view": str(view), "name": str(name)}:
-            return Step(view, name)
+            return ShowStage(view, name)
         case {"kind": "together", "view": str(view), "way": str(way)} if way in WAYS:
-            return Together(view, way)
+            return GroupNodes(view, way)
         case {"kind": "fold", "view": str(view), "side": 0 | 1 as side, "groups": [*groups]} if len(
             groups
         ) <= MOST and all(type(each) is str and len(each) <= LONGEST for each in groups):
@@ -138,7 +138,7 @@ def read_message(content: object) -> Message | None:
         case {"kind": "measure", "view": str(view)}:
             return Measure(view)
         case {"kind": "read", "view": str(view), "side": 0 | 1 as side, "kernel": int(kernel), "form": str(form)}:
-            return Read(view, int(side), kernel, form)
+            return ReadCode(view, int(side), kernel, form)
         case {"kind": "export", "view": str(view), "format": "svg" | "dot" as wanted}:
             return Export(view, wanted)
     return None

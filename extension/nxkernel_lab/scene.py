@@ -11,7 +11,7 @@ from typing import Any
 
 from nxkernel.definitions.observe.compilation_report import CompilationView, NodeView
 from nxkernel_lab.frames import Area, Box, Line, arrange
-from nxkernel_lab.grouping import Group, Grouping, Member, grouped
+from nxkernel_lab.grouping import Group, Member, NodeGroups, grouped
 from nxkernel_lab.subject import all_nodes, name_of
 from nxkernel_lab.wording import count
 
@@ -63,7 +63,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class GroupFrame:
     """An open group: the area around its boxes, with a title."""
 
     id: str
@@ -82,7 +82,7 @@ class Scene:
     ----------
     shapes : list of Shape
         The boxes, operands before their readers.
-    frames : list of Frame
+    frames : list of GroupFrame
         The open groups, outer ones first.
     lines : list of Line
         The wires, by the ids of shapes.
@@ -90,17 +90,17 @@ class Scene:
         Of the whole, in pixels.
     folded : frozenset of str
         The groups that are shown as one box, whether they are in another one or not.
-    grouping : Grouping
+    grouping : NodeGroups
         All groups and members that there are.
     """
 
     shapes: list[Shape]
-    frames: list[Frame]
+    frames: list[GroupFrame]
     lines: list[Line]
     width: float
     height: float
     folded: frozenset[str]
-    grouping: Grouping
+    grouping: NodeGroups
 
 
 def first_folded(view: CompilationView, way: str = "kernels") -> frozenset[str]:
@@ -178,7 +178,7 @@ def scene_of(view: CompilationView, folded: Collection[str] | None = None, way: 
     return Scene(
         [Shape(name, area=drawing.boxes[name], **shape) for name, shape in shapes.items()],
         [
-            Frame(group.id, group.node, group.kernel, group.kind, drawing.frames[group.id], titles[group.id])
+            GroupFrame(group.id, group.node, group.kernel, group.kind, drawing.frames[group.id], titles[group.id])
             for group in opened
         ],
         drawing.lines,
@@ -215,7 +215,7 @@ def _node(member: Member, constants: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _around(name: str, shape: dict[str, Any], grouping: Grouping) -> str:
+def _around(name: str, shape: dict[str, Any], grouping: NodeGroups) -> str:
     """The frame that a box is in."""
     group: Group | None = grouping.groups.get(name)
     return group.around if group is not None and shape["look"] == "group" else shape["group"]

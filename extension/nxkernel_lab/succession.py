@@ -10,7 +10,7 @@ from typing import Any
 
 from ipywidgets import DOMWidget
 
-from nxkernel.definitions.observe.events import NO_CELL, Cell, stream
+from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
 from nxkernel_lab.comm import hear
 
 #: By the id of a cell, the widgets that it made and that were not closed yet.
@@ -58,7 +58,7 @@ class Successive(DOMWidget):
 
     def close(self) -> None:
         """Take the widget off the page."""
-        cell: Cell = getattr(self, "_made_in", NO_CELL)
+        cell: NotebookCell = getattr(self, "_made_in", NO_CELL)
         left = [each for each in _made.pop(cell.id, ()) if each() not in (None, self)]
         if left:
             _made[cell.id] = left

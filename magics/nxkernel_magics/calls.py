@@ -26,7 +26,7 @@ WIDTH = 88
 
 
 @dataclass(frozen=True)
-class Call:
+class ParsedCall:
     """A call that has been read but not made.
 
     Parameters
@@ -55,7 +55,7 @@ class Call:
         return eval(code, scope)
 
 
-def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
+def read_call(shell: InteractiveShell, magic: str, text: str) -> ParsedCall:
     """Evaluate the function and the arguments of an expression's outermost call.
 
     Parameters
@@ -69,7 +69,7 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
 
     Returns
     -------
-    Call
+    ParsedCall
 
     Raises
     ------
@@ -93,7 +93,7 @@ def read_call(shell: InteractiveShell, magic: str, text: str) -> Call:
     scope = {"taken": lambda *args, **kwargs: (args, kwargs), "__tracebackhide__": True}
     function = eval(_expression(expression.func, file, line), shell.user_global_ns, scope)
     args, kwargs = eval(_expression(taken, file, line), shell.user_global_ns, scope)
-    return Call(function, args, kwargs, file, line)
+    return ParsedCall(function, args, kwargs, file, line)
 
 
 def _assigned(magic: str, text: str) -> str:

@@ -14,11 +14,11 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic_arguments import MagicArgumentParser
 
-from nxkernel.definitions.calls.compiled_cell import Cell
+from nxkernel.definitions.calls.compiled_cell import CompiledCell
 from nxkernel.definitions.keys import source_locations
 from nxkernel_magics import first_lines
 from nxkernel_magics.arguments import parse
-from nxkernel_magics.calls import Call, cell_line, witnessed
+from nxkernel_magics.calls import ParsedCall, cell_line, witnessed
 from nxkernel_magics.names import compiled_cells
 
 
@@ -99,9 +99,9 @@ def run(shell: InteractiveShell, line: str) -> Any:
     options = parse(parser(), line)
     file, number = cell_line(shell)
     statements = ast.parse("".join(linecache.getlines(file)), file).body[1:]
-    cell = Cell(statements, file, shell.user_ns, compiler=options.compiler, promotion=options.promotion)
+    cell = CompiledCell(statements, file, shell.user_ns, compiler=options.compiler, promotion=options.promotion)
     with witnessed() as witness:
-        result = Call(cell.definition, cell.args, cell.options, file, number).make()
+        result = ParsedCall(cell.definition, cell.args, cell.options, file, number).make()
     print(witness.line())
     compiled_cells(shell).remember(source_locations.name_of(file), cell.definition)
     return cell.finish(result)

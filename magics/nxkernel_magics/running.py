@@ -8,7 +8,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.definitions.calls import graph_cache
-from nxkernel.definitions.observe.events import NO_CELL, Cell, stream
+from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
 from nxkernel.definitions.observe.history import history
 
 
@@ -22,7 +22,7 @@ class Marks:
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
-        self._open: list[Cell] = []
+        self._open: list[NotebookCell] = []
         # Some versions of IPython count a cell before they run it, others afterwards: cells that end tell.
         self._seen, self._ahead = shell.execution_count, 1
 
@@ -37,7 +37,7 @@ class Marks:
             return
         self._seen = self._shell.execution_count
         number = self._seen - (self._ahead if getattr(info, "store_history", True) else 0)
-        stream.cell = Cell(f"cell {number}", identity if isinstance(identity, str) else "")
+        stream.cell = NotebookCell(f"cell {number}", identity if isinstance(identity, str) else "")
         self._open.append(stream.cell)
         history.begin(stream.cell)
 

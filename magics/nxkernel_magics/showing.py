@@ -12,7 +12,7 @@ from IPython.display import display
 
 import nxkernel
 from nxkernel.definitions.observe.compilation_report import CompilationView
-from nxkernel_magics.storms import Watch
+from nxkernel_magics.storms import RecompilationWatch
 
 #: For each shell, what its cells asked for.
 _desks: weakref.WeakKeyDictionary[InteractiveShell, _Desk] = weakref.WeakKeyDictionary()
@@ -21,7 +21,7 @@ _desks: weakref.WeakKeyDictionary[InteractiveShell, _Desk] = weakref.WeakKeyDict
 class _Desk:
     """The wishes of one shell's cells: by name of a definition, itself and ``"graph"`` or ``"kernels"``."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: RecompilationWatch) -> None:
         self.watch = watch
         self.asked: dict[str, tuple[Any, str]] = {}
 
@@ -70,14 +70,14 @@ def define(
     return decorate
 
 
-def install(shell: InteractiveShell, watch: Watch) -> Callable[[], None]:
+def install(shell: InteractiveShell, watch: RecompilationWatch) -> Callable[[], None]:
     """Show what was asked for after each cell; the function that is returned ends that.
 
     Parameters
     ----------
     shell : InteractiveShell
         Whose cells are meant.
-    watch : Watch
+    watch : RecompilationWatch
         Who is told which definitions are quiet.
 
     Returns

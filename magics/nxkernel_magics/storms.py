@@ -97,7 +97,7 @@ def _text(function: str, kind: str, named: dict[str, list[str]], advice: str) ->
     return "\n  ".join([*lines, *textwrap.wrap(advice or instead, WIDTH)])
 
 
-class Watch:
+class RecompilationWatch:
     """Looks at the misses of each cell when it ends, and says what there is to say once."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class Watch:
                 print(text, file=sys.stderr)
 
 
-def install(shell: InteractiveShell) -> tuple[Watch, Callable[[], None]]:
+def install(shell: InteractiveShell) -> tuple[RecompilationWatch, Callable[[], None]]:
     """Watch a shell's cells; the function that is returned ends that.
 
     Parameters
@@ -126,10 +126,10 @@ def install(shell: InteractiveShell) -> tuple[Watch, Callable[[], None]]:
 
     Returns
     -------
-    Watch
+    RecompilationWatch
         Whose `quiet` holds the names of definitions about which nothing is said.
     callable
     """
-    watch = Watch()
+    watch = RecompilationWatch()
     shell.events.register("post_run_cell", watch.end_cell)
     return watch, lambda: shell.events.unregister("post_run_cell", watch.end_cell)

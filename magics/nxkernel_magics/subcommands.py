@@ -21,7 +21,7 @@ from nxkernel.errors import NxError
 from nxkernel.messages.grammar import a
 from nxkernel_lab.wording import count
 from nxkernel_magics.arguments import parse
-from nxkernel_magics.calls import Call, read_call
+from nxkernel_magics.calls import ParsedCall, read_call
 from nxkernel_magics.names import compiled, is_definition, namespace
 from nxkernel_magics.names import find as find_definition
 
@@ -206,7 +206,7 @@ def why(shell: InteractiveShell, line: str) -> None:
     print(call.make(call.function.why))
 
 
-def read_definition_call(shell: InteractiveShell, magic: str, text: str) -> Call:
+def read_definition_call(shell: InteractiveShell, magic: str, text: str) -> ParsedCall:
     """Read a call of a definition.
 
     Parameters
@@ -218,7 +218,7 @@ def read_definition_call(shell: InteractiveShell, magic: str, text: str) -> Call
 
     Returns
     -------
-    Call
+    ParsedCall
 
     Raises
     ------

@@ -12,7 +12,7 @@ from nxkernel.backends.numpy import Meaning, cast_number
 from nxkernel.primitives import Primitive, Spec
 
 
-class Walk:
+class GraphWalk:
     """A graph that is walked each time that it is run; each value is dropped after its last use.
 
     Parameters
@@ -51,7 +51,7 @@ class Walk:
 
 
 def _while(out: tuple[Spec, ...], /, *arrays: np.ndarray, condition: Any, body: Any, state: int) -> tuple:
-    ask, turn = Walk(condition), Walk(body)
+    ask, turn = GraphWalk(condition), GraphWalk(body)
     held, around = list(arrays[:state]), arrays[state:]
     while ask.run([*held, *around])[0]:
         held = turn.run([*held, *around])
@@ -59,7 +59,7 @@ def _while(out: tuple[Spec, ...], /, *arrays: np.ndarray, condition: Any, body: 
 
 
 def _cond(out: tuple[Spec, ...], /, predicate: np.ndarray, *captured: np.ndarray, then: Any, otherwise: Any) -> tuple:
-    return tuple(Walk(then if predicate else otherwise).run(captured))
+    return tuple(GraphWalk(then if predicate else otherwise).run(captured))
 
 
 def _custom_grad(out: tuple[Spec, ...], /, *arrays: np.ndarray, results: int, inputs: int, backward: Any) -> tuple:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nxkernel.backends.graphs import Walk
+from nxkernel.backends.graphs import GraphWalk
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.graph.expr import Graph
 
@@ -29,7 +29,7 @@ class Evaluated:
         self.kernels: list[KernelRecord] = []
         self.own: KernelRecord | None = None
         self.lower_ms = self.native_ms = 0.0
-        self._walk = Walk(graph)
+        self._walk = GraphWalk(graph)
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The outputs for one array a parameter."""

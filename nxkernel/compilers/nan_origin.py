@@ -10,7 +10,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.backends import MEANING
-from nxkernel.backends.graphs import Walk
+from nxkernel.backends.graphs import GraphWalk
 from nxkernel.backends.numpy import cast_number
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order
@@ -126,7 +126,7 @@ def _inside(node: Expr, part: int | None, values: dict[int, Any]) -> Origin | Ex
 def _turn(node: Expr, arrays: list[Any], place: int, limit: int | None) -> tuple[int | None, list[Any]]:
     """The turn that put a NaN into a part of a loop's state, and the state before; no turn where it began with one."""
     condition, body, state = node.params["condition"], node.params["body"], node.params["state"]
-    ask, walk = Walk(condition), Walk(body)
+    ask, walk = GraphWalk(condition), GraphWalk(body)
     held, around = list(arrays[:state]), arrays[state:]
     last: tuple[int | None, list[Any]] = (None, held)
     turn, before = 0, has_nan(held[place])

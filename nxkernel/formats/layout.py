@@ -11,7 +11,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.backends.numpy import cast_number
 from nxkernel.errors import NxTypeError, NxValueError
-from nxkernel.formats.sources import Source, brief
+from nxkernel.formats.sources import ByteSource, brief
 from nxkernel.operand import Operand, vectorized_spec
 from nxkernel.primitives import Spec
 from nxkernel.shapes import describe, normalize_names
@@ -51,7 +51,7 @@ def little_endian(array: np.ndarray) -> memoryview:
     return memoryview(stored.reshape(-1).view(np.uint8))
 
 
-def shape_of(source: Source, sizes: Any, what: str) -> tuple[int, ...]:
+def shape_of(source: ByteSource, sizes: Any, what: str) -> tuple[int, ...]:
     """A shape out of a header."""
     if not isinstance(sizes, list | tuple) or not all(type(size) is int and size >= 0 for size in sizes):
         source.refuse(f"{what} has the shape {brief(sizes)}, expected whole numbers that are at least 0")
@@ -60,7 +60,7 @@ def shape_of(source: Source, sizes: Any, what: str) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def byte_count(source: Source, shape: Sequence[int], type_: Type, what: str) -> int:
+def byte_count(source: ByteSource, shape: Sequence[int], type_: Type, what: str) -> int:
     """How many bytes a tensor takes."""
     # NumPy refuses strides beyond the address space even where a size of 0 leaves nothing to store.
     if math.prod(size for size in shape if size) * type_.size >= 2**63:
@@ -68,12 +68,12 @@ def byte_count(source: Source, shape: Sequence[int], type_: Type, what: str) -> 
     return math.prod(shape) * type_.size
 
 
-def tensor_over(source: Source, data: bytes, start: int, type_: Type, shape: Sequence[int], what: str) -> Tensor:
+def tensor_over(source: ByteSource, data: bytes, start: int, type_: Type, shape: Sequence[int], what: str) -> Tensor:
     """A tensor over bytes in little-endian order, of which there are enough; a copy only where it must be."""
     return checked(source, np.ndarray(shape, type_.dtype.newbyteorder("<"), buffer=data, offset=start), what)
 
 
-def checked(source: Source, array: np.ndarray, what: str) -> Tensor:
+def checked(source: ByteSource, array: np.ndarray, what: str) -> Tensor:
     """A tensor over an array out of a file, of a type that there is."""
     if array.dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
         source.refuse(f"{what} is of type bool and has elements that are neither 0 nor 1")
@@ -96,12 +96,12 @@ def axes_of(tensor: Tensor) -> dict[str, Any]:
     return told
 
 
-def with_axes(source: Source, tensor: Tensor, told: dict[str, Any], what: str) -> Tensor:
+def with_axes(source: ByteSource, tensor: Tensor, told: dict[str, Any], what: str) -> Tensor:
     """A tensor with the axes that a header tells of; the reverse of :func:`axes_of`.
 
     Parameters
     ----------
-    source : Source
+    source : ByteSource
     tensor : Tensor
         Without names; vectorized axes are its first.
     told : dict

@@ -18,7 +18,7 @@ import numpy as np
 from nxkernel import types
 from nxkernel.errors import NxValueError, message
 from nxkernel.formats.layout import byte_count, checked, shape_of, tensor_of
-from nxkernel.formats.sources import Readable, Source, Writable, brief, replacing
+from nxkernel.formats.sources import ByteSource, Readable, Writable, brief, replacing
 from nxkernel.tensor.incoming import is_numeric
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -66,10 +66,10 @@ def load_numpy(source: Readable) -> Tensor:
       ]
     >
     """
-    return parse(Source.of(source))
+    return parse(ByteSource.of(source))
 
 
-def parse(source: Source) -> Tensor:
+def parse(source: ByteSource) -> Tensor:
     """The tensor in the bytes of a ``.npy`` file."""
     header = header_of(source)
     if header.end != len(source.data):
@@ -106,7 +106,7 @@ class Header:
     end: int
 
 
-def header_of(source: Source) -> Header:
+def header_of(source: ByteSource) -> Header:
     """The header of a ``.npy`` file; of the file the first :data:`BEGINNING` bytes are enough."""
     data = source.data
     if not data.startswith(_MAGIC) or len(data) < 8:
@@ -131,7 +131,7 @@ def header_of(source: Source) -> Header:
     return Header(type_, type_.dtype if type_ is types.bf16 else dtype, shape, is_fortran, start, end)
 
 
-def _check_header(source: Source) -> None:
+def _check_header(source: ByteSource) -> None:
     """Refuse what NumPy lets pass, or refuses with the advice to allow pickles."""
     begin = 10 if source.data[6] == 1 else 12
     length = int.from_bytes(source.data[8:begin], "little")
@@ -150,7 +150,7 @@ def _check_header(source: Source) -> None:
             source.refuse(f"its header has two entries for {key!r}")
 
 
-def _type_of(dtype: np.dtype, source: Source) -> Type:
+def _type_of(dtype: np.dtype, source: ByteSource) -> Type:
     if dtype == _NAMELESS:
         return types.bf16
     if dtype.hasobject:

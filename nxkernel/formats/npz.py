@@ -14,7 +14,7 @@ import numpy as np
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.formats import npy
 from nxkernel.formats.layout import tensor_of
-from nxkernel.formats.sources import UNPACKED, Readable, Source, Writable, brief, replacing
+from nxkernel.formats.sources import UNPACKED, ByteSource, Readable, Writable, brief, replacing
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 
@@ -61,7 +61,7 @@ def load_numpy_archive(source: Readable, *, limit: int = UNPACKED) -> list[tuple
     >>> [(name, tensor.shape) for name, tensor in nx.load_numpy_archive(file.getvalue())]
     [('weight', (2, 2)), ('bias', (2,))]
     """
-    source = Source.of(source)
+    source = ByteSource.of(source)
     try:
         archive = zipfile.ZipFile(io.BytesIO(source.data))
     except _INVALID as error:
@@ -78,7 +78,7 @@ def load_numpy_archive(source: Readable, *, limit: int = UNPACKED) -> list[tuple
     return tensors
 
 
-def _check(source: Source, entries: list[zipfile.ZipInfo], limit: int) -> None:
+def _check(source: ByteSource, entries: list[zipfile.ZipInfo], limit: int) -> None:
     """Refuse an archive by what it says of itself, before anything of it is unpacked."""
     seen = set()
     for entry in entries:
@@ -95,7 +95,7 @@ def _check(source: Source, entries: list[zipfile.ZipInfo], limit: int) -> None:
     _check_limit(source, sum(entry.file_size for entry in entries), limit)
 
 
-def _check_limit(source: Source, total: int, limit: int) -> None:
+def _check_limit(source: ByteSource, total: int, limit: int) -> None:
     if total > limit:
         source.refuse(
             f"it unpacks to {total} bytes, more than the limit of {limit}.",
@@ -103,7 +103,7 @@ def _check_limit(source: Source, total: int, limit: int) -> None:
         )
 
 
-def _places(source: Source, entries: list[zipfile.ZipInfo], end: int) -> dict[str, tuple[int, int]]:
+def _places(source: ByteSource, entries: list[zipfile.ZipInfo], end: int) -> dict[str, tuple[int, int]]:
     """Where the bytes of each entry are, each in a place of its own, before the directory."""
     found, before = {}, None
     for entry in sorted(entries, key=lambda entry: entry.header_offset, reverse=True):
@@ -128,7 +128,7 @@ def _encoded(name: str, flags: int) -> bytes | None:
         return None
 
 
-def _tensor(source: Source, entry: zipfile.ZipInfo, place: tuple[int, int], limit: int) -> tuple[Tensor, int]:
+def _tensor(source: ByteSource, entry: zipfile.ZipInfo, place: tuple[int, int], limit: int) -> tuple[Tensor, int]:
     """The tensor of an entry, and how many bytes it unpacked to: never more than its own header tells of, and one."""
     what = f"the entry {brief(entry.filename)}"
     packed = memoryview(source.data)[slice(*place)]
@@ -141,7 +141,7 @@ def _tensor(source: Source, entry: zipfile.ZipInfo, place: tuple[int, int], limi
     else:
         try:
             beginning = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, npy.BEGINNING)
-            size = npy.header_of(Source(beginning, named)).end
+            size = npy.header_of(ByteSource(beginning, named)).end
             _check_limit(source, size, limit)
             if size != entry.file_size:
                 source.refuse(
@@ -157,7 +157,7 @@ def _tensor(source: Source, entry: zipfile.ZipInfo, place: tuple[int, int], limi
             source.refuse(f"{what} does not end after the {size} bytes that its own header tells of")
     if zlib.crc32(data) != entry.CRC:
         source.refuse(f"{what} is damaged: its checksum is wrong")
-    return npy.parse(Source(data, named)), len(data)
+    return npy.parse(ByteSource(data, named)), len(data)
 
 
 def save_numpy_archive(

@@ -17,7 +17,7 @@ from typing import Any
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.formats.layout import axes_of, byte_count, little_endian, shape_of, tensor_of, tensor_over, with_axes
-from nxkernel.formats.sources import Readable, Source, Writable, brief, replacing
+from nxkernel.formats.sources import ByteSource, Readable, Writable, brief, replacing
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 
@@ -64,7 +64,7 @@ def load_safetensors(source: Readable) -> dict[str, Tensor]:
       ]
     >
     """
-    source = Source.of(source)
+    source = ByteSource.of(source)
     header, start = _header(source)
     metadata = _metadata(source, header)
     axes = _axes(source, metadata)
@@ -101,11 +101,11 @@ def load_safetensors_metadata(source: Readable) -> dict[str, str]:
     >>> nx.load_safetensors_metadata(file.getvalue())
     {'format': 'nx'}
     """
-    source = Source.of(source)
+    source = ByteSource.of(source)
     return _metadata(source, _header(source)[0])
 
 
-def _header(source: Source) -> tuple[dict[str, Any], int]:
+def _header(source: ByteSource) -> tuple[dict[str, Any], int]:
     """The header, and where the data starts."""
     data = source.data
     if len(data) < _LENGTH:
@@ -119,14 +119,14 @@ def _header(source: Source) -> tuple[dict[str, Any], int]:
     return source.object(data[_LENGTH : _LENGTH + length], "its header"), _LENGTH + length
 
 
-def _metadata(source: Source, header: dict[str, Any]) -> dict[str, str]:
+def _metadata(source: ByteSource, header: dict[str, Any]) -> dict[str, str]:
     metadata = header.get(_METADATA, {})
     if not isinstance(metadata, dict) or not all(isinstance(text, str) for text in metadata.values()):
         source.refuse(f"{_METADATA} is no object of texts")
     return metadata
 
 
-def _axes(source: Source, metadata: dict[str, str]) -> dict[str, dict[str, Any]]:
+def _axes(source: ByteSource, metadata: dict[str, str]) -> dict[str, dict[str, Any]]:
     """What is told of the axes of each tensor that has names of some."""
     if _AXES not in metadata:
         return {}
@@ -137,7 +137,7 @@ def _axes(source: Source, metadata: dict[str, str]) -> dict[str, dict[str, Any]]
     return found
 
 
-def _part(source: Source, name: str, entry: Any) -> tuple[types.Type, tuple[int, ...], tuple[int, int]]:
+def _part(source: ByteSource, name: str, entry: Any) -> tuple[types.Type, tuple[int, ...], tuple[int, int]]:
     """Type, shape and place of a tensor."""
     what = f"the tensor {brief(name)}"
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
@@ -156,7 +156,7 @@ def _part(source: Source, name: str, entry: Any) -> tuple[types.Type, tuple[int,
     return type_, shape, (place[0], place[1])
 
 
-def _check_places(source: Source, places: dict[str, tuple[int, int]], size: int) -> None:
+def _check_places(source: ByteSource, places: dict[str, tuple[int, int]], size: int) -> None:
     """Refuse tensors that share bytes, reach beyond the data, or leave some of it to nobody."""
     end, before = 0, None
     for name, (begin, stop) in sorted(places.items(), key=lambda item: item[1]):

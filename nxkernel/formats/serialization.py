@@ -33,8 +33,8 @@ from typing import IO, Any
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.formats.layout import axes_of, byte_count, little_endian, shape_of, tensor_over, with_axes
-from nxkernel.formats.sources import UNPACKED, Source, Writable, brief, replacing
-from nxkernel.formats.structure import Reader, Writer
+from nxkernel.formats.sources import UNPACKED, ByteSource, Writable, brief, replacing
+from nxkernel.formats.structure import Reader, StructureWriter
 from nxkernel.shapes import describe
 from nxkernel.tensor.tensor import Tensor
 
@@ -108,7 +108,7 @@ def deserialize(data: bytes, *, classes: Iterable[type] = (), limit: int = UNPAC
     """
     if not isinstance(data, bytes | bytearray | memoryview):
         raise NxTypeError(f"deserialize takes bytes, got {describe(data)}; nx.load reads files")
-    return _read(Source.of(data), classes, limit)
+    return _read(ByteSource.of(data), classes, limit)
 
 
 def save(target: Writable, container: Any, *, compressed: bool | int = False) -> None:
@@ -174,12 +174,12 @@ def load(source: str | os.PathLike | IO[bytes], *, classes: Iterable[type] = (),
       [1, 2]
     >]
     """
-    return _read(Source.of(source), classes, limit)
+    return _read(ByteSource.of(source), classes, limit)
 
 
 def _write(file: IO[bytes], container: Any, compressed: bool | int) -> None:
     level = _level(compressed)
-    writer = Writer()
+    writer = StructureWriter()
     structure = writer.node(container, "container")
     told = [_told(tensor) for tensor in writer.tensors]
     text = json.dumps({"tensors": told, "container": structure}, separators=(",", ":")).encode()
@@ -226,7 +226,7 @@ def _gap(place: int) -> int:
     return -place % _ALIGNED
 
 
-def _read(source: Source, classes: Iterable[type], limit: int) -> Any:
+def _read(source: ByteSource, classes: Iterable[type], limit: int) -> Any:
     text, size, unpacked = _parts(source, limit)
     header = source.object(text, "its header")
     if header.keys() != {"tensors", "container"} or not isinstance(header["tensors"], list):
@@ -257,7 +257,7 @@ def _read(source: Source, classes: Iterable[type], limit: int) -> Any:
     return Reader(source, tensors, classes).value(header["container"])
 
 
-def _parts(source: Source, limit: int) -> tuple[bytes, int, Callable[[], tuple[bytes, int]]]:
+def _parts(source: ByteSource, limit: int) -> tuple[bytes, int, Callable[[], tuple[bytes, int]]]:
     """The header's text, how large the data is, and what gives bytes with the data and where in them it starts.
 
     All that can be checked before is.
@@ -292,7 +292,7 @@ def _parts(source: Source, limit: int) -> tuple[bytes, int, Callable[[], tuple[b
     return text, size, lambda: (_unpacked(source, memoryview(whole)[start:], size), 0)
 
 
-def _unpacked(source: Source, packed: memoryview, size: int) -> bytes:
+def _unpacked(source: ByteSource, packed: memoryview, size: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         # One byte more than there should be, so that data which goes on is seen to.

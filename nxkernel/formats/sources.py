@@ -34,7 +34,7 @@ _FORMATS = [
 
 
 @dataclass(frozen=True)
-class Source:
+class ByteSource:
     """Bytes to read and the name that errors give them.
 
     Parameters
@@ -48,7 +48,7 @@ class Source:
     name: str
 
     @classmethod
-    def of(cls, source: Readable) -> Source:
+    def of(cls, source: Readable) -> ByteSource:
         """The bytes of a file given by its path, of an open binary file, or bytes themselves.
 
         Raises

@@ -22,7 +22,7 @@ from typing import Any
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.formats.layout import tensor_of
-from nxkernel.formats.sources import Source, brief
+from nxkernel.formats.sources import ByteSource, brief
 from nxkernel.operand import Operand
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -33,7 +33,7 @@ DEPTH = 100
 _NUMBERS = {"int": int, "float": float}
 
 
-class Writer:
+class StructureWriter:
     """Makes JSON of containers and collects their tensors; a tensor that is met twice is written once.
 
     Attributes
@@ -127,13 +127,13 @@ class Reader:
 
     Parameters
     ----------
-    source : Source
+    source : ByteSource
     tensors : sequence of Tensor
     classes : iterable of class
         The named tuples and dataclasses that may be made.
     """
 
-    def __init__(self, source: Source, tensors: Sequence[Tensor], classes: Iterable[type]) -> None:
+    def __init__(self, source: ByteSource, tensors: Sequence[Tensor], classes: Iterable[type]) -> None:
         self._source, self._tensors = source, tensors
         self._classes: dict[str, type] = {}
         for kind in classes:

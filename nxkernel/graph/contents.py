@@ -26,7 +26,7 @@ def contents(graph: Graph) -> tuple[bytes, int] | None:
     ----------
     graph : Graph
     """
-    writer = _Writer()
+    writer = _ContentsWriter()
     try:
         said = writer.graph(graph)
     except _UnknownError:
@@ -34,7 +34,7 @@ def contents(graph: Graph) -> tuple[bytes, int] | None:
     return repr((said, list(writer.specs))).encode(), writer.nodes
 
 
-class _Writer:
+class _ContentsWriter:
     def __init__(self) -> None:
         self.nodes = 0
         #: Each spec once, in the order of their numbers.

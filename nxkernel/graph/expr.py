@@ -17,7 +17,7 @@ from nxkernel.shapes import unnamed
 from nxkernel.types import Type
 
 
-class Source(NamedTuple):
+class SourceLocation(NamedTuple):
     """The line of the user's code that made a node, the module of a network that it is in, if a gradient made it."""
 
     file: str
@@ -27,7 +27,7 @@ class Source(NamedTuple):
     gradient: bool = False
 
 
-def at_line(source: Source | None) -> str:
+def at_line(source: SourceLocation | None) -> str:
     """Where a node was made, as messages say it after what is wrong; nothing where that is not known."""
     return f" ({source.file}, line {source.line})" if source else ""
 
@@ -37,7 +37,7 @@ class TracedValue(Operand):
 
     __slots__ = ()
 
-    source: Source | None
+    source: SourceLocation | None
 
     # Equality is element-wise for people (`==` is an operator), so identity is what graphs and dictionaries go by. Each
     # node that is compiled is looked up hundreds of times, so that this must not be a call of a Python function.
@@ -172,7 +172,7 @@ class Expr(TracedValue):
         The static parameters of the primitive.
     spec : Spec
         Type, shape and names.
-    source : Source, optional
+    source : SourceLocation, optional
         The user's line.
     """
 
@@ -184,7 +184,7 @@ class Expr(TracedValue):
         operands: tuple[Expr, ...],
         params: dict[str, Any],
         spec: Spec,
-        source: Source | None = None,
+        source: SourceLocation | None = None,
     ) -> None:
         self.primitive, self.operands, self.params, self.spec, self.source = primitive, operands, params, spec, source
 
@@ -205,7 +205,7 @@ class VectorizedExpr(TracedValue):
         self.node, self.spec = node, spec
 
     @property
-    def source(self) -> Source | None:
+    def source(self) -> SourceLocation | None:
         """The user's line."""
         return self.node.source
 

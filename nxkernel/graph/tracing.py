@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
+from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
 from nxkernel.operand import entry_spec
 from nxkernel.primitives import PRODUCTS, Primitive, Spec, constant, elem
 from nxkernel.primitives import parameter as parameter_
@@ -25,7 +25,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 MOST = 100_000
 
 
-class Cell:
+class MutableCell:
     """A place for a value that changes while a function is traced, such as an array that is assigned into.
 
     Parameters
@@ -81,7 +81,7 @@ class Trace:
         self.capture = capture
         self.nodes = 0
         self.previous: Trace | None = None
-        self.cells: dict[Cell, Expr | VectorizedExpr] = {}
+        self.cells: dict[MutableCell, Expr | VectorizedExpr] = {}
         self.weak: set[Expr] = set()
         self.memory: dict[Any, Any] = {}
 
@@ -120,15 +120,15 @@ class Trace:
         node = self.node(operand)
         return node_with(node, operand.spec) if isinstance(operand, Tensor) else node
 
-    def read(self, cell: Cell) -> Expr | VectorizedExpr:
+    def read(self, cell: MutableCell) -> Expr | VectorizedExpr:
         """What is in a cell."""
         return self.cells[cell]
 
-    def write(self, cell: Cell, value: Expr | VectorizedExpr) -> None:
+    def write(self, cell: MutableCell, value: Expr | VectorizedExpr) -> None:
         """Put something else into a cell, of the same type and shape."""
         self.cells[cell] = value
 
-    def knows(self, cell: Cell) -> bool:
+    def knows(self, cell: MutableCell) -> bool:
         """Whether a cell was made here."""
         return cell in self.cells
 
@@ -231,8 +231,8 @@ class BodyTrace(Trace):
         self.side = side
         self.inputs: list[Expr] = []
         self.captured: list[Any] = []
-        self.entered: dict[Cell, Expr] = {}
-        self.written: set[Cell] = set()
+        self.entered: dict[MutableCell, Expr] = {}
+        self.written: set[MutableCell] = set()
         self.beginnings: dict[Expr, Any] = {}
         self.relied_on: set[Expr] = set()
         self._own: set[Expr] = set()
@@ -243,14 +243,14 @@ class BodyTrace(Trace):
         """The parameters for what is captured."""
         return [self._stand_ins[id(value)] for value in self.captured]
 
-    def read(self, cell: Cell) -> Expr | VectorizedExpr:
+    def read(self, cell: MutableCell) -> Expr | VectorizedExpr:
         """What is in a cell; what was in it outside is a parameter."""
         if cell not in self.cells:
             spec = entry_spec(self.previous.read(cell).spec)
             self.cells[cell] = self.entered[cell] = self.parameter(cell.name or "outside", spec)
         return self.cells[cell]
 
-    def write(self, cell: Cell, value: Expr | VectorizedExpr) -> None:
+    def write(self, cell: MutableCell, value: Expr | VectorizedExpr) -> None:
         """Put something else into a cell."""
         if cell not in self.cells and self.previous.knows(cell):
             self.read(cell)
@@ -258,7 +258,7 @@ class BodyTrace(Trace):
             self.written.add(cell)
         self.cells[cell] = value
 
-    def knows(self, cell: Cell) -> bool:
+    def knows(self, cell: MutableCell) -> bool:
         """Whether a cell was made here or outside."""
         return super().knows(cell) or self.previous.knows(cell)
 
@@ -342,13 +342,13 @@ def trace_body(
     return Graph(name, [*parameters, *trace.lifted], outputs, list), trace.captured
 
 
-class _State(threading.local):
+class _ThreadState(threading.local):
     trace: Trace | None = None
-    source: Source | None = None
+    source: SourceLocation | None = None
     module: str = ""
 
 
-_state = kept(_State())
+_state = kept(_ThreadState())
 
 
 def current() -> Trace | None:
@@ -371,7 +371,7 @@ def suspended() -> AbstractContextManager[None]:
     return Meanwhile(_state, "trace", None)
 
 
-def on_behalf(source: Source | None) -> AbstractContextManager[None]:
+def on_behalf(source: SourceLocation | None) -> AbstractContextManager[None]:
     """Have nodes come from a line of the user's for a while, whatever line is running."""
     return Meanwhile(_state, "source", source)
 
@@ -391,14 +391,14 @@ def of_module(path: str) -> AbstractContextManager[None]:
 _own: set[str] = set()
 
 
-def user_line() -> Source | None:
+def user_line() -> SourceLocation | None:
     """The innermost line on the stack that is not nxkernel's own."""
     frame = sys._getframe(2)
     while frame is not None:
         name = frame.f_code.co_filename
         if name not in _own:
             if not name.startswith(_PACKAGE):
-                return Source(name, frame.f_lineno, frame.f_code.co_name, _state.module)
+                return SourceLocation(name, frame.f_lineno, frame.f_code.co_name, _state.module)
             _own.add(name)
         frame = frame.f_back
     return None

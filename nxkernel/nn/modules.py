@@ -29,7 +29,7 @@ from nxkernel.nn.running import (
     replaced,
     specs_of,
 )
-from nxkernel.nn.scopes import Entry, Frame, Place, Run
+from nxkernel.nn.scopes import Entry, ModuleFrame, ModulePath, NetworkRun
 from nxkernel.nn.summaries import Summary, shown_call
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
@@ -292,13 +292,15 @@ class Module:
             self._definition = Definition(functools.partial(renamed(network, self.name), self))
         return self._definition(params, inputs, given, training=bool(training), **static)
 
-    def _applied(self, run: Run, place: Place, args: Sequence[Any], options: Mapping, depth: int) -> tuple[Any, Entry]:
+    def _applied(
+        self, run: NetworkRun, place: ModulePath, args: Sequence[Any], options: Mapping, depth: int
+    ) -> tuple[Any, Entry]:
         """Call the function that says how it applies."""
         __tracebackhide__ = True
         entry = Entry(place, self, depth, tuple(args))
         run.entries.append(entry)
         function, names = self._application()
-        with scopes.Entered(Frame(run, place, names, entry)):
+        with scopes.Entered(ModuleFrame(run, place, names, entry)):
             try:
                 entry.output = fn(function)(*args, **options)
             except NxError as error:
@@ -360,11 +362,11 @@ class Module:
     def _summary(self, specs: tuple, training: bool = False) -> Summary:
         return Summary.of(self._layout(specs, training).entries)
 
-    def _layout(self, specs: tuple, training: bool) -> Run:
+    def _layout(self, specs: tuple, training: bool) -> NetworkRun:
         """What a run creates and calls, found by tracing it with nothing behind."""
         with tracing.BodyTrace() as trace:
             inputs, options = placeholders(specs, lambda spec: trace.parameter("input", spec))
-            run = Run(self, None, None, random.key(0), training)
+            run = NetworkRun(self, None, None, random.key(0), training)
             self._applied(run, run.known[id(self)][1], inputs, options, 0)
         return run
 

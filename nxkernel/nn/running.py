@@ -14,7 +14,7 @@ from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import Expr, VectorizedExpr, node_with, parameter
 from nxkernel.graph.traverse import post_order
 from nxkernel.nn import scopes
-from nxkernel.nn.scopes import Run
+from nxkernel.nn.scopes import NetworkRun
 from nxkernel.operand import whole_spec
 from nxkernel.shapes import describe
 
@@ -27,7 +27,7 @@ def network(
 ) -> Any:
     """Apply a network from its root on."""
     __tracebackhide__ = True
-    run = Run(module, params, given.get("state"), given.get("key"), training)
+    run = NetworkRun(module, params, given.get("state"), given.get("key"), training)
     options = {**static, **given.get("options", {})}
     root = run.known[id(module)][1]
     with scopes.Entered(None):
@@ -47,7 +47,7 @@ def initial(module: Module, what: str, specs: tuple, training: bool, key: Any) -
         return made[-1]
 
     inputs, options = placeholders(specs, placeholder)
-    run = Run(module, None, None, key, training)
+    run = NetworkRun(module, None, None, key, training)
     with scopes.Entered(None):
         module._applied(run, run.known[id(module)][1], inputs, options, 0)
     found: list[tuple[str, Any]] = []
@@ -114,7 +114,7 @@ def check_key(name: str, key: Any) -> None:
     )
 
 
-def _check_used(module: Module, run: Run, params: dict, inputs: tuple, options: dict) -> None:
+def _check_used(module: Module, run: NetworkRun, params: dict, inputs: tuple, options: dict) -> None:
     """Refuse parameters that no layer asks for, unless one does in training, or only then does not."""
     extra = [path for path in _paths(params) if path not in run.used]
     if not extra:

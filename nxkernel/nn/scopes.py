@@ -23,7 +23,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Place:
+class ModulePath:
     """Where a module is in a network.
 
     Parameters
@@ -42,7 +42,7 @@ class Place:
 class Entry:
     """One call of a module: a row of the summary."""
 
-    place: Place
+    place: ModulePath
     module: Any
     depth: int
     inputs: tuple = ()
@@ -50,7 +50,7 @@ class Entry:
     created: dict[str, Spec] = field(default_factory=dict)
 
 
-class Run:
+class NetworkRun:
     """One application of a network from its root on.
 
     Parameters
@@ -73,7 +73,7 @@ class Run:
         self.entries: list[Entry] = []
         self.used: set[Path] = set()
         #: The modules themselves are kept, so that nothing else gets their identities.
-        self.known: dict[int, tuple[Any, Place]] = {id(module): (module, Place((), module.name))}
+        self.known: dict[int, tuple[Any, ModulePath]] = {id(module): (module, ModulePath((), module.name))}
         self._asked: dict[Path, int] = {}
 
     def next_key(self, path: Path) -> Any:
@@ -82,15 +82,15 @@ class Run:
         return key_at(self.key, (*path, str(count)))
 
 
-class Frame:
+class ModuleFrame:
     """A module that is being applied."""
 
-    def __init__(self, run: Run, place: Place, names: dict[int, tuple[str, str]], entry: Entry) -> None:
+    def __init__(self, run: NetworkRun, place: ModulePath, names: dict[int, tuple[str, str]], entry: Entry) -> None:
         self.run, self.place, self.entry = run, place, entry
         self._names = names
         self._taken: set[str] = set()
 
-    def place_of(self, module: Any) -> Place:
+    def place_of(self, module: Any) -> ModulePath:
         """Where a module's parameters are: at the place where it was called first."""
         found = self.run.known.get(id(module))
         if found is not None:
@@ -100,7 +100,7 @@ class Frame:
             return found[1]
         name, shown = self._names.get(id(module), ("", ""))
         name = self._free(name or module.name)
-        place = Place((*self.place.path, name), f"{self.place.shown}{shown}.{name}")
+        place = ModulePath((*self.place.path, name), f"{self.place.shown}{shown}.{name}")
         self.run.known[id(module)] = (module, place)
         return place
 
@@ -115,13 +115,13 @@ class Frame:
 
 
 class _Active(threading.local):
-    frame: Frame | None = None
+    frame: ModuleFrame | None = None
 
 
 _active = kept(_Active())
 
 
-def current() -> Frame | None:
+def current() -> ModuleFrame | None:
     """The module that is being applied in this thread."""
     return _active.frame
 
@@ -131,12 +131,12 @@ class Entered:
 
     Parameters
     ----------
-    frame : Frame or None
+    frame : ModuleFrame or None
     """
 
     __slots__ = ("_active", "_module")
 
-    def __init__(self, frame: Frame | None) -> None:
+    def __init__(self, frame: ModuleFrame | None) -> None:
         self._active = Meanwhile(_active, "frame", frame)
         self._module = tracing.of_module("/".join(frame.place.path) if frame is not None else "")
 
@@ -149,7 +149,7 @@ class Entered:
         self._active.__exit__(*raised)
 
 
-def _frame(name: str) -> Frame:
+def _frame(name: str) -> ModuleFrame:
     if _active.frame is None:
         raise NxTypeError(
             message(
@@ -340,7 +340,7 @@ def key_at(key: Any, path: Path) -> Any:
     return random.fold_in(key, zlib.crc32("/".join(path).encode()))
 
 
-def _created(run: Run, path: Path, spec: Spec, init: Initializer | str, key: Any, frame: Frame) -> Any:
+def _created(run: NetworkRun, path: Path, spec: Spec, init: Initializer | str, key: Any, frame: ModuleFrame) -> Any:
     """A first value, which belongs to the whole network even where a loop's body asks for it."""
     init = chosen(init, f"the initializer of {path[-1]!r}")
     before, tracing._state.trace = tracing._state.trace, run.trace
@@ -359,7 +359,7 @@ def _created(run: Run, path: Path, spec: Spec, init: Initializer | str, key: Any
     return _checked(value, spec, path[-1], frame, "That is what its initializer gives.")
 
 
-def _found(tree: dict, path: Path, spec: Spec, what: str, frame: Frame) -> Any:
+def _found(tree: dict, path: Path, spec: Spec, what: str, frame: ModuleFrame) -> Any:
     """What a dict has for a module, or an error that says where it ends."""
     value: Any = tree
     for place, name in enumerate(path):
@@ -382,7 +382,7 @@ def _found(tree: dict, path: Path, spec: Spec, what: str, frame: Frame) -> Any:
     )  # fmt: skip
 
 
-def _checked(value: Any, spec: Spec, name: str, frame: Frame, why: str) -> Any:
+def _checked(value: Any, spec: Spec, name: str, frame: ModuleFrame, why: str) -> Any:
     shown, given = frame.place.shown, frame.entry.inputs
     if isinstance(value, dict | list | tuple):
         raise NxTypeError(f"{shown}: expected {name} {spec}, got a {type(value).__name__}")

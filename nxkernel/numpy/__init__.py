@@ -26,10 +26,10 @@ from nxkernel.numpy import fft as fft  # isort: skip
 from nxkernel.numpy import linalg as linalg  # isort: skip
 from nxkernel.numpy import refused_random as random  # noqa: F401 # isort: skip
 from nxkernel.numpy.arrays.array import Array as Array
+from nxkernel.numpy.arrays.array import ArrayValue as ArrayValue
 from nxkernel.numpy.arrays.array import Scalar as Scalar
-from nxkernel.numpy.arrays.array import Value as Value
 from nxkernel.numpy.arrays.array import wrap as wrap
-from nxkernel.numpy.arrays.dynamic_slices import Part as Part
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice as DynamicSlice
 from nxkernel.numpy.arrays.integer_bounds import assume as assume
 from nxkernel.numpy.arrays.integer_bounds import forget as forget
 from nxkernel.numpy.arrays.masked_elements import Selected as Selected

@@ -10,8 +10,8 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.messages.other_libraries import Hint
-from nxkernel.numpy.arrays.array import Array, Scalar, Value, install, type_of, wrap
-from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, install, type_of, wrap
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.functions import choosing, cumulative, integer_powers, products, reductions, shaping, sorting
 from nxkernel.numpy.functions import elementwise as e
@@ -20,7 +20,7 @@ from nxkernel.ops.machinery.dispatch import apply, convert, is_operand, operand
 
 def _power(base: Any, exponent: Any) -> Any:
     """``base ** exponent``."""
-    if isinstance(base, Array | Part | Selected):
+    if isinstance(base, Array | DynamicSlice | Selected):
         # NumPy's operator, not its function, has functions of their own for a few numbers.
         if base.type is types.bool_ and type(exponent) is int and exponent == 2:
             return e.square(base)
@@ -56,7 +56,7 @@ def _operator(function: Callable[..., Any], name: str, swapped: bool = False) ->
     function = getattr(function, "as_operator", function)
     is_counted = name in _COUNTED
 
-    def method(self: Value, other: Any) -> Any:
+    def method(self: ArrayValue, other: Any) -> Any:
         # `[0] * n` repeats a list, as Python does when asked again: n times, which has to be known.
         repeats = name == "mul" and isinstance(other, list | tuple) and isinstance(self, Scalar)
         if repeats or not is_operand(other):
@@ -89,7 +89,7 @@ def _same_kind(found: types.Type, into: types.Type) -> bool:
     return order[found.kind] <= order[into.kind]
 
 
-def _item(self: Value, *index: Any) -> Any:
+def _item(self: ArrayValue, *index: Any) -> Any:
     """One element, as :meth:`numpy.ndarray.item`: what stands for a Python number."""
     if len(index) == 1 and not isinstance(index[0], tuple):
         # A single number counts all elements.
@@ -125,24 +125,24 @@ def _sort_in_place(self: Any, axis: int = -1, kind: Any = None, order: Any = Non
     self[...] = sorting.sort(self, axis)
 
 
-def _view(self: Value, dtype: Any = None, type: Any = None) -> Any:
+def _view(self: ArrayValue, dtype: Any = None, type: Any = None) -> Any:
     """The same elements, as :meth:`numpy.ndarray.view`; not as those of another type."""
     if dtype is not None and type_of(dtype, self.type) is not self.type:
         raise NxTypeError(message("view() does not show elements as those of another type.", "astype() converts."))
     return self[...]
 
 
-def _dot(self: Value, b: Any, out: Any = None) -> Any:
+def _dot(self: ArrayValue, b: Any, out: Any = None) -> Any:
     """The product of vectors or matrices, as :meth:`numpy.ndarray.dot`."""
     return products.dot(self, b, out)
 
 
-def _conjugate(self: Value) -> Any:
+def _conjugate(self: ArrayValue) -> Any:
     """The complex conjugate, as :meth:`numpy.ndarray.conj`: real numbers are what they are, no copy."""
     return e.conjugate(self) if self.type.is_complex else self
 
 
-def _compress(self: Value, condition: Any, axis: int | None = None) -> Any:
+def _compress(self: ArrayValue, condition: Any, axis: int | None = None) -> Any:
     """What a condition picks along an axis, as :meth:`numpy.ndarray.compress`."""
     return choosing.compress(condition, self, axis)
 
@@ -188,18 +188,18 @@ _OF_MEMORY = {
 
 def _install() -> None:
     for name, function in _BINARY.items():
-        setattr(Value, f"__{name}__", _operator(function, name))
-        setattr(Value, f"__r{name}__", _operator(function, name, swapped=True))
+        setattr(ArrayValue, f"__{name}__", _operator(function, name))
+        setattr(ArrayValue, f"__r{name}__", _operator(function, name, swapped=True))
         if name != "divmod":
-            for cls in (Array, Part, Selected):
+            for cls in (Array, DynamicSlice, Selected):
                 setattr(cls, f"__i{name}__", _in_place(function, f"{_SIGNS[name]}="))
     for name, function in _COMPARISON.items():
-        setattr(Value, f"__{name}__", _operator(function, name))
+        setattr(ArrayValue, f"__{name}__", _operator(function, name))
     for name, function in _UNARY.items():
-        setattr(Value, f"__{name}__", lambda self, function=function: function.as_operator(_counted(self)))
-    install(Value, METHODS)
+        setattr(ArrayValue, f"__{name}__", lambda self, function=function: function.as_operator(_counted(self)))
+    install(ArrayValue, METHODS)
     for name, entry in _OF_MEMORY.items():
-        setattr(Value, name, Hint(name, entry, "an array of a NumPy program"))
+        setattr(ArrayValue, name, Hint(name, entry, "an array of a NumPy program"))
     install(Scalar, choosing.SCALAR_PARTS)
     install(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})
     Scalar.with_shape = lambda self, shape: Array.of(self.node).with_shape(shape)

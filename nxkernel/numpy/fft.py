@@ -8,7 +8,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError
-from nxkernel.numpy.arrays.array import Value, as_value, wrap
+from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.creation import array
 from nxkernel.numpy.functions.shaping import element_slice, pad, roll
@@ -22,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _resized(value: Value, axis: int, length: int | None) -> Value:
+def _resized(value: ArrayValue, axis: int, length: int | None) -> ArrayValue:
     size = value.shape[axis]
     if length is None or length == size:
         return value
@@ -31,7 +31,7 @@ def _resized(value: Value, axis: int, length: int | None) -> Value:
     return pad(value, [(0, length - size if k == axis else 0) for k in range(value.ndim)])
 
 
-def _transform(a: Any, lengths: Any, axes: Any, inverse: bool, norm: str | None) -> Value:
+def _transform(a: Any, lengths: Any, axes: Any, inverse: bool, norm: str | None) -> ArrayValue:
     value = as_value(a)
     if axes is None:
         axes = range(value.ndim) if lengths is None else range(value.ndim - len(lengths), value.ndim)
@@ -50,37 +50,37 @@ def _transform(a: Any, lengths: Any, axes: Any, inverse: bool, norm: str | None)
     return e.multiply(found, factor) if inverse else e.divide(found, factor)
 
 
-def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The Fourier transform along an axis, as :func:`numpy.fft.fft`."""
     return finished(_transform(a, [n], [axis], False, norm), out, True, "fft")
 
 
-def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The inverse transform along an axis, as :func:`numpy.fft.ifft`."""
     return finished(_transform(a, [n], [axis], True, norm), out, True, "ifft")
 
 
-def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Value:
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The Fourier transform along several axes, as :func:`numpy.fft.fftn`."""
     return finished(_transform(a, s, axes, False, norm), out, True, "fftn")
 
 
-def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Value:
+def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The inverse transform along several axes, as :func:`numpy.fft.ifftn`."""
     return finished(_transform(a, s, axes, True, norm), out, True, "ifftn")
 
 
-def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Value:
+def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> ArrayValue:
     """The Fourier transform along two axes, as :func:`numpy.fft.fft2`."""
     return fftn(a, s, axes, norm, out)
 
 
-def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Value:
+def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> ArrayValue:
     """The inverse transform along two axes, as :func:`numpy.fft.ifft2`."""
     return ifftn(a, s, axes, norm, out)
 
 
-def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The half of a transform of real numbers that tells the other, as :func:`numpy.fft.rfft`."""
     found = _transform(a, [n], [axis], False, norm)
     place = normalize_axis(axis, found.shape)
@@ -88,7 +88,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
     return finished(half, out, True, "rfft")
 
 
-def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The inverse of :func:`rfft`, as :func:`numpy.fft.irfft`."""
     value = as_value(a)
     place = normalize_axis(axis, value.shape)
@@ -96,7 +96,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
     return finished(_transform(_mirrored(value, place, length), None, [place], True, norm).real, out, True, "irfft")
 
 
-def _mirrored(value: Value, axis: int, length: int) -> Value:
+def _mirrored(value: ArrayValue, axis: int, length: int) -> ArrayValue:
     """The whole transform from its half: the rest are conjugates, backwards."""
     from nxkernel.numpy.functions.joining import concatenate
 
@@ -114,7 +114,7 @@ def _mirrored(value: Value, axis: int, length: int) -> Value:
     return concatenate([*pieces, back], axis=axis)
 
 
-def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Value:
+def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> ArrayValue:
     """As :func:`rfft` along the last axis and :func:`fft` along others, as :func:`numpy.fft.rfftn`."""
     value = as_value(a)
     axes = list(range(value.ndim) if axes is None else axes)
@@ -123,7 +123,7 @@ def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out:
     return finished(_transform(found, lengths[:-1], axes[:-1], False, norm) if len(axes) > 1 else found, out, True, "")
 
 
-def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> Value:
+def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The inverse of :func:`rfftn`, as :func:`numpy.fft.irfftn`."""
     value = as_value(a)
     axes = list(range(value.ndim) if axes is None else axes)
@@ -133,17 +133,17 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out
     return irfft(value, lengths[-1], axes[-1], norm, out)
 
 
-def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Value:
+def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> ArrayValue:
     """As :func:`rfftn` along two axes."""
     return rfftn(a, s, axes, norm, out)
 
 
-def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> Value:
+def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: Any = None) -> ArrayValue:
     """As :func:`irfftn` along two axes."""
     return irfftn(a, s, axes, norm, out)
 
 
-def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The transform of a signal that is its own conjugate backwards, as :func:`numpy.fft.hfft`."""
     value = as_value(a)
     length = 2 * (value.shape[axis] - 1) if n is None else n
@@ -151,13 +151,13 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
     return irfft(e.conjugate(value), length, axis, other, out)
 
 
-def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Value:
+def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> ArrayValue:
     """The inverse of :func:`hfft`, as :func:`numpy.fft.ihfft`."""
     other = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
     return finished(e.conjugate(rfft(a, n, axis, other)), out, True, "ihfft")
 
 
-def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> Value:
+def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> ArrayValue:
     """The frequencies of a transform, as :func:`numpy.fft.fftfreq`."""
     import numpy as np
 
@@ -168,7 +168,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> Value:
     )
 
 
-def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> Value:
+def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> ArrayValue:
     """The frequencies of a transform of real numbers, as :func:`numpy.fft.rfftfreq`."""
     import numpy as np
 
@@ -179,18 +179,18 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> Value:
     )
 
 
-def _known(values: Any) -> Value:
+def _known(values: Any) -> ArrayValue:
     return array(values)
 
 
-def fftshift(x: Any, axes: Any = None) -> Value:
+def fftshift(x: Any, axes: Any = None) -> ArrayValue:
     """The frequency 0 moved to the middle, as :func:`numpy.fft.fftshift`."""
     value = as_value(x)
     places = range(value.ndim) if axes is None else [axes] if isinstance(axes, int) else axes
     return roll(value, [value.shape[axis] // 2 for axis in places], tuple(places))
 
 
-def ifftshift(x: Any, axes: Any = None) -> Value:
+def ifftshift(x: Any, axes: Any = None) -> ArrayValue:
     """The inverse of :func:`fftshift`, as :func:`numpy.fft.ifftshift`."""
     value = as_value(x)
     places = range(value.ndim) if axes is None else [axes] if isinstance(axes, int) else axes

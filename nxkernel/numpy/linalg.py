@@ -10,7 +10,7 @@ import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.numpy.arrays.array import Value, as_value, wrap
+from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
 from nxkernel.numpy.functions.choosing import where
@@ -32,30 +32,30 @@ matrix_transpose = shaping.matrix_transpose
 class EighResult(NamedTuple):
     """Eigenvalues and eigenvectors."""
 
-    eigenvalues: Value
-    eigenvectors: Value
+    eigenvalues: ArrayValue
+    eigenvectors: ArrayValue
 
 
 class QRResult(NamedTuple):
     """The two factors."""
 
-    Q: Value
-    R: Value
+    Q: ArrayValue
+    R: ArrayValue
 
 
 class SVDResult(NamedTuple):
     """The three factors."""
 
-    U: Value
-    S: Value
-    Vh: Value
+    U: ArrayValue
+    S: ArrayValue
+    Vh: ArrayValue
 
 
 class SlogdetResult(NamedTuple):
     """The sign of a determinant, and the logarithm of its size."""
 
-    sign: Value
-    logabsdet: Value
+    sign: ArrayValue
+    logabsdet: ArrayValue
 
 
 def _matrix(a: Any, square: bool = False) -> Operand:
@@ -65,18 +65,18 @@ def _matrix(a: Any, square: bool = False) -> Operand:
     return convert(value, types.to_floating(value.type))
 
 
-def cholesky(a: Any, /, *, upper: bool = False) -> Value:
+def cholesky(a: Any, /, *, upper: bool = False) -> ArrayValue:
     """The lower factor of a positive definite matrix, as :func:`numpy.linalg.cholesky`."""
     found = wrap(apply(p.cholesky, _matrix(a, True)))
     return e.conjugate(found.mT) if upper else found
 
 
-def inv(a: Any) -> Value:
+def inv(a: Any) -> ArrayValue:
     """The inverse, as :func:`numpy.linalg.inv`."""
     return wrap(apply(p.inverse, _matrix(a, True)))
 
 
-def solve(a: Any, b: Any) -> Value:
+def solve(a: Any, b: Any) -> ArrayValue:
     """The solution of linear equations, as :func:`numpy.linalg.solve`."""
     left, right = _matrix(a, True), operand(as_value(b))
     type_ = types.to_floating(types.merge(left.type, right.type))
@@ -90,7 +90,7 @@ def solve(a: Any, b: Any) -> Value:
     return found[..., 0] if vector else found
 
 
-def det(a: Any) -> Value:
+def det(a: Any) -> ArrayValue:
     """The determinant, as :func:`numpy.linalg.det`."""
     return wrap(operand(native.determinant(_matrix(a, True))))
 
@@ -132,7 +132,7 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:  # noqa: N803 - NumPy's name
     return EighResult(*map(wrap, apply(p.eigh, operand(value))))
 
 
-def eigvalsh(a: Any, UPLO: str = "L") -> Value:  # noqa: N803 - NumPy's name
+def eigvalsh(a: Any, UPLO: str = "L") -> ArrayValue:  # noqa: N803 - NumPy's name
     """Eigenvalues of symmetric matrices, as :func:`numpy.linalg.eigvalsh`."""
     return eigh(a, UPLO).eigenvalues
 
@@ -155,12 +155,12 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     return SVDResult(u, s, v) if compute_uv else s
 
 
-def svdvals(x: Any, /) -> Value:
+def svdvals(x: Any, /) -> ArrayValue:
     """The singular values, as :func:`numpy.linalg.svdvals`."""
     return svd(x, compute_uv=False)
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Value:  # noqa: N803
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ArrayValue:  # noqa: N803
     """How many singular values are not 0 but for rounding, as :func:`numpy.linalg.matrix_rank`."""
     import numpy as np
 
@@ -171,7 +171,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     return reductions.sum(e.greater(values, tol), axis=-1)
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Value:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ArrayValue:
     """The pseudo-inverse, as :func:`numpy.linalg.pinv`."""
     u, s, v = svd(e.conjugate(wrap(_matrix(a))), full_matrices=False)
     share = next((given for given in (rtol, rcond) if given is not None), 1e-15)
@@ -180,7 +180,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None
     return matmul(v.mT, e.multiply(s[..., None], u.mT))
 
 
-def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Value, Value, Value, Value]:
+def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ArrayValue, ArrayValue, ArrayValue, ArrayValue]:
     """The nearest to a solution of linear equations, as :func:`numpy.linalg.lstsq`, for matrices of full rank."""
     import numpy as np
 
@@ -197,7 +197,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Value, Value, Value, Value
     return found, rest, reductions.sum(large), s
 
 
-def matrix_power(a: Any, n: int) -> Value:
+def matrix_power(a: Any, n: int) -> ArrayValue:
     """A power of a square matrix, as :func:`numpy.linalg.matrix_power`."""
     value = as_value(a)
     if n < 0:
@@ -213,13 +213,13 @@ def matrix_power(a: Any, n: int) -> Value:
     return found
 
 
-def multi_dot(arrays: Any, *, out: Any = None) -> Value:
+def multi_dot(arrays: Any, *, out: Any = None) -> ArrayValue:
     """The product of several matrices, as :func:`numpy.linalg.multi_dot`, from the left."""
     *some, last = arrays
     return products.dot(functools.reduce(products.dot, some), last, out)
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Value:
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> ArrayValue:
     """The size of vectors or matrices, as :func:`numpy.linalg.norm`."""
     value = as_value(x)
     if value.type.is_integer:
@@ -234,13 +234,13 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> V
     return _matrix_norm(value, "fro" if ord is None else ord, tuple(k % value.ndim for k in axes), keepdims)
 
 
-def _squares(value: Value) -> Value:
+def _squares(value: ArrayValue) -> ArrayValue:
     if value.type.is_complex:
         return e.add(e.square(value.real), e.square(value.imag))
     return e.square(value)
 
 
-def _vector_norm(value: Value, order: Any, axis: Any, keepdims: bool) -> Value:
+def _vector_norm(value: ArrayValue, order: Any, axis: Any, keepdims: bool) -> ArrayValue:
     if order == 2:
         return e.sqrt(reductions.sum(_squares(value), axis, keepdims=keepdims))
     sizes = e.absolute(value)
@@ -255,7 +255,7 @@ def _vector_norm(value: Value, order: Any, axis: Any, keepdims: bool) -> Value:
     return e.power(reductions.sum(e.power(sizes, order), axis, keepdims=keepdims), 1.0 / order)
 
 
-def _matrix_norm(value: Value, order: Any, axes: tuple[int, int], keepdims: bool) -> Value:
+def _matrix_norm(value: ArrayValue, order: Any, axes: tuple[int, int], keepdims: bool) -> ArrayValue:
     if order == "fro":
         return e.sqrt(reductions.sum(_squares(value), axes, keepdims=keepdims))
     rows, columns = axes
@@ -272,19 +272,19 @@ def _matrix_norm(value: Value, order: Any, axes: tuple[int, int], keepdims: bool
     return shaping.expand_dims(found, axes) if keepdims else found
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Value:
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> ArrayValue:
     """The size of vectors, as :func:`numpy.linalg.vector_norm`."""
     value = as_value(x)
     value = value.astype("float64") if value.type.is_integer else value
     return _vector_norm(value, ord, axis, keepdims)
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Value:
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> ArrayValue:
     """The size of matrices, as :func:`numpy.linalg.matrix_norm`."""
     return norm(x, ord, (-2, -1), keepdims)
 
 
-def cond(x: Any, p: Any = None) -> Value:
+def cond(x: Any, p: Any = None) -> ArrayValue:
     """How much a matrix amplifies errors, as :func:`numpy.linalg.cond`."""
     if p is None or p in (2, -2):
         values = svdvals(x)

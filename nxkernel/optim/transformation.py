@@ -15,7 +15,7 @@ from nxkernel.optim import _leaves
 from nxkernel.shapes import describe
 
 
-class _Parts(NamedTuple):
+class _TransformationParts(NamedTuple):
     """What a transformation does."""
 
     init: Callable[[Any], Any]
@@ -58,7 +58,7 @@ class Transformation:
         self, init: Callable[[Any], Any], change: Callable[..., tuple[Any, Any]], rated: bool = False,
         kind: type | None = None,
     ) -> None:  # fmt: skip
-        self._set(functools.partial(_Parts, init, change, rated, kind))
+        self._set(functools.partial(_TransformationParts, init, change, rated, kind))
 
     @classmethod
     def made_by(cls, builder: Callable[..., Transformation], *args: Any, **options: Any) -> Transformation:
@@ -69,10 +69,10 @@ class Transformation:
 
     def _set(self, function: Callable[[], Any]) -> None:
         self.__nx_function__ = function
-        self._made: tuple[Any, _Parts] | None = None
+        self._made: tuple[Any, _TransformationParts] | None = None
         self._parts()
 
-    def _parts(self) -> _Parts:
+    def _parts(self) -> _TransformationParts:
         made = self.__nx_function__
         # While it is traced, a copy of this object is made of nodes in place of captured arrays.
         if self._made is None or self._made[0] is not made:
@@ -137,17 +137,17 @@ class Transformation:
 
     def __reduce__(self) -> tuple:
         made = self.__nx_function__
-        if made.func is _Parts:
+        if made.func is _TransformationParts:
             return Transformation, made.args
         return functools.partial(exported(made.func), **made.keywords), made.args
 
     def _name(self) -> str:
         made = self.__nx_function__.func
-        return "this transformation" if made is _Parts else made.__name__
+        return "this transformation" if made is _TransformationParts else made.__name__
 
     def __repr__(self) -> str:
         made = self.__nx_function__
-        if made.func is _Parts:
+        if made.func is _TransformationParts:
             return "<gradient transformation>"
         given = [*map(str, made.args), *(f"{name}={value}" for name, value in made.keywords.items())]
         return f"{made.func.__name__}({', '.join(given)})"

@@ -28,7 +28,7 @@ from nxkernel.random.samples import (
     type_drawn,
     unsigned,
 )
-from nxkernel.random.words import Pair, advance, pair_of
+from nxkernel.random.words import KeyWords, advance, pair_of
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 
@@ -92,7 +92,7 @@ def bits_split(key: Any, *, shape: Any = (), type: Any = "u32", names: Names = N
     return _bits(pair_of(key), shape, type, names)
 
 
-def _bits(pair: Pair, shape: Any, type_: Any, names: Names) -> Drawn:
+def _bits(pair: KeyWords, shape: Any, type_: Any, names: Names) -> Drawn:
     type_, shape = _integer("bits", types.normalize(type_)), shape_of(shape)
     return named(convert(words.bits(pair, shape, unsigned(type_)), type_), names)
 
@@ -179,7 +179,7 @@ def randint_split(
     return _randint(pair_of(key), min_val, max_val, shape, type, names)
 
 
-def _randint(pair: Pair, min_val: Any, max_val: Any, shape: Any, type_: Any, names: Names) -> Drawn:
+def _randint(pair: KeyWords, min_val: Any, max_val: Any, shape: Any, type_: Any, names: Names) -> Drawn:
     shape = shape_drawn("randint", shape, min_val=min_val, max_val=max_val)
     _check_bounds(min_val=min_val, max_val=max_val)
     type_ = _integer("randint", type_drawn(type_, min_val, max_val))
@@ -305,7 +305,7 @@ def uniform_split(
     return _uniform(pair_of(key), min_val, max_val, shape, type, names)
 
 
-def _uniform(pair: Pair, min_val: Any, max_val: Any, shape: Any, type_: Any, names: Names) -> Drawn:
+def _uniform(pair: KeyWords, min_val: Any, max_val: Any, shape: Any, type_: Any, names: Names) -> Drawn:
     shape = shape_drawn("uniform", shape, min_val=min_val, max_val=max_val)
     type_ = float_drawn("uniform", type_, min_val, max_val)
     return named(floats(pair, shape, type_, lambda bits, real: between(bits, real, min_val, max_val)), names)
@@ -392,7 +392,7 @@ def normal_split(
     return _normal(pair_of(key), mean, standard_deviation, shape, type, names)
 
 
-def _normal(pair: Pair, mean: Any, deviation: Any, shape: Any, type_: Any, names: Names) -> Drawn:
+def _normal(pair: KeyWords, mean: Any, deviation: Any, shape: Any, type_: Any, names: Names) -> Drawn:
     shape = shape_drawn("normal", shape, mean=mean, standard_deviation=deviation)
     type_ = float_drawn("normal", type_, mean, deviation)
     standard = is_number(mean) and is_number(deviation) and (mean, deviation) == (0, 1)
@@ -470,7 +470,7 @@ def gumbel_split(key: Any, *, shape: Any = (), type: Any = "f32", names: Names =
     return _gumbel(pair_of(key), shape, type, names)
 
 
-def _gumbel(pair: Pair, shape: Any, type_: Any, names: Names) -> Drawn:
+def _gumbel(pair: KeyWords, shape: Any, type_: Any, names: Names) -> Drawn:
     type_ = float_drawn("gumbel", type_)
     if type_.is_complex:
         raise NxTypeError(f'gumbel draws real numbers, got type={str(type_)!r}; write type="f32"')

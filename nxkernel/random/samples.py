@@ -16,7 +16,7 @@ from nxkernel.ops.arithmetic.elementwise import complex, max
 from nxkernel.ops.arithmetic.typing import bitcast
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.ops.tensors.creation import shape_of
-from nxkernel.random.words import Pair, bits, bits_at, places
+from nxkernel.random.words import KeyWords, bits, bits_at, places
 from nxkernel.shapes import Shape, normalize_names
 from nxkernel.types import Type
 
@@ -99,7 +99,7 @@ def named(result: Operand, names: Any) -> Operand:
     return apply(primitives.reshape, result, shape=result.shape, names=names)
 
 
-def floats(pair: Pair, shape: Shape, type_: Type, draw: Callable[[Operand, Type], Operand]) -> Operand:
+def floats(pair: KeyWords, shape: Shape, type_: Type, draw: Callable[[Operand, Type], Operand]) -> Operand:
     """What `draw` makes of random bits and a float type; complex numbers have two such parts."""
     if not type_.is_complex:
         return draw(bits(pair, shape, unsigned(type_)), type_)

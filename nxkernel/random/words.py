@@ -23,14 +23,14 @@ from nxkernel.types import Type, u32, u64
 _LONG = 4096
 
 
-class Pair(NamedTuple):
+class KeyWords(NamedTuple):
     """A key as its two words, scalars of u32."""
 
     first: Operand
     second: Operand
 
 
-def pair_of(key: Operand) -> Pair:
+def pair_of(key: Operand) -> KeyWords:
     """The words of a key that a person passed.
 
     Raises
@@ -44,10 +44,10 @@ def pair_of(key: Operand) -> Pair:
         raise NxValueError(message(f"expected the key to have the shape (2,), got {describe(key)}.", hint))
     if key.type is not u32:
         raise NxTypeError(message(f"expected a key of u32, got {describe(key)}.", hint))
-    return Pair(key[0], key[1])
+    return KeyWords(key[0], key[1])
 
 
-def block(pair: Pair, x0: Operand, x1: Operand, word: int) -> Operand:
+def block(pair: KeyWords, x0: Operand, x1: Operand, word: int) -> Operand:
     """One word of the blocks of counters of one shape."""
     first, second = (spread(part, x0.shape) for part in pair)
     return apply(primitives.threefry2x32, first, second, x0, x1, word=word)
@@ -58,14 +58,14 @@ def places(shape: Shape) -> Operand:
     return apply(primitives.iota, type=u32, shape=shape, names=unnamed(shape), axis=None)
 
 
-def advance(pair: Pair) -> tuple[Pair, Operand]:
+def advance(pair: KeyWords) -> tuple[KeyWords, Operand]:
     """What ``split(key)`` makes of a key: the second key, as its words to draw with, and the first, to go on with."""
     place = places((2,))
     zero, one, two, three = (filled(number, u32, ()) for number in range(4))
-    return Pair(block(pair, zero, two, 1), block(pair, one, three, 1)), block(pair, place, place + 2, 0)
+    return KeyWords(block(pair, zero, two, 1), block(pair, one, three, 1)), block(pair, place, place + 2, 0)
 
 
-def words(pair: Pair, shape: Shape) -> Operand:
+def words(pair: KeyWords, shape: Shape) -> Operand:
     """A stream of words as long as a tensor, in its shape."""
     count = shapes.size(shape)
     _check_count(count)
@@ -78,7 +78,7 @@ def words(pair: Pair, shape: Shape) -> Operand:
     return words_at(pair, places(shape), count)
 
 
-def words_at(pair: Pair, place: Operand, count: int) -> Operand:
+def words_at(pair: KeyWords, place: Operand, count: int) -> Operand:
     """The words at places of a stream of `count`."""
     _check_count(count)
     if count < 2:
@@ -98,7 +98,7 @@ def _partners(low: Operand, count: int) -> Operand:
     return select(high == count, filled(0, u32, high.shape), high) if count % 2 else high
 
 
-def bits(pair: Pair, shape: Shape, type_: Type) -> Operand:
+def bits(pair: KeyWords, shape: Shape, type_: Type) -> Operand:
     """Random bits as a tensor of an unsigned type.
 
     Narrow types take the low bits of a word each, as in Nx; ``jax.random`` cuts several out of one word.
@@ -108,7 +108,7 @@ def bits(pair: Pair, shape: Shape, type_: Type) -> Operand:
     return convert(words(pair, shape), type_)
 
 
-def bits_at(pair: Pair, place: Operand, count: int, type_: Type) -> Operand:
+def bits_at(pair: KeyWords, place: Operand, count: int, type_: Type) -> Operand:
     """The random bits, as an unsigned type, at places of a stream of `count` of them."""
     if type_ is not u64:
         return convert(words_at(pair, place, count), type_)
@@ -117,7 +117,7 @@ def bits_at(pair: Pair, place: Operand, count: int, type_: Type) -> Operand:
     return high << 32 | low
 
 
-def double_bits(pair: Pair, shape: Shape, type_: Type) -> tuple[Operand, Operand]:
+def double_bits(pair: KeyWords, shape: Shape, type_: Type) -> tuple[Operand, Operand]:
     """The two halves of a stream of random bits as long as two tensors."""
     place, count = places(shape), shapes.size(shape)
     if type_ is u64:

@@ -57,10 +57,10 @@ def elements(data: np.ndarray, type_: Type, limit: int = LIMIT) -> str:
     numbers = [number(value, type_) for value in flat]
     if not data.ndim:
         return numbers[0]
-    return _Rows(numbers, data.size).lines(data.shape, 1)
+    return _RowNumbers(numbers, data.size).lines(data.shape, 1)
 
 
-class _Rows:
+class _RowNumbers:
     """Gives out numbers in order, with ``...`` once where they run out."""
 
     def __init__(self, numbers: list[str], size: int) -> None:

@@ -172,7 +172,9 @@ def fit(
     stateful = not _is_empty(model_state)
     params = _tensors(params, "params")
     state = _tensors(optimizer.init(params) if state is None else state, "state")
-    run = _Run(data, validation, key, learning_rate, epochs, early_stopping, checkpoint, checkpoint_every, stateful)
+    run = _TrainingRun(
+        data, validation, key, learning_rate, epochs, early_stopping, checkpoint, checkpoint_every, stateful
+    )
     run.step = make_step(model, loss, optimizer, metrics=metrics, stateful=stateful)
     run.evaluation = make_evaluation(model, loss, metrics=metrics, stateful=stateful)
     run.names = list(named_metrics(loss, metrics))
@@ -186,7 +188,7 @@ def fit(
     return run.go(progress)
 
 
-class _Run:
+class _TrainingRun:
     """A training while it goes on."""
 
     step: Definition

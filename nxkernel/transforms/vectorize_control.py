@@ -20,12 +20,12 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
-from nxkernel.transforms.vectorize_entries import Entries, Rule, Value
+from nxkernel.transforms.vectorize_entries import Entries, MappedValue, Rule
 
 # Choices -------------------------------------------------------------------------------------------------------------
 
 
-def _cond(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] | None:
+def _cond(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not _concerns(entries, operands):
         return None
     predicate, *given = operands
@@ -37,15 +37,17 @@ def _cond(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] | 
     after = [any(pair) for pair in zip(*(mapped_outputs(side, flags) for side in sides), strict=True)]
     extra = _active(entries) if any(map(_has_loop, sides)) else []
 
-    def finish(inside: Entries, values: Sequence[Value]) -> list[Expr]:
+    def finish(inside: Entries, values: Sequence[MappedValue]) -> list[Expr]:
         return inside.brought(values, after)
 
     then, otherwise = (_part(entries, side, flags, extra, finish) for side in sides)
     made = apply(p.cond, *(value.node for value in operands), *extra, then=then, otherwise=otherwise)
-    return [Value(part, flag) for part, flag in zip(made, after, strict=True)]
+    return [MappedValue(part, flag) for part, flag in zip(made, after, strict=True)]
 
 
-def _both_sides(entries: Entries, predicate: Expr, sides: Sequence[Graph], given: Sequence[Value]) -> list[Value]:
+def _both_sides(
+    entries: Entries, predicate: Expr, sides: Sequence[Graph], given: Sequence[MappedValue]
+) -> list[MappedValue]:
     mask = _truth(predicate)
     masks = [mask, apply(p.logical_not, mask)]
     if entries.active is not None:
@@ -54,7 +56,7 @@ def _both_sides(entries: Entries, predicate: Expr, sides: Sequence[Graph], given
     return [_chosen(entries, mask, *pair) for pair in zip(then, otherwise, strict=True)]
 
 
-def _chosen(entries: Entries, mask: Expr, then: Value, otherwise: Value) -> Value:
+def _chosen(entries: Entries, mask: Expr, then: MappedValue, otherwise: MappedValue) -> MappedValue:
     """For each entry one of two values."""
     if then.node is otherwise.node:
         return then
@@ -62,13 +64,13 @@ def _chosen(entries: Entries, mask: Expr, then: Value, otherwise: Value) -> Valu
     wide = mask
     if one.shape != mask.shape:
         wide = apply(p.broadcast, mask, shape=one.shape, axes=(0,), names=unnamed(one.shape))
-    return Value(apply(p.select, wide, one, other), True)
+    return MappedValue(apply(p.select, wide, one, other), True)
 
 
 # Loops ---------------------------------------------------------------------------------------------------------------
 
 
-def _while(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] | None:
+def _while(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not _concerns(entries, operands):
         return None
     condition, body, count = node.params["condition"], node.params["body"], node.params["state"]
@@ -80,19 +82,19 @@ def _while(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] |
         made = _until_all_are_done(entries, condition, body, flags, first, around, most)
     else:
         made = _together(entries, condition, body, flags, first, around)
-    return [Value(part, flag) for part, flag in zip(made, flags[:count], strict=False)]
+    return [MappedValue(part, flag) for part, flag in zip(made, flags[:count], strict=False)]
 
 
 def _together(
     entries: Entries, condition: Graph, body: Graph, flags: list[bool], first: list[Expr], around: list[Expr]
 ) -> Sequence[Expr]:
-    def ask(inside: Entries, answer: Sequence[Value]) -> list[Expr]:
+    def ask(inside: Entries, answer: Sequence[MappedValue]) -> list[Expr]:
         if inside.active is None:
             return [answer[0].node]
         # Where no entry is active, nobody knows whether the loop would end.
         return [apply(p.logical_and, _truth(answer[0].node), _any(inside.active))]
 
-    def turn(inside: Entries, after: Sequence[Value]) -> list[Expr]:
+    def turn(inside: Entries, after: Sequence[MappedValue]) -> list[Expr]:
         return inside.brought(after, flags[: len(first)])
 
     extra = _active(entries)
@@ -115,12 +117,12 @@ def _until_all_are_done(
     """
     count = len(first)
 
-    def going(active: Expr | None, given: Sequence[Value]) -> Expr:
+    def going(active: Expr | None, given: Sequence[MappedValue]) -> Expr:
         (answer,) = entries.where(active).outputs(condition, given)
         mask = _truth(entries.over(answer).node)
         return mask if active is None else apply(p.logical_and, active, mask)
 
-    def inputs(graph: Graph) -> tuple[list[Value], list[Expr], list[Expr]]:
+    def inputs(graph: Graph) -> tuple[list[MappedValue], list[Expr], list[Expr]]:
         values = entries.parameters(graph, flags)
         own = [parameter(count, "going", begin.spec), *(parameter(count + 1, "turn", turn.spec) for turn in turns)]
         nodes = [*(value.node for value in values[:count]), *own, *(value.node for value in values[count:])]
@@ -128,7 +130,7 @@ def _until_all_are_done(
             node.params["index"] = place
         return values, own, nodes
 
-    begin = going(entries.active, [Value(*pair) for pair in zip([*first, *around], flags, strict=True)])
+    begin = going(entries.active, [MappedValue(*pair) for pair in zip([*first, *around], flags, strict=True)])
     turns = [] if most is None else [filled(0, types.s64, ())]
     _, (mask, *turn), nodes = inputs(condition)
     goes_on = _any(mask)
@@ -139,7 +141,7 @@ def _until_all_are_done(
     after = entries.where(mask).outputs(body, before)
     kept = [_chosen(entries, mask, *pair) for pair in zip(after, before[:count], strict=True)]
     state = entries.brought(kept, flags[:count])
-    held = [Value(*pair) for pair in zip(state, flags[:count], strict=True)]
+    held = [MappedValue(*pair) for pair in zip(state, flags[:count], strict=True)]
     next_turn = [apply(p.add, one, filled(1, types.s64, ())) for one in turn]
     turned = Graph(body.name, nodes, [*state, going(mask, [*held, *before[count:]]), *next_turn], list)
     return apply(p.while_, *first, begin, *turns, *around, condition=asked, body=turned, state=count + 1 + len(turns))
@@ -148,14 +150,14 @@ def _until_all_are_done(
 # Gradients of the user's ---------------------------------------------------------------------------------------------
 
 
-def _custom_grad(entries: Entries, node: Expr, operands: list[Value]) -> list[Value] | None:
+def _custom_grad(entries: Entries, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
     if not any(operand.mapped for operand in operands):
         return None
     count, end = node.params["results"], node.params["results"] + node.params["inputs"]
     results = [entries.over(value) for value in operands[:count]]
     old, outside, extra = node.params["backward"], operands[end:], _active(entries)
 
-    def finish(inside: Entries, gains: Sequence[Value]) -> list[Expr]:
+    def finish(inside: Entries, gains: Sequence[MappedValue]) -> list[Expr]:
         """Of an input that all entries share, what all of them give together."""
         sides = [inside.over(gain).node for gain in gains]
         return [
@@ -168,13 +170,13 @@ def _custom_grad(entries: Entries, node: Expr, operands: list[Value]) -> list[Va
     given = [*results, *operands[count:]]
     params = {"results": count, "inputs": end - count, "backward": backward}
     made = apply(p.custom_grad, *(value.node for value in given), *extra, **params)
-    return [Value(part, True) for part in made]
+    return [MappedValue(part, True) for part in made]
 
 
 # What both have in common --------------------------------------------------------------------------------------------
 
 
-def _concerns(entries: Entries, operands: Sequence[Value]) -> bool:
+def _concerns(entries: Entries, operands: Sequence[MappedValue]) -> bool:
     return entries.active is not None or any(operand.mapped for operand in operands)
 
 
@@ -187,7 +189,7 @@ def _part(
     old: Graph,
     flags: Sequence[bool],
     extra: Sequence[Expr],
-    finish: Callable[[Entries, Sequence[Value]], list[Expr]],
+    finish: Callable[[Entries, Sequence[MappedValue]], list[Expr]],
 ) -> Graph:
     """The graph of every entry for a part of a loop or choice; what is active is one more operand where it is given."""
     values = entries.parameters(old, flags)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, Graph, Source, at_line, parameter
+from nxkernel.graph.expr import Expr, Graph, SourceLocation, at_line, parameter
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.batching_rules import Batch, batched
@@ -17,7 +17,7 @@ from nxkernel.primitives import Primitive, Spec
 from nxkernel.transforms.recording import Recorder
 
 
-class Value(NamedTuple):
+class MappedValue(NamedTuple):
     """What stands for a node of the given graph.
 
     Parameters
@@ -32,9 +32,9 @@ class Value(NamedTuple):
 
 
 #: What stands for a node: a value, or one for each of its results.
-Found = Value | list[Value]
+Found = MappedValue | list[MappedValue]
 #: Says what a node is for every entry, by what its operands are; None where it is as for any other node.
-Rule = Callable[["Entries", Expr, list[Value]], Found | None]
+Rule = Callable[["Entries", Expr, list[MappedValue]], Found | None]
 
 
 class Origins(Recorder):
@@ -56,7 +56,7 @@ class Origins(Recorder):
         self.origin: dict[Expr, Expr] = {}
 
     @property
-    def source(self) -> Source | None:
+    def source(self) -> SourceLocation | None:
         """The line of the node that is dealt with."""
         return self.at.source if self.at is not None else None
 
@@ -115,10 +115,10 @@ class Entries:
         """The same inside of a loop or choice, of whose parameters more is known."""
         return Entries(self.size, self.recorder, self.rules, self.active, known)
 
-    def parameters(self, graph: Graph, mapped: Sequence[bool]) -> list[Value]:
+    def parameters(self, graph: Graph, mapped: Sequence[bool]) -> list[MappedValue]:
         """New parameters for those of a graph."""
         pairs = zip(graph.parameters, mapped, strict=True)
-        return [Value(self._parameter(place, old, flag), flag) for place, (old, flag) in enumerate(pairs)]
+        return [MappedValue(self._parameter(place, old, flag), flag) for place, (old, flag) in enumerate(pairs)]
 
     def _parameter(self, place: int, old: Expr, mapped: bool) -> Expr:
         spec = self.spec(old.spec) if mapped else old.spec
@@ -128,15 +128,15 @@ class Entries:
         """Of all entries together."""
         return Spec(entry.type, (self.size, *entry.shape), (None, *entry.names))
 
-    def over(self, value: Value) -> Value:
+    def over(self, value: MappedValue) -> MappedValue:
         """A value with the axis of entries, repeated along it if need be."""
-        return Value(Batch((self.size,), [value.node], [value.mapped]).over(0), True)
+        return MappedValue(Batch((self.size,), [value.node], [value.mapped]).over(0), True)
 
-    def brought(self, values: Sequence[Value], flags: Sequence[bool]) -> list[Expr]:
+    def brought(self, values: Sequence[MappedValue], flags: Sequence[bool]) -> list[Expr]:
         """The nodes of values, with the axis of entries where that is asked for."""
         return [self.over(value).node if flag else value.node for value, flag in zip(values, flags, strict=True)]
 
-    def outputs(self, graph: Graph, given: Sequence[Value]) -> list[Value]:
+    def outputs(self, graph: Graph, given: Sequence[MappedValue]) -> list[MappedValue]:
         """What the outputs of a graph are for every entry, for a value of each parameter."""
         values: dict[Expr, Found] = dict(zip(graph.parameters, given, strict=True))
         before = self.recorder.at
@@ -161,20 +161,20 @@ class Entries:
         if node.primitive is p.njit_call:
             raise _whole_arrays(node)
         if node.primitive is p.reduce and any(mapped[1:]):
-            return Value(self._by_turns(node, operands), True)
+            return MappedValue(self._by_turns(node, operands), True)
         # Predicates keep the type that they have in the graph.
         numpy = type(node.spec) is Spec and node.type is types.bool_
         with types.promotion("numpy" if numpy else "nx"):
             made = batched(node.primitive, (self.size,), nodes, mapped, node.params)
-        return [Value(part, True) for part in made] if type(made) is tuple else Value(made, True)
+        return [MappedValue(part, True) for part in made] if type(made) is tuple else MappedValue(made, True)
 
     def _same_for_all(self, node: Expr, operands: list[Expr]) -> Found:
         if not operands:
-            return Value(node, False)
+            return MappedValue(node, False)
         made = self.recorder.made(node.primitive, tuple(operands), node.params, node.spec)
-        return [Value(part, False) for part in made] if type(made) is tuple else Value(made, False)
+        return [MappedValue(part, False) for part in made] if type(made) is tuple else MappedValue(made, False)
 
-    def _by_turns(self, node: Expr, operands: Sequence[Value]) -> Expr:
+    def _by_turns(self, node: Expr, operands: Sequence[MappedValue]) -> Expr:
         """Entry after entry, for a fold whose scalars differ from entry to entry."""
         whole, number = self.spec(node.spec), Spec(types.s64, (), ())
         one = filled(1, types.s64, ())

@@ -8,7 +8,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.compilers.numba_cpu.runtime import code_store
 from nxkernel.definitions.calls import graph_cache
-from nxkernel.definitions.observe.events import Cell, stream
+from nxkernel.definitions.observe.events import NotebookCell, stream
 from nxkernel_lab.timeline import Timeline
 from tests.browser.widget_page import WidgetPage
 
@@ -22,7 +22,7 @@ MANY = 40
 def doubled(monkeypatch):
     graph_cache.clear()
     stream.clear()
-    monkeypatch.setattr(stream, "cell", Cell("cell 3"))
+    monkeypatch.setattr(stream, "cell", NotebookCell("cell 3"))
     doubled = nx.jit(lambda t: t * 2, compiler="evaluator")
     doubled.__name__ = "doubled"
     for size in range(1, MANY):
@@ -45,7 +45,7 @@ def rows(shown):
 
 def happen(shown, doubled, size, cell="cell 3"):
     """Something happens in Python, and the page hears of it."""
-    stream.cell = Cell(cell)
+    stream.cell = NotebookCell(cell)
     doubled(np.ones(size))
     before = rows(shown).count()
     for page in shown.widget._views.values():
@@ -105,7 +105,7 @@ def test_advice_is_given_once_in_a_row_and_names_turn_only_themselves(shown, dou
     scaled = nx.jit(lambda t, *, by: t * by, compiler="evaluator")
     scaled.__name__ = "scaled"
     for turn in range(4):
-        stream.cell = Cell("cell 4" if turn < 3 else "cell 5")
+        stream.cell = NotebookCell("cell 4" if turn < 3 else "cell 5")
         scaled(np.ones(3), by=1.5 + turn)
     happen(shown, doubled, MANY, "cell 6")
     advised = [row.locator(".nx-advice").count() for row in rows(shown).all()[before : before + 4]]

@@ -9,7 +9,7 @@ import scipy.special
 from elementary_functions import TYPES, compiled, ulps
 from nxkernel.compilers.numba_cpu.codegen import elementary
 from nxkernel.compilers.numba_cpu.codegen.elementary import great_angles, small_angles
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue
 
 ROUNDING = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint}
 UNARY = [name for name, arity in elementary.ARITY.items() if arity == 1 and name not in (*ROUNDING, "round")]
@@ -390,7 +390,7 @@ def test_subnormal_results():
 
 
 def test_a_function_is_defined_once_in_a_module():
-    module = Module()
+    module = IRModule()
     assert elementary.define(module, "exp", "float", 16) == "nx.exp.v16f32"
     assert elementary.define(module, "exp", "float", 16) == "nx.exp.v16f32"
     assert elementary.define(module, "exp", "double", 1, inline=False) == "nx.exp.f64"
@@ -400,19 +400,19 @@ def test_a_function_is_defined_once_in_a_module():
 
 
 def test_functions_of_single_numbers_bring_their_loops_along():
-    module = Module()
+    module = IRModule()
     elementary.define(module, "sin", "float", 8)
     assert {"nx.rare.sinf.8", "nx.sin.v8f32"} <= module.defined
     assert module.declarations["sinf"] == "declare float @sinf(float) cold nounwind willreturn readnone"
-    module = Module()
+    module = IRModule()
     elementary.define(module, "sin", "double", 8)
     assert {"nx.rare.nx.angle.sin.8", "nx.angle.sin", "nx.sin.v8f64"} <= module.defined
 
 
 def test_emitters_write_into_the_caller():
-    module = Module()
-    b = Builder(module, "f", "<8 x double>", [("x", "<8 x double>")])
-    value = elementary.FUNCTIONS["rsqrt"](b, Value("double", 8, "%x"))
+    module = IRModule()
+    b = FunctionBuilder(module, "f", "<8 x double>", [("x", "<8 x double>")])
+    value = elementary.FUNCTIONS["rsqrt"](b, IRValue("double", 8, "%x"))
     assert (value.element, value.lanes) == ("double", 8)
     b.do(f"ret {value}")
     b.finish()

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from nxkernel.definitions.calls import graph_cache
-from nxkernel.definitions.observe.events import Cell, Event, stream
+from nxkernel.definitions.observe.events import Event, NotebookCell, stream
 from nxkernel_lab import clearing
 from nxkernel_lab.desk import UNANSWERED, Desk, More, read_request
 from nxkernel_lab.following import PAUSE
@@ -45,7 +45,7 @@ def reader(desk):
 
 @pytest.fixture
 def in_cell(monkeypatch):
-    monkeypatch.setattr(stream, "cell", Cell("cell 3"))
+    monkeypatch.setattr(stream, "cell", NotebookCell("cell 3"))
 
 
 def miss():

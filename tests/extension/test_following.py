@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.definitions.observe.events import NO_CELL, Cell, Event, stream
+from nxkernel.definitions.observe.events import NO_CELL, Event, NotebookCell, stream
 from nxkernel_lab.comm import opened
 from nxkernel_lab.desk import Desk
 from nxkernel_lab.feed import Feed
@@ -104,7 +104,7 @@ def emit_elsewhere():
 
 
 def test_during_a_cell_other_threads_leave_it_to_its_end(follower, owner, shell, monkeypatch):
-    monkeypatch.setattr(stream, "cell", Cell("cell 3"))
+    monkeypatch.setattr(stream, "cell", NotebookCell("cell 3"))
     emit_elsewhere()
     assert owner.looks == 0
     monkeypatch.setattr(stream, "cell", NO_CELL)

@@ -8,7 +8,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.backends.cuda import availability
 from nxkernel.definitions.calls import content_identity, graph_cache
-from nxkernel.definitions.observe.events import NO_CELL, Cell, Event, stream
+from nxkernel.definitions.observe.events import NO_CELL, Event, NotebookCell, stream
 from nxkernel.definitions.observe.history import history
 from nxkernel_lab.history import kind, snapshot, what
 
@@ -43,7 +43,7 @@ def test_what_there_is_before_anything_happened():
 def test_the_events_of_a_recompilation(scaled):
     begin = stream.kept
     scaled(np.ones(3))
-    stream.cell = Cell("cell 7", "ab")
+    stream.cell = NotebookCell("cell 7", "ab")
     scaled(np.ones(3), k=2.5)
     first, again = snapshot(begin)["events"]
     assert (first["function"], first["again"], first["reason"], first["cell"]) == ("scaled", False, ["first call"], "")
@@ -88,7 +88,7 @@ def test_only_so_many_events(scaled):
 
 
 def test_hits_of_a_running_cell_wait_for_its_end(scaled):
-    stream.cell = Cell("cell 7")
+    stream.cell = NotebookCell("cell 7")
     scaled(np.ones(3))
     scaled(np.ones(3))
     assert [event["kind"] == "hits" for event in snapshot()["events"]] == [False]
@@ -97,7 +97,7 @@ def test_hits_of_a_running_cell_wait_for_its_end(scaled):
 
 
 def test_the_sums(scaled):
-    stream.cell = Cell("cell 7", "ab")
+    stream.cell = NotebookCell("cell 7", "ab")
     for k in (2.0, 2.5, 2.5):
         scaled(np.ones(3), k=k)
     graph_cache.tell_hits("cell 7")
@@ -113,7 +113,7 @@ def test_the_sums(scaled):
     (again,) = cell["again_last"]
     assert (again["function"], again["reason"]) == ("scaled", ["option k: 2.0 → 2.5"])
     assert again["advice"]
-    history.begin(Cell("cell 8", "ab"))
+    history.begin(NotebookCell("cell 8", "ab"))
     (cell,) = snapshot()["cells"]
     assert (cell["cell"], cell["again_last"]) == ("cell 8", [])
 

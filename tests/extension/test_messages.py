@@ -6,11 +6,11 @@ from nxkernel_lab.messages import (
     Compare,
     Export,
     Fold,
+    GroupNodes,
     Measure,
     Open,
-    Read,
-    Step,
-    Together,
+    ReadCode,
+    ShowStage,
     read_message,
 )
 
@@ -23,10 +23,10 @@ from nxkernel_lab.messages import (
         ({"kind": "choose", "view": "v", "index": 1}, Choose("v", 1)),
         ({"kind": "fold", "view": "v", "side": 0, "groups": []}, Fold("v", 0, ())),
         ({"kind": "compare", "view": "v", "index": -1}, Compare("v", -1)),
-        ({"kind": "step", "view": "v", "name": "traced"}, Step("v", "traced")),
-        ({"kind": "together", "view": "v", "way": "modules"}, Together("v", "modules")),
+        ({"kind": "step", "view": "v", "name": "traced"}, ShowStage("v", "traced")),
+        ({"kind": "together", "view": "v", "way": "modules"}, GroupNodes("v", "modules")),
         ({"kind": "measure", "view": "v"}, Measure("v")),
-        ({"kind": "read", "view": "v", "side": 1, "kernel": 0, "form": "LLVM"}, Read("v", 1, 0, "LLVM")),
+        ({"kind": "read", "view": "v", "side": 1, "kernel": 0, "form": "LLVM"}, ReadCode("v", 1, 0, "LLVM")),
         ({"kind": "export", "view": "v", "format": "dot"}, Export("v", "dot")),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel_lab import Inspector, to_text
 from nxkernel_lab.clearing import Clearing, Forget
@@ -59,7 +59,7 @@ def test_the_text_tells_launches_without_times_too(scaled):
 
 def test_kernels_in_memory_are_forgotten(monkeypatch, tmp_path):
     monkeypatch.setenv("NXKERNEL_CACHE_DIR", str(tmp_path))
-    source = Source("one", "def one(a):\n    a[0] = f32(1.0)\n", ("f32*",))
+    source = KernelSource("one", "def one(a):\n    a[0] = f32(1.0)\n", ("f32*",))
     object_code.codes([source], "sm_90")
     assert object_code.in_memory()
     assert Clearing().perform(Forget("memory"))["text"].startswith("Forgot ")

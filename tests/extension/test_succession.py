@@ -2,7 +2,7 @@
 
 import pytest
 
-from nxkernel.definitions.observe.events import Cell, stream
+from nxkernel.definitions.observe.events import NotebookCell, stream
 from nxkernel_lab import Timeline, inspect, succession
 
 
@@ -12,7 +12,7 @@ def in_cell(monkeypatch):
     widgets, cells = [], {}
 
     def make(number, function, identity="a"):
-        monkeypatch.setattr(stream, "cell", cells.setdefault(number, Cell(f"cell {number}", identity)))
+        monkeypatch.setattr(stream, "cell", cells.setdefault(number, NotebookCell(f"cell {number}", identity)))
         widgets.append(function())
         return widgets[-1]
 

@@ -8,7 +8,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.calls import graph_cache
-from nxkernel.definitions.observe.events import NO_CELL, Cell, stream
+from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
 from nxkernel_lab import timeline as timeline_module
 from nxkernel_lab.clearing import Forget, Undo
 from nxkernel_lab.desk import UNANSWERED, More
@@ -93,7 +93,7 @@ def test_only_while_it_is_on_a_page_it_follows(widget, doubled, shell):
 
 def test_a_burst_is_told_in_parts_and_whole_at_the_end_of_the_cell(widget, doubled, shell):
     say(widget, kind="more", view="v", since=stream.kept)
-    stream.cell = Cell("cell 3")
+    stream.cell = NotebookCell("cell 3")
     for size in range(1, 30):
         doubled(np.ones(size))
         doubled(np.ones(size))

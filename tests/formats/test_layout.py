@@ -6,9 +6,9 @@ import pytest
 import nxkernel as nx
 from nxkernel.errors import NxTypeError, NxValueError, TracedValueError
 from nxkernel.formats import layout
-from nxkernel.formats.sources import Source
+from nxkernel.formats.sources import ByteSource
 
-SOURCE = Source(b"", "x.nxk")
+SOURCE = ByteSource(b"", "x.nxk")
 
 
 def test_what_becomes_a_tensor():

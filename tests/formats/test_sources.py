@@ -8,32 +8,32 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.errors import NxTypeError, NxValueError
-from nxkernel.formats.sources import Source, brief, replacing
+from nxkernel.formats.sources import ByteSource, brief, replacing
 
 
 def test_bytes_files_and_paths(tmp_path):
     path = tmp_path / "x.bin"
     path.write_bytes(b"abc")
-    assert Source.of(path) == Source(b"abc", str(path)) == Source.of(str(path))
+    assert ByteSource.of(path) == ByteSource(b"abc", str(path)) == ByteSource.of(str(path))
     for given in (b"abc", bytearray(b"abc"), memoryview(b"abc")):
-        assert Source.of(given) == Source(b"abc", "the 3 bytes given")
+        assert ByteSource.of(given) == ByteSource(b"abc", "the 3 bytes given")
     with open(path, "rb") as file:
-        assert Source.of(file) == Source(b"abc", str(path))
-    assert Source.of(io.BytesIO(b"abc")) == Source(b"abc", "the file given")
+        assert ByteSource.of(file) == ByteSource(b"abc", str(path))
+    assert ByteSource.of(io.BytesIO(b"abc")) == ByteSource(b"abc", "the file given")
 
 
 def test_what_is_no_source(tmp_path):
     with pytest.raises(NxTypeError, match="expected a path, an open binary file or bytes, got a list"):
-        Source.of([1])
+        ByteSource.of([1])
     with pytest.raises(NxTypeError, match=r'the file is open for text\.\n  Open it for bytes: open\(path, "rb"\)\.'):
-        Source.of(io.StringIO("abc"))
+        ByteSource.of(io.StringIO("abc"))
     with pytest.raises(FileNotFoundError, match=r"nowhere\.npy"):
-        Source.of(tmp_path / "nowhere.npy")
+        ByteSource.of(tmp_path / "nowhere.npy")
 
 
 def test_refusals_name_the_file():
     with pytest.raises(NxValueError) as error:
-        Source(b"", "x.npy").refuse("it is empty", "Write it again.", cause=KeyError("a"))
+        ByteSource(b"", "x.npy").refuse("it is empty", "Write it again.", cause=KeyError("a"))
     assert str(error.value) == "cannot read x.npy: it is empty\n  Write it again."
     assert isinstance(error.value.__cause__, KeyError)
 
@@ -53,7 +53,7 @@ def test_refusals_name_the_file():
 )
 def test_objects_are_read_strictly(text, reason):
     with pytest.raises(NxValueError, match=reason):
-        Source(text, "x").object(text, "it")
+        ByteSource(text, "x").object(text, "it")
 
 
 def test_brief():

@@ -7,7 +7,7 @@ from nxkernel.backends import MEANING
 from nxkernel.compilers import interface
 from nxkernel.compilers.numba_cpu.program.graph_compilation import planner
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make
-from nxkernel.compilers.schedule.build_nest import Bound
+from nxkernel.compilers.schedule.build_nest import BoundNest
 from nxkernel.graph.expr import Graph, parameter
 from nxkernel.graph.tracing import Trace
 from nxkernel.primitives import Spec
@@ -75,4 +75,4 @@ def both(primitive, *arrays, **params):
 
 def nests(function, *specs):
     """The loop nests of a function, in the order in which they run."""
-    return [step.work.nest for step in planned(function, *specs).steps if isinstance(step.work, Bound)]
+    return [step.work.nest for step in planned(function, *specs).steps if isinstance(step.work, BoundNest)]

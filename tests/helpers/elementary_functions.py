@@ -7,7 +7,7 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from nxkernel.compilers.numba_cpu.codegen import elementary
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Module, Value, vector
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue, RangeLoop, vector
 
 TYPES = {"float": np.float32, "double": np.float64}
 
@@ -26,12 +26,12 @@ def engine():
 @functools.cache
 def compiled(name, element, lanes, *, inline=True):
     """The function on arrays, as a loop over groups of `lanes` elements."""
-    module, count = Module(), elementary.ARITY[name]
+    module, count = IRModule(), elementary.ARITY[name]
     symbol = elementary.define(module, name, element, lanes, inline=inline)
     entry = f"loop.{symbol}.{inline:d}"
-    b = Builder(module, entry, "void", [(f"p{i}", "ptr") for i in range(count + 1)] + [("n", "i64")])
-    loop = Loop(b, b.constant("i64", 0), Value("i64", 1, "%n"), b.constant("i64", lanes))
-    places = [b.offset(Value("ptr", 1, f"%p{i}"), element, loop.index) for i in range(count + 1)]
+    b = FunctionBuilder(module, entry, "void", [(f"p{i}", "ptr") for i in range(count + 1)] + [("n", "i64")])
+    loop = RangeLoop(b, b.constant("i64", 0), IRValue("i64", 1, "%n"), b.constant("i64", lanes))
+    places = [b.offset(IRValue("ptr", 1, f"%p{i}"), element, loop.index) for i in range(count + 1)]
     values = [b.emit(f"load {vector(element, lanes)}, {place}, align 4", element, lanes) for place in places[:-1]]
     b.do(f"store {b.call(symbol, element, lanes, *values)}, {places[-1]}, align 4")
     loop.end()

@@ -12,7 +12,7 @@ import numpy as np
 
 import fake_cupy
 from nxkernel.backends.cuda import devices, physical
-from nxkernel.backends.cuda.launching import Kernel, pointers
+from nxkernel.backends.cuda.launching import DeviceKernel, pointers
 from nxkernel.backends.cuda.simulated import SimulatedDevice
 from nxkernel.backends.cuda.simulator import SimulatedKernel
 from nxkernel.compilers.numba_cuda.language import intrinsics
@@ -55,7 +55,7 @@ class ImaginaryGPU(physical.PhysicalDevice):
         assert code.startswith(b"\x7fELF")
         kernel = super().load(source, code)
         text = SimulatedKernel(source.name, source.text, source.symbol, {"np": np, **intrinsics.simulated()})
-        on_host = Kernel(source, text, None, pointers(source.parameters))
+        on_host = DeviceKernel(source, text, None, pointers(source.parameters))
         count = len(source.parameters)
 
         def run(sizes, addresses):

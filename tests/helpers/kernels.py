@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import Frame, name_of
+from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame, name_of
 from nxkernel.compilers.numba_cpu.runtime import code_store
 
 
@@ -13,7 +13,7 @@ def run(write, arrays, words=(), steps=1):
 
     `write(frame, pointers, words)` writes its body. It runs the steps from 0 in two calls, if there are several.
     """
-    frame = Frame("kernel")
+    frame = KernelFrame("kernel")
     write(frame, *frame.table(len(arrays), len(words)))
     text = frame.finish()
     symbol = name_of("test", text)

@@ -12,7 +12,7 @@ from nxkernel.compilers.numba_cuda.kernels.nest_source import launches_of
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
 from nxkernel.compilers.plan.program_plan import Planner
 from nxkernel.compilers.rewrite import loop_nest_rewrites
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.transforms.simplify import simplify
 
 __all__ = ["Machine", "agree_on_device", "launches_for", "ptx", "run_nests"]
@@ -40,7 +40,7 @@ def planned_nests(graph, limits=None):
         return loop_nest_rewrites.prepare(outputs, frozenset(), **options, **given)
 
     plan = Planner(_no_routine, prepared, operation_costs.ON_GPU).program(simplify(graph))
-    assert all(isinstance(step.work, Bound) for step in plan.steps)
+    assert all(isinstance(step.work, BoundNest) for step in plan.steps)
     return plan
 
 

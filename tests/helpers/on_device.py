@@ -5,7 +5,7 @@ import numpy as np
 from compiling import graph_of
 from nxkernel.compilers import interface
 from nxkernel.compilers.numba_cuda.program import graph_compilation
-from nxkernel.compilers.numba_cuda.program.host_steps import OnDevice
+from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep
 from nxkernel.transforms.simplify import simplify
 
 __all__ = ["agree", "compiled", "done", "plan_of"]
@@ -41,7 +41,7 @@ def done(executable, arrays):
     steps = []
 
     def watch(step, run):
-        assert isinstance(step, OnDevice)
+        assert isinstance(step, DeviceStep)
         steps.append(step)
         step.do(run)
 

@@ -27,7 +27,7 @@ ARCHITECTURES = ("sm_80", "sm_90")
 
 def make_small(set_):
     """Small limits: even small programs are cut into blocks, and go to the library."""
-    set_(loop_nest_rewrites, "ON_GPU", loop_nest_rewrites.Limits(256, 64, 8, 4, 4, 4096, 16))
+    set_(loop_nest_rewrites, "ON_GPU", loop_nest_rewrites.MachineLimits(256, 64, 8, 4, 4, 4096, 16))
     set_(loop_nest, "TILE", 64)
     set_(loop_nest, "COLUMNS", 64)
 

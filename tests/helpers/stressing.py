@@ -105,5 +105,5 @@ def kept(folder):
 
 def is_whole(path):
     """Whether a file of the cache is what was written."""
-    place = disk_cache.Place(None, user_key.key(user_key.place()))
+    place = disk_cache.CacheFolder(None, user_key.key(user_key.place()))
     return place.opened(path.name, path.read_bytes()) is not None

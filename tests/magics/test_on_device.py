@@ -59,7 +59,7 @@ def test_options_take_it(on_device):
 def test_without_a_gpu_a_cell_says_what_is_missing(shell, monkeypatch):
     monkeypatch.setattr(devices._Simulation, "count", 0)
     missing = ("the NVIDIA driver (libcuda), which comes with the system, not with pip",)
-    monkeypatch.setattr(availability, "state", lambda: availability.State(missing, None, ()))
+    monkeypatch.setattr(availability, "state", lambda: availability.Availability(missing, None, ()))
     shell.run(DOUBLED)
     ran = shell.run("doubled(1.0)")
     assert not ran.success
@@ -74,6 +74,6 @@ def test_without_a_gpu_a_cell_says_what_is_missing(shell, monkeypatch):
 
 def test_without_a_gpu_auto_takes_the_cpu(shell, monkeypatch):
     monkeypatch.setattr(devices._Simulation, "count", 0)
-    monkeypatch.setattr(availability, "state", lambda: availability.State(("a device",), None, ()))
+    monkeypatch.setattr(availability, "state", lambda: availability.Availability(("a device",), None, ()))
     shell.run("%%defn --compiler auto\ndef doubled(x):\n    return x * 2")
     assert shell.run("doubled(2.0)").value.device == "cpu"

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import nxkernel
-from nxkernel.definitions.observe.events import NO_CELL, Cell, stream
+from nxkernel.definitions.observe.events import NO_CELL, NotebookCell, stream
 from nxkernel.definitions.observe.history import history
 from nxkernel_magics.running import Marks
 
@@ -48,9 +48,12 @@ def test_the_cell_of_a_document_keeps_its_identity(shell):
     shell.run(DEFINE)
     for number in (1, 2):
         shell.ip.run_cell(f"scale(1.0, k={number}.5)", store_history=True, cell_id="ab-c")
-    assert [event.cell for event in stream.records("scale", "miss")] == [Cell("cell 2", "ab-c"), Cell("cell 3", "ab-c")]
+    assert [event.cell for event in stream.records("scale", "miss")] == [
+        NotebookCell("cell 2", "ab-c"),
+        NotebookCell("cell 3", "ab-c"),
+    ]
     ours = {cell: sums for cell, sums in history.cells().items() if cell.id == "ab-c"}
-    assert list(ours) == [Cell("cell 3", "ab-c")]
+    assert list(ours) == [NotebookCell("cell 3", "ab-c")]
     assert [list(run.again) for run in history.last_runs() if run.cell.id == "ab-c"] == [["scale"]]
     shell.ip.run_cell("scale(1.0, k=2.5)", store_history=True, cell_id="ab-c")
     assert [list(run.again) for run in history.last_runs() if run.cell.id == "ab-c"] == [[]]
@@ -75,7 +78,7 @@ def test_cells_that_are_counted_after_they_have_run_have_their_number_too():
     marks = Marks(shell)
     shell.execution_count = 5
     marks.end(SimpleNamespace(execution_count=4))
-    assert [shell.run(marks) for _ in range(2)] == [Cell("cell 5", "x"), Cell("cell 6", "x")]
+    assert [shell.run(marks) for _ in range(2)] == [NotebookCell("cell 5", "x"), NotebookCell("cell 6", "x")]
     assert stream.cell == NO_CELL
 
 

@@ -26,7 +26,7 @@ _NO_DEVICE = "a device: the driver finds no NVIDIA GPU"
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class Availability:
     """What there is of what a GPU needs.
 
     Parameters
@@ -58,19 +58,19 @@ def simulating() -> bool:
 
 
 @functools.cache
-def state() -> State:
+def state() -> Availability:
     """What there is on this machine; looked at once.
 
     Returns
     -------
-    State
+    Availability
     """
     missing = [] if _has_driver() else ["the NVIDIA driver (libcuda), which comes with the system, not with pip"]
     packages = [f"the package {name}" for module, name in PACKAGES.items() if not has_package(module)]
     # CuPy takes a quarter of a second, which nobody without a driver should wait for.
     packages += [] if missing or packages else _missing_libraries()
     if missing or packages:
-        return State((*missing, *packages), None, ())
+        return Availability((*missing, *packages), None, ())
     return _of_driver()
 
 
@@ -95,20 +95,20 @@ def _missing_libraries() -> list[str]:
     return missing
 
 
-def _of_driver() -> State:
+def _of_driver() -> Availability:
     """What CuPy and the driver say."""
     try:
         from cupy.cuda import runtime
 
         number = runtime.driverGetVersion()
     except (ImportError, RuntimeError) as error:
-        return State((f"a CuPy that can be used: {error}",), None, ())
+        return Availability((f"a CuPy that can be used: {error}",), None, ())
     driver = f"{number // 1000}.{number % 1000 // 10}"
     try:
         names = tuple(runtime.getDeviceProperties(index)["name"].decode() for index in range(runtime.getDeviceCount()))
     except RuntimeError as error:
-        return State((_refusal(str(error), driver),), driver, ())
-    return State(() if names else (_NO_DEVICE,), driver, names)
+        return Availability((_refusal(str(error), driver),), driver, ())
+    return Availability(() if names else (_NO_DEVICE,), driver, names)
 
 
 def _refusal(error: str, driver: str) -> str:
@@ -125,7 +125,7 @@ def is_available() -> bool:
     return not state().missing
 
 
-def require(what: str = 'compiler="numba_cuda"') -> State:
+def require(what: str = 'compiler="numba_cuda"') -> Availability:
     """Have a GPU that can be used.
 
     Parameters
@@ -135,7 +135,7 @@ def require(what: str = 'compiler="numba_cuda"') -> State:
 
     Returns
     -------
-    State
+    Availability
 
     Raises
     ------

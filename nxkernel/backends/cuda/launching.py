@@ -20,7 +20,7 @@ WORDS = {
 class SourceLike(Protocol):
     """What a device must know of a kernel.
 
-    See :class:`nxkernel.compilers.numba_cuda.language.kernel_launches.Source`.
+    See :class:`nxkernel.compilers.numba_cuda.language.kernel_launches.KernelSource`.
     """
 
     name: str
@@ -30,7 +30,7 @@ class SourceLike(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kernel:
+class DeviceKernel:
     """A kernel that a device can launch.
 
     Parameters
@@ -60,7 +60,7 @@ class Prepared:
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : DeviceKernel
     grid, block : tuple of int
         Three numbers each.
     shared : int
@@ -80,7 +80,9 @@ class Prepared:
 
     __slots__ = ("_list", "addresses", "arguments", "block", "grid", "kernel", "shared", "title")
 
-    def __init__(self, kernel: Kernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]):
+    def __init__(
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
+    ):
         self.kernel, self.shared, self.title = kernel, shared, kernel.title
         self.grid, self.block = _three(grid), _three(block)
         parameters, count = kernel.source.parameters, kernel.pointers

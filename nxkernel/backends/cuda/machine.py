@@ -12,11 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.backends.cuda.launching import Kernel, Prepared, SourceLike
+from nxkernel.backends.cuda.launching import DeviceKernel, Prepared, SourceLike
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class DeviceMemory:
     """What a device has of memory, in bytes.
 
     Parameters
@@ -62,7 +62,7 @@ class Resources:
     threads: int
 
 
-class Graph(Protocol):
+class LaunchGraph(Protocol):
     """Launches that were captured and are launched again as one."""
 
     def launch(self) -> None:
@@ -168,7 +168,9 @@ class Device(ABC):
         """Copy a contiguous NumPy array into memory of the device; the array may be changed as soon as this returns."""
 
     @abstractmethod
-    def load(self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None) -> Kernel:
+    def load(
+        self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None
+    ) -> DeviceKernel:
         """A kernel that this device can launch.
 
         Parameters
@@ -182,11 +184,11 @@ class Device(ABC):
 
         Returns
         -------
-        Kernel
+        DeviceKernel
         """
 
     def prepare(
-        self, kernel: Kernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
     ) -> Prepared:
         """Lay out the arguments of launches; its pointers are given later (:meth:`Prepared.point`)."""
         return Prepared(kernel, grid, block, shared, words)
@@ -206,7 +208,7 @@ class Device(ABC):
         """
 
     @abstractmethod
-    def capture(self, work: Callable[[], Any]) -> Graph:
+    def capture(self, work: Callable[[], Any]) -> LaunchGraph:
         """What a function launches, copies and fills, as one graph; nothing of it is run now.
 
         Parameters
@@ -220,16 +222,16 @@ class Device(ABC):
         """How long the device takes for what a function queues, in seconds."""
 
     @abstractmethod
-    def occupancy(self, kernel: Kernel, block: Sequence[int], shared: int = 0) -> float:
+    def occupancy(self, kernel: DeviceKernel, block: Sequence[int], shared: int = 0) -> float:
         """Which part of the threads that a multiprocessor can hold it holds with blocks of this size."""
 
     @abstractmethod
-    def resources(self, kernel: Kernel) -> Resources | None:
+    def resources(self, kernel: DeviceKernel) -> Resources | None:
         """What a kernel takes; None where nobody knows."""
 
     @property
     @abstractmethod
-    def memory(self) -> Memory:
+    def memory(self) -> DeviceMemory:
         """What there is of memory now."""
 
     @abstractmethod

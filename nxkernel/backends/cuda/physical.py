@@ -17,8 +17,8 @@ from cupy.cuda.memory import OutOfMemoryError
 from nxkernel import forks
 from nxkernel.backends.cuda import faults
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.backends.cuda.launching import Kernel, Prepared, SourceLike, pointers
-from nxkernel.backends.cuda.machine import Device, Memory, Resources
+from nxkernel.backends.cuda.launching import DeviceKernel, Prepared, SourceLike, pointers
+from nxkernel.backends.cuda.machine import Device, DeviceMemory, Resources
 from nxkernel.errors import DeviceFaultError
 
 #: Launches since the last time that all was well, of which a fault is one: no more of them are remembered.
@@ -227,11 +227,11 @@ class PhysicalDevice(Device):
                     self._wait()
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> DeviceMemory:
         """See the base."""
         with self.here():
             free, total = runtime.memGetInfo()
-            return Memory(
+            return DeviceMemory(
                 self._pool.used_bytes(), self._pool.total_bytes(), total, free, self._pool.get_limit() or None
             )
 
@@ -247,17 +247,19 @@ class PhysicalDevice(Device):
 
     # Kernels.
 
-    def load(self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None) -> Kernel:
+    def load(
+        self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None
+    ) -> DeviceKernel:
         """See the base."""
         if code is None:
             raise ValueError(f"a GPU needs the machine code of {source.name}")
         with self.here():
             module = cupy.cuda.function.Module()
             module.load(code)
-            return Kernel(source, module.get_function(source.symbol).ptr, module, pointers(source.parameters))
+            return DeviceKernel(source, module.get_function(source.symbol).ptr, module, pointers(source.parameters))
 
     def prepare(
-        self, kernel: Kernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
+        self, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], shared: int, words: Sequence[Any]
     ) -> Prepared:
         """See the base."""
         if shared:
@@ -286,19 +288,19 @@ class PhysicalDevice(Device):
         except _ERRORS as error:
             self._tell(error)
 
-    def _launch(self, kernel: Kernel, prepared: Prepared) -> None:
+    def _launch(self, kernel: DeviceKernel, prepared: Prepared) -> None:
         driver.launchKernel(
             kernel.handle, *prepared.grid, *prepared.block, prepared.shared, _stream(), prepared.addresses, 0
         )
 
-    def occupancy(self, kernel: Kernel, block: Sequence[int], shared: int = 0) -> float:
+    def occupancy(self, kernel: DeviceKernel, block: Sequence[int], shared: int = 0) -> float:
         """See the base."""
         threads = int(np.prod(block))
         with self.here():
             blocks = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.handle, threads, shared)
         return blocks * threads / self._resident
 
-    def resources(self, kernel: Kernel) -> Resources | None:
+    def resources(self, kernel: DeviceKernel) -> Resources | None:
         """See the base."""
         with self.here():
             return Resources(

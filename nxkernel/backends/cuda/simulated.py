@@ -16,8 +16,8 @@ import numpy as np
 from nxkernel import forks
 from nxkernel.backends.cuda import faults
 from nxkernel.backends.cuda.arrays import DeviceArray
-from nxkernel.backends.cuda.launching import WORDS, Kernel, Prepared, SourceLike, pointers
-from nxkernel.backends.cuda.machine import Device, Memory, Resources
+from nxkernel.backends.cuda.launching import WORDS, DeviceKernel, Prepared, SourceLike, pointers
+from nxkernel.backends.cuda.machine import Device, DeviceMemory, Resources
 from nxkernel.errors import DeviceFaultError
 
 #: How many threads a block has at most: kernels must be right for any, and few are fast.
@@ -121,9 +121,9 @@ class SimulatedDevice(Device):
         self._bytes(pointer, array.nbytes, "writing")[:] = np.frombuffer(array.tobytes(), np.uint8)
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> DeviceMemory:
         """See the base."""
-        return Memory(self._used, self._used, TOTAL, TOTAL - self._used, self._limit)
+        return DeviceMemory(self._used, self._used, TOTAL, TOTAL - self._used, self._limit)
 
     def limit_memory(self, nbytes: int | None) -> None:
         """See the base."""
@@ -134,12 +134,14 @@ class SimulatedDevice(Device):
 
     # Kernels.
 
-    def load(self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None) -> Kernel:
+    def load(
+        self, source: SourceLike, code: bytes | None = None, names: Mapping[str, Any] | None = None
+    ) -> DeviceKernel:
         """See the base."""
         from nxkernel.backends.cuda.simulator import SimulatedKernel
 
         handle = SimulatedKernel(source.name, source.text, source.symbol, names or {})
-        return Kernel(source, handle, None, pointers(source.parameters))
+        return DeviceKernel(source, handle, None, pointers(source.parameters))
 
     def launch(self, prepared: Prepared) -> None:
         """See the base."""
@@ -207,11 +209,11 @@ class SimulatedDevice(Device):
         work()
         return time.perf_counter() - start
 
-    def occupancy(self, kernel: Kernel, block: Sequence[int], shared: int = 0) -> float:
+    def occupancy(self, kernel: DeviceKernel, block: Sequence[int], shared: int = 0) -> float:
         """One: a simulated multiprocessor holds one block; see the base."""
         return 1.0
 
-    def resources(self, kernel: Kernel) -> Resources | None:
+    def resources(self, kernel: DeviceKernel) -> Resources | None:
         """Nobody knows, as there is no machine code; see the base."""
         return None
 

@@ -46,7 +46,7 @@ _warned: set[str] = set()
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CacheFolder:
     """Where files are, and what they are known by.
 
     Parameters
@@ -134,7 +134,7 @@ def read(name: str) -> bytes | None:
     return code
 
 
-def _remove(place: Place, name: str, why: str) -> None:
+def _remove(place: CacheFolder, name: str, why: str) -> None:
     _warn(why, _ANEW)
     with contextlib.suppress(OSError):
         place.folder.unlink(name)
@@ -326,7 +326,7 @@ def directory() -> Path | None:
     return None if place is None else Path(place.folder.path)
 
 
-def _place() -> Place | None:
+def _place() -> CacheFolder | None:
     root = _root()
     if root is None:
         return None
@@ -349,7 +349,7 @@ def _place() -> Place | None:
 
 
 @functools.lru_cache(maxsize=8)
-def _prepared(root: Path, key: Path) -> Place | None:
+def _prepared(root: Path, key: Path) -> CacheFolder | None:
     try:
         folder = file_trust.opened(root).folder(_fingerprint(), make=True)
     except UntrustedError as error:
@@ -362,7 +362,7 @@ def _prepared(root: Path, key: Path) -> Place | None:
         _warn(f"{root} is not used as kernel cache: its key {key} lies inside, and would go along", _KEY_ELSEWHERE)
         return None
     try:
-        return Place(folder, user_key.key(key))
+        return CacheFolder(folder, user_key.key(key))
     except UntrustedError as error:
         advice = error.advice or f"Remove {key}: another key is made"
         _warn(f"the kernel cache is not used, for its key may be somebody else's: {error}", f"{advice}.")

@@ -7,7 +7,7 @@ import time
 
 from nxkernel import compile_thread
 from nxkernel.compilers.numba_cpu.program import saved_programs
-from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable, Layout, Native, Program
+from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable, Layout, Native, NativeProgram
 from nxkernel.compilers.numba_cpu.runtime import code_store, host_calls, library_routines, native_call
 from nxkernel.graph.expr import Graph
 
@@ -79,7 +79,7 @@ def _found(graph: Graph, name: str, begin: float) -> CpuExecutable | None:
     return CpuExecutable(graph, found.text, found.layout, code, kernels, *spent, plan)
 
 
-def _needs(text: Program) -> None:
+def _needs(text: NativeProgram) -> None:
     native_call.prepare()
     if text.calls:
         host_calls.provide()

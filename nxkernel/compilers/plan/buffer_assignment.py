@@ -115,10 +115,10 @@ class _Memory:
     @staticmethod
     def _over(step: Step, old: Expr, new: Expr) -> bool:
         """Whether a step reads each element of `old` only where it writes the element of `new` in its place."""
-        from nxkernel.compilers.schedule.canonical_form import Bound
+        from nxkernel.compilers.schedule.canonical_form import BoundNest
 
         bound = step.work
-        if not isinstance(bound, Bound) or bound.nest.kind != "map" or old.type.size != new.type.size:
+        if not isinstance(bound, BoundNest) or bound.nest.kind != "map" or old.type.size != new.type.size:
             return False
         memory = [bound.nest.buffers[number] for number in bound.nest.memory]
         mine = [k for k, (owner, _) in enumerate(bound.buffers) if owner is old]

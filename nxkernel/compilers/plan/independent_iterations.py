@@ -25,7 +25,7 @@ from nxkernel.graph.intervals import turn_step
 from nxkernel.graph.traverse import post_order
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.plan.program_plan import Control, Plan
+    from nxkernel.compilers.plan.program_plan import Control, ProgramPlan
 
 #: ``(m, c)`` for an index that is ``m`` times the counter plus ``c``, with `m` other than 0.
 Line = tuple[int, int]
@@ -55,14 +55,14 @@ class Independence:
     lanes: dict[int, Lane]
 
 
-def independence(node: Expr, body: Plan) -> Independence | None:
+def independence(node: Expr, body: ProgramPlan) -> Independence | None:
     """What makes the turns of a loop independent; None where they depend on each other, or nobody can tell.
 
     Parameters
     ----------
     node : Expr
         A ``while``.
-    body : Plan
+    body : ProgramPlan
         Of its body.
     """
     graph, count = body.graph, node.params["state"]
@@ -132,12 +132,12 @@ class _Touched:
         apart = [(*key, *span) for key, span in found if span[1] - span[0] < abs(key[1]) * self.step]
         return apart[0] if apart else None
 
-    def plan(self, plan: Plan, arrays: Mapping[int, int], counters: Mapping[Expr, Line]) -> None:
+    def plan(self, plan: ProgramPlan, arrays: Mapping[int, int], counters: Mapping[Expr, Line]) -> None:
         """Go through a plan.
 
         Parameters
         ----------
-        plan : Plan
+        plan : ProgramPlan
         arrays : mapping
             Its inputs in whose memory arrays of the loop are.
         counters : mapping
@@ -196,7 +196,7 @@ class _Touched:
             raise _DependentError
 
     def _control(
-        self, control: Control, arrays: Mapping[int, int], counters: Mapping[Expr, Line], around: Plan
+        self, control: Control, arrays: Mapping[int, int], counters: Mapping[Expr, Line], around: ProgramPlan
     ) -> None:
         """Go through a loop or choice inside, of which some operands are arrays of the loop."""
         node = control.node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.fusion import Fusion
 from nxkernel.graph.expr import Expr
 
@@ -43,12 +43,12 @@ def fits(fusion: Fusion, result: Expr, parameter: Expr) -> bool:
     return True
 
 
-def is_read_later(bound: Bound, result: Expr, parameter: Expr) -> bool:
+def is_read_later(bound: BoundNest, result: Expr, parameter: Expr) -> bool:
     """Whether a nest reads a parameter in a pass after the one that writes a result over it.
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundNest
     result, parameter : Expr
     """
     owners = dict(zip(bound.nest.memory, (owner for owner, _ in bound.buffers), strict=True))

@@ -18,10 +18,10 @@ from nxkernel.compilers.plan.buffer_assignment import placed
 from nxkernel.compilers.plan.independent_iterations import Independence, independence
 from nxkernel.compilers.plan.loop_buffers import rooms
 from nxkernel.compilers.schedule import piecewise_buffers
-from nxkernel.compilers.schedule.build_nest import Builder
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.build_nest import NestBuilder
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.fusion import WHOLE, Fusion
-from nxkernel.compilers.schedule.kernel_groups import Kernel
+from nxkernel.compilers.schedule.kernel_groups import KernelGroup
 from nxkernel.forks import cached_property
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.intervals import turn_step
@@ -51,7 +51,7 @@ class Whole:
 
 
 @dataclass(frozen=True, eq=False)
-class Scalar:
+class ScalarStep:
     """One element that the program computes by itself.
 
     Parameters
@@ -84,7 +84,7 @@ class Control:
     node : Expr
     results : tuple of (Expr or None)
         The values that it computes; None for one that nobody needs.
-    parts : tuple of Plan
+    parts : tuple of ProgramPlan
         Of a loop its condition and its body, of a choice its two sides.
     shared : tuple of (int or None)
         For each result the operand whose memory it takes over.
@@ -96,7 +96,7 @@ class Control:
 
     node: Expr
     results: tuple[Expr | None, ...]
-    parts: tuple[Plan, ...]
+    parts: tuple[ProgramPlan, ...]
     shared: tuple[int | None, ...]
     scratch: Expr | None
     independence: Independence | None
@@ -117,7 +117,7 @@ class Control:
 class Step:
     """Something that the program does, what it reads and what it writes."""
 
-    work: Bound | Product | Whole | Scalar | ElementStore | Control
+    work: BoundNest | Product | Whole | ScalarStep | ElementStore | Control
     reads: list[Expr]
     writes: list[Expr]
     after: list[Step] = field(default_factory=list)
@@ -126,7 +126,7 @@ class Step:
 
 
 @dataclass
-class Plan:
+class ProgramPlan:
     """Steps and memory of one graph.
 
     Parameters
@@ -165,7 +165,7 @@ class Plan:
     @cached_property
     def kernels(self) -> Counter[str]:
         """How many of the steps run each kernel."""
-        return Counter(step.work.nest.key for step in self.steps if isinstance(step.work, Bound))
+        return Counter(step.work.nest.key for step in self.steps if isinstance(step.work, BoundNest))
 
     @cached_property
     def controls(self) -> dict[Expr, Control]:
@@ -211,9 +211,9 @@ class Planner:
 
     def __init__(self, routines: Routines, prepare: Prepare, keeping: Keeping = ON_PROCESSOR) -> None:
         self.routines, self.prepare, self.keeping = routines, prepare, keeping
-        self._parts: dict[Expr, tuple[Plan, ...]] = {}
+        self._parts: dict[Expr, tuple[ProgramPlan, ...]] = {}
 
-    def program(self, graph: Graph) -> Plan:
+    def program(self, graph: Graph) -> ProgramPlan:
         """The plan of a whole program; its inputs belong to the caller, who may want some of them to change."""
         prepared, origin = self.prepare(graph.outputs)
         writable = {graph.parameters[place] for place, _ in graph.updates}
@@ -237,7 +237,7 @@ class Planner:
             made = self._plan(None, prepared, origin, set(), {})
         return made
 
-    def part(self, graph: Graph, writable: Sequence[int], known: Mapping[Expr, Interval]) -> Plan:
+    def part(self, graph: Graph, writable: Sequence[int], known: Mapping[Expr, Interval]) -> ProgramPlan:
         """The plan of a part of a loop or choice, which may write into some of its inputs."""
         prepared, origin = self.prepare(graph.outputs, own=False)
         parameters = {graph.parameters[place] for place in writable}
@@ -253,7 +253,7 @@ class Planner:
         writable: set[Expr],
         known: Mapping[Expr, Interval],
         away: Mapping[Expr, Expr] | None = None,
-    ) -> Plan:
+    ) -> ProgramPlan:
         order = post_order(outputs)
         control = [node for node in order if node.primitive.family == "control"]
         inline = graph is not None or bool(control)
@@ -268,7 +268,7 @@ class Planner:
             except _WaitingError as waiting:
                 del (shared if waiting.update in shared else away)[waiting.update]
 
-    def _parts_of(self, node: Expr, given: Mapping[Expr, Interval]) -> tuple[Plan, ...]:
+    def _parts_of(self, node: Expr, given: Mapping[Expr, Interval]) -> tuple[ProgramPlan, ...]:
         params, known = node.params, integer_ranges.of_parts(node, given)
         if node.primitive is p.while_:
             arrays = [k for k in range(params["state"]) if not scalars.is_single(node.operands[k])]
@@ -322,7 +322,7 @@ class _Laying:
             node = self.shared[node]
         return node
 
-    def plan(self) -> Plan:
+    def plan(self) -> ProgramPlan:
         fusion = self.fusion
         owners = [fusion.buffer_of(output) for output in self.outputs]
         roots = [self.root(owner) for owner in owners]
@@ -342,7 +342,7 @@ class _Laying:
             if owner is not node and owner in place:
                 place[node] = place[owner]
         shown = dict(zip(reversed(roots), reversed(self.outputs), strict=True))
-        return Plan(
+        return ProgramPlan(
             self.graph,
             steps,
             self.outputs,
@@ -396,7 +396,7 @@ class _Laying:
             product = matrix_products.product(node, bases.__getitem__)
             return Step(product, [fusion.buffer_of(product.left.base), fusion.buffer_of(product.right.base)], [node])
         if node in fusion.scalars:
-            return Step(Scalar(node), [fusion.buffer_of(value) for value in scalars.reads_of(node)], [node])
+            return Step(ScalarStep(node), [fusion.buffer_of(value) for value in scalars.reads_of(node)], [node])
         if fusion.stores_element(node):
             reads = [fusion.buffer_of(value) for value in node.operands[1:] if value.primitive is not p.constant]
             return Step(ElementStore(node), reads, [node])
@@ -496,8 +496,8 @@ def _room(size: int) -> Expr | None:
     return Expr(p.constant, (), {}, Spec(types.u8, (size,), (None,))) if size else None
 
 
-def _nest_step(fusion: Fusion, kernel: Kernel, kept: set[Expr]) -> Step:
-    bound = Builder(fusion, kernel, kept.__contains__).build()
+def _nest_step(fusion: Fusion, kernel: KernelGroup, kept: set[Expr]) -> Step:
+    bound = NestBuilder(fusion, kernel, kept.__contains__).build()
     roles = [bound.nest.buffers[number].role for number in bound.nest.memory]
     owners = [owner for owner, _ in bound.buffers]
     reads = [o for o, role in zip(owners, roles, strict=True) if role == "read"]

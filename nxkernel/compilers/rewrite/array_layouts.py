@@ -29,7 +29,7 @@ def turned(graph: Graph) -> tuple[Graph, dict[Expr, Expr]]:
     """The graph with arrays turned where that pays, and for each new node the node of the given graph it came from."""
     if not any(node.primitive.family == "control" for node in post_order(graph.outputs)):
         return graph, {}
-    writer = _Writer()
+    writer = _LayoutRewriter()
     outputs = writer.outputs(graph.outputs, {}, {})
     return Graph(graph.name, graph.parameters, outputs, graph.rebuild, graph.updates), writer.origin
 
@@ -193,7 +193,7 @@ def _turned_spec(spec: Spec) -> Spec:
     return Spec(spec.type, _first(spec.shape), _first(spec.names))
 
 
-class _Writer:
+class _LayoutRewriter:
     """Writes graphs anew.
 
     Attributes

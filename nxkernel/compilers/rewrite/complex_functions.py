@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.rewrite.graph_notation import Format, Number, Truth, where
+from nxkernel.compilers.rewrite.graph_notation import NodeFormat, Number, Truth, where
 from nxkernel.primitives import Primitive
 
 
@@ -73,7 +73,7 @@ def _by_size(z: Complex) -> tuple[Number, Number]:
     return where(x > y, x, y), where(x > y, y, x)
 
 
-def _power(stored: Number, form: Format) -> Number:
+def _power(stored: Number, form: NodeFormat) -> Number:
     """Two to a power, given as its exponent is stored."""
     return (stored << form.digits).floats()
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from nxkernel import primitives as p
 from nxkernel.compilers.rewrite import complex_functions
 from nxkernel.compilers.rewrite.complex_functions import Complex, is_true
-from nxkernel.compilers.rewrite.graph_notation import Number, Truth, Writer
+from nxkernel.compilers.rewrite.graph_notation import NodeWriter, Number, Truth
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order
 from nxkernel.primitives import Primitive
@@ -62,7 +62,7 @@ class _Rewriting:
     """
 
     def __init__(self, origin: dict[Expr, Expr]) -> None:
-        self.writer, self.origin = Writer(), origin
+        self.writer, self.origin = NodeWriter(), origin
 
     def outputs(self, outputs: Sequence[Expr]) -> list[Expr]:
         new: dict[Expr, Expr] = {}

@@ -8,13 +8,13 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.graph.expr import Expr, Source, constant
+from nxkernel.graph.expr import Expr, SourceLocation, constant
 from nxkernel.primitives import Primitive
 from nxkernel.types import Type
 
 
 @dataclass(frozen=True)
-class Format:
+class NodeFormat:
     """A binary interchange format of IEEE 754.
 
     Parameters
@@ -47,7 +47,7 @@ class Format:
         return 2.0 ** (1 - self.bias)
 
 
-FORMATS = {types.f32: Format(types.u32, 23, 127), types.f64: Format(types.u64, 52, 1023)}
+FORMATS = {types.f32: NodeFormat(types.u32, 23, 127), types.f64: NodeFormat(types.u64, 52, 1023)}
 #: ln 2 as the sum of two numbers, of which the first has so few digits that its product with an exponent is exact.
 _LN2 = {
     types.f32: (11357 / 2**14, math.log(2) - 11357 / 2**14),
@@ -57,19 +57,19 @@ _LN2 = {
 _SQRT_HALF = {types.f32: 0x3F3504F3, types.f64: 0x3FE6A09E667F3BCD}
 
 
-class Writer:
+class NodeWriter:
     """Makes nodes, none of them twice.
 
     Attributes
     ----------
-    source : Source or None
+    source : SourceLocation or None
         The user's line, for which nodes are made.
     made : list of Expr
         The nodes, in the order in which they were made.
     """
 
     def __init__(self) -> None:
-        self.source: Source | None = None
+        self.source: SourceLocation | None = None
         self.made: list[Expr] = []
         self._known: dict[tuple, Expr] = {}
 
@@ -100,7 +100,7 @@ class Number:
     Comparisons of floats are false for NaN, and ``!=`` is the negation of ``==``. ``>>`` shifts zeros in.
     """
 
-    writer: Writer
+    writer: NodeWriter
     node: Expr
 
     @property
@@ -109,7 +109,7 @@ class Number:
         return self.node.type
 
     @property
-    def format(self) -> Format:
+    def format(self) -> NodeFormat:
         """The format of floats."""
         return FORMATS[self.node.type]
 
@@ -236,7 +236,7 @@ class Number:
 class Truth:
     """Truth values with operators."""
 
-    writer: Writer
+    writer: NodeWriter
     node: Expr
 
     def _join(self, primitive: Primitive, *others: Truth) -> Truth:

@@ -27,7 +27,7 @@ SHORT_AXIS, FEW_BLOCKS = 32, 8
 
 
 @dataclass(frozen=True)
-class Limits:
+class MachineLimits:
     """What depends on how much a machine does at a time, and on nothing else, so that results are the same each time.
 
     Parameters
@@ -58,7 +58,7 @@ class Limits:
 
 
 #: For a hundred multiprocessors and more, each of which runs several blocks of some hundred threads at a time.
-ON_GPU = Limits(
+ON_GPU = MachineLimits(
     split_from=1 << 15,
     block=1 << 12,
     enough_rows=1024,
@@ -69,9 +69,9 @@ ON_GPU = Limits(
 )
 
 
-def on_processor() -> Limits:
+def on_processor() -> MachineLimits:
     """The limits for the threads of a processor."""
-    return Limits(SPLIT_FROM, BLOCK, ENOUGH_ROWS, COLUMNS_A_ROW, ROWS_A_BLOCK, MOST_BLOCKS, SMALL_PRODUCT)
+    return MachineLimits(SPLIT_FROM, BLOCK, ENOUGH_ROWS, COLUMNS_A_ROW, ROWS_A_BLOCK, MOST_BLOCKS, SMALL_PRODUCT)
 
 
 def _partial_rule(
@@ -91,7 +91,7 @@ def make(primitive: Primitive, *operands: Expr, source: Any = None, **params: An
 
 
 def prepare(
-    outputs: Sequence[Expr], blas: frozenset[types.Type], own: bool = True, limits: Limits | None = None
+    outputs: Sequence[Expr], blas: frozenset[types.Type], own: bool = True, limits: MachineLimits | None = None
 ) -> tuple[list[Expr], dict[Expr, Expr]]:
     """Rewritten outputs, and for each new node the node of the given graph that it came from.
 
@@ -103,7 +103,7 @@ def prepare(
         among them are multiplied in the type that they compute in.
     own : bool
         Whether an output that is an input must be a copy of it.
-    limits : Limits, optional
+    limits : MachineLimits, optional
         Those of a processor unless given.
     """
     limits = limits or on_processor()
@@ -185,7 +185,7 @@ def _fold(node: Expr) -> Expr:
     return values[output]
 
 
-def _reduction(node: Expr, limits: Limits) -> Expr:
+def _reduction(node: Expr, limits: MachineLimits) -> Expr:
     """One-element reductions vanish; large ones with few rows become two steps."""
     operand = node.operands[0]
     if node.primitive in (p.argmax, p.argmin) and node.type is not types.s64:
@@ -285,7 +285,7 @@ def _best_block(node: Expr, cut: Any) -> Expr:
     return make(p.sum_, chosen, axes=(0,), keep_axes=False, source=node.source)
 
 
-def _dot(node: Expr, blas: frozenset[types.Type], limits: Limits) -> Expr:
+def _dot(node: Expr, blas: frozenset[types.Type], limits: MachineLimits) -> Expr:
     """Products with a vector, small ones and those of types without a library become a sum of products."""
     left, right = node.operands
     (contract_left, contract_right), (batch_left, batch_right) = node.params["contract"], node.params["batch"]

@@ -11,7 +11,7 @@ from nxkernel.compilers.analysis import index_maps
 from nxkernel.compilers.analysis.index_maps import Map
 from nxkernel.compilers.schedule import dynamic_indices
 from nxkernel.compilers.schedule.fusion import Fusion
-from nxkernel.compilers.schedule.kernel_groups import Kernel
+from nxkernel.compilers.schedule.kernel_groups import KernelGroup
 from nxkernel.graph.expr import Expr
 
 #: Length of a last axis up to which vectors run on into the axis before it.
@@ -32,7 +32,7 @@ SHARED = 4
 
 
 @dataclass(frozen=True)
-class Walk:
+class AxisRoles:
     """The axes of a nest.
 
     Parameters
@@ -55,7 +55,7 @@ class Walk:
     tile: tuple[int, ...] = ()
 
 
-def walk(kernel: Kernel, fusion: Fusion) -> Walk:
+def walk(kernel: KernelGroup, fusion: Fusion) -> AxisRoles:
     """The axes of a kernel's nest."""
     sizes = {a: n for a, n in enumerate(kernel.space) if n != 1}
     if kernel.reduce is None:
@@ -63,7 +63,7 @@ def walk(kernel: Kernel, fusion: Fusion) -> Walk:
         outer = [a for a in sizes if a not in inner]
         if outer and sizes[inner[0]] <= SHORT_LANES and not kernel.stores:
             inner.insert(0, outer.pop())
-        return Walk("inner", outer, inner, sizes)
+        return AxisRoles("inner", outer, inner, sizes)
     inner = [a for a in sizes if a in kernel.reduce]
     outer = [a for a in sizes if a not in kernel.reduce]
     reads = _reads(kernel, fusion)
@@ -75,21 +75,21 @@ def walk(kernel: Kernel, fusion: Fusion) -> Walk:
     chosen.remove(best)
     chosen.append(best)
     if chosen is inner:
-        return Walk("inner", outer, inner, sizes)
+        return AxisRoles("inner", outer, inner, sizes)
     lanes = _lanes(kernel)
     if kernel.block or sizes[best] > NARROW or 0 in sizes.values():
-        return Walk("outer", outer, inner, sizes)
+        return AxisRoles("outer", outer, inner, sizes)
     vectors = _abreast(kernel, fusion) if sizes[best] > lanes else 1
-    return Walk("tile", outer, inner, sizes, (1, vectors, lanes))
+    return AxisRoles("tile", outer, inner, sizes, (1, vectors, lanes))
 
 
-def _abreast(kernel: Kernel, fusion: Fusion) -> int:
+def _abreast(kernel: KernelGroup, fusion: Fusion) -> int:
     """Vectors of a tile with one row: as many as hide how long an addition takes, and stay in registers."""
     inside = _inside(kernel, fusion)
     return next(count for count, nodes in ABREAST.items() if len(inside) <= nodes)
 
 
-def _inside(kernel: Kernel, fusion: Fusion) -> set[tuple[Expr, Map]]:
+def _inside(kernel: KernelGroup, fusion: Fusion) -> set[tuple[Expr, Map]]:
     """What a kernel computes, each value at the places where it does."""
     found: set[tuple[Expr, Map]] = set()
     for anchor in kernel.anchors:
@@ -97,7 +97,7 @@ def _inside(kernel: Kernel, fusion: Fusion) -> set[tuple[Expr, Map]]:
     return found
 
 
-def _reads(kernel: Kernel, fusion: Fusion) -> list[tuple[Expr, dict[int, int]]]:
+def _reads(kernel: KernelGroup, fusion: Fusion) -> list[tuple[Expr, dict[int, int]]]:
     """What a kernel reads from memory, with how far each axis moves it."""
     found = []
     for anchor in kernel.anchors:
@@ -130,13 +130,13 @@ def _lane_axis(
 
 
 def _tiled(
-    kernel: Kernel,
+    kernel: KernelGroup,
     fusion: Fusion,
     reads: list[tuple[Expr, dict[int, int]]],
     outer: list[int],
     inner: list[int],
     sizes: dict[int, int],
-) -> Walk | None:
+) -> AxisRoles | None:
     """Results in registers: where what is read serves several rows of a tile, over windows, which overlap, and for
     folds, whose order is fixed.
     """
@@ -175,10 +175,10 @@ def _tiled(
         outer.append(row)
         rows = next(count for count in ROWS if sizes[row] >= count)
     vectors = 2 if sizes[lane] > lanes else 1
-    return Walk("tile", [*outer, lane], inner, sizes, (rows, vectors, lanes))
+    return AxisRoles("tile", [*outer, lane], inner, sizes, (rows, vectors, lanes))
 
 
-def _lanes(kernel: Kernel) -> int:
+def _lanes(kernel: KernelGroup) -> int:
     """Lanes of a vector of what a kernel reduces."""
     reductions = [anchor for anchor in kernel.anchors if anchor.primitive.family == "reduction"]
     width = max(types.compute_type(node.type).size for anchor in reductions for node in (anchor, *anchor.operands))

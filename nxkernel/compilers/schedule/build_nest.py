@@ -12,9 +12,9 @@ from nxkernel.compilers.analysis import index_maps
 from nxkernel.compilers.analysis.index_maps import Map
 from nxkernel.compilers.rewrite.loop_nest_rewrites import partial
 from nxkernel.compilers.schedule import axis_roles, dynamic_indices, reduction_bounds
-from nxkernel.compilers.schedule.canonical_form import Bound, Draft, Raw
+from nxkernel.compilers.schedule.canonical_form import BoundNest, Draft, Raw
 from nxkernel.compilers.schedule.fusion import Fusion, weight
-from nxkernel.compilers.schedule.kernel_groups import Kernel
+from nxkernel.compilers.schedule.kernel_groups import KernelGroup
 from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Scatter, Section
 from nxkernel.compilers.schedule.piecewise_buffers import At, Store
 from nxkernel.graph.expr import Expr
@@ -25,7 +25,7 @@ from nxkernel.types import Type
 SCRATCH_BYTES = 64 << 10
 
 
-class _Section:
+class _OpenPass:
     def __init__(self, level: str) -> None:
         self.level = level
         self.code: list[Op] = []
@@ -51,18 +51,18 @@ class _Section:
         )
 
 
-class Builder:
+class NestBuilder:
     """Builds one nest."""
 
-    def __init__(self, fusion: Fusion, kernel: Kernel, kept: Callable[[Expr], bool]) -> None:
+    def __init__(self, fusion: Fusion, kernel: KernelGroup, kept: Callable[[Expr], bool]) -> None:
         self.fusion, self.kernel, self.kept = fusion, kernel, kept
         self.raws: list[Raw] = []
         self._raw_index: dict[Any, int] = {}
         self.slots: list[Type] = []
         self.scratches: list[Type] = []
         self.constants: list[tuple[Any, Type]] = []
-        self.rows: dict[int, _Section] = {}
-        self.fulls: dict[int, _Section] = {}
+        self.rows: dict[int, _OpenPass] = {}
+        self.fulls: dict[int, _OpenPass] = {}
         self._memo: dict[Any, int] = {}
         self._slot_of: dict[Any, int] = {}
         self._depths: dict[Expr, int] = {}
@@ -70,7 +70,7 @@ class Builder:
         self._where: dict[Any, list[int]] = {}
         self.nodes: dict[Expr, None] = {}
         self.in_order = False
-        self._limits: reduction_bounds.Limits | None = None
+        self._limits: reduction_bounds.ReductionBounds | None = None
         self._limit_slots: tuple[int, ...] = ()
         chosen = axis_roles.walk(kernel, fusion)
         self.lanes, self.tile, self.sizes = chosen.lanes, chosen.tile, chosen.sizes
@@ -110,7 +110,7 @@ class Builder:
 
     # Evaluation ------------------------------------------------------------------------------------------------
 
-    def build(self) -> Bound:
+    def build(self) -> BoundNest:
         """The nest and what fills it in."""
         kernel = self.kernel
         self._find_limits()
@@ -154,7 +154,7 @@ class Builder:
             slots.append(slot)
         self._limit_slots = tuple(slots)
 
-    def _knows(self, found: reduction_bounds.Limits) -> bool:
+    def _knows(self, found: reduction_bounds.ReductionBounds) -> bool:
         """Whether the nest has the numbers before its loops: a mask in memory says nothing of what it was made of."""
         mask = found.mask
         parts = mask.operands if mask.primitive is p.logical_and else (mask,)
@@ -162,10 +162,10 @@ class Builder:
         numbers = [number for number in (found.start, found.stop) if number is not None]
         return not any(map(self._loaded, between)) and not any(map(self._depth, numbers))
 
-    def _section(self, level: str, depth: int) -> _Section:
+    def _section(self, level: str, depth: int) -> _OpenPass:
         table = self.rows if level == "row" else self.fulls
         if depth not in table:
-            table[depth] = _Section(level)
+            table[depth] = _OpenPass(level)
         return table[depth]
 
     def along_lanes(self, map_: Map) -> bool:
@@ -237,7 +237,7 @@ class Builder:
                 numbers[one] = self._instruction(one, [numbers[o] for o in one.operands], section)
         return numbers[output], self._value(start, (), "full", depth)
 
-    def _instruction(self, node: Expr, args: list[int], section: _Section) -> int:
+    def _instruction(self, node: Expr, args: list[int], section: _OpenPass) -> int:
         """The instruction of an element-wise primitive or of a constant."""
         if node.primitive is p.constant:
             self.constants.append((node.params["value"], node.type))
@@ -404,7 +404,7 @@ class Builder:
             self.fulls[first].scratches.append((found, number))
         return found
 
-    def _freeze(self) -> Bound:
+    def _freeze(self) -> BoundNest:
         sections = []
         for depth in sorted({*self.rows, *self.fulls}):
             sections += [table[depth].frozen() for table in (self.rows, self.fulls) if depth in table]

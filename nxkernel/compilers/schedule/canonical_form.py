@@ -9,14 +9,14 @@ from nxkernel import shapes, types
 from nxkernel.compilers.analysis.operation_costs import cost
 from nxkernel.compilers.schedule import loop_nest
 from nxkernel.compilers.schedule.hoisting import hoisted
-from nxkernel.compilers.schedule.kernel_groups import Kernel
+from nxkernel.compilers.schedule.kernel_groups import KernelGroup
 from nxkernel.compilers.schedule.loop_nest import Access, Nest, Section
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
 
 @dataclass
-class Bound:
+class BoundNest:
     """A nest with what one graph fills in.
 
     Parameters
@@ -65,9 +65,9 @@ class Draft:
 
     Parameters
     ----------
-    kernel : Kernel
+    kernel : KernelGroup
     lanes, tile
-        How vectors run; see :class:`~nxkernel.compilers.schedule.axis_roles.Walk`.
+        How vectors run; see :class:`~nxkernel.compilers.schedule.axis_roles.AxisRoles`.
     sizes : dict
         Of each axis.
     outer, inner : list of int
@@ -83,7 +83,7 @@ class Draft:
         The slots of the limits of the last inner axis.
     """
 
-    kernel: Kernel
+    kernel: KernelGroup
     lanes: str
     tile: tuple[int, ...]
     sizes: dict[int, int]
@@ -98,7 +98,7 @@ class Draft:
     in_order: bool
     limits: tuple[int, ...]
 
-    def bound(self) -> Bound:
+    def bound(self) -> BoundNest:
         """The nest in canonical form, with what fills it in."""
         kernel = self.kernel
         self._merge_axes()
@@ -159,7 +159,7 @@ class Draft:
             found.append(-1 if other == number else other)
         return found
 
-    def _bind(self, nest: Nest, axes: list[int]) -> Bound:
+    def _bind(self, nest: Nest, axes: list[int]) -> BoundNest:
         sizes = [self.sizes[a] for a in axes]
         block = self.kernel.block
         tiles = (
@@ -196,7 +196,7 @@ class Draft:
         full = [section for section in nest.sections if section.level == "full"]
         body = sum(cost(op.name) for section in full for op in section.code) or 1
         work = max(elements, 1) * body // max(count, 1)
-        return Bound(nest, buffers, words, count, work, self.nodes, elements, self.in_order)
+        return BoundNest(nest, buffers, words, count, work, self.nodes, elements, self.in_order)
 
     def _merge_axes(self) -> None:
         """Merge neighbouring axes that every buffer walks as if they were one."""

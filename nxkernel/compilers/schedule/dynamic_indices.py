@@ -13,7 +13,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.schedule.build_nest import Builder
+    from nxkernel.compilers.schedule.build_nest import NestBuilder
 
 #: Primitives that read so.
 READS = frozenset([p.dynamic_slice, p.gather])
@@ -29,7 +29,7 @@ def walked(node: Expr, map_: Map) -> tuple[int, dict[int, int]]:
     return index_maps.linear(map_, steps)
 
 
-def sliced(builder: Builder, node: Expr, map_: Map, section: Any, starts: list[int]) -> int:
+def sliced(builder: NestBuilder, node: Expr, map_: Map, section: Any, starts: list[int]) -> int:
     """A load whose offset is computed: each start is clamped so that the slice fits."""
     operand = node.operands[0]
     strides = index_maps.row_strides(operand.shape)
@@ -40,7 +40,7 @@ def sliced(builder: Builder, node: Expr, map_: Map, section: Any, starts: list[i
     return section.emit(Op("load", node.type, () if total is None else (total,), raw))
 
 
-def gathered(builder: Builder, node: Expr, map_: Map, section: Any, indices: list[int]) -> int:
+def gathered(builder: NestBuilder, node: Expr, map_: Map, section: Any, indices: list[int]) -> int:
     """A load at computed indices of some axes; one load for all lanes where they agree on them."""
     operand, axes = node.operands[0], node.params["axes"]
     strides = index_maps.row_strides(operand.shape)
@@ -53,7 +53,7 @@ def gathered(builder: Builder, node: Expr, map_: Map, section: Any, indices: lis
     return section.emit(Op("gather" if apart else "load", node.type, (total,), raw))
 
 
-def offset_of(builder: Builder, section: Any, parts: list[tuple[Expr, int, int, int]]) -> int | None:
+def offset_of(builder: NestBuilder, section: Any, parts: list[tuple[Expr, int, int, int]]) -> int | None:
     """The sum of clamped indices, each times a stride: (index, its instruction, the most it may be, the stride)."""
     total = None
     for index, number, most, stride in parts:
@@ -69,7 +69,7 @@ def offset_of(builder: Builder, section: Any, parts: list[tuple[Expr, int, int, 
     return total
 
 
-def _with(builder: Builder, section: Any, name: str, number: int, value: int, type_: Type = types.s64) -> int:
+def _with(builder: NestBuilder, section: Any, name: str, number: int, value: int, type_: Type = types.s64) -> int:
     builder.constants.append((value, type_))
     other = section.emit(Op("const", type_, (), len(builder.constants) - 1))
     return section.emit(Op(name, type_, (number, other)))

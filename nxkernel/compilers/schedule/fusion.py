@@ -15,7 +15,7 @@ from nxkernel.compilers.analysis import index_maps, matrix_products, scalars
 from nxkernel.compilers.analysis.index_maps import Map
 from nxkernel.compilers.analysis.operation_costs import ON_PROCESSOR, Keeping, cost
 from nxkernel.compilers.schedule import dynamic_indices, piecewise_buffers
-from nxkernel.compilers.schedule.kernel_groups import Kernel, space_of
+from nxkernel.compilers.schedule.kernel_groups import KernelGroup, space_of
 from nxkernel.compilers.schedule.piecewise_buffers import Store
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import post_order, users
@@ -50,7 +50,7 @@ class Fusion:
     ----------
     order : list of Expr
         The graph's nodes, operands first.
-    kernels : list of Kernel
+    kernels : list of KernelGroup
         In no particular order; :mod:`nxkernel.compilers.plan.program_plan` sorts them.
     home : dict
         The kernel that computes each anchor; library calls, pieces, single numbers and parameters have none.
@@ -83,8 +83,8 @@ class Fusion:
         self.users = users(self.order)
         self.inline, self.in_place, self.kept, self.keeping = inline, in_place, kept, keeping
         self.scalars = scalars.inline(self.order, map(self._below, outputs)) if inline else set()
-        self.home: dict[Expr, Kernel] = {}
-        self._computed: dict[Expr, dict[Kernel, set[Map]]] = {}
+        self.home: dict[Expr, KernelGroup] = {}
+        self._computed: dict[Expr, dict[KernelGroup, set[Map]]] = {}
         self.anchors = self._first_anchors()
         # Before anything is grouped every anchor counts as a kernel. What then turns out to be needed in one kernel
         # only is computed there and not stored, so that an anchor too many costs nothing.
@@ -209,7 +209,7 @@ class Fusion:
 
     # Grouping --------------------------------------------------------------------------------------------------
 
-    def start(self, anchor: Expr, kernel: Kernel) -> Map:
+    def start(self, anchor: Expr, kernel: KernelGroup) -> Map:
         """The map from which an anchor is computed in a kernel: of its value, or of its operand if it reduces."""
         if anchor.primitive.family == "reduction":
             return index_maps.identity(kernel.space)
@@ -220,10 +220,10 @@ class Fusion:
         return index_maps.identity(anchor.shape, [next(places) if n != 1 else -1 for n in anchor.shape])
 
     @staticmethod
-    def _row_level(anchor: Expr, kernel: Kernel) -> bool:
+    def _row_level(anchor: Expr, kernel: KernelGroup) -> bool:
         return kernel.reduce is not None and shapes.size(anchor.shape) < shapes.size(kernel.space)
 
-    def _slow_by_rows(self, anchor: Expr, kernel: Kernel) -> bool:
+    def _slow_by_rows(self, anchor: Expr, kernel: KernelGroup) -> bool:
         """Whether computing a value once a row, without vectors, takes longer than the row itself does with them."""
         cost = self._cost[anchor]
         if cost < self.keeping.value or len(kernel.space) - 1 not in kernel.reduce:
@@ -270,10 +270,10 @@ class Fusion:
         return reads
 
     def _group(self) -> None:
-        self.kernels: list[Kernel] = []
+        self.kernels: list[KernelGroup] = []
         self.home = {}
-        self._waits: dict[Expr, set[Kernel]] = {}
-        self._readers: dict[Expr, dict[Kernel, None]] = {}
+        self._waits: dict[Expr, set[KernelGroup]] = {}
+        self._readers: dict[Expr, dict[KernelGroup, None]] = {}
         self._computed = {}
         self._cost = self._costs()
         for node in self.order:
@@ -293,9 +293,9 @@ class Fusion:
             else:
                 self._place(node)
 
-    def _kernels_of(self, reads: Sequence[tuple[Expr, Map | None]]) -> set[Kernel]:
+    def _kernels_of(self, reads: Sequence[tuple[Expr, Map | None]]) -> set[KernelGroup]:
         """The kernels that must have run before values can be read."""
-        waits: set[Kernel] = set()
+        waits: set[KernelGroup] = set()
         for node, _ in reads:
             owner = self.buffer_of(node)
             if owner in self.home:
@@ -306,7 +306,7 @@ class Fusion:
 
     def _place(self, anchor: Expr) -> None:
         space, reduce, block = space_of(anchor)
-        alone, inside = Kernel(space, reduce, block, [anchor]), set()
+        alone, inside = KernelGroup(space, reduce, block, [anchor]), set()
         reads = self.reach(anchor, self.start(anchor, alone), inside)
         for kernel in self._candidates(reads):
             found = self._fits(anchor, kernel, space, reduce, block)
@@ -325,7 +325,7 @@ class Fusion:
         self._add(alone, self._kernels_of(list(reads)))
         self._settle(anchor, alone, reads, inside)
 
-    def _add(self, kernel: Kernel, needs: set[Kernel]) -> None:
+    def _add(self, kernel: KernelGroup, needs: set[KernelGroup]) -> None:
         kernel.number = len(self.kernels)
         self.kernels.append(kernel)
         kernel.wait_for(needs)
@@ -333,7 +333,7 @@ class Fusion:
     def _settle(
         self,
         anchor: Expr,
-        kernel: Kernel,
+        kernel: KernelGroup,
         reads: Iterable[tuple[Expr, Map | None]],
         inside: Iterable[tuple[Expr, Map]],
     ) -> None:
@@ -348,9 +348,9 @@ class Fusion:
                 kernel.reads.add(owner)
                 self._readers.setdefault(owner, {})[kernel] = None
 
-    def _candidates(self, reads: Iterable[tuple[Expr, Map | None]]) -> list[Kernel]:
+    def _candidates(self, reads: Iterable[tuple[Expr, Map | None]]) -> list[KernelGroup]:
         """The kernels that compute something that is read, or go over the same memory; the latest first."""
-        found: dict[Kernel, None] = {}
+        found: dict[KernelGroup, None] = {}
         for node, _ in reads:
             owner = self.buffer_of(node)
             if owner in self.home:
@@ -389,9 +389,9 @@ class Fusion:
                 return None
         return reads
 
-    def _in_place(self, node: Expr, map_: Map, owner: Expr, kernel: Kernel, reduce) -> bool:
+    def _in_place(self, node: Expr, map_: Map, owner: Expr, kernel: KernelGroup, reduce) -> bool:
         """Whether a value of the same kernel is read at the very element that the kernel is at."""
-        here = Kernel(kernel.space, kernel.reduce if kernel.reduce is not None else reduce)
+        here = KernelGroup(kernel.space, kernel.reduce if kernel.reduce is not None else reduce)
         if owner.primitive.family == "reduction":
             own = self._own_map(owner, here)
         else:
@@ -402,7 +402,7 @@ class Fusion:
         return moved == [entry for entry, n in zip(own, owner.shape, strict=True) if n != 1]
 
     @staticmethod
-    def _own_map(reduction: Expr, kernel: Kernel) -> Map:
+    def _own_map(reduction: Expr, kernel: KernelGroup) -> Map:
         """The map of a reduction's result inside the kernel that computes it."""
         outer = iter([a for a in kernel.outer if kernel.space[a] != 1])
         return index_maps.identity(reduction.shape, [next(outer) if n != 1 else -1 for n in reduction.shape])
@@ -412,11 +412,11 @@ class Fusion:
 
         Those of a concatenation that have values to compute in common are written by one kernel.
         """
-        waits: set[Kernel] = set()
+        waits: set[KernelGroup] = set()
         if self.stores_element(node):
             self._waits[node] = self._kernels_of([(value, ()) for value in node.operands])
             return
-        previous: Kernel | None = None
+        previous: KernelGroup | None = None
         shared: set[Expr] = set()
         for store in piecewise_buffers.stores(node, node in self.in_place):
             inside: set[tuple[Expr, Map]] = set()
@@ -429,7 +429,7 @@ class Fusion:
                 shared |= computed
                 continue
             shared = computed
-            kernel = Kernel(store.value.shape, stores=[store])
+            kernel = KernelGroup(store.value.shape, stores=[store])
             self._add(kernel, needs if previous is None else needs | {previous})
             previous = kernel
             waits.add(kernel)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from nxkernel import types
 from nxkernel.compilers.analysis import integer_ranges
 from nxkernel.compilers.analysis.integer_ranges import Interval
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Op, Section
 from nxkernel.graph.expr import Expr
 
@@ -36,12 +36,12 @@ class Facts:
     fits: bool = False
 
 
-def facts(bound: Bound, known: Mapping[Expr, Interval]) -> Facts:
+def facts(bound: BoundNest, known: Mapping[Expr, Interval]) -> Facts:
     """What is known of a nest's words.
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundNest
     known : mapping
         The intervals of single integers.
     """
@@ -49,7 +49,7 @@ def facts(bound: Bound, known: Mapping[Expr, Interval]) -> Facts:
 
 
 class _Reader:
-    def __init__(self, bound: Bound, known: Mapping[Expr, Interval]) -> None:
+    def __init__(self, bound: BoundNest, known: Mapping[Expr, Interval]) -> None:
         self.bound, self.nest, self.known = bound, bound.nest, known
         words = list(zip(bound.words, self.nest.words(), strict=True))
         self.constants = {number: word for word, (kind, number, _) in words if kind == "constant"}

@@ -11,7 +11,7 @@ from nxkernel.graph.expr import Expr
 
 
 @dataclass(eq=False)
-class Kernel:
+class KernelGroup:
     """A loop nest in the making.
 
     Parameters
@@ -24,7 +24,7 @@ class Kernel:
         ``(axis, size, count)`` when its reductions run in blocks of one axis.
     anchors : list of Expr
         What it computes, operands first.
-    needs : set of Kernel
+    needs : set of KernelGroup
         Those that must have run before.
     reads : set of Expr
         The values, as long as half of its space or longer, whose memory it goes over.
@@ -36,20 +36,20 @@ class Kernel:
     reduce: tuple[int, ...] | None = None
     block: tuple[int, int, int] | None = None
     anchors: list[Expr] = field(default_factory=list)
-    needs: set[Kernel] = field(default_factory=set)
+    needs: set[KernelGroup] = field(default_factory=set)
     stores: list[Store] = field(default_factory=list)
     reads: set[Expr] = field(default_factory=set)
     number: int = 0
     #: The numbers of all that it waits for, directly or not, as bits: asked for each pair that might become one.
     _before: int = 0
-    _after: list[Kernel] = field(default_factory=list)
+    _after: list[KernelGroup] = field(default_factory=list)
 
     @property
     def outer(self) -> tuple[int, ...]:
         """The axes of the space that are not reduced."""
         return tuple(a for a in range(len(self.space)) if a not in (self.reduce or ()))
 
-    def wait_for(self, others: Iterable[Kernel]) -> None:
+    def wait_for(self, others: Iterable[KernelGroup]) -> None:
         """Have others run before this one, and so before all that wait for it."""
         more = 0
         for other in others:
@@ -64,7 +64,7 @@ class Kernel:
                 kernel._before |= more
                 todo += kernel._after
 
-    def is_awaited_by(self, others: Iterable[Kernel]) -> bool:
+    def is_awaited_by(self, others: Iterable[KernelGroup]) -> bool:
         """Whether any of the kernels is this one, or waits for it, directly or not."""
         return any(other is self or other._before >> self.number & 1 for other in others)
 

@@ -9,7 +9,7 @@ from nxkernel.compilers.analysis import scalars
 from nxkernel.graph.expr import Expr
 
 
-class Limits(NamedTuple):
+class ReductionBounds(NamedTuple):
     """The range of an axis outside of which a value is zero.
 
     Parameters
@@ -25,7 +25,7 @@ class Limits(NamedTuple):
     stop: Expr
 
 
-def of(value: Expr, axis: int) -> Limits | None:
+def of(value: Expr, axis: int) -> ReductionBounds | None:
     """The limits of a value along an axis; None where there are none, or they are not plain to see."""
     mask = _zero_outside(value)
     if mask is None:
@@ -40,7 +40,7 @@ def of(value: Expr, axis: int) -> Limits | None:
         if (low is not None and start is not None) or (high is not None and stop is not None):
             return None
         start, stop = low if start is None else start, high if stop is None else stop
-    return None if stop is None else Limits(mask, start, stop)
+    return None if stop is None else ReductionBounds(mask, start, stop)
 
 
 def _zero_outside(value: Expr) -> Expr | None:

@@ -16,7 +16,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import replayed
 from nxkernel.messages.grammar import counted
-from nxkernel.numpy.arrays.array import Value
+from nxkernel.numpy.arrays.array import ArrayValue
 from nxkernel.operand import Operand, entry_spec
 from nxkernel.ops.machinery.dispatch import apply, convert, is_number, lasting, operand, spread
 from nxkernel.primitives import Spec
@@ -272,4 +272,4 @@ def _as(leaf: Any, made: Operand) -> Any:
 
 
 def _as_tensor(leaf: Any) -> Any:
-    return leaf if isinstance(leaf, Value) else lasting(leaf)
+    return leaf if isinstance(leaf, ArrayValue) else lasting(leaf)

@@ -16,7 +16,7 @@ from nxkernel import types
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.captures import snapshot
 from nxkernel.definitions.captures.object_contents import contents_of
-from nxkernel.definitions.flow.values.mutable_arguments import Given
+from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import UNTOLD, captured, remember_written, written
 from nxkernel.definitions.keys.leaves import is_leaf
@@ -25,7 +25,7 @@ from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue, VectorizedExpr, node_with
 from nxkernel.messages.grammar import a, counted
-from nxkernel.numpy.arrays.array import Array, Value, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, wrap
 from nxkernel.operand import Proxy
 from nxkernel.ops.machinery.dispatch import apply, operand
 from nxkernel.shapes import describe
@@ -79,7 +79,7 @@ def sharing(
             for leaves, made in zip(parts, given, strict=False)
             # A default takes the place of an argument that was left out.
             for pair in zip(leaves, _leaves_in(made), strict=False)
-            if all(isinstance(leaf, Array | Given) for leaf in pair)
+            if all(isinstance(leaf, Array | MutableArgument) for leaf in pair)
         ]
         roots = {one.root: one.root.doubt for pair in pairs if _memory_of(pair[0]) in shared for one in pair}
         for root in roots:
@@ -106,7 +106,7 @@ def _twice(key: Callable[[Any], Any], parts: list[list[Any]], beside: list[Any])
 
 
 def _memory_of(leaf: Any) -> Any:
-    return leaf.root if isinstance(leaf, Array | Given) else id(leaf)
+    return leaf.root if isinstance(leaf, Array | MutableArgument) else id(leaf)
 
 
 def _tells(function: Any) -> bool:
@@ -159,7 +159,7 @@ def started(leaf: Any) -> Any:
     value = operand(leaf)
     found = node(value)
     made = node_with(apply(p.reshape, found, shape=found.shape, names=found.names), value.spec)
-    return wrap(made) if isinstance(leaf, Value) else made
+    return wrap(made) if isinstance(leaf, ArrayValue) else made
 
 
 def node(leaf: Any) -> Expr:
@@ -186,7 +186,9 @@ def like(leaf: Any, made: Expr, tangent: bool = False) -> Any:
 
 def faced(value: Any, leaf: Any = None) -> Any:
     """A traced value as NumPy's arrays and scalars, where `leaf` is one or the program is NumPy's."""
-    return wrap(value) if isinstance(leaf, Value) or (types.follows_numpy() and not isinstance(leaf, Expr)) else value
+    return (
+        wrap(value) if isinstance(leaf, ArrayValue) or (types.follows_numpy() and not isinstance(leaf, Expr)) else value
+    )
 
 
 def selected(name: str, args: tuple, places: Sequence[int]) -> list[int]:
@@ -290,7 +292,7 @@ def _apart(argument: Any) -> Any:
         structure = containers.flatten(argument, "", leaves, lambda path, value: _NoTensorError())
     except _NoTensorError:
         return argument
-    supply = iter([wrap(operand(leaf)) if isinstance(leaf, Value) else leaf for _, leaf in leaves])
+    supply = iter([wrap(operand(leaf)) if isinstance(leaf, ArrayValue) else leaf for _, leaf in leaves])
     return containers.rebuild(structure, supply)
 
 

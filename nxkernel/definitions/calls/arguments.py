@@ -12,14 +12,14 @@ import numpy as np
 from nxkernel import types
 from nxkernel.definitions.calls.key_changes import KEYWORDS, Parts, root_of
 from nxkernel.definitions.captures.snapshot import Survey
-from nxkernel.definitions.captures.snapshot_builder import Walk
+from nxkernel.definitions.captures.snapshot_builder import SnapshotWalk
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys import containers, source_locations
 from nxkernel.definitions.keys.argument_identity import Once, is_told
 from nxkernel.definitions.keys.leaves import Leaf, array_of, kind_of, spec_of
 from nxkernel.definitions.keys.static_values import constant, describe
 from nxkernel.definitions.tracing import dialects
-from nxkernel.definitions.tracing.trace import Known, Traced, trace
+from nxkernel.definitions.tracing.trace import CapturedArrays, Traced, trace
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.traverse import post_order
 from nxkernel.messages.grammar import a
@@ -29,7 +29,7 @@ from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 
 
-class Arguments:
+class CallArguments:
     """What a call is answered by: the arguments' types and shapes, the options, and what the function captures.
 
     Attributes
@@ -100,7 +100,7 @@ class Arguments:
         self.specs = tuple([spec_of(value, path) for path, value in leaves])
         self.arrays = [(a.name, a.spec, value) for a, value in zip(survey.arrays, captured, strict=True)]
         self._option_states: dict[str, Any] = {}
-        self._walk: Walk | None = None
+        self._walk: SnapshotWalk | None = None
         for name, value in options.items():
             state = constant(value)
             self._option_states[name] = self._walked(name, value) if state is None else state
@@ -378,7 +378,7 @@ class Arguments:
         """Whether all options are what they were when the call was bound, and what they are for people."""
         if self._walk is None:
             return True, {}
-        walk = Walk()
+        walk = SnapshotWalk()
         for name, value in self.options.items():
             if constant(value) is None:
                 walk.value(value, f"option {name}", None)
@@ -387,7 +387,7 @@ class Arguments:
 
     def _walked(self, name: str, value: Any) -> tuple:
         """The state of an option that is no constant: a container, a function, an object."""
-        walk = self._walk = self._walk or Walk()
+        walk = self._walk = self._walk or SnapshotWalk()
         states, arrays = len(walk.states), len(walk.arrays)
         walk.value(value, f"option {name}", None)
         walk.settle()
@@ -455,7 +455,7 @@ class Arguments:
             )
             for path, spec, value in zip(self.paths, self.specs, self.values, strict=True)
         ]
-        known = Known(self.arrays, leads, self.objects, self.beside)
+        known = CapturedArrays(self.arrays, leads, self.objects, self.beside)
         return trace(
             name, function, self.structures, leaves, self.options, known, twin, self.face, self.names, self.keywords,
             self.hooks, self.order,

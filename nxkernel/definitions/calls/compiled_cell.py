@@ -53,7 +53,7 @@ class _Given:
         self.place = place
 
 
-class _Same:
+class _SharedResult:
     """Stands in a result for what another name holds too."""
 
     def __init__(self, name: str) -> None:
@@ -99,7 +99,7 @@ def _outcome(found: dict[str, Any], given: dict[int, int]) -> dict[str, Any]:
         elif name != _LAST and not _has_shape(value):
             _note(f"{name} has a shape that only the running program knows, so it keeps the value from before the cell")
         elif id(value) in held and not _is_plain(value):
-            result[name] = containers.Static(_Same(held[id(value)]))
+            result[name] = containers.Static(_SharedResult(held[id(value)]))
         else:
             held[id(value)] = name
             result[name] = _each(value, given)
@@ -150,7 +150,7 @@ def _each(value: Any, given: dict[int, int]) -> Any:
     return containers.Static(value)
 
 
-class Cell:
+class CompiledCell:
     r"""A cell that is ready to be called: the definition, what it is called with, and where its results go.
 
     Parameters
@@ -296,7 +296,7 @@ class Cell:
         given = _leaves(self.args)
         given = [Tensor.wrap(leaf, self._copies[id(leaf)].spec) if id(leaf) in self._copies else leaf for leaf in given]
         values = {name: _seen(value, given, as_arrays) for name, value in result.items()}
-        values = {name: values[value.name] if type(value) is _Same else value for name, value in values.items()}
+        values = {name: values[value.name] if type(value) is _SharedResult else value for name, value in values.items()}
         last = values.pop(_LAST, None)
         for name, value in values.items():
             if name not in self._changed or not _is_changed_to(self._namespace.get(name), value):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nxkernel.definitions.calls import explanations, graph_cache
-from nxkernel.definitions.calls.graph_cache import Family, Program
+from nxkernel.definitions.calls.graph_cache import CachedProgram, Family
 from nxkernel.definitions.flow.values import negative_indices
 from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.observe.compilation_report import CacheInfo, CompilationView
 from nxkernel.definitions.observe.events import Event, stream
 
 
-class Compiled:
+class HasPrograms:
     """What people ask of something that has programs."""
 
     __name__: str
@@ -33,7 +33,7 @@ class Compiled:
         return [explanations.view(self.__name__, program) for program in programs]
 
 
-class Known(Compiled):
+class KnownFunction(HasPrograms):
     """A function that has programs, for those who look at definitions; it cannot be called.
 
     Parameters
@@ -54,7 +54,7 @@ class Known(Compiled):
         return getattr(definition, "_family", None) is self._family
 
 
-def functions() -> list[Known]:
+def functions() -> list[KnownFunction]:
     """The functions that have programs, latest definition last.
 
     Examples
@@ -66,7 +66,7 @@ def functions() -> list[Known]:
     >>> functions()[-1]
     <programs of eleventh>
     """
-    return [Known(family) for family in graph_cache.families()]
+    return [KnownFunction(family) for family in graph_cache.families()]
 
 
 def forget(name: str = "") -> tuple[int, Callable[[], int]]:
@@ -89,7 +89,7 @@ def forget(name: str = "") -> tuple[int, Callable[[], int]]:
     )
 
 
-def _drop(family: Family) -> list[Program]:
+def _drop(family: Family) -> list[CachedProgram]:
     dropped = family.clear()
     # What is traced again tells what it told.
     negative_indices.forget()
@@ -100,6 +100,6 @@ def _drop(family: Family) -> list[Program]:
     return dropped
 
 
-def named(name: str) -> Known | None:
+def named(name: str) -> KnownFunction | None:
     """The function of that name that was defined last; None where none has programs."""
     return next((known for known in reversed(functions()) if known.__name__ == name), None)

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
-from nxkernel.definitions.calls.arguments import Arguments
+from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.flow.operators.call_dispatch import is_users
 from nxkernel.definitions.keys import containers, options
@@ -379,7 +379,7 @@ def compile(
     return Compiled(function, templates, options or {}, compiler, syntax, hooks, promotion, static)
 
 
-def _settled(arguments: Arguments) -> dict[str, Any]:
+def _settled(arguments: CallArguments) -> dict[str, Any]:
     """The static values of a call by name."""
     return {name: arguments.options[name] for name in arguments.placed} | dict(arguments.fixed_values())
 

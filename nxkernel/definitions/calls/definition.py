@@ -22,10 +22,10 @@ from nxkernel.definitions.calls import (
     pickling,
     recompilation_advice,
 )
-from nxkernel.definitions.calls.arguments import Arguments
-from nxkernel.definitions.calls.content_identity import Compiled
+from nxkernel.definitions.calls.arguments import CallArguments
+from nxkernel.definitions.calls.content_identity import HasPrograms
 from nxkernel.definitions.calls.event_reports import tell
-from nxkernel.definitions.calls.graph_cache import Family, Program, family
+from nxkernel.definitions.calls.graph_cache import CachedProgram, Family, family
 from nxkernel.definitions.captures import restoring, snapshot
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.flow.operators.call_dispatch import fn
@@ -60,7 +60,7 @@ from nxkernel.transforms.simplify import simplify
 _SHORTCUTS = 1024
 
 
-class Definition(Compiled):
+class Definition(HasPrograms):
     """What :func:`nxkernel.definitions` and :func:`nxkernel.jit` return; call it like the function.
 
     Positional arguments are tensors, arrays, numbers or containers of them; keyword-only arguments are options, which
@@ -315,7 +315,7 @@ class Definition(Compiled):
     # Keys ------------------------------------------------------------------------------------------------------
 
     @settled
-    def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> Arguments:
+    def _bind(self, args: tuple, opts: dict[str, Any], templates: bool = False) -> CallArguments:
         __tracebackhide__ = True
         if not all(map(operator.is_, callables.made_of(self.__nx_function__), self._made_of)):
             # Somebody has given it other defaults, or its class another `__call__`.
@@ -324,7 +324,7 @@ class Definition(Compiled):
         with types_.promotion(self.face):
             return self._bound(args, opts, templates)
 
-    def _bound(self, args: tuple, opts: dict[str, Any], templates: bool) -> Arguments:
+    def _bound(self, args: tuple, opts: dict[str, Any], templates: bool) -> CallArguments:
         __tracebackhide__ = True
         names, keywords, more = self._names(len(args)), [], {}
         if self.face == dialects.NUMPY or self.static:
@@ -345,8 +345,8 @@ class Definition(Compiled):
         if self._family.owned:
             owner = hook_delivery.owner(self._root)
 
-        def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> Arguments:
-            return Arguments(
+        def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> CallArguments:
+            return CallArguments(
                 names, args, structures, leaves, values, self.compiler, survey, captured, self.face, fixed, keywords,
                 placed, assigned, self.hooks, owner, self.donated, order,
             )  # fmt: skip
@@ -410,7 +410,7 @@ class Definition(Compiled):
 
     # Misses ----------------------------------------------------------------------------------------------------
 
-    def _find(self, arguments: Arguments, find: Callable[[tuple], Program | None]) -> Program | None:
+    def _find(self, arguments: CallArguments, find: Callable[[tuple], CachedProgram | None]) -> CachedProgram | None:
         """The program that was made for such a call, where there is one."""
         program = find(arguments.ident)
         if program is None and arguments.is_aliased:
@@ -419,7 +419,7 @@ class Definition(Compiled):
             program = find(arguments.ident)
         return program
 
-    def _program(self, arguments: Arguments) -> tuple[Program, bool]:
+    def _program(self, arguments: CallArguments) -> tuple[CachedProgram, bool]:
         """The program that answers a call, and whether it was there."""
         __tracebackhide__ = True
         program = self._find(arguments, self._family.find)
@@ -441,7 +441,7 @@ class Definition(Compiled):
                 executable, placed = device_programs.compiled(
                     traced.graph, arguments.compiler, self.__name__, len(arguments.values), arguments.donated
                 )
-                program = Program(
+                program = CachedProgram(
                     ident=arguments.ident,
                     parts=arguments.parts(),  # with the values of numbers that tracing made static
                     executable=executable,
@@ -484,7 +484,7 @@ class Definition(Compiled):
         return program, False
 
     @settled
-    def _trace(self, arguments: Arguments) -> tuple[Traced, float]:
+    def _trace(self, arguments: CallArguments) -> tuple[Traced, float]:
         """The graph for a call, simplified, and the milliseconds that it took; errors name the line of the user's."""
         __tracebackhide__ = True
         begin = time.perf_counter()

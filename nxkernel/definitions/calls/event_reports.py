@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from nxkernel.definitions.calls.graph_cache import Program
+from nxkernel.definitions.calls.graph_cache import CachedProgram
 from nxkernel.definitions.observe import launch_groups
 from nxkernel.definitions.observe.events import Event, stream
 
 
-def tell(name: str, identity: str, program: Program, advice: str, notes: tuple[str, ...]) -> None:
+def tell(name: str, identity: str, program: CachedProgram, advice: str, notes: tuple[str, ...]) -> None:
     """Emit an event for each kernel, and one for the call that was new."""
     executable, where = program.executable, program.where
     code = launch_groups.code_of(executable)

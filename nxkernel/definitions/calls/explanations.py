@@ -13,8 +13,8 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel.compilers.display import opaque_operations
 from nxkernel.compilers.interface import KernelRecord
-from nxkernel.definitions.calls.arguments import Arguments
-from nxkernel.definitions.calls.graph_cache import PROGRAMS, Family, Program
+from nxkernel.definitions.calls.arguments import CallArguments
+from nxkernel.definitions.calls.graph_cache import PROGRAMS, CachedProgram, Family
 from nxkernel.definitions.calls.key_changes import MADE_ANEW, Change, changes, is_type, lines
 from nxkernel.definitions.calls.recompilation_advice import Declared, advice, unwatched
 from nxkernel.definitions.devices import device_programs
@@ -39,18 +39,18 @@ class Case:
     ----------
     reason : tuple of Change
         What differs from the closest call before.
-    closest : Program or None
+    closest : CachedProgram or None
         The program of that.
     advice : str
         What the person could change, when there is something.
     """
 
     reason: tuple[Change, ...]
-    closest: Program | None
+    closest: CachedProgram | None
     advice: str
 
 
-def case(family: Family, arguments: Arguments, declared: Declared) -> Case:
+def case(family: Family, arguments: CallArguments, declared: Declared) -> Case:
     """Why a call is new to a function that has no program for it."""
     if arguments.anew:
         found = [f"{label}: {what}, is read anew at each call" for label, what in arguments.anew.items()]
@@ -172,7 +172,7 @@ class Explanation:
     __repr__ = __str__
 
 
-def hit(function: str, program: Program) -> Explanation:
+def hit(function: str, program: CachedProgram) -> Explanation:
     """What a call would do that a program answers."""
     return Explanation(function, True, (), (), _history(program))
 
@@ -204,14 +204,14 @@ def miss(function: str, told: Case, graph: Graph | None, compiler: str, notes: t
     return Explanation(function, False, told.reason, shown, last, told.advice, notes)
 
 
-def _history(program: Program) -> str:
+def _history(program: CachedProgram) -> str:
     seconds = max(time.time() - program.made, 0)
     ago = counted(round(seconds), "second") if seconds < 120 else counted(round(seconds / 60), "minute")
     where = f" in {program.where}" if program.where else ""
     return f"compiled {ago} ago{where}, called {counted(program.calls, 'time')}"
 
 
-def view(name: str, program: Program, given: Sequence[np.ndarray] | None = None) -> CompilationView:
+def view(name: str, program: CachedProgram, given: Sequence[np.ndarray] | None = None) -> CompilationView:
     """A program as data for display, with what it takes on some inputs where they are given."""
     executable = program.executable
     graph = executable.graph
@@ -249,7 +249,7 @@ def compared(one: CompilationView, other: CompilationView) -> tuple[str, ...]:
     return lines(changes(one.key, other.key))
 
 
-def _baked(program: Program) -> Iterable[str]:
+def _baked(program: CachedProgram) -> Iterable[str]:
     """What of a key is a value, and neither an array, whose values are read, nor code."""
     for what, (state, text) in program.parts.items():
         named = text.startswith(_NAMED) or (is_code(state) and not what.startswith("option "))
@@ -260,7 +260,7 @@ def _baked(program: Program) -> Iterable[str]:
 _NAMED = ("class ", "module ")
 
 
-def _vectorized(program: Program, graph: Graph) -> dict[Expr, str]:
+def _vectorized(program: CachedProgram, graph: Graph) -> dict[Expr, str]:
     """The specs of arguments, captured tensors and results that have vectorized axes."""
     found = {
         node: str(spec) for node, spec in zip(graph.outputs, program.specs, strict=True) if type(spec) is VectorizedSpec

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.definitions.calls.arguments import Arguments
-from nxkernel.definitions.calls.graph_cache import Family, Program
+from nxkernel.definitions.calls.arguments import CallArguments
+from nxkernel.definitions.calls.graph_cache import CachedProgram, Family
 from nxkernel.definitions.captures.snapshot import Survey, survey_of
 from nxkernel.definitions.keys import containers, default_options, source_locations
 from nxkernel.definitions.keys.argument_identity import is_told
@@ -202,7 +202,7 @@ class Shortcut:
     __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen")
 
     def __init__(
-        self, family: Family, arguments: Arguments, program: Program, left: Left, hooks: Hooks = _NO_HOOKS
+        self, family: Family, arguments: CallArguments, program: CachedProgram, left: Left, hooks: Hooks = _NO_HOOKS
     ) -> None:
         survey = arguments.survey
         # What only has to be looked up is, right in `run`: asking the survey costs as much as a few names.
@@ -229,7 +229,7 @@ class Shortcut:
         )  # fmt: skip
 
     @staticmethod
-    def fits(arguments: Arguments, program: Program, arrays: list[np.ndarray]) -> bool:
+    def fits(arguments: CallArguments, program: CachedProgram, arrays: list[np.ndarray]) -> bool:
         """Whether a program and the arrays that it was called with are plain enough."""
         if not _is_told_by_arrays(arguments, program):
             return False
@@ -321,7 +321,7 @@ def _array_of(value: Any) -> Any:
     return value.data if kind is Tensor else value.array if kind is DeviceTensor else value
 
 
-def _is_told_by_arrays(arguments: Arguments, program: Program) -> bool:
+def _is_told_by_arrays(arguments: CallArguments, program: CachedProgram) -> bool:
     """Whether which arguments are one object can be seen from their arrays, as long as these are all different ones."""
     if not (arguments.identifies or program.changes_containers):
         return True
@@ -348,7 +348,7 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
 
 
 def results(
-    program: Program, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Tensor] = _wrap
+    program: CachedProgram, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Tensor] = _wrap
 ) -> Any:
     """What a program gave, as the function would return it; hooks get their values. `wrap` makes tensors of arrays."""
     tensors = iter([wrap(array, spec) for array, spec in zip(made, program.specs, strict=True)])

@@ -11,11 +11,11 @@ from typing import Any
 from nxkernel import forks
 from nxkernel.compilers.interface import Executable
 from nxkernel.definitions.calls.key_changes import Parts, differing
-from nxkernel.definitions.devices.device_programs import OnDevice
+from nxkernel.definitions.devices.device_programs import DeviceProgram
 from nxkernel.definitions.observe import launch_groups
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.graph.expr import Source
+from nxkernel.graph.expr import SourceLocation
 
 #: Programs kept for one function, and functions kept; the ones unused for longest go first.
 PROGRAMS, FUNCTIONS = 256, 4096
@@ -26,7 +26,7 @@ _REMEMBERED = 1024
 
 
 @dataclass(eq=False)
-class Program:
+class CachedProgram:
     """A compiled graph in the cache.
 
     Parameters
@@ -64,7 +64,7 @@ class Program:
         The call that it answers, as a person would write it.
     compiler : str
     trace_ms : float
-    placed : OnDevice or None
+    placed : DeviceProgram or None
         What calls the executable, where it runs on a device.
     calls, new, calls_when_last : int
         How many calls it answered, how many of those it was made for, and `calls` when it was put at the end.
@@ -80,8 +80,8 @@ class Program:
     specs: tuple
     changes: tuple[int, ...]
     returned: frozenset[int]
-    assigned_at: tuple[Source | None, ...]
-    copied: tuple[tuple[int, Source | None], ...]
+    assigned_at: tuple[SourceLocation | None, ...]
+    copied: tuple[tuple[int, SourceLocation | None], ...]
     reshaped: frozenset[int]
     changes_containers: bool
     reason: tuple[str, ...]
@@ -89,7 +89,7 @@ class Program:
     signature: str
     compiler: str
     trace_ms: float
-    placed: OnDevice | None = None
+    placed: DeviceProgram | None = None
     calls: int = 0
     new: int = 0
     # The call that it is made for is still to come then.
@@ -119,8 +119,8 @@ class Family:
         #: Held while a program is made, so that calls of the same kind wait for it; calls of other kinds are answered.
         self.making = forks.rlock()
         self._lock = forks.rlock()
-        self._programs: OrderedDict[Hashable, Program] = OrderedDict()
-        self._leaving: deque[Program] = deque()
+        self._programs: OrderedDict[Hashable, CachedProgram] = OrderedDict()
+        self._leaving: deque[CachedProgram] = deque()
         self.misses = self.compiled = self.memory = self.disk = 0
         self._forgotten_hits = self._told_hits = 0
         #: Python numbers among the arguments, by path, that tracing needed as static values.
@@ -136,10 +136,10 @@ class Family:
         #: Whether the person has edited it since.
         self.replaced = False
         #: The last program that was of no use for later calls, and what is said of it.
-        self.unkept: tuple[Program, str] | None = None
+        self.unkept: tuple[CachedProgram, str] | None = None
         self._dropped: OrderedDict[int, None] = OrderedDict()
 
-    def known(self, ident: Hashable) -> Program | None:
+    def known(self, ident: Hashable) -> CachedProgram | None:
         """The program that would answer a call; asking for it is no use of it."""
         with self._lock:
             return self._programs.get(ident)
@@ -149,7 +149,7 @@ class Family:
         with self._lock:
             return hash(ident) in self._dropped
 
-    def find(self, ident: Hashable) -> Program | None:
+    def find(self, ident: Hashable) -> CachedProgram | None:
         """The program that answers a call."""
         with self._lock:
             program = self._programs.get(ident)
@@ -178,7 +178,7 @@ class Family:
             if (self.assigned, self.fixed, self.owned) != before:
                 self.version += 1
 
-    def count(self, program: Program) -> None:
+    def count(self, program: CachedProgram) -> None:
         """Count a call that was new."""
         with self._lock:
             self.misses += 1
@@ -187,7 +187,7 @@ class Family:
             self.disk += found.count("disk")
             self.memory += len(found) - found.count("compiled") - found.count("disk")
 
-    def add(self, program: Program) -> None:
+    def add(self, program: CachedProgram) -> None:
         """Keep a program, and drop the one unused for longest when there are too many."""
         dropped = None
         with self._lock:
@@ -209,7 +209,7 @@ class Family:
             why = (f"more than {PROGRAMS} programs; the one for {dropped.signature} was unused for longest",)
             stream.emit(Event("evict", self.name, reason=why, identity=self.identity))
 
-    def _unused_for_longest(self) -> Program:
+    def _unused_for_longest(self) -> CachedProgram:
         """The first program that answered no call since it was put at the end, where shortcuts do not put any."""
         while True:
             program = next(iter(self._programs.values()))
@@ -225,12 +225,12 @@ class Family:
             known = [*self._programs.values(), *self._leaving]
             return self._forgotten_hits + sum(program.hits for program in known)
 
-    def programs(self) -> list[Program]:
+    def programs(self) -> list[CachedProgram]:
         """The programs, the one used last at the end."""
         with self._lock:
             return list(self._programs.values())
 
-    def closest(self, parts: Parts) -> Program | None:
+    def closest(self, parts: Parts) -> CachedProgram | None:
         """The program whose key differs in the fewest parts, the latest of equals; one that was not kept as well."""
         programs = [*self.programs(), *([self.unkept[0]] if self.unkept else [])]
         return min(programs, key=lambda program: (len(differing(program.parts, parts)), -program.made), default=None)
@@ -242,7 +242,7 @@ class Family:
             new, self._told_hits = hits - self._told_hits, hits
             return new
 
-    def clear(self) -> list[Program]:
+    def clear(self) -> list[CachedProgram]:
         """Drop every program and start counting anew; the programs, for :meth:`restore`."""
         with self._lock:
             dropped = list(self._programs.values())
@@ -254,7 +254,7 @@ class Family:
             self.version += 1
             return dropped
 
-    def restore(self, programs: Iterable[Program]) -> int:
+    def restore(self, programs: Iterable[CachedProgram]) -> int:
         """Put back programs that were dropped, but for calls that have others by now; how many came back."""
         back = 0
         with self._lock:

@@ -9,7 +9,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel.compilers.nan_origin import Origin, has_nan, origin
-from nxkernel.definitions.calls.graph_cache import Program
+from nxkernel.definitions.calls.graph_cache import CachedProgram
 from nxkernel.definitions.devices import device_programs
 from nxkernel.definitions.keys import containers, default_options, source_locations
 from nxkernel.errors import NanError, NxTypeError, message
@@ -21,7 +21,7 @@ from nxkernel.types import BY_DTYPE
 _watching = False
 
 
-class Watch:
+class NanDebugging:
     """What :func:`debug_nans` gives; at the end of a ``with`` things are as they were before."""
 
     def __init__(self, before: bool) -> None:
@@ -30,14 +30,14 @@ class Watch:
     def __repr__(self) -> str:
         return f"<debug_nans is {'on; nx.debug_nans(False) ends it' if watching() else 'off'}>"
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> NanDebugging:
         return self
 
     def __exit__(self, *_: object) -> None:
         _set(self._before)
 
 
-def debug_nans(on: bool = True) -> Watch:
+def debug_nans(on: bool = True) -> NanDebugging:
     """Make a NaN in what a compiled definition gives an error, which names the operation and the line that made it.
 
     It holds for the whole process: until the end of the block as ``with nx.debug_nans():``, else until
@@ -74,7 +74,7 @@ def debug_nans(on: bool = True) -> Watch:
         )
     before = _watching
     _set(on)
-    return Watch(before)
+    return NanDebugging(before)
 
 
 def _set(on: bool) -> None:
@@ -89,7 +89,7 @@ def watching() -> bool:
     return _watching
 
 
-def run(name: str, program: Program, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+def run(name: str, program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Run a program, and refuse what it gives where there is a NaN."""
     given = arrays if program.placed is None else device_programs.on_host(arrays)
     if program.changes:
@@ -102,7 +102,7 @@ def run(name: str, program: Program, arrays: Sequence[np.ndarray]) -> list[np.nd
     return made
 
 
-def _place(program: Program, made: Sequence[np.ndarray], number: int) -> str:
+def _place(program: CachedProgram, made: Sequence[np.ndarray], number: int) -> str:
     """How a person would write the leaf of the result."""
     leaves: list[tuple[str, Any]] = []
     supply = iter(made)
@@ -114,7 +114,7 @@ def _place(program: Program, made: Sequence[np.ndarray], number: int) -> str:
     return "a value that it prints, gives to a hook or assigns"
 
 
-def _told(program: Program, arrays: Sequence[np.ndarray]) -> list[str]:
+def _told(program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[str]:
     """What made it, as lines for people."""
     found = origin(program.executable.graph, arrays)
     if found is None:

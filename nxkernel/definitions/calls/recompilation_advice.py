@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.definitions.calls.arguments import Arguments
+from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.key_changes import Change, Parts, changes, is_type, root_of
 from nxkernel.definitions.keys import callables
 from nxkernel.definitions.syntax.sources import tree_of
@@ -64,14 +64,14 @@ def _is_range(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
 
 
-def advice(found: Sequence[Change], arguments: Arguments, declared: Declared, programs: int = 0) -> str:
+def advice(found: Sequence[Change], arguments: CallArguments, declared: Declared, programs: int = 0) -> str:
     """What the person could change so that the program is found; empty when there is nothing to say.
 
     Parameters
     ----------
     found : sequence of Change
         From the closest program before.
-    arguments : Arguments
+    arguments : CallArguments
         Of the call.
     declared : Declared
     programs : int, optional
@@ -133,7 +133,7 @@ def _of_types(found: Sequence[Change]) -> str:
     )
 
 
-def _of_float64(change: Change, arguments: Arguments) -> str:
+def _of_float64(change: Change, arguments: CallArguments) -> str:
     """Arrays of 64 bits that came where there were 32."""
     name = change.name
     value = arguments.values[arguments.paths.index(name)]
@@ -149,7 +149,7 @@ def _of_float64(change: Change, arguments: Arguments) -> str:
     )
 
 
-def _of_argument(change: Change, arguments: Arguments, programs: int) -> str:
+def _of_argument(change: Change, arguments: CallArguments, programs: int) -> str:
     """An argument that is no number, or of another type, shape or length."""
     if root_of(change.name) in arguments.placed:
         return f"{change.name} is a static argument: each new value makes a program of its own."
@@ -169,7 +169,7 @@ _FIXED = (
 )
 
 
-def _of_numbers(found: Sequence[Change], arguments: Arguments, declared: Declared, programs: int) -> str:
+def _of_numbers(found: Sequence[Change], arguments: CallArguments, declared: Declared, programs: int) -> str:
     """Numbers that are part of programs."""
     static = [name for change in found if change.role == "argument" for name in change.names]
     if static:

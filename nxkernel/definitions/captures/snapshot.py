@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.definitions.captures.captured_array import ON_DEVICE
-from nxkernel.definitions.captures.snapshot_builder import Walk
+from nxkernel.definitions.captures.snapshot_builder import SnapshotWalk
 from nxkernel.errors import NxError
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
@@ -61,7 +61,7 @@ class Survey:
         "used_up", "whole",
     )  # fmt: skip
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: SnapshotWalk) -> None:
         # Names, attributes and elements are looked up right here, which costs a third of a call.
         self.items = tuple([(*read.args, value) for read, value in walk.same if _is_item(read)])
         self._same = tuple([(read, value) for read, value in walk.same if not _is_item(read)])
@@ -176,9 +176,9 @@ def reached(values: list[tuple[str, Any]]) -> list[Any]:
     return _walk(values).reached
 
 
-def _walk(values: list[tuple[str, Any]]) -> Walk:
+def _walk(values: list[tuple[str, Any]]) -> SnapshotWalk:
     for attempt in reversed(range(_ATTEMPTS)):
-        walk = Walk()
+        walk = SnapshotWalk()
         try:
             for name, value in values:
                 walk.value(value, name, None)

@@ -76,7 +76,7 @@ _NOBODY = type("Nobody", (), {})
 _NO_FUNCTIONS = (np.ufunc, *weakref.ProxyTypes)
 
 
-class Walk(Collected):
+class SnapshotWalk(Collected):
     """Goes from values to all that they read and hold."""
 
     def __init__(self) -> None:

@@ -118,10 +118,10 @@ def compiled(graph: Graph, compiler: str, function: str, arguments: int, given_a
     reused = set(kept) - set(graph.updates)
     if len(reused) < len(sharing.updates) - len(graph.updates):
         executable = make(dataclasses.replace(graph, updates=(*graph.updates, *sorted(reused))))
-    return executable, OnDevice(executable, function, arguments, given_away, [place for place, _ in reused])
+    return executable, DeviceProgram(executable, function, arguments, given_away, [place for place, _ in reused])
 
 
-class OnDevice:
+class DeviceProgram:
     """A program that runs on a device, called with arrays of the host or of a device.
 
     Parameters
@@ -208,7 +208,7 @@ class OnDevice:
                 )
 
 
-Made = tuple[Executable, OnDevice | None]
+Made = tuple[Executable, DeviceProgram | None]
 
 
 def places_of(paths: Sequence[str], names: Collection[str], values: Sequence[Any]) -> tuple[int, ...]:

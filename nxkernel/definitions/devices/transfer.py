@@ -13,7 +13,7 @@ from nxkernel.ops.tensors.conversion import eager
 from nxkernel.tensor import device
 
 if TYPE_CHECKING:
-    from nxkernel.backends.cuda.machine import Memory
+    from nxkernel.backends.cuda.machine import DeviceMemory
 
 
 def backend_transfer(container: Any, backend: str = device.HOST) -> Any:
@@ -123,7 +123,7 @@ def backend_names() -> list[str]:
     return [device.HOST, *(f"cuda:{index}" for index in range(devices.count()))]
 
 
-def backend_memory(backend: str = "cuda", *, limit: int | str | None = "as it is") -> Memory:
+def backend_memory(backend: str = "cuda", *, limit: int | str | None = "as it is") -> DeviceMemory:
     """The memory of a device, and how much of it this process may take.
 
     Parameters
@@ -135,7 +135,7 @@ def backend_memory(backend: str = "cuda", *, limit: int | str | None = "as it is
 
     Returns
     -------
-    Memory
+    DeviceMemory
         In bytes: what tensors use, what is held for them and later ones, what there is in all, what no process has
         taken, and the limit.
 

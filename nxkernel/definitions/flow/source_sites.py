@@ -12,10 +12,10 @@ from nxkernel.definitions.syntax.unsupported_syntax import pointer as shown
 from nxkernel.errors import NxError, message
 from nxkernel.graph.expr import Expr
 
-__all__ = ["Place", "assigned", "error", "is_raised", "name", "place_of", "shown", "table"]
+__all__ = ["SourceLine", "assigned", "error", "is_raised", "name", "place_of", "shown", "table"]
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of code and what is said about it."""
 
     file: str
@@ -28,7 +28,7 @@ def name(site: Any) -> str:
     return f"{source_locations.name_of(site[0])}, line {site[1]}"
 
 
-def table(rows: Sequence[Place]) -> list[str]:
+def table(rows: Sequence[SourceLine]) -> list[str]:
     """Lines of code one below the other, with what is said about each at the right."""
     codes = [source_locations.code_at(row.file, row.line) for row in rows]
     lefts = [f"{name(row)}:  {code}" if code else name(row) for row, code in zip(rows, codes, strict=True)]
@@ -36,22 +36,22 @@ def table(rows: Sequence[Place]) -> list[str]:
     return [f"{left:<{width}}   {row.said}" for left, row in zip(lefts, rows, strict=True)]
 
 
-def place_of(value: Any, otherwise: Any, said: str) -> Place:
+def place_of(value: Any, otherwise: Any, said: str) -> SourceLine:
     """The line that made a traced value; that of a site for what has none."""
     node = getattr(value, "node", value)
     source = node.source if type(node) is Expr else None
     if source is None:
-        return Place(otherwise[0], otherwise[1], said)
-    return Place(source.file, source.line, said)
+        return SourceLine(otherwise[0], otherwise[1], said)
+    return SourceLine(source.file, source.line, said)
 
 
-def assigned(row: Place, variable: str) -> str:
+def assigned(row: SourceLine, variable: str) -> str:
     """What a line assigns to a variable, or the variable where it is no plain assignment."""
     found = re.fullmatch(rf"{re.escape(variable)}\s*=\s*([^=].*)", source_locations.code_at(row.file, row.line))
     return found[1].strip() if found else variable
 
 
-def names(row: Place, path: str) -> bool:
+def names(row: SourceLine, path: str) -> bool:
     """Whether a line has the name of the variable in it that a path such as ``h['a']`` begins with."""
     variable = re.split(r"\W", path, maxsplit=1)[0]
     return re.search(rf"\b{re.escape(variable)}\b", source_locations.code_at(row.file, row.line)) is not None

@@ -18,7 +18,7 @@ import numpy as np
 
 from nxkernel.definitions.keys.bytecode_reads import Path
 from nxkernel.definitions.keys.static_values import MISSING, attributes_of, constant
-from nxkernel.graph.expr import Source
+from nxkernel.graph.expr import SourceLocation
 from nxkernel.graph.tracing import Trace
 from nxkernel.numpy.arrays.storage import Root
 
@@ -95,7 +95,7 @@ def remember_written(run: Trace, pairs: Iterable[tuple[Any, Any]]) -> None:
         found.setdefault(value.root, copy_.root.content().source)
 
 
-def written(run: Trace) -> dict[Root, Source | None]:
+def written(run: Trace) -> dict[Root, SourceLocation | None]:
     """The places in memory whose copies are assigned into, and where."""
     return run.memory.get(_WRITTEN, {})
 

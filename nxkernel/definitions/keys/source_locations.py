@@ -11,7 +11,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 from nxkernel.definitions.keys.static_values import installed_file
-from nxkernel.graph.expr import Source
+from nxkernel.graph.expr import SourceLocation
 
 #: Asked for the name of a file, such as ``"cell 4"`` for the code of a notebook cell; None where it does not know.
 _namers: list[Callable[[str], str | None]] = []
@@ -100,7 +100,7 @@ def persons(traceback: TracebackType | None) -> TracebackType | None:
     return rest
 
 
-def line_of(source: Source | None) -> list[str]:
+def line_of(source: SourceLocation | None) -> list[str]:
     """A line of the user's code, as in messages; none where it is not known."""
     if source is None:
         return []

@@ -21,7 +21,7 @@ KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class NotebookCell:
     """The notebook cell that is running; without a name where there is none.
 
     Parameters
@@ -36,7 +36,7 @@ class Cell:
     id: str = ""
 
 
-NO_CELL = Cell()
+NO_CELL = NotebookCell()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Event:
         For ``"hits"``, how many calls were answered; for ``"clear"``, how many programs were dropped.
     time : float
         When, in seconds since the epoch.
-    cell : Cell
+    cell : NotebookCell
         The cell that was running; `where` is the one whose code called.
     identity : str
         Which function of that name it is, in all its states.
@@ -97,7 +97,7 @@ class Event:
     disk: int = 0
     calls: int = 0
     time: float = field(default_factory=time.time)
-    cell: Cell = field(default_factory=lambda: stream.cell)
+    cell: NotebookCell = field(default_factory=lambda: stream.cell)
     identity: str = field(default="", compare=False, repr=False)
 
     @property
@@ -155,7 +155,7 @@ _VERBS = {
 }
 
 
-class Stream:
+class EventStream:
     """The records of this process, and who listens to them."""
 
     def __init__(self, kept: int = KEPT) -> None:
@@ -241,7 +241,7 @@ def is_of(event: Event, function: object) -> bool:
 
 
 #: The stream of this process.
-stream = Stream()
+stream = EventStream()
 
 
 def events(function: object = None, kind: str | None = None) -> list[Event]:

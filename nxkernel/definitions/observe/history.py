@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from nxkernel import forks
-from nxkernel.definitions.observe.events import Cell, Event, Stream, stream
+from nxkernel.definitions.observe.events import Event, EventStream, NotebookCell, stream
 
 #: Functions and cells of which sums are kept; those that were quiet for longest go first.
 KEPT = 1000
@@ -82,18 +82,18 @@ class Sums:
 
 
 @dataclass(slots=True)
-class Run:
+class CellRun:
     """What the last run of a cell did beside computing.
 
     Parameters
     ----------
-    cell : Cell
+    cell : NotebookCell
     sums : Sums
     again : dict
         Function to its last recompilation, for those that were compiled again.
     """
 
-    cell: Cell
+    cell: NotebookCell
     sums: Sums = field(default_factory=Sums)
     again: dict[str, Event] = field(default_factory=dict)
 
@@ -106,10 +106,10 @@ class History:
 
     Parameters
     ----------
-    source : Stream
+    source : EventStream
     """
 
-    def __init__(self, source: Stream) -> None:
+    def __init__(self, source: EventStream) -> None:
         self._source, self._lock = source, forks.rlock()
         self._stop: Callable[[], None] | None = None
         self._read = 0
@@ -132,29 +132,29 @@ class History:
             self._catch_up()
             return {name: replace(sums) for name, sums in self._functions.items()}
 
-    def cells(self) -> dict[Cell, Sums]:
+    def cells(self) -> dict[NotebookCell, Sums]:
         """The sums of each cell; what was quiet for longest comes first."""
         with self._lock:
             self._catch_up()
             return {self._runs[key].cell: replace(sums) for key, sums in self._cells.items()}
 
-    def last_runs(self) -> list[Run]:
+    def last_runs(self) -> list[CellRun]:
         """What the last run of each cell did."""
         with self._lock:
             self._catch_up()
             return [replace(run, sums=replace(run.sums), again=dict(run.again)) for run in self._runs.values()]
 
-    def begin(self, cell: Cell) -> None:
+    def begin(self, cell: NotebookCell) -> None:
         """A cell runs: what it did when it ran before is its last run no more."""
         with self._lock:
             self._catch_up()
             if (key := _key(cell)) in self._runs:
-                self._runs[key] = Run(cell)
+                self._runs[key] = CellRun(cell)
 
     def _forget(self) -> None:
         self._functions: OrderedDict[str, Sums] = OrderedDict()
         self._cells: OrderedDict[str, Sums] = OrderedDict()
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, CellRun] = {}
         self._cleared = self._source.cleared
 
     def _hear(self, event: Event) -> None:
@@ -178,7 +178,7 @@ class History:
         _latest(self._cells, key).add(event)
         run = self._runs.get(key)
         if run is None or run.cell != event.cell:
-            run = self._runs[key] = Run(event.cell)
+            run = self._runs[key] = CellRun(event.cell)
         run.sums.add(event)
         if event.again:
             run.again[event.function] = event
@@ -186,7 +186,7 @@ class History:
             self._runs = {kept: run for kept, run in self._runs.items() if kept in self._cells}
 
 
-def _key(cell: Cell) -> str:
+def _key(cell: NotebookCell) -> str:
     return cell.id or cell.name
 
 

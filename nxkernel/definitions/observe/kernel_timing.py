@@ -59,14 +59,14 @@ def measured(executable: Any, given: Sequence[Any] | None = None) -> Measurement
     if hasattr(executable, "device"):
         from nxkernel.compilers.numba_cuda.program import kernel_clocks
 
-        clock = kernel_clocks.Clock(executable)
+        clock = kernel_clocks.DeviceClock(executable)
         inputs = clock.placed(inputs)
         reached, note = functools.partial(kernel_clocks.machine, executable.device), kernel_clocks.clock_of(executable)
     else:
         compile_thread.load("nxkernel.compilers.numba_cpu.program.kernel_clocks")
-        from nxkernel.compilers.numba_cpu.program.kernel_clocks import Clock
+        from nxkernel.compilers.numba_cpu.program.kernel_clocks import NativeClock
 
-        clock = Clock(executable)
+        clock = NativeClock(executable)
         inputs = [np.require(each, requirements=["C", "A"]) for each in inputs]
     runs, begin = [], time.perf_counter()
     while True:

@@ -104,13 +104,13 @@ def owner(function: Any) -> tuple[Same, Same]:
     return Same(getattr(function, "__func__", function)), Same(getattr(function, "__self__", None))
 
 
-class _Layers(threading.local):
+class _HookLayers(threading.local):
     """What the definitions give that are being traced as parts of another one, the outermost first."""
 
     functions: tuple[Mapping[str, Callable[[Any], Any]], ...] = ()
 
 
-_layers = kept(_Layers())
+_layers = kept(_HookLayers())
 
 
 def inside(functions: Mapping[str, Callable[[Any], Any]]) -> AbstractContextManager[None]:

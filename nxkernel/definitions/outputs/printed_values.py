@@ -14,7 +14,7 @@ from nxkernel.tensor.tensor import Tensor
 
 
 @dataclass(frozen=True)
-class Known:
+class FixedText:
     """What is known before a program runs.
 
     Parameters
@@ -49,7 +49,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextTemplate:
     """Text with values in it.
 
     Parameters
@@ -85,7 +85,7 @@ class Several:
 
 
 @dataclass(frozen=True)
-class Stream:
+class OutputStream:
     """One of Python's own streams, which somebody may put another one in the place of.
 
     Parameters
@@ -107,7 +107,7 @@ class Percent:
     Parameters
     ----------
     form : str
-    given : Known, Asked, Several or Text
+    given : FixedText, Asked, Several or TextTemplate
     """
 
     form: str

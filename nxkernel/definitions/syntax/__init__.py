@@ -23,7 +23,7 @@ a variable without a value            ``a = unassigned("a")``; ``pending("a")`` 
 ====================================  ==================================================================================
 
 All of these are attributes of the runtime. ``SITE`` is a tuple, a
-:class:`nxkernel.definitions.syntax.unsupported_syntax.Site`.
+:class:`nxkernel.definitions.syntax.unsupported_syntax.SyntaxSite`.
 """
 
 from __future__ import annotations

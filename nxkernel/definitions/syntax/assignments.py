@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from nxkernel.definitions.syntax.expressions import LOST, SLICE, Expressions, load, runtime, store
+from nxkernel.definitions.syntax.expressions import LOST, SLICE, ExpressionRewriter, load, runtime, store
 
 _SIGNS = {
     ast.Add: "+",
@@ -28,14 +28,14 @@ class Assignments:
 
     Parameters
     ----------
-    expressions : Expressions
+    expressions : ExpressionRewriter
     variables : set of str
         Those of the function.
     changed : set of str
         Those of which parts are assigned, and those that may show the same. What is missed here is refused later.
     """
 
-    def __init__(self, expressions: Expressions, variables: set[str], changed: set[str]) -> None:
+    def __init__(self, expressions: ExpressionRewriter, variables: set[str], changed: set[str]) -> None:
         self.expressions, self.variables, self.changed = expressions, variables, changed
 
     def statement(self, statement: ast.stmt) -> list[ast.stmt]:

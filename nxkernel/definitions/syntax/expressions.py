@@ -54,7 +54,7 @@ def _is_no_truth(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is not bool
 
 
-class Expressions(ast.NodeTransformer):
+class ExpressionRewriter(ast.NodeTransformer):
     """Rewrites expressions in place.
 
     Parameters

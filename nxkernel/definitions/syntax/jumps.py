@@ -30,7 +30,7 @@ class GoOn(ast.Return):
     """A return of what a :class:`Tail` returns, which is the attribute `tail`."""
 
 
-class Loop:
+class LoopExits:
     """What a loop is left by, while its body is rewritten."""
 
     def __init__(self, fresh: Callable[[str], str], breaks: bool, returns: bool) -> None:
@@ -127,7 +127,7 @@ class _Jumps:
             leave = ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], [])
             inside = [_placed(leave, test), *inside]
             test = _placed(ast.Constant(True), test)
-        loop = Loop(self.fresh, _jumps(inside, ast.Break), _jumps(inside, ast.Return))
+        loop = LoopExits(self.fresh, _jumps(inside, ast.Break), _jumps(inside, ast.Return))
         body = self.turn(inside, loop)
         if loop.guarded:
             body = [_flag(loop.gone, False, statement), *body]
@@ -162,7 +162,7 @@ class _Jumps:
             after += statement.orelse
         return [*before, made], after, False
 
-    def turn(self, block: list[ast.stmt], loop: Loop) -> list[ast.stmt]:
+    def turn(self, block: list[ast.stmt], loop: LoopExits) -> list[ast.stmt]:
         """The statements of a turn of a loop."""
         made: list[ast.stmt] = []
         for place, statement in enumerate(block):
@@ -192,12 +192,12 @@ class _Jumps:
                 made.append(statement)
         return made
 
-    def _choice(self, statement: ast.If, sides: list[list[ast.stmt]], loop: Loop) -> ast.If:
+    def _choice(self, statement: ast.If, sides: list[list[ast.stmt]], loop: LoopExits) -> ast.If:
         made = at(ast.If(statement.test, *[self.turn(side, loop) for side in sides]), statement)
         made.returns = False
         return made
 
-    def _leave(self, statement: ast.stmt, loop: Loop) -> list[ast.stmt]:
+    def _leave(self, statement: ast.stmt, loop: LoopExits) -> list[ast.stmt]:
         made: list[ast.stmt] = []
         if isinstance(statement, ast.Return):
             target = ast.Name(loop.value, ast.Store())
@@ -209,7 +209,7 @@ class _Jumps:
         mark.only_for_guards = True
         return [*made, mark]
 
-    def _gone(self, loop: Loop) -> str:
+    def _gone(self, loop: LoopExits) -> str:
         """The flag that says that the rest of this turn is left out."""
         loop.gone = loop.gone or self.fresh("gone")
         return loop.gone

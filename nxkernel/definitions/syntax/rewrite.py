@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable
 from nxkernel.definitions.syntax import gathering
 from nxkernel.definitions.syntax import names as naming
 from nxkernel.definitions.syntax.assignments import Assignments
-from nxkernel.definitions.syntax.expressions import Expressions, load, runtime, store, thunk
+from nxkernel.definitions.syntax.expressions import ExpressionRewriter, load, runtime, store, thunk
 from nxkernel.definitions.syntax.jumps import GoOn, Tail, straighten
 from nxkernel.definitions.syntax.liveness import Liveness
 from nxkernel.definitions.syntax.names import at, children
@@ -31,7 +31,7 @@ def rewrite(tree: ast.FunctionDef | ast.Lambda, file: str, fresh: Callable[[str]
         Without decorators and defaults.
     """
     if isinstance(tree, ast.Lambda):
-        body = Expressions(file, "<lambda>", fresh).visit(tree.body)
+        body = ExpressionRewriter(file, "<lambda>", fresh).visit(tree.body)
         made: ast.FunctionDef | ast.Lambda = ast.Lambda(_bare(tree.args), body)
     else:
         made = _def(tree.name, _bare(tree.args), _Function(tree, file, fresh).rewritten())
@@ -81,7 +81,7 @@ class _Function:
 
     def __init__(self, tree: ast.FunctionDef, file: str, fresh: Callable[[str], str]) -> None:
         self.file, self.name, self.fresh = file, tree.name, fresh
-        self.expressions = Expressions(file, tree.name, fresh)
+        self.expressions = ExpressionRewriter(file, tree.name, fresh)
         self.parameters = naming.parameters(tree)
         self.body = straighten(tree.body, fresh)
         self.locals = {*self.parameters, *naming.stores(self.body)}

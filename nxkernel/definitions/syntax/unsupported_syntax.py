@@ -18,7 +18,7 @@ class RefusedSyntaxError(CompilationError):
     pointed_out = True
 
 
-class Site(NamedTuple):
+class SyntaxSite(NamedTuple):
     """Where a construct stands; columns count bytes, as Python's syntax trees do.
 
     Rewritten code holds sites as plain tuples: ``Site(*found)`` makes one of them again.
@@ -32,24 +32,24 @@ class Site(NamedTuple):
     function: str
 
 
-def site(file: str, function: str, node: ast.AST) -> Site:
+def site(file: str, function: str, node: ast.AST) -> SyntaxSite:
     """The place of a node of a syntax tree."""
-    return Site(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, function)
+    return SyntaxSite(file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset, function)
 
 
-def pointer(found: Site | tuple) -> list[str]:
+def pointer(found: SyntaxSite | tuple) -> list[str]:
     """The lines of a message that show a place: file or cell and line, the code, and carets under it.
 
     Parameters
     ----------
-    found : Site or tuple
+    found : SyntaxSite or tuple
 
     Returns
     -------
     list of str
         One line when the source is not at hand.
     """
-    found = Site(*found)
+    found = SyntaxSite(*found)
     where = f"{source_locations.name_of(found.file)}, line {found.line}, in {found.function}:"
     text = linecache.getline(found.file, found.line).rstrip()
     if not text:
@@ -62,14 +62,14 @@ def pointer(found: Site | tuple) -> list[str]:
     return [where, f"  {text.lstrip()}", f"  {' ' * (begin - indent)}{'^' * max(end - begin, 1)}"]
 
 
-def refusal(what: str, found: Site | tuple, *instead: str) -> RefusedSyntaxError:
+def refusal(what: str, found: SyntaxSite | tuple, *instead: str) -> RefusedSyntaxError:
     """The error for a construct.
 
     Parameters
     ----------
     what : str
         What is wrong.
-    found : Site or tuple
+    found : SyntaxSite or tuple
     *instead : str
         What to write instead.
     """
@@ -80,7 +80,7 @@ def lost(name: str, found: tuple) -> None:
     """Refuse an assignment to a part of an immutable value that has no variable here to take the result."""
     raise refusal(
         f"the assignment into `{name}` would be lost: a traced value does not change, and {name} is no variable of "
-        f"{Site(*found).function}.",
+        f"{SyntaxSite(*found).function}.",
         found,
         f"Pass {name} as an argument, assign into that, and return it: `{name} = f({name})`.",
     )

@@ -18,14 +18,14 @@ import numpy as np
 from nxkernel import numpy as nnp
 from nxkernel import types
 from nxkernel.definitions.flow.values import mutable_arguments
-from nxkernel.definitions.flow.values.mutable_arguments import Given
+from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import argument_identity, bytecode_reads, containers, source_locations
 from nxkernel.definitions.keys.leaves import Leaf
 from nxkernel.definitions.keys.static_values import CONTAINERS, definition_of, installed
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, Source, TracedValue, VectorizedExpr
+from nxkernel.graph.expr import Expr, SourceLocation, TracedValue, VectorizedExpr
 from nxkernel.graph.tracing import Trace
-from nxkernel.numpy.arrays.array import BY_LAYOUT, Array, Scalar, Value
+from nxkernel.numpy.arrays.array import BY_LAYOUT, Array, ArrayValue, Scalar
 from nxkernel.ops.machinery import dispatch
 from nxkernel.tensor.tensor import Tensor
 
@@ -46,7 +46,7 @@ class Face:
     def __init__(self, run: Trace) -> None:
         self.run = run
         #: Place, value before and handle of each argument that is assigned into.
-        self._given: list[tuple[int, Expr, Given | Array]] = []
+        self._given: list[tuple[int, Expr, MutableArgument | Array]] = []
 
     def rules(self) -> AbstractContextManager[None]:
         """The rules of types that hold meanwhile."""
@@ -57,7 +57,7 @@ class Face:
         if type(node) is not Expr:
             return node
         if leaf.assigned:
-            made = Given(node, leaf.path, leaf.array)
+            made = MutableArgument(node, leaf.path, leaf.array)
             self._given.append((place, made.root.read(), made))
             return made
         mutable_arguments.remember(self.run, node, leaf.path, leaf.array)
@@ -72,7 +72,7 @@ class Face:
         found = [(place, before, made.root.content()) for place, before, made in self._given]
         return [(place, after) for place, before, after in found if after is not before]
 
-    def copied(self) -> tuple[tuple[int, Source | None], ...]:
+    def copied(self) -> tuple[tuple[int, SourceLocation | None], ...]:
         """The arguments whose copies a function of functions assigned into, and where."""
         found = argument_identity.written(self.run)
         return tuple([(place, found[made.root]) for place, _, made in self._given if made.root in found])
@@ -181,13 +181,13 @@ class _NotTensorsError(Exception):
 
 
 def _as_array(value: Any) -> Any:
-    if isinstance(value, Value) or dispatch.is_number(value):
+    if isinstance(value, ArrayValue) or dispatch.is_number(value):
         return value
     return nnp.wrap(dispatch.operand(value))
 
 
 def _as_traced(value: Any) -> Any:
-    return value.__nx_operand__() if isinstance(value, Value) else value
+    return value.__nx_operand__() if isinstance(value, ArrayValue) else value
 
 
 def of(function: Any) -> str:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from nxkernel.definitions.flow.values import variables
-from nxkernel.definitions.flow.values.object_changes import Watch
+from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Source, TracedValue
+from nxkernel.graph.expr import SourceLocation, TracedValue
 from nxkernel.messages.grammar import a
 from nxkernel.operand import Proxy
 
@@ -35,7 +35,7 @@ class Stored:
     """
 
     def __init__(self, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-        self._watch = Watch((), [("self", function), *options.items()])
+        self._watch = ObjectWatch((), [("self", function), *options.items()])
         plain = callables.plain(function)
         #: Names of the function's that it may bind anew: global ones, and those of functions around it.
         self._globals: dict[str, Any] = {}
@@ -120,7 +120,7 @@ class Stored:
                 yield _place(name, held, key), key, now
 
 
-def refuse_lost(function: str, code: types.CodeType | None, arguments: Watch, result: Any) -> None:
+def refuse_lost(function: str, code: types.CodeType | None, arguments: ObjectWatch, result: Any) -> None:
     """Refuse changes of the caller's containers that it would not see: those that are not returned.
 
     Parameters
@@ -128,7 +128,7 @@ def refuse_lost(function: str, code: types.CodeType | None, arguments: Watch, re
     function : str
     code : code, optional
         Of the function.
-    arguments : Watch
+    arguments : ObjectWatch
         Of what the function was called with: containers of its own, which stand for the caller's.
     result : Any
         What it returned.
@@ -180,12 +180,12 @@ def _holds_traced(value: Any, depth: int = 0) -> bool:
     return depth <= _DEEPEST and any(_holds_traced(member, depth + 1) for member in members)
 
 
-def _line(code: types.CodeType | None, key: Any) -> Source | None:
+def _line(code: types.CodeType | None, key: Any) -> SourceLocation | None:
     """The first line of code that stores something under a name or key; None where that is not in it."""
     before = None
     for step in dis.get_instructions(code) if code is not None else ():
         named = step.opname in ("STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF") and step.argval == key
         if named or (step.opname == "STORE_SUBSCR" and before is not None and before.argval == key):
-            return Source(code.co_filename, step.positions.lineno, code.co_name)
+            return SourceLocation(code.co_filename, step.positions.lineno, code.co_name)
         before = step
     return None

@@ -14,7 +14,7 @@ from nxkernel.definitions.captures.object_contents import elements
 from nxkernel.definitions.captures.placeholders import StandIns
 from nxkernel.definitions.flow.control.unrolling import notes
 from nxkernel.definitions.flow.values import mutable_arguments
-from nxkernel.definitions.flow.values.object_changes import Watch
+from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.variables import has_traced_length
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import Rebuilt, remember_captured
@@ -22,8 +22,8 @@ from nxkernel.definitions.keys.leaves import Leaf, spec_of
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
-from nxkernel.graph.expr import Expr, Graph, Source, VectorizedExpr, node_with, parameter
-from nxkernel.graph.tracing import Cell, Trace
+from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
+from nxkernel.graph.tracing import MutableCell, Trace
 from nxkernel.graph.traverse import post_order
 from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.operand import VectorizedSpec, whole_spec
@@ -33,7 +33,7 @@ from nxkernel.tensor.tensor import Tensor
 
 
 @dataclass(frozen=True)
-class Known:
+class CapturedArrays:
     """The arrays that a function captures by name, and how it reaches them.
 
     Parameters
@@ -101,8 +101,8 @@ class Traced:
     notes: tuple[str, ...] = ()
     changes: tuple[int, ...] = ()
     returned: frozenset[int] = frozenset()
-    assigned_at: tuple[Source | None, ...] = ()
-    copied: tuple[tuple[int, Source | None], ...] = ()
+    assigned_at: tuple[SourceLocation | None, ...] = ()
+    copied: tuple[tuple[int, SourceLocation | None], ...] = ()
     reshaped: frozenset[int] = frozenset()
     changes_containers: bool = False
 
@@ -114,7 +114,7 @@ Output = tuple[Expr, Spec | VectorizedSpec]
 class _Capturing:
     """Gives each array that the function meets a parameter of its own; they are numbered when the trace is over."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: CapturedArrays) -> None:
         self._known: dict[int, int] = {}
         for number, (_, _, value) in enumerate(known.arrays):
             self._known.setdefault(id(value), number)
@@ -211,7 +211,7 @@ class _Asked:
 
     given: Collection[str]
     met: set[str] = field(default_factory=set)
-    values: list[tuple[Hook, Any, Sequence[Output | Cell]]] = field(default_factory=list)
+    values: list[tuple[Hook, Any, Sequence[Output | MutableCell]]] = field(default_factory=list)
 
     def unknown(self) -> list[str]:
         """Notes on names that functions were given for, and that no hook has."""
@@ -233,7 +233,7 @@ def trace(
     structures: Sequence[Any],
     leaves: Sequence[Leaf],
     options: Mapping[str, Any],
-    known: Known,
+    known: CapturedArrays,
     twin: Callable[[Any], Any] = lambda function: function,
     face: str = dialects.NX,
     names: Sequence[str] = (),
@@ -253,7 +253,7 @@ def trace(
         The arguments' leaves.
     options : mapping
         Passed as they are.
-    known : Known
+    known : CapturedArrays
         The arrays that the function captures by name.
     twin : callable, optional
         Gives what is called in place of the function; one whose attribute ``gives_back`` is true returns the containers
@@ -286,7 +286,7 @@ def trace(
             supply = iter(values)
             rebuilt = Rebuilt(lambda kind, number: stand_ins.of(known.at(kind, number)))
             arguments = [containers.rebuild(structure, supply, rebuilt) for structure in structures]
-            kept = Watch((), zip(names, arguments, strict=True))
+            kept = ObjectWatch((), zip(names, arguments, strict=True))
             named = dict(zip(keywords, arguments[len(arguments) - len(keywords) :], strict=True))
             arguments = arguments[: len(arguments) - len(keywords)]
             code = getattr(callables.plain(function), "__code__", None)
@@ -419,7 +419,7 @@ def ask(hook: Hook, structure: Any, outputs: list[Output], run: Trace) -> None:
         return
     cells = []
     for node in (dispatch.filled(1, types.u8, ()), *[node for node, _ in outputs]):
-        cells.append(Cell("a hook"))
+        cells.append(MutableCell("a hook"))
         run.outermost.write(cells[-1], dispatch.filled(0, *node.spec))
         run.write(cells[-1], node)
     hook = dataclasses.replace(hook, in_branch=True)
@@ -435,9 +435,9 @@ def is_reached(run: Trace) -> bool:
     return True
 
 
-def _now(output: Output | Cell, run: Trace) -> Output:
+def _now(output: Output | MutableCell, run: Trace) -> Output:
     """What a hook gets, where it is in a cell."""
-    if not isinstance(output, Cell):
+    if not isinstance(output, MutableCell):
         return output
     node = run.read(output)
     return node, node.spec

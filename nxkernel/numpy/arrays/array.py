@@ -1,7 +1,7 @@
 """Arrays that are assigned into while a function is traced, with NumPy's reference semantics, and its scalars.
 
-An :class:`Array` shows a part of a place in memory (a :class:`~nxkernel.graph.tracing.Cell` of the trace): views read
-what is there now and write through. A :class:`Scalar` is what NumPy gives for one element: it does not change.
+An :class:`Array` shows a part of a place in memory (a :class:`~nxkernel.graph.tracing.MutableCell` of the trace): views
+read what is there now and write through. A :class:`Scalar` is what NumPy gives for one element: it does not change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import casting, fancy_indexing, memory_order, subscripts
 from nxkernel.numpy.arrays.storage import Root
-from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Step, Transpose, reshaped
+from nxkernel.numpy.arrays.views import Broadcast, ComplexPart, Diagonal, Index, Reshape, Transpose, ViewStep, reshaped
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread
 from nxkernel.shapes import broadcast_shapes, spreads, text
@@ -27,7 +27,7 @@ from nxkernel.types import Type, bool_
 Shape = tuple[int, ...]
 
 
-class Value(Proxy):
+class ArrayValue(Proxy):
     """What arrays, scalars and parts of arrays have in common; NumPy's functions become its methods on import."""
 
     __slots__ = ()
@@ -123,7 +123,7 @@ class Value(Proxy):
         return node.to_list() if node.shape else node.to_number()
 
 
-class Scalar(Value):
+class Scalar(ArrayValue):
     """One number, as NumPy's scalars are: it does not change.
 
     Parameters
@@ -168,10 +168,10 @@ class Scalar(Value):
     def __index__(self) -> int:
         return self._number().__index__()
 
-    def __nx_like__(self, value: Operand) -> Value:
+    def __nx_like__(self, value: Operand) -> ArrayValue:
         return wrap(value)
 
-    def __getitem__(self, key: Any) -> Value:
+    def __getitem__(self, key: Any) -> ArrayValue:
         return self if key == () else Array.of(self.node)[key]
 
 
@@ -179,14 +179,14 @@ class Scalar(Value):
 BY_LAYOUT = "by layout"
 
 
-class Array(Value):
+class Array(ArrayValue):
     """An array that is assigned into, or a view of one.
 
     Parameters
     ----------
     root : Root
         Where its elements are.
-    steps : tuple of Step
+    steps : tuple of ViewStep
         What it shows of them.
     writeable : bool
         Whether it may be assigned into.
@@ -194,7 +194,7 @@ class Array(Value):
 
     __slots__ = ("_shape", "root", "steps", "type", "writeable")
 
-    def __init__(self, root: Root, steps: tuple[Step, ...] = (), writeable: bool = True) -> None:
+    def __init__(self, root: Root, steps: tuple[ViewStep, ...] = (), writeable: bool = True) -> None:
         self.root, self.steps = root, steps
         self._shape = steps[-1].shape if steps else root.shape
         self.type = root.type
@@ -260,7 +260,7 @@ class Array(Value):
         """Another array, with these elements."""
         return Array.of(value)
 
-    def through(self, step: Step) -> Array:
+    def through(self, step: ViewStep) -> Array:
         """What a step shows of this array."""
         if self.steps:
             joined = self.steps[-1].then(step) if isinstance(self.steps[-1], Index) else None
@@ -396,7 +396,7 @@ class Flat(Array):
         return found.copy() if isinstance(found, Array) else found
 
 
-def wrap(value: Operand, *inputs: Any) -> Value:
+def wrap(value: Operand, *inputs: Any) -> ArrayValue:
     """A tensor or traced value as NumPy's functions give it: a scalar, or a new array.
 
     Parameters
@@ -425,9 +425,9 @@ def in_order_of(found: Any, value: Any = None) -> Any:
     return Array.of(operand(found), strides=memory_order.of_order(found.shape, "F" if is_fortran else "C", None))
 
 
-def as_value(value: Any) -> Value:
+def as_value(value: Any) -> ArrayValue:
     """What a person passed as an array or scalar: lists and numbers by NumPy's rules."""
-    if isinstance(value, Value):
+    if isinstance(value, ArrayValue):
         return value
     if isinstance(value, list | tuple | range):
         return Array.of(stacked(list(value) if isinstance(value, range) else value))
@@ -542,7 +542,7 @@ def _shown(array: Array, key: Any) -> Any:
     return array.view_all() if view is array else view
 
 
-def picked(view: Array, parsed: subscripts.Parsed) -> Value:
+def picked(view: Array, parsed: subscripts.Parsed) -> ArrayValue:
     """Elements at indices in arrays, in a new one."""
     found = fancy_indexing.read(operand(view), parsed.picks, parsed.front)
     if not found.shape:
@@ -578,7 +578,7 @@ def put(array: Array, key: Any, value: Any) -> None:
     view.assign(value)
 
 
-def common_shape(*values: Value) -> Shape:
+def common_shape(*values: ArrayValue) -> Shape:
     """The shape that values broadcast to."""
     shape: Shape = ()
     for value in values:

@@ -10,12 +10,12 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, integer_bounds, memory_order
-from nxkernel.numpy.arrays.array import Array, Value, as_value, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned
-from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.subscripts import Stretch, as_number
-from nxkernel.numpy.arrays.views import Along, Index, Reshape, Shape, Step, reshaped
+from nxkernel.numpy.arrays.views import Along, Index, Reshape, Shape, ViewStep, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand, spread
 from nxkernel.shapes import unnamed
@@ -23,7 +23,7 @@ from nxkernel.types import s64
 
 
 @dataclass(frozen=True, eq=False)
-class InARow(Step):
+class InARow(ViewStep):
     """The elements along an axis where a mask holds, at the beginning of the axis; after them it is any elements.
 
     Parameters
@@ -78,7 +78,7 @@ def _places(mask: Operand) -> Operand:
     return Index((size + 1,), (Along(0, size),), (0,)).read(longer)
 
 
-def compacted(picked: Selected) -> Part:
+def compacted(picked: Selected) -> DynamicSlice:
     """What a mask picks, seen at the beginning of an axis.
 
     Parameters
@@ -90,7 +90,7 @@ def compacted(picked: Selected) -> Part:
     flat = (*shape[:axis], *mask.shape, *shape[axis + len(picked.mask.shape) :])
     base = picked.base if flat == shape else picked.base.through(Reshape(shape, flat))
     stretches = tuple([Stretch(0, _count(mask)) if k == axis else None for k in range(len(flat))])
-    return Part(base.through(InARow(flat, axis, mask, _places(mask))), stretches)
+    return DynamicSlice(base.through(InARow(flat, axis, mask, _places(mask))), stretches)
 
 
 def _count(mask: Operand) -> Operand:
@@ -104,23 +104,23 @@ def _count(mask: Operand) -> Operand:
 def settled(value: Any) -> Any:
     """What a mask picks as a part, and a part as one that begins with its axis; anything else as it is."""
     value = dynamic_slices.in_a_row(value)
-    if not isinstance(value, Part):
+    if not isinstance(value, DynamicSlice):
         return value
     begins = [isinstance(stretch.offset, int) and stretch.offset == 0 for stretch in value.stretches if stretch]
     if all(begins):
         return value
     stretches = tuple([stretch and Stretch(0, stretch.length) for stretch in value.stretches])
     targets = [stretch and (stretch, size) for stretch, size in zip(stretches, value.base.shape, strict=True)]
-    return Part(Array.of(operand(aligned(value, targets))), stretches)
+    return DynamicSlice(Array.of(operand(aligned(value, targets))), stretches)
 
 
-def masked(part: Part, mask: Any) -> Selected:
+def masked(part: DynamicSlice, mask: Any) -> Selected:
     """What a mask, of traced length too, picks of a part.
 
     Parameters
     ----------
-    part : Part
-    mask : Value
+    part : DynamicSlice
+    mask : ArrayValue
         Of type bool.
     """
     mask = dynamic_slices.in_a_row(mask)
@@ -134,12 +134,12 @@ def masked(part: Part, mask: Any) -> Selected:
     return Selected(part.base, apply(p.logical_and, here, dynamic_slices.mask(own, shape)), 0)
 
 
-def whole_mask(mask: Part, shape: Shape) -> Array:
+def whole_mask(mask: DynamicSlice, shape: Shape) -> Array:
     """A mask of traced length as one of an array, of whose first axes it has the lengths wherever NumPy takes it.
 
     Parameters
     ----------
-    mask : Part
+    mask : DynamicSlice
     shape : tuple of int
         Of the first axes of the array.
     """
@@ -155,7 +155,7 @@ def whole_mask(mask: Part, shape: Shape) -> Array:
 
 def is_mask(key: Any) -> bool:
     """Whether a key is an array of truth values."""
-    return isinstance(key, Value) and key.type is types.bool_ and key.ndim > 0
+    return isinstance(key, ArrayValue) and key.type is types.bool_ and key.ndim > 0
 
 
 def places(mask: Any) -> tuple[Any, ...]:
@@ -165,7 +165,7 @@ def places(mask: Any) -> tuple[Any, ...]:
     mask = dynamic_slices.in_a_row(as_value(mask))
     if mask.type is not types.bool_:
         mask = e.not_equal(mask, 0)
-    if isinstance(mask, Part):
+    if isinstance(mask, DynamicSlice):
         shape, stretches = mask.base.shape, mask.stretches
         held = apply(p.logical_and, operand(mask.base), dynamic_slices.mask(stretches, shape))
         offsets = [stretch.offset if stretch else 0 for stretch in stretches]
@@ -181,7 +181,7 @@ def places(mask: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def with_shape(part: Part, shape: Any) -> Part:
+def with_shape(part: DynamicSlice, shape: Any) -> DynamicSlice:
     """A part in another shape, where that only adds or removes axes of size 1."""
     wanted = list(shape) if isinstance(shape, tuple | list) else [shape]
     ones = [isinstance(size, int) and size == 1 for size in wanted]
@@ -191,4 +191,4 @@ def with_shape(part: Part, shape: Any) -> Part:
         part._refuse("a reshape")
     ((stretch, size),) = kept
     base = part.base.through(Reshape(part.base.shape, tuple([1 if one else size for one in ones])))
-    return Part(base, tuple([None if one else stretch for one in ones]))
+    return DynamicSlice(base, tuple([None if one else stretch for one in ones]))

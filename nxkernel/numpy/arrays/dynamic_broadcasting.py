@@ -12,7 +12,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel.errors import NxValueError
 from nxkernel.numpy.arrays import fancy_indexing, integer_bounds
-from nxkernel.numpy.arrays.array import Value, wrap
+from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.numpy.arrays.subscripts import Stretch, as_number
 from nxkernel.numpy.arrays.views import Along, Index
 from nxkernel.operand import Operand
@@ -35,18 +35,18 @@ def plus(a: Any, b: Any, minus: bool = False) -> Any:
     return apply(p.subtract if minus else p.add, as_number(a), as_number(b))
 
 
-def parts_of(value: Value) -> tuple[Value, Stretches]:
+def parts_of(value: ArrayValue) -> tuple[ArrayValue, Stretches]:
     """The whole axes of a value, and for each of them which part of it, None for all."""
     stretches = getattr(value, "stretches", None)
     return (value, (None,) * value.ndim) if stretches is None else (value.base, stretches)
 
 
-def targets_of(values: Sequence[Value], rank: int) -> list[Target | None]:
+def targets_of(values: Sequence[ArrayValue], rank: int) -> list[Target | None]:
     """For each axis that values broadcast to what their parts become; None where no value has a part of traced length.
 
     Parameters
     ----------
-    values : sequence of Value
+    values : sequence of ArrayValue
     rank : int
         How many axes.
     """
@@ -99,7 +99,7 @@ def _equals_one(length: Any) -> Operand:
     return apply(p.equal, as_number(length), as_number(1))
 
 
-def aligned(value: Value, targets: Sequence[Target | None]) -> Value:
+def aligned(value: ArrayValue, targets: Sequence[Target | None]) -> ArrayValue:
     """The whole axes of a value, moved so that its parts begin where those of the targets do, and are as long."""
     base, stretches = parts_of(value)
     data = operand(base)
@@ -139,12 +139,12 @@ def _taken(data: Operand, axis: int, first: Any, count: int) -> Operand:
     return Index(data.shape, tuple(along), tuple(range(len(along)))).read(data)
 
 
-def numbered(value: Value, axis: int, numbers: Operand) -> Value:
+def numbered(value: ArrayValue, axis: int, numbers: Operand) -> ArrayValue:
     """The elements along an axis that have some numbers; of a part that has one element that one for all.
 
     Parameters
     ----------
-    value : Value
+    value : ArrayValue
         A part begins with its axis.
     axis : int
     numbers : operand

@@ -17,7 +17,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import fancy_indexing, integer_bounds, subscripts
-from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import (
     Stretches,
     aligned,
@@ -37,7 +37,7 @@ from nxkernel.types import Type, s64
 Shape = tuple[int, ...]
 
 
-class Part(Value):
+class DynamicSlice(ArrayValue):
     """A part of an array, of which at least one axis has a length that only the running program knows.
 
     Parameters
@@ -74,19 +74,19 @@ class Part(Value):
         return count
 
     @property
-    def T(self) -> Part:  # noqa: N802 - NumPy's name
+    def T(self) -> DynamicSlice:  # noqa: N802 - NumPy's name
         """The part with its axes in reverse order."""
-        return Part(self.base.T, self.stretches[::-1])
+        return DynamicSlice(self.base.T, self.stretches[::-1])
 
     @property
-    def real(self) -> Part:
+    def real(self) -> DynamicSlice:
         """The real parts."""
-        return Part(self.base.real, self.stretches)
+        return DynamicSlice(self.base.real, self.stretches)
 
     @property
-    def imag(self) -> Part:
+    def imag(self) -> DynamicSlice:
         """The imaginary parts."""
-        return Part(self.base.imag, self.stretches)
+        return DynamicSlice(self.base.imag, self.stretches)
 
     def __len__(self) -> int:
         if self.stretches[0] is not None:
@@ -96,7 +96,7 @@ class Part(Value):
     def __nx_operand__(self) -> Operand:
         self._refuse("this use of it")
 
-    def __nx_like__(self, value: Operand) -> Value:
+    def __nx_like__(self, value: Operand) -> ArrayValue:
         return wrap(value)
 
     def _refuse(self, what: str) -> NoReturn:
@@ -130,9 +130,9 @@ class Part(Value):
         found = self.base[inner]
         if not any(stretches):
             return found
-        own = found.stretches if isinstance(found, Part) else (None,) * found.ndim
-        base = found.base if isinstance(found, Part) else found
-        return Part(base, tuple([one or other for one, other in zip(stretches, own, strict=True)]))
+        own = found.stretches if isinstance(found, DynamicSlice) else (None,) * found.ndim
+        base = found.base if isinstance(found, DynamicSlice) else found
+        return DynamicSlice(base, tuple([one or other for one, other in zip(stretches, own, strict=True)]))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         from nxkernel.numpy.arrays import compacted_elements
@@ -249,7 +249,7 @@ def _place_within(entry: Any, stretch: Stretch) -> Any:
     if known is not None:
         return plus(stretch.offset, known if known >= 0 else plus(stretch.length, known))
     value = as_value(entry)
-    if isinstance(value, Part):
+    if isinstance(value, DynamicSlice):
         return as_value(stretch.offset if isinstance(stretch.offset, int) else Scalar(stretch.offset)) + value
     place = convert(operand(value), s64)
     low = integer_bounds.interval(place)[0]
@@ -282,7 +282,7 @@ def in_a_row(value: Any) -> Any:
 
 def any_part(values: Iterable[Any]) -> bool:
     """Whether one of some values is a part of traced length."""
-    return any(isinstance(value, Part) for value in values)
+    return any(isinstance(value, DynamicSlice) for value in values)
 
 
 def mask(stretches: Stretches, shape: Shape) -> Operand:
@@ -311,18 +311,20 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     if not any(stretches):
         return found
     if isinstance(found, tuple):
-        return tuple([Part(value, stretches) for value in found])
-    return Part(found, stretches)
+        return tuple([DynamicSlice(value, stretches) for value in found])
+    return DynamicSlice(found, stretches)
 
 
-def reduced(function: Callable[..., Operand], part: Part, axes: Shape, keep_axes: bool, *more: Any) -> Value:
+def reduced(
+    function: Callable[..., Operand], part: DynamicSlice, axes: Shape, keep_axes: bool, *more: Any
+) -> ArrayValue:
     """A reduction of a part: of the whole axes where a mask holds.
 
     Parameters
     ----------
     function : callable
         Of the value, the axes, whether they stay, and a mask of what counts, or None.
-    part : Part
+    part : DynamicSlice
     axes : tuple of int
     keep_axes : bool
     """
@@ -336,10 +338,10 @@ def reduced(function: Callable[..., Operand], part: Part, axes: Shape, keep_axes
             rest.append(stretch)
         elif keep_axes:
             rest.append(None)
-    return Part(found, tuple(rest)) if any(rest) else found
+    return DynamicSlice(found, tuple(rest)) if any(rest) else found
 
 
-def first_place(part: Part, axis: int | None, found: Value) -> Value:
+def first_place(part: DynamicSlice, axis: int | None, found: ArrayValue) -> ArrayValue:
     """A place in the whole axis as one in the part: what argmin and argmax give."""
     if axis is None and part.ndim > 1:
         part._refuse("the place of an element among all of several axes")
@@ -354,7 +356,7 @@ def matmul(left: Any, right: Any) -> Any:
     """Products of vectors and matrices with parts: outside of a part there are zeros."""
     left, right = as_value(left), as_value(right)
     if not 0 < left.ndim <= 2 or not 0 < right.ndim <= 2:
-        (left if isinstance(left, Part) else right)._refuse("a product of more than two axes")
+        (left if isinstance(left, DynamicSlice) else right)._refuse("a product of more than two axes")
     inner = left.ndim - 1, 0 if right.ndim == 1 else right.ndim - 2
     sides = [parts_of(left), parts_of(right)]
     at = [sides[k][1][inner[k]] for k in (0, 1)]
@@ -375,7 +377,7 @@ def matmul(left: Any, right: Any) -> Any:
         for axis, stretch in enumerate(stretches)
         if axis != skip
     ]
-    return Part(found, tuple(rest)) if any(rest) else found
+    return DynamicSlice(found, tuple(rest)) if any(rest) else found
 
 
 def _zeroed(data: Operand, axis: int, stretch: Stretch) -> Operand:
@@ -383,7 +385,7 @@ def _zeroed(data: Operand, axis: int, stretch: Stretch) -> Operand:
     return apply(p.select, mask(stretches, data.shape), data, filled(0, data.type, data.shape))
 
 
-def flipped(part: Part, axis: int | Sequence[int] | None) -> Part:
+def flipped(part: DynamicSlice, axis: int | Sequence[int] | None) -> DynamicSlice:
     """A part backwards along axes."""
     places = range(part.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
     wanted = {normalize_axis(place, part.base.shape) for place in places}
@@ -407,21 +409,21 @@ def _shown(view: Array, parsed: Parsed) -> Any:
         from nxkernel.numpy.arrays.strided_slices import shown
 
         return shown(view, parsed)
-    return Part(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
+    return DynamicSlice(view, tuple([parsed.stretches.get(axis) for axis in range(view.ndim)]))
 
 
 def assign(view: Array, parsed: Parsed, value: Any) -> None:
     """Assign to what a key with traced bounds or with a mask shows of an array."""
     target = _shown(view, parsed)
-    if isinstance(target, Part):
+    if isinstance(target, DynamicSlice):
         assign_part(target, value)
     else:
         target.assign(value)
 
 
-def assign_part(target: Part, value: Any) -> None:
+def assign_part(target: DynamicSlice, value: Any) -> None:
     """Put other elements into a part."""
-    if isinstance(value, Part) and _shows_same(target, value):
+    if isinstance(value, DynamicSlice) and _shows_same(target, value):
         return
     whole = operand(target.base)
     if not is_number(value):
@@ -435,7 +437,7 @@ def assign_part(target: Part, value: Any) -> None:
     target.base.assign(apply(p.select, mask(target.stretches, whole.shape), new, whole))
 
 
-def _shows_same(one: Part, other: Part) -> bool:
+def _shows_same(one: DynamicSlice, other: DynamicSlice) -> bool:
     return one.base.shows_same(other.base) and all(
         (a is None and b is None)
         or (
@@ -448,13 +450,13 @@ def _shows_same(one: Part, other: Part) -> bool:
     )
 
 
-def picked(view: Array, parsed: Parsed) -> Part:
+def picked(view: Array, parsed: Parsed) -> DynamicSlice:
     """Elements at indices that are parts: as many as those."""
     picks, stretches, rank = _aligned_picks(view, parsed)
     found = fancy_indexing.read(operand(view), picks, parsed.front)
     position = 0 if parsed.front else min(picks)
     rest: list[Stretch | None] = [None] * (len(found.shape) - rank)
-    return Part(wrap(found), tuple(rest[:position] + stretches + rest[position:]))
+    return DynamicSlice(wrap(found), tuple(rest[:position] + stretches + rest[position:]))
 
 
 def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], list[Stretch | None], int]:
@@ -463,7 +465,7 @@ def _aligned_picks(view: Array, parsed: Parsed) -> tuple[dict[int, Operand], lis
     targets = targets_of(list(values.values()), rank)
     picks = {
         axis: subscripts.traced_place(operand(aligned(value, targets)), view.shape[axis])
-        if isinstance(value, Part)
+        if isinstance(value, DynamicSlice)
         else operand(aligned(value, targets))
         for axis, value in values.items()
     }

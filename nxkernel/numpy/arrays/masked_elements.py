@@ -13,7 +13,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays import dynamic_slices, integer_bounds
-from nxkernel.numpy.arrays.array import Array, Value, as_value, fitted, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import numbered, parts_of
 from nxkernel.numpy.arrays.dynamic_slices import number
 from nxkernel.numpy.arrays.views import reshaped
@@ -25,7 +25,7 @@ from nxkernel.types import Type, bool_, s64
 Shape = tuple[int, ...]
 
 
-class Selected(Value):
+class Selected(ArrayValue):
     """What a mask picks of an array.
 
     Parameters
@@ -109,7 +109,7 @@ class Selected(Value):
     def __nx_operand__(self) -> Operand:
         self._refuse("this use of it")
 
-    def __nx_like__(self, value: Operand) -> Value:
+    def __nx_like__(self, value: Operand) -> ArrayValue:
         return wrap(value)
 
     def __getitem__(self, key: Any) -> Any:
@@ -158,14 +158,14 @@ class Selected(Value):
 
         if isinstance(value, Selected) and self._alike(value):
             value = value.base
-        elif isinstance(value, Selected | dynamic_slices.Part):
+        elif isinstance(value, Selected | dynamic_slices.DynamicSlice):
             value = self._in_place(settled(value))
         elif not is_number(value):
             value = self._in_place(as_value(value))
         new = fitted(value, whole.shape, whole.type)
         return wrap(apply(p.select, self.whole_mask, new, whole))
 
-    def _in_place(self, value: Value) -> Value:
+    def _in_place(self, value: ArrayValue) -> ArrayValue:
         """Values for the elements that are picked, where those elements are."""
         after = self.base.ndim - self.axis - len(self.mask.shape)
         sizes = parts_of(value)[0].shape
@@ -183,12 +183,12 @@ class Selected(Value):
         order = apply(p.maximum, order, filled(0, s64, order.shape))
         return wrap(reshaped(operand(numbered(value, 0, order)), self.base.shape))
 
-    def _goes_with(self, value: Value) -> bool:
+    def _goes_with(self, value: ArrayValue) -> bool:
         """Whether a value has an element for each element of the whole array, or the same for all that are picked."""
         if isinstance(value, Selected):
             return self._alike(value)
         after = self.base.ndim - self.axis - len(self.mask.shape)
-        if isinstance(value, dynamic_slices.Part) or value.ndim > self.ndim:
+        if isinstance(value, dynamic_slices.DynamicSlice) or value.ndim > self.ndim:
             return False
         return value.ndim <= after or value.shape[-after - 1] == 1
 
@@ -236,7 +236,7 @@ def elementwise(function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     return Selected(found, first.mask, first.axis)
 
 
-def reduced(function: Callable[..., Operand], value: Selected, axis: int | None, keep_axes: bool) -> Value:
+def reduced(function: Callable[..., Operand], value: Selected, axis: int | None, keep_axes: bool) -> ArrayValue:
     """A reduction of what a mask picks: over all of it, or over the axis that the mask makes."""
     picked = range(value.axis, value.axis + len(value.mask.shape))
     if keep_axes or isinstance(axis, tuple) or (axis is not None and axis % value.ndim != value.axis):
@@ -266,7 +266,7 @@ def _refusing(name: str) -> property:
     return property(refuse)
 
 
-for _class in (dynamic_slices.Part, Selected):
+for _class in (dynamic_slices.DynamicSlice, Selected):
     for _name in (
         "contiguous",
         "diagonal_of",

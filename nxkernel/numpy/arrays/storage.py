@@ -7,7 +7,7 @@ from typing import Any
 
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
-from nxkernel.graph.tracing import Cell
+from nxkernel.graph.tracing import MutableCell
 from nxkernel.operand import Operand
 from nxkernel.shapes import text
 
@@ -40,7 +40,7 @@ class Root:
         self.aliases: Any = None
         #: How often something was written there.
         self.writes = 0
-        self.cell, self.value = Cell(name), None
+        self.cell, self.value = MutableCell(name), None
         trace = tracing.current()
         if trace is None:
             self.value = value

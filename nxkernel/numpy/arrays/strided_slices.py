@@ -13,12 +13,12 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, integer_bounds, subscripts
-from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.compacted_elements import settled
 from nxkernel.numpy.arrays.dynamic_broadcasting import number_or_first, numbered, parts_of
 from nxkernel.numpy.arrays.masked_elements import Selected
-from nxkernel.numpy.arrays.subscripts import Parsed, Spread, Stretch, as_number
-from nxkernel.numpy.arrays.views import Index, Shape, Step, reshaped
+from nxkernel.numpy.arrays.subscripts import Parsed, Stretch, StridedAxis, as_number
+from nxkernel.numpy.arrays.views import Index, Shape, ViewStep, reshaped
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import comparison, elementwise
 from nxkernel.ops.machinery.dispatch import apply, filled, is_number, operand, spread
@@ -28,24 +28,24 @@ from nxkernel.types import bool_, s64
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class PastRead:
     """Elements of an array as it was when something was computed of them.
 
     Parameters
     ----------
     view : Array
     axis : int
-    spread : Spread
+    spread : StridedAxis
     before : operand
         What was in the memory of the array.
     """
 
     view: Array
     axis: int
-    spread: Spread
+    spread: StridedAxis
     before: Operand
 
-    def at(self, count: Operand, now: Sequence[Read]) -> Value:
+    def at(self, count: Operand, now: Sequence[PastRead]) -> ArrayValue:
         """The element with a number, or all that have this number along the axis."""
         whole = self.view.root.read() if self in now else self.before
         place = self.spread.place(count, self.view.shape[self.axis])
@@ -55,34 +55,34 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Elements:
+class ElementRule:
     """How elements are computed one by one.
 
     Attributes
     ----------
     at : callable
         Gives the element with a number; takes the reads that look at what is in memory by then, too.
-    reads : tuple of Read
+    reads : tuple of PastRead
     """
 
-    at: Callable[[Operand, Sequence[Read]], Any]
-    reads: tuple[Read, ...] = ()
+    at: Callable[[Operand, Sequence[PastRead]], Any]
+    reads: tuple[PastRead, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class InOrder(Step):
+class InOrder(ViewStep):
     """Every so many-th element along an axis, one after the other; after them it is any elements.
 
     Parameters
     ----------
     before : tuple of int
     axis : int
-    spread : Spread
+    spread : StridedAxis
     """
 
     before: Shape
     axis: int
-    spread: Spread
+    spread: StridedAxis
 
     @property
     def shape(self) -> Shape:
@@ -120,14 +120,14 @@ class Spaced(Selected):
     base : Array
         With the whole of the axis.
     axis : int
-    spread : Spread
-    elements : Elements, optional
+    spread : StridedAxis
+    elements : ElementRule, optional
         How it is computed, where it is no view.
     """
 
     __slots__ = ("_elements", "spread")
 
-    def __init__(self, base: Array, axis: int, spread: Spread, elements: Elements | None = None) -> None:
+    def __init__(self, base: Array, axis: int, spread: StridedAxis, elements: ElementRule | None = None) -> None:
         self.base, self.axis, self.spread, self._elements = base, axis, spread, elements
 
     @property
@@ -151,12 +151,12 @@ class Spaced(Selected):
         return self._elements is None
 
     @property
-    def elements(self) -> Elements:
+    def elements(self) -> ElementRule:
         """How its elements are computed of what is in memory now."""
         if self._elements is not None:
             return self._elements
-        read = Read(self.base, self.axis, self.spread, self.base.root.read())
-        return Elements(read.at, (read,))
+        read = PastRead(self.base, self.axis, self.spread, self.base.root.read())
+        return ElementRule(read.at, (read,))
 
     def copied(self) -> Spaced:
         """The elements as they are now."""
@@ -207,13 +207,13 @@ class Spaced(Selected):
             return False
         return self.base.shows_same(other.base)
 
-    def compact(self) -> dynamic_slices.Part:
+    def compact(self) -> dynamic_slices.DynamicSlice:
         """The elements one after the other, in the order of the slice."""
         row = self.base.through(InOrder(self.base.shape, self.axis, self.spread))
         stretches = [Stretch(0, self.spread.count) if k == self.axis else None for k in range(self.ndim)]
-        return dynamic_slices.Part(row, tuple(stretches))
+        return dynamic_slices.DynamicSlice(row, tuple(stretches))
 
-    def _in_place(self, value: Value) -> Value:
+    def _in_place(self, value: ArrayValue) -> ArrayValue:
         """Values for its elements, where those elements are."""
         axis = self.axis - (self.ndim - value.ndim)
         if axis < 0:
@@ -236,7 +236,7 @@ class Spaced(Selected):
         if self.shows_same(value):
             return
         source, before = self._source(value), self.base.root.read()
-        target = Read(self.base, self.axis, self.spread, before)
+        target = PastRead(self.base, self.axis, self.spread, before)
         mine = [read for read in source.reads if read.view.root is self.base.root and read.before is before]
         if all(_same_places(read, target) or _apart(read, target) for read in mine):
             self._put(lambda count: source.at(count, mine))
@@ -252,7 +252,7 @@ class Spaced(Selected):
 
         _each(self.spread, size, turn)
 
-    def _gathered(self, source: Elements) -> Operand:
+    def _gathered(self, source: ElementRule) -> Operand:
         """The elements one after the other, in memory of their own: before any is put, all are computed."""
         shape, size = list(self.base.shape), self.base.shape[self.axis]
         shape[self.axis] = self.spread.most(size)
@@ -260,16 +260,16 @@ class Spaced(Selected):
         _each(self.spread, size, lambda count: _one(room, self.axis, count).assign(source.at(count, ())))
         return operand(room)
 
-    def _source(self, value: Any) -> Elements:
+    def _source(self, value: Any) -> ElementRule:
         """How the elements of a value come that is broadcast to this."""
         if is_number(value):
-            return Elements(lambda count, now: value)
+            return ElementRule(lambda count, now: value)
         value = as_value(value)
         if isinstance(value, Spaced) and (value.ndim, value.axis) == (self.ndim, self.axis):
             elements, length = value.elements, value.spread.count
             if integer_bounds.same(length, self.spread.count):
                 return elements
-            return Elements(lambda count, now: elements.at(number_or_first(length, count), now), elements.reads)
+            return ElementRule(lambda count, now: elements.at(number_or_first(length, count), now), elements.reads)
         value, stretches = parts_of(settled(value))
         data = operand(value)
         while len(data.shape) > self.ndim and data.shape[0] == 1:
@@ -278,11 +278,11 @@ class Spaced(Selected):
             self._refuse("assigning an array of this shape")
         axis = self.axis - (self.ndim - len(data.shape))
         if axis < 0:
-            return Elements(lambda count, now: wrap(data))
+            return ElementRule(lambda count, now: wrap(data))
         # Axes in front of what is broadcast have been dropped.
         stretch = stretches[axis - len(data.shape)]
         length = data.shape[axis] if stretch is None else stretch.length
-        return Elements(lambda count, now: _at(data, axis, number_or_first(length, count)))
+        return ElementRule(lambda count, now: _at(data, axis, number_or_first(length, count)))
 
 
 def shown(view: Array, parsed: Parsed) -> Spaced:
@@ -307,11 +307,11 @@ def _one(view: Array, axis: int, place: Operand) -> Array:
     return view.through(subscripts.parse((*[slice(None)] * axis, place), view.shape).basic)
 
 
-def _at(data: Operand, axis: int, place: Operand) -> Value:
+def _at(data: Operand, axis: int, place: Operand) -> ArrayValue:
     return wrap(subscripts.parse((*[slice(None)] * axis, place), data.shape).basic.read(data))
 
 
-def _each(spread: Spread, size: int, turn: Callable[[Operand], None]) -> None:
+def _each(spread: StridedAxis, size: int, turn: Callable[[Operand], None]) -> None:
     """A loop of the program over the numbers of elements."""
 
     def body(state: list[Any]) -> list[Any]:
@@ -322,11 +322,11 @@ def _each(spread: Spread, size: int, turn: Callable[[Operand], None]) -> None:
     control.run_while([as_number(0)], lambda state: comparison.less(state[0], spread.count), body, ["element"])
 
 
-def _same_places(one: Read, other: Read) -> bool:
+def _same_places(one: PastRead, other: PastRead) -> bool:
     return one.axis == other.axis and one.view.shows_same(other.view) and one.spread.same(other.spread)
 
 
-def _apart(one: Read, other: Read) -> bool:
+def _apart(one: PastRead, other: PastRead) -> bool:
     """Whether two parts of an array have no element in common, as far as that is known."""
     if one.axis == other.axis and one.view.shows_same(other.view):
         return one.spread.misses(other.spread)
@@ -341,7 +341,7 @@ def _apart(one: Read, other: Read) -> bool:
 
 def computes(values: Sequence[Any]) -> bool:
     """Whether a function of some values can be computed element by element."""
-    found = [value for value in values if isinstance(value, Selected | dynamic_slices.Part)]
+    found = [value for value in values if isinstance(value, Selected | dynamic_slices.DynamicSlice)]
     first = found[0]
     if not all(isinstance(value, Spaced) and (value.ndim, value.axis) == (first.ndim, first.axis) for value in found):
         return False
@@ -352,7 +352,7 @@ def computes(values: Sequence[Any]) -> bool:
     return all(value.ndim <= first.ndim and _is_for_all(value, first) for value in arrays)
 
 
-def _is_for_all(value: Value, first: Spaced) -> bool:
+def _is_for_all(value: ArrayValue, first: Spaced) -> bool:
     """Whether a value has the same element for all that are every so many-th."""
     axis = first.axis - (first.ndim - value.ndim)
     return axis < 0 or value.shape[axis] == 1
@@ -364,16 +364,16 @@ def computed(function: Callable[..., Any], values: Sequence[Any]) -> Any:
     sources = [None if is_number(value) else first._source(value) for value in values]
     reads = tuple([read for source in sources if source is not None for read in source.reads])
 
-    def at(count: Operand, now: Sequence[Read]) -> Any:
+    def at(count: Operand, now: Sequence[PastRead]) -> Any:
         pairs = zip(values, sources, strict=True)
         return function(*[value if source is None else source.at(count, now) for value, source in pairs])
 
     found = function(*[first._whole(value) for value in values])
     if not isinstance(found, tuple):
-        return Spaced(found, first.axis, first.spread, Elements(at, reads))
+        return Spaced(found, first.axis, first.spread, ElementRule(at, reads))
     return tuple(
         [
-            Spaced(one, first.axis, first.spread, Elements(lambda count, now, k=k: at(count, now)[k], reads))
+            Spaced(one, first.axis, first.spread, ElementRule(lambda count, now, k=k: at(count, now)[k], reads))
             for k, one in enumerate(found)
         ]
     )

@@ -14,7 +14,7 @@ from nxkernel import types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import integer_bounds
-from nxkernel.numpy.arrays.views import Along, Index, Step
+from nxkernel.numpy.arrays.views import Along, Index, ViewStep
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.shapes import ceil_div, describe, place_in, text, unnamed
@@ -33,7 +33,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Spread:
+class StridedAxis:
     """Every `step`-th element of an axis from `first` on, as many as `count`; all may be traced."""
 
     first: Any
@@ -51,13 +51,13 @@ class Spread:
             integer_bounds.assume(place, 0, size - 1)
         return place
 
-    def same(self, other: Spread) -> bool:
+    def same(self, other: StridedAxis) -> bool:
         """Whether these are the same elements, whatever the program is given."""
         return all(
             map(integer_bounds.same, (self.first, self.step, self.count), (other.first, other.step, other.count))
         )
 
-    def misses(self, other: Spread) -> bool:
+    def misses(self, other: StridedAxis) -> bool:
         """Whether others are between these, or there are none of them, whatever the program is given."""
         apart = integer_bounds.difference(self.first, other.first)
         known = isinstance(self.step, int) and isinstance(other.step, int) and apart is not None
@@ -117,7 +117,7 @@ class Parsed:
 
     basic: Index | None
     stretches: dict[int, Stretch] = field(default_factory=dict)
-    spreads: dict[int, Spread] = field(default_factory=dict)
+    spreads: dict[int, StridedAxis] = field(default_factory=dict)
     picks: dict[int, Any] = field(default_factory=dict)
     front: bool = False
     mask: Operand | None = None
@@ -314,7 +314,7 @@ def _add_mask(found: Parsed, mask: Operand, axis: int, sizes: Shape) -> None:
     found.mask, found.mask_axis = mask, axis
 
 
-def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | Spread | None]:
+def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | StridedAxis | None]:
     """A slice of an axis; with the part of it that is taken where that is traced."""
     step = 1 if entry.step is None else _bound(entry.step)
     if isinstance(step, int) and step == 0:
@@ -335,7 +335,7 @@ def _sliced(entry: slice, size: int) -> tuple[Along, Stretch | Spread | None]:
     if step not in (1, -1):
         count = apply(p.quotient, as_number(_plus(_positive(_minus(high, low)), abs(step) - 1)), as_number(abs(step)))
         integer_bounds.assume(count, 0, ceil_div(size, abs(step)))
-        return Along(0, size), Spread(low if step > 0 else _minus(high, 1), step, count)
+        return Along(0, size), StridedAxis(low if step > 0 else _minus(high, 1), step, count)
     length = apart if apart is not None else _positive(_minus(high, low))
     if step == 1:
         return Along(0, size), Stretch(low, length)
@@ -350,7 +350,7 @@ def _between(ends: Sequence[Any], size: int, forth: bool) -> tuple[Any, Any]:
     return _clipped(stop, size, 0, after=1), _clipped(start, size, size, after=1)
 
 
-def _spread(ends: Sequence[Any], step: Operand, size: int) -> Spread:
+def _spread(ends: Sequence[Any], step: Operand, size: int) -> StridedAxis:
     """A slice with a traced step, which may go forwards or backwards."""
     step = as_number(step)
     forth = apply(p.greater, step, as_number(0))
@@ -360,7 +360,7 @@ def _spread(ends: Sequence[Any], step: Operand, size: int) -> Spread:
     width, length = apply(p.absolute, step), _positive(apply(p.subtract, high, low))
     count = apply(p.quotient, apply(p.subtract, apply(p.add, length, width), as_number(1)), width)
     integer_bounds.assume(count, 0, size)
-    return Spread(first, step, count)
+    return StridedAxis(first, step, count)
 
 
 def _bound(end: Any) -> Any:
@@ -418,7 +418,7 @@ def _positive(length: Any) -> Any:
     return apply(p.maximum, as_number(length), filled(0, s64, ()))
 
 
-def same_step(one: Step, other: Step) -> bool:
+def same_step(one: ViewStep, other: ViewStep) -> bool:
     """Whether two steps show the same."""
     if type(one) is not type(other):
         return False

@@ -23,7 +23,7 @@ def reshaped(value: Operand, shape: Shape) -> Operand:
     return apply(p.reshape, value, shape=shape, names=shapes.unnamed(shape))
 
 
-class Step:
+class ViewStep:
     """One step from what an array has in memory to what a view of it shows.
 
     Attributes
@@ -70,7 +70,7 @@ class Along:
 
 
 @dataclass(frozen=True)
-class Index(Step):
+class Index(ViewStep):
     """Slices, whole numbers and new axes.
 
     Parameters
@@ -141,7 +141,7 @@ class Index(Step):
         steps = tuple([abs(axis.step) if axis.count > 1 else 1 for axis in self.along])
         return steps, tuple([place for place, axis in enumerate(self.along) if axis.step < 0 and axis.count > 1])
 
-    def then(self, other: Step) -> Step | None:
+    def then(self, other: ViewStep) -> ViewStep | None:
         """Both steps as one, where that is one step."""
         if not isinstance(other, Index):
             return None
@@ -176,7 +176,7 @@ def _place(start: Any) -> Operand:
 
 
 @dataclass(frozen=True)
-class Transpose(Step):
+class Transpose(ViewStep):
     """Axes in another order."""
 
     before: Shape
@@ -206,7 +206,7 @@ def inverse(axes: Sequence[int]) -> Shape:
 
 
 @dataclass(frozen=True)
-class Reshape(Step):
+class Reshape(ViewStep):
     """Another shape for the same elements in C order."""
 
     before: Shape
@@ -226,7 +226,7 @@ class Reshape(Step):
 
 
 @dataclass(frozen=True)
-class ComplexPart(Step):
+class ComplexPart(ViewStep):
     """The real or the imaginary part of complex numbers."""
 
     shape: Shape
@@ -252,7 +252,7 @@ class ComplexPart(Step):
 
 
 @dataclass(frozen=True)
-class Diagonal(Step):
+class Diagonal(ViewStep):
     """The elements of two axes whose indices are `offset` apart, along a new last axis."""
 
     before: Shape
@@ -304,7 +304,7 @@ def _shifted(value: Operand, by: int) -> Operand:
 
 
 @dataclass(frozen=True)
-class Windows(Step):
+class Windows(ViewStep):
     """All parts of a length along an axis, whose elements are along a new last axis; nobody writes to them."""
 
     before: Shape
@@ -330,7 +330,7 @@ class Windows(Step):
 
 
 @dataclass(frozen=True)
-class Broadcast(Step):
+class Broadcast(ViewStep):
     """The same elements repeated along axes; nobody writes to it."""
 
     before: Shape

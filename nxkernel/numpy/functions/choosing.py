@@ -11,8 +11,8 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import fancy_indexing, subscripts
-from nxkernel.numpy.arrays.array import Array, Value, as_value, common_shape, fitted, in_order_of, wrap
-from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, common_shape, fitted, in_order_of, wrap
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
@@ -73,7 +73,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
     return lifted(_where, inputs)
 
 
-def _where(condition: Value, x: Any, y: Any) -> Value:
+def _where(condition: ArrayValue, x: Any, y: Any) -> ArrayValue:
     sides = [side if is_number(side) else operand(side) for side in (x, y)]
     one, other, type_ = together(*sides)
     mask = operand(condition)
@@ -102,8 +102,8 @@ def argwhere(a: Any) -> Any:
     found = nonzero(value if value.ndim else value.reshape(1))
     if not value.ndim:
         # A place without axes has no indices.
-        return Part(wrap(filled(0, types.s64, (1, 0))), (*found[0].stretches, None))
-    return Part(stack([part.base for part in found], axis=-1), (*found[0].stretches, None))
+        return DynamicSlice(wrap(filled(0, types.s64, (1, 0))), (*found[0].stretches, None))
+    return DynamicSlice(stack([part.base for part in found], axis=-1), (*found[0].stretches, None))
 
 
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
@@ -177,7 +177,7 @@ def _held(bound: Any, type_: types.Type) -> Any:
     return convert(apply(p.minimum, found, filled(min(high, most), number.type, ())), type_)
 
 
-def _clip_method(self: Value, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
+def _clip_method(self: ArrayValue, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
     """Elements between two bounds, as :meth:`numpy.ndarray.clip`."""
     return clip(self, min, max, out, **options)
 
@@ -185,7 +185,7 @@ def _clip_method(self: Value, min: Any = None, max: Any = None, out: Any = None,
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Elements rounded to decimals, halves to even, as :func:`numpy.round`."""
 
-    def one(value: Value) -> Value:
+    def one(value: ArrayValue) -> ArrayValue:
         if value.type.is_integer and (decimals >= 0 or value.type is types.bool_):
             return value.astype("float16") if value.type is types.bool_ else value.copy()
         if value.type.is_complex:
@@ -255,7 +255,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
     return _fact(reductions.all(isclose(a, b, rtol, atol, equal_nan)))
 
 
-def _fact(value: Value) -> Value:
+def _fact(value: ArrayValue) -> ArrayValue:
     """What is true or false, as Python's bool."""
     run, node = tracing.current(), operand(value)
     if run is not None:
@@ -374,7 +374,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     return finished(found if isinstance(chosen, int) else in_order_of(found), out, True, "take")
 
 
-def _lines(value: Value, indices: Any, axis: int) -> tuple[dict[int, Operand], int]:
+def _lines(value: ArrayValue, indices: Any, axis: int) -> tuple[dict[int, Operand], int]:
     """Indices along an axis as indices of all axes."""
     chosen = operand(as_value(indices))
     place = normalize_axis(axis, value.shape)

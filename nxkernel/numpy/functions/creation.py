@@ -11,7 +11,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.numpy.arrays import memory_order, subscripts
-from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, of_numpy, stacked, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, of_numpy, stacked, type_of, wrap
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.shaping import astype, moveaxis, sizes
@@ -40,12 +40,12 @@ def array(
 ) -> Any:  # fmt: skip
     """A new array of numbers, nested lists or another array, as :func:`numpy.array`."""
     object = as_value(object) if type(object) is np.ndarray and not copy else object
-    if not copy and isinstance(object, Value) and not isinstance(object, Scalar):
+    if not copy and isinstance(object, ArrayValue) and not isinstance(object, Scalar):
         made = asarray(object, dtype, order)
         return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
     if isinstance(object, Scalar):
         made: Any = _made(operand(object))
-    elif isinstance(object, Value):
+    elif isinstance(object, ArrayValue):
         made = copied(object, order)
     elif type(object) is np.ndarray:
         made = copied(of_numpy(object), order)
@@ -59,7 +59,7 @@ def array(
         made = _made(stacked(list(object)))
     if dtype is not None:
         made = astype(made, dtype)
-    if order in ("C", "F") and not isinstance(object, Value):
+    if order in ("C", "F") and not isinstance(object, ArrayValue):
         made = made.contiguous(order)
     return made[(None,) * (ndmin - made.ndim) + (...,)] if made.ndim < ndmin else made
 
@@ -69,7 +69,7 @@ def asarray(
 ) -> Any:
     """An array as it is, or one made of something else, as :func:`numpy.asarray`."""
     a = as_value(a) if type(a) is np.ndarray and not copy else a
-    if isinstance(a, Value) and not copy and not isinstance(a, Scalar):
+    if isinstance(a, ArrayValue) and not copy and not isinstance(a, Scalar):
         found = a if dtype is None or type_of(dtype, a.type) is a.type else astype(a, dtype)
         return found.contiguous(order) if order in ("C", "F") and isinstance(found, Array) else found
     return array(a, dtype, order=order or "K")
@@ -80,11 +80,11 @@ asanyarray = asarray
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     """An array with at least one axis and its elements in C order, as :func:`numpy.ascontiguousarray`."""
-    from nxkernel.numpy.arrays.dynamic_slices import Part
+    from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
     from nxkernel.numpy.functions.shaping import without_gaps
 
     found = asarray(a, dtype, "C")
-    return without_gaps(found) if isinstance(found, Part) else _at_least_1d(found)
+    return without_gaps(found) if isinstance(found, DynamicSlice) else _at_least_1d(found)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
@@ -110,9 +110,9 @@ def full(
     """One value in every element, as :func:`numpy.full`."""
     most, stretches = _bounded(shape)
     if any(stretches):
-        from nxkernel.numpy.arrays.dynamic_slices import Part
+        from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 
-        return Part(full(most, fill_value, dtype), stretches)
+        return DynamicSlice(full(most, fill_value, dtype), stretches)
     wanted = sizes(most)
     if is_number(fill_value):
         return _made(filled(fill_value, type_of(dtype, types.infer(fill_value)), wanted), order)
@@ -229,7 +229,7 @@ def _known(value: Any) -> Any:
 def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     """Numbers of which the first is traced, or whose count is between 0 and a known number."""
     from nxkernel.numpy.arrays import integer_bounds
-    from nxkernel.numpy.arrays.dynamic_slices import Part
+    from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
     from nxkernel.numpy.arrays.subscripts import Stretch, as_number
 
     if step == 1:
@@ -245,7 +245,7 @@ def _moving_range(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
                 length = apply(p.maximum, length, as_number(0))
             numbers = arange(first, max(most, first), dtype=dtype)
             offset = low - first if isinstance(low, int) else apply(p.subtract, as_number(low), as_number(first))
-            return Part(numbers, (Stretch(offset, length),))
+            return DynamicSlice(numbers, (Stretch(offset, length),))
     raise subscripts.needed(
         next(value for value in (stop, start, step) if _known(value) is None),
         "arange with traced bounds gives as many numbers as only the running program knows.",

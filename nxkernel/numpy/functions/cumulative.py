@@ -8,7 +8,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxValueError
-from nxkernel.numpy.arrays.array import Value, as_value, type_of, wrap
+from nxkernel.numpy.arrays.array import ArrayValue, as_value, type_of, wrap
 from nxkernel.numpy.arrays.casting import cast
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
@@ -82,7 +82,7 @@ cumulative_sum = _with_first(cumsum, 0, "cumulative_sum")
 cumulative_prod = _with_first(cumprod, 1, "cumulative_prod")
 
 
-def _zeroed(a: Any, number: int) -> Value:
+def _zeroed(a: Any, number: int) -> ArrayValue:
     from nxkernel.numpy.functions.choosing import where
 
     return where(e.isnan(a), number, a)
@@ -112,7 +112,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     return value
 
 
-def _end(given: Any, value: Value, axis: int) -> Any:
+def _end(given: Any, value: ArrayValue, axis: int) -> Any:
     if given is None:
         return None
     end = as_value(given)
@@ -148,7 +148,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def _slopes(value: Value, axis: int, spacing: Any, edge_order: int) -> Any:
+def _slopes(value: ArrayValue, axis: int, spacing: Any, edge_order: int) -> Any:
     place = normalize_axis(axis, value.shape)
     before, after = (slice(None),) * place, (None,) * (value.ndim - place - 1)
     if value.type.is_integer:

@@ -14,7 +14,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
-from nxkernel.numpy.arrays.array import Scalar, Value, as_value, wrap
+from nxkernel.numpy.arrays.array import ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.views import Windows
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.choosing import within
@@ -48,7 +48,7 @@ class _Joined:
         return concatenate(parts, axis=-1 if max(part.ndim for part in parts) == 1 else 0)
 
 
-def _in_one_type(entries: tuple, parts: list[Value]) -> list[Value]:
+def _in_one_type(entries: tuple, parts: list[ArrayValue]) -> list[ArrayValue]:
     """The parts in the type of all of them, in which Python's numbers are weak."""
     kinds: tuple[list[Type], list[Type]] = [], []
     for entry, part in zip(entries, parts, strict=True):
@@ -61,7 +61,7 @@ def _in_one_type(entries: tuple, parts: list[Value]) -> list[Value]:
     return [part.astype(type_.dtype) for part in parts]
 
 
-def _part(entry: Any) -> Value:
+def _part(entry: Any) -> ArrayValue:
     if isinstance(entry, str):
         raise NxTypeError(message("np.r_ and np.c_ take no text.", "np.concatenate has axis=, np.stack a new one."))
     if not isinstance(entry, slice):
@@ -82,7 +82,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     )
 
 
-def _places(one: Any) -> Value:
+def _places(one: Any) -> ArrayValue:
     """Indices as they are, and of a mask that is known the places that it picks."""
     value = as_value(one)
     if value.dtype != np.bool_:
@@ -186,7 +186,7 @@ def gcd(x1: Any, x2: Any, out: Any = None, *, where: Any = True) -> Any:
     return finished(_gcd(x1, x2), out, where, "gcd")
 
 
-def _gcd(x1: Any, x2: Any) -> Value:
+def _gcd(x1: Any, x2: Any) -> ArrayValue:
     from nxkernel.ops.machinery.dispatch import spread, together
     from nxkernel.ops.programs.control import run_while
     from nxkernel.shapes import broadcast_shapes

@@ -12,7 +12,7 @@ from nxkernel import types
 from nxkernel.errors import TracedValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import storage
-from nxkernel.numpy.arrays.array import Array, Value, as_value, type_of
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, type_of
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.primitives import parameter
@@ -61,7 +61,7 @@ def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
             return False
         if _is_whole(a) or _is_whole(b) or a.shows_same(b):
             return True
-    elif isinstance(a, Value) or isinstance(b, Value) or (_is_given(a) and _is_given(b)):
+    elif isinstance(a, ArrayValue) or isinstance(b, ArrayValue) or (_is_given(a) and _is_given(b)):
         return False
     raise TracedValueError(
         message(
@@ -88,7 +88,7 @@ may_share_memory = shares_memory
 
 def iterable(y: Any) -> bool:
     """Whether one can go through a value, as :func:`numpy.iterable`."""
-    return not isinstance(y, Value) or y.ndim > 0
+    return not isinstance(y, ArrayValue) or y.ndim > 0
 
 
 def isfortran(a: Any) -> bool:

@@ -79,7 +79,7 @@ def concatenate(
     """Arrays one after the other along an axis, as :func:`numpy.concatenate`."""
     values = [as_value(value) for value in _listed(arrays)]
     for value in values:
-        if isinstance(value, dynamic_slices.Part):
+        if isinstance(value, dynamic_slices.DynamicSlice):
             raise subscripts.needed(
                 value.traced_length,
                 "a part of traced length is joined with others: how long the result is only the running program knows.",

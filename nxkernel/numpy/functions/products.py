@@ -10,7 +10,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import dynamic_slices
-from nxkernel.numpy.arrays.array import Array, Value, as_value, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, type_of, wrap
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import elementwise as e
@@ -42,11 +42,11 @@ def product(
     return found
 
 
-def _values(*arrays: Any) -> tuple[Value, ...]:
+def _values(*arrays: Any) -> tuple[ArrayValue, ...]:
     return tuple(map(as_value, arrays))
 
 
-def _special(left: Value, right: Value) -> Any:
+def _special(left: ArrayValue, right: ArrayValue) -> Any:
     """A product of parts of traced length, or of what a mask picks; None for arrays."""
     if isinstance(left, Selected) or isinstance(right, Selected):
         if left.ndim == right.ndim == 1:
@@ -55,7 +55,7 @@ def _special(left: Value, right: Value) -> Any:
     return dynamic_slices.matmul(left, right) if dynamic_slices.any_part([left, right]) else None
 
 
-def _total(products: Value, axis: int | None = None) -> Any:
+def _total(products: ArrayValue, axis: int | None = None) -> Any:
     """The sum of products in their own type, where a sum of narrow integers would be a wide one."""
     return reductions.sum(products, axis=axis, dtype=products.dtype)
 
@@ -278,7 +278,7 @@ def _subscripts(text: str, values: Sequence[Operand]) -> tuple[list[str], str]:
     return inputs, right.replace("...", greek[17 - longest :] if longest else "")
 
 
-def _rearranged(value: Value, labels: str, result: str) -> Any:
+def _rearranged(value: ArrayValue, labels: str, result: str) -> Any:
     """What only takes diagonals and puts axes in another order is a view."""
     if not value.ndim:
         return value

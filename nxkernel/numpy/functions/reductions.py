@@ -11,9 +11,9 @@ from nxkernel import shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import dynamic_slices, masked_elements, memory_order
-from nxkernel.numpy.arrays.array import Array, Value, as_value, holds_traced, in_order_of, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, holds_traced, in_order_of, type_of, wrap
 from nxkernel.numpy.arrays.casting import cast
-from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions.ufunc import finished
@@ -54,11 +54,11 @@ def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, ou
         return finished(wrap(known if known.shape else filled(known.to_number(), known.type, ())), out, True, name)
     value = as_value(array)
     keep = builtins.bool(keepdims)
-    if where is not True and isinstance(value, Part | Selected):
+    if where is not True and isinstance(value, DynamicSlice | Selected):
         raise NxTypeError(f"{name}(where=...) of a part of traced length: take the whole array with where=")
     if isinstance(value, Selected):
         found = masked_elements.reduced(function, value, axis, keep)
-    elif isinstance(value, Part):
+    elif isinstance(value, DynamicSlice):
         found = dynamic_slices.reduced(function, value, axes_of(axis, value.ndim), keep)
     else:
         data = operand(value)
@@ -298,7 +298,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return (found, _as_often(scale, found)) if returned else found
 
 
-def _as_often(scale: Any, found: Value) -> Any:
+def _as_often(scale: Any, found: ArrayValue) -> Any:
     """What averages were divided by, for each of them."""
     from nxkernel.numpy.functions.shaping import broadcast_to
 
@@ -328,7 +328,7 @@ def _place_of(primitive: Primitive, identity: Any) -> Callable[..., Any]:
         if not value.ndim:
             return wrap(filled(0, s64, ()))
         found = run(function, value, axis, keepdims, True, None, name)
-        if isinstance(value, Part):
+        if isinstance(value, DynamicSlice):
             found = dynamic_slices.first_place(value, axis, found)
         return finished(in_order_of(found), out, True, name)
 
@@ -348,7 +348,7 @@ def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) 
     return _argmin_of(a, axis, out, keepdims, "argmin")
 
 
-def _numbers(a: Any) -> tuple[Value, Any]:
+def _numbers(a: Any) -> tuple[ArrayValue, Any]:
     """An array, and where it is not NaN."""
     value = as_value(a)
     return value, (e.logical_not(e.isnan(value)) if not value.type.is_integer else True)

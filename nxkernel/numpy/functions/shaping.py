@@ -9,9 +9,9 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import compacted_elements, integer_bounds, memory_order, subscripts
-from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, in_order_of, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, in_order_of, type_of, wrap
 from nxkernel.numpy.arrays.casting import cast
-from nxkernel.numpy.arrays.dynamic_slices import Part, flipped
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, flipped
 from nxkernel.numpy.arrays.masked_elements import Selected, lifted
 from nxkernel.numpy.arrays.strided_slices import Spaced
 from nxkernel.numpy.arrays.views import Along, Index, reshaped
@@ -62,7 +62,7 @@ def reshape(a: Any, /, shape: Any = None, order: str = "C", *, newshape: Any = N
     """The elements in another shape, as :func:`numpy.reshape`."""
     value = as_array(a)
     wanted = newshape if shape is None else shape
-    if isinstance(value, Part):
+    if isinstance(value, DynamicSlice):
         return compacted_elements.with_shape(value, wanted)
     if _axes_by(order, value)[:1] != (0,) and value.ndim > 1:
         return value.T.with_shape(_resolved(sizes(wanted), value.size)[::-1]).T
@@ -81,7 +81,7 @@ def _resolved(wanted: Shape, count: int) -> Shape:
     return wanted
 
 
-def _reshape_method(self: Value, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+def _reshape_method(self: ArrayValue, *shape: Any, order: str = "C", copy: Any = None) -> Any:
     """The elements in another shape, as :meth:`numpy.ndarray.reshape`."""
     return reshape(self, shape[0] if len(shape) == 1 else shape, order, copy=copy)
 
@@ -89,7 +89,7 @@ def _reshape_method(self: Value, *shape: Any, order: str = "C", copy: Any = None
 def ravel(a: Any, order: str = "C") -> Any:
     """All elements along one axis, as :func:`numpy.ravel`."""
     value = as_array(a)
-    if isinstance(value, Part):
+    if isinstance(value, DynamicSlice):
         value = without_gaps(value)
         found = value if value.ndim == 1 else compacted_elements.with_shape(value, (-1,))
         if isinstance(a, Spaced) and a.is_view and (integer_bounds.interval(a.spread.count)[0] or 0) < 2:
@@ -98,7 +98,7 @@ def ravel(a: Any, order: str = "C") -> Any:
     return value.transposed(_axes_by(order, value)).contiguous().with_shape((value.size,))
 
 
-def without_gaps(part: Part) -> Part:
+def without_gaps(part: DynamicSlice) -> DynamicSlice:
     """A part of traced length itself where NumPy has its elements one after the other in memory, else a copy."""
     first = next((axis for axis, size in enumerate(part.base.shape) if size != 1), 0)
     base = part.base.contiguous()
@@ -107,7 +107,7 @@ def without_gaps(part: Part) -> Part:
             return part
         base = Array.of(operand(base))
     base.root.doubt = _of_a_single
-    return Part(base, part.stretches)
+    return DynamicSlice(base, part.stretches)
 
 
 def _of_a_single() -> NxTypeError:
@@ -130,7 +130,7 @@ def _axes_by(order: str, value: Array) -> Shape:
     return tuple(range(value.ndim))[:: -1 if memory_order.is_fortran(value.shape, order, strides) else 1]
 
 
-def _flatten(self: Value, order: str = "C") -> Any:
+def _flatten(self: ArrayValue, order: str = "C") -> Any:
     """A copy of all elements along one axis, as :meth:`numpy.ndarray.flatten`."""
     return ravel(copy(self), order)
 
@@ -140,15 +140,15 @@ def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     value = as_value(a)
     if isinstance(value, Scalar):
         return Array.of(value.node)
-    if isinstance(value, Part):
-        return Part(copy(value.base), value.stretches)
+    if isinstance(value, DynamicSlice):
+        return DynamicSlice(copy(value.base), value.stretches)
     if isinstance(value, Selected):
         return value.copied()
     made, strides = Array.of(operand(value)), memory_order.of_order(value.shape, order, value.strides_in_memory)
     return made.laid_out_as([value] if order in ("A", "K") else [], strides)
 
 
-def _copy_method(self: Value, order: str = "C") -> Any:
+def _copy_method(self: ArrayValue, order: str = "C") -> Any:
     """The elements in a new array, as :meth:`numpy.ndarray.copy`; numbers do not change, and are their own copies."""
     return self if isinstance(self, Scalar) else copy(self, order)
 
@@ -160,7 +160,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     if not copy and value.type is type_:
         return value
 
-    def convert_one(one: Value) -> Value:
+    def convert_one(one: ArrayValue) -> ArrayValue:
         made = cast(operand(one), type_)
         return wrap(made, one) if one.shape or not isinstance(one, Array) else Array.of(made)
 
@@ -168,7 +168,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 
 def _astype_method(
-    self: Value, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    self: ArrayValue, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
     """The elements in another type, as :meth:`numpy.ndarray.astype`."""
     return astype(self, dtype, copy=copy)
@@ -182,15 +182,15 @@ def transpose(a: Any, axes: Any = None) -> Any:
     order = tuple(normalize_axis(axis, (0,) * value.ndim) for axis in sizes(axes))
     if sorted(order) != list(range(value.ndim)):
         raise NxValueError(f"axes={axes!r} is no order of {value.ndim} axes")
-    if isinstance(value, Part):
-        return Part(value.base.transposed(order), tuple(value.stretches[axis] for axis in order))
+    if isinstance(value, DynamicSlice):
+        return DynamicSlice(value.base.transposed(order), tuple(value.stretches[axis] for axis in order))
     return value.transposed(order)
 
 
 permute_dims = transpose
 
 
-def _transpose_method(self: Value, *axes: Any) -> Any:
+def _transpose_method(self: ArrayValue, *axes: Any) -> Any:
     """The axes in another order, a view, as :meth:`numpy.ndarray.transpose`."""
     if not axes or axes == (None,):
         return transpose(self)
@@ -234,8 +234,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 def squeeze(a: Any, axis: Any = None) -> Any:
     """The array without axes of size 1, a view, as :func:`numpy.squeeze`."""
     value = as_array(a)
-    known = value.base.shape if isinstance(value, Part) else value.shape
-    kept = value.stretches if isinstance(value, Part) else (None,) * value.ndim
+    known = value.base.shape if isinstance(value, DynamicSlice) else value.shape
+    kept = value.stretches if isinstance(value, DynamicSlice) else (None,) * value.ndim
     if axis is None:
         places = [place for place, size in enumerate(known) if size == 1 and kept[place] is None]
     else:
@@ -275,7 +275,7 @@ def broadcast_shapes(*args: Any) -> Shape:
 def flip(m: Any, axis: Any = None) -> Any:
     """Elements in reverse order along axes, a view, as :func:`numpy.flip`."""
     value = as_array(m)
-    if isinstance(value, Part):
+    if isinstance(value, DynamicSlice):
         return flipped(value, axis)
     places = range(value.ndim) if axis is None else [normalize_axis(place, value.shape) for place in sizes(axis)]
     # Of an array without axes that is a copy.
@@ -316,7 +316,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     for by, along in zip(shifts, axes, strict=True):
         place = normalize_axis(along, value.shape)
         length, before = value.shape[place], (slice(None),) * place
-        if isinstance(by, Operand | Value):
+        if isinstance(by, Operand | ArrayValue):
             from nxkernel.numpy.functions.creation import arange
             from nxkernel.numpy.functions.elementwise import mod, subtract
 
@@ -347,9 +347,9 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     if axis is None:
         value, axis = ravel(value), 0
     place = normalize_axis(axis, value.shape)
-    if isinstance(repeats, Value | Operand) and not as_value(repeats).ndim:
+    if isinstance(repeats, ArrayValue | Operand) and not as_value(repeats).ndim:
         repeats = subscripts.static(repeats)
-    if isinstance(repeats, Value | Operand):
+    if isinstance(repeats, ArrayValue | Operand):
         raise NxTypeError(
             message(
                 "repeat takes known numbers of times: the size of the result would be traced.", "Make it an option."
@@ -413,7 +413,7 @@ def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
 def _constant(value: Array, widths: Sequence[tuple[int, int]], given: Any) -> Any:
     import numpy as np
 
-    if isinstance(given, int | float | complex | Value | Operand):
+    if isinstance(given, int | float | complex | ArrayValue | Operand):
         number = operand(as_value(given))
         config = tuple((low, high, 0) for low, high in widths)
         return wrap(apply(p.pad, operand(value), convert(number, value.type), config=config))

@@ -9,7 +9,7 @@ from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy.arrays import fancy_indexing
-from nxkernel.numpy.arrays.array import Array, Value, as_value, in_order_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, in_order_of, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.operand import Operand
@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _along(a: Any, axis: int | None) -> tuple[Value, int]:
+def _along(a: Any, axis: int | None) -> tuple[ArrayValue, int]:
     value = as_value(a)
     if axis is None:
         value, axis = value.ravel(), 0

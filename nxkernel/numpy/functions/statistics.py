@@ -7,7 +7,7 @@ from typing import Any
 from nxkernel import types
 from nxkernel.errors import NxValueError, message
 from nxkernel.graph import tracing
-from nxkernel.numpy.arrays.array import Value, as_value, type_of
+from nxkernel.numpy.arrays.array import ArrayValue, as_value, type_of
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import products, reductions, shaping
 from nxkernel.numpy.functions.choosing import take_along_axis, where
@@ -21,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _last(a: Any, axis: Any) -> tuple[Value, tuple[int, ...]]:
+def _last(a: Any, axis: Any) -> tuple[ArrayValue, tuple[int, ...]]:
     """The array with the axes to go over joined, at the end."""
     value = shaping.as_array(a)
     axes = reductions.axes_of(axis, value.ndim)
@@ -30,7 +30,7 @@ def _last(a: Any, axis: Any) -> tuple[Value, tuple[int, ...]]:
     return moved.reshape((*[value.shape[k] for k in rest], -1)), axes
 
 
-def _kept(found: Value, value: Value, axes: tuple[int, ...], keepdims: bool, before: int = 0) -> Value:
+def _kept(found: ArrayValue, value: ArrayValue, axes: tuple[int, ...], keepdims: bool, before: int = 0) -> ArrayValue:
     if not keepdims:
         # A result without axes is a number.
         return found[()]
@@ -83,12 +83,12 @@ def _refuse_weights(weights: Any) -> None:
         )
 
 
-def _at(ordered: Value, places: Value) -> Value:
+def _at(ordered: ArrayValue, places: ArrayValue) -> ArrayValue:
     """What is at places of the last axis; the axes of the places come first."""
     return shaping.moveaxis(ordered, -1, 0)[places]
 
 
-def _between(below: Any, above: Any, share: Any) -> Value:
+def _between(below: Any, above: Any, share: Any) -> ArrayValue:
     """A value between two, computed from the nearer of them as NumPy does."""
     apart = e.subtract(above, below)
     from_above = e.subtract(above, e.multiply(apart, e.subtract(1, share)))
@@ -101,7 +101,7 @@ def percentile(a: Any, q: Any, axis: Any = None, out: Any = None, *args: Any, **
 
 
 def _hundredths(q: Any) -> Any:
-    return q / 100 if is_number(q) or isinstance(q, Value) else e.divide(q, 100)
+    return q / 100 if is_number(q) or isinstance(q, ArrayValue) else e.divide(q, 100)
 
 
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:

@@ -13,7 +13,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import integer_bounds
-from nxkernel.numpy.arrays.array import Array, Scalar, Value, as_value, common_shape, fitted, type_of, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, common_shape, fitted, type_of, wrap
 from nxkernel.numpy.arrays.casting import cast
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.functions import integer_powers
@@ -123,7 +123,7 @@ class Ufunc:
             found = wrap(operand(found))[(*[slice(None)] * place, None)]
         return finished(found, out, True, self.__name__)
 
-    def _folded(self, value: Value, axis: int) -> Any:
+    def _folded(self, value: ArrayValue, axis: int) -> Any:
         size = value.shape[axis]
         before = (slice(None),) * axis
         if self.__name__ in _FROM_THE_LEFT:
@@ -322,7 +322,7 @@ def finished(found: Any, out: Any, where: Any, name: str) -> Any:
 
 
 def _put_out(found: Any, out: Any, where: Any, name: str) -> Any:
-    if out is not None and not (isinstance(out, Value) and hasattr(out, "__setitem__")):
+    if out is not None and not (isinstance(out, ArrayValue) and hasattr(out, "__setitem__")):
         raise NxTypeError(
             message(
                 f"{name}(out=...) takes an array that is assigned into.", "Arguments of a definition are such arrays."
@@ -346,13 +346,13 @@ def zero_like(value: Operand) -> Operand:
     return filled(0, value.type, value.shape)
 
 
-def _sum_of(value: Value, axis: int) -> Any:
+def _sum_of(value: ArrayValue, axis: int) -> Any:
     from nxkernel.numpy.functions.reductions import sum
 
     return sum(value, axis=axis, dtype=value.dtype)
 
 
-def _product_of(value: Value, axis: int) -> Any:
+def _product_of(value: ArrayValue, axis: int) -> Any:
     from nxkernel.numpy.functions.reductions import prod
 
     return prod(value, axis=axis)

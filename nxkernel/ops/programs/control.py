@@ -124,7 +124,10 @@ def run_while(
         raise NxTypeError("the condition of a loop assigns into an array: do that in the body of the loop")
     written = [cell for cell in turn.entered if cell in turn.written]
     first = [_without_vectors(value) for value in (*given, *(tracing.current().read(cell) for cell in written))]
-    parts = [_Part(ask, [answer]), _Part(turn, [*outputs, *(turn.node(turn.cells[cell]) for cell in written)])]
+    parts = [
+        _TracedPart(ask, [answer]),
+        _TracedPart(turn, [*outputs, *(turn.node(turn.cells[cell]) for cell in written)]),
+    ]
     (asked, turned), outside = _joined(parts, len(given), written, ["condition", "body"])
     results = apply(p.while_, *first, *outside, condition=asked, body=turned, state=len(first)) if first else ()
     for cell, value in zip(written, results[len(given) :], strict=True):
@@ -198,7 +201,7 @@ def choose(
                 trace.node(_fitted(values[place][0], spec)) for place, spec in zip(open_places, specs, strict=True)
             ]
             outputs += [trace.node(trace.read(cell)) for cell in written]
-        parts.append(_Part(trace, outputs))
+        parts.append(_TracedPart(trace, outputs))
     graphs, outside = _joined(parts, 0, (), ["then", "otherwise"])
     results = apply(p.cond, predicate, *outside, then=graphs[0], otherwise=graphs[1]) if parts[0].outputs else ()
     trace = tracing.current()
@@ -209,7 +212,7 @@ def choose(
     return [kept[place] if place in kept else made[place] for place in range(len(found[0]))]
 
 
-class _Part:
+class _TracedPart:
     """A trace and what its graph gives."""
 
     def __init__(self, trace: BodyTrace, outputs: list[Expr]) -> None:
@@ -217,7 +220,7 @@ class _Part:
 
 
 def _joined(
-    parts: Sequence[_Part], count: int, written: Sequence[Any], names: Sequence[str]
+    parts: Sequence[_TracedPart], count: int, written: Sequence[Any], names: Sequence[str]
 ) -> tuple[list[Graph], list[Any]]:
     """Graphs with the same parameters (inputs, written cells, what any of them takes from outside), and the latter."""
     outside: dict[Any, Any] = {}

@@ -20,7 +20,7 @@ __all__ = ["to_batched", "to_heatmap"]
 _LEFTOVER = ("repeat", "discard")
 
 
-class Batches(Sequence):
+class TensorBatches(Sequence):
     """Batches of a tensor, each made when it is asked for: they can be counted, indexed and gone through repeatedly."""
 
     def __init__(self, tensor: Tensor, size: int, leftover: str) -> None:
@@ -52,7 +52,7 @@ class Batches(Sequence):
         return f"{self._count} batches of {self._spec}"
 
 
-def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> Batches:
+def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> TensorBatches:
     """Split a tensor along its first axis into batches of one size.
 
     Parameters
@@ -66,7 +66,7 @@ def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> Bat
 
     Returns
     -------
-    Batches
+    TensorBatches
         A sequence that makes each batch when it is asked for, without a copy where it can: loop over it as often as
         needed.
 
@@ -94,7 +94,7 @@ def to_batched(tensor: Any, batch_size: int, *, leftover: str = "repeat") -> Bat
         raise NxTypeError(message(f"to_batched takes a tensor with axes, got {tensor.spec}.", "A scalar has no rows."))
     if not 1 <= size <= shape[0]:
         raise NxValueError(f"batch_size is from 1 to {shape[0]}, the rows of {tensor.spec}; got {size}")
-    return Batches(tensor, size, leftover)
+    return TensorBatches(tensor, size, leftover)
 
 
 def to_heatmap(tensor: Any, *, ansi_enabled: bool | None = None, ansi_whitespace: str = "\u3000") -> Heatmap:

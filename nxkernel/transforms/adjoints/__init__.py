@@ -15,9 +15,10 @@ from nxkernel.transforms.adjoints.rules import (
     shaping,
     windows,
 )
-from nxkernel.transforms.adjoints.table import CONSTANT, REFUSED, RULES, Site
+from nxkernel.transforms.adjoints.table import CONSTANT, REFUSED, RULES, AdjointSite
 
 __all__ = [
-    "CONSTANT", "REFUSED", "RULES", "Site", "constant_functions", "contraction", "control", "cumulative", "custom",
-    "elementwise", "folding", "indexing", "integer_paths", "linear_algebra", "reductions", "shaping", "windows",
+    "CONSTANT", "REFUSED", "RULES", "AdjointSite", "constant_functions", "contraction", "control", "cumulative",
+    "custom", "elementwise", "folding", "indexing", "integer_paths", "linear_algebra", "reductions", "shaping",
+    "windows",
 ]  # fmt: skip

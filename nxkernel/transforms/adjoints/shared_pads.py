@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from nxkernel import primitives as p
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply
-from nxkernel.transforms.adjoints.table import Gain, Part, index, is_number
+from nxkernel.transforms.adjoints.table import BlockCotangent, Gain, index, is_number
 
 
 def merged(gains: Sequence[Gain]) -> list[Gain]:
@@ -31,7 +31,7 @@ def plus(whole: Expr, gain: Expr) -> Expr:
     if not _is_plain(gain):
         return whole + gain
     starts = tuple(index(low) for low, _, _ in gain.params["config"])
-    return Part(gain.operands[0], starts).onto(whole, False)
+    return BlockCotangent(gain.operands[0], starts).onto(whole, False)
 
 
 def _is_plain(gain: Expr) -> bool:

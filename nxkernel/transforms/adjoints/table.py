@@ -24,7 +24,7 @@ from nxkernel.types import Type
 
 
 @dataclass(frozen=True)
-class Part:
+class BlockCotangent:
     """The cotangent of an array that is zero but for a block, whose starts are known when the program runs.
 
     Parameters
@@ -56,7 +56,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Elements:
+class IndexedCotangent:
     """The cotangent of an array that is zero but for elements at indices, which add up where they meet.
 
     Parameters
@@ -76,10 +76,10 @@ class Elements:
 
 
 #: What an operand gains: a whole array, a piece of one, or None for nothing.
-Gain = Expr | Part | Elements | None
+Gain = Expr | BlockCotangent | IndexedCotangent | None
 
 
-class Site:
+class AdjointSite:
     """A node whose results have cotangents.
 
     Parameters
@@ -151,7 +151,7 @@ class Site:
 
 
 #: Gives what each operand gains.
-Rule = Callable[[Site], Sequence[Gain]]
+Rule = Callable[[AdjointSite], Sequence[Gain]]
 RULES: dict[Primitive, Rule] = {}
 #: Primitives that are constant between jumps: their gradient is zero, as that of a mask.
 CONSTANT: set[Primitive] = set()

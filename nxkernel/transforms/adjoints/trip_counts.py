@@ -20,7 +20,7 @@ from nxkernel.transforms.adjoints.table import index
 Known = Mapping[Expr, Interval]
 
 
-class Bound(NamedTuple):
+class ConditionBound(NamedTuple):
     """What a comparison in the condition of a loop says.
 
     Parameters
@@ -168,7 +168,7 @@ _OPPOSITE = {
 }  # fmt: skip
 
 
-def _bounds(node: Expr, known: Known) -> list[Bound]:
+def _bounds(node: Expr, known: Known) -> list[ConditionBound]:
     """What parts of the condition say, all of which must hold."""
     condition = node.params["condition"]
     found = []
@@ -187,7 +187,7 @@ def _bounds(node: Expr, known: Known) -> list[Bound]:
 
 def _bound(
     node: Expr, comparison: Primitive, place: int | None, right: Expr, ahead: bool, known: Known
-) -> Bound | None:
+) -> ConditionBound | None:
     condition, count = node.params["condition"], node.params["state"]
     if place is None or place >= count:
         return None
@@ -207,12 +207,12 @@ def _bound(
     exact = first[0] == first[1] and last[0] == last[1]
     if comparison is p.not_equal:
         turns, rest = divmod(last[0] - first[0], by)
-        return Bound(turns, place, True) if exact and not rest and turns >= 0 else None
+        return ConditionBound(turns, place, True) if exact and not rest and turns >= 0 else None
     rising, reaches = _ORDER[comparison]
     if (by > 0) is not (rising is ahead):
         return None
     way = (last[1] - first[0] if by > 0 else first[1] - last[0]) + reaches
-    return Bound(max(0, ceil_div(way, abs(by))), place, exact)
+    return ConditionBound(max(0, ceil_div(way, abs(by))), place, exact)
 
 
 def _interval(node: Expr, known: Known) -> Interval | None:

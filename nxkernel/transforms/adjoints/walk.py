@@ -10,7 +10,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
 from nxkernel.transforms.adjoints.shared_pads import merged, plus
-from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, refusal, zeros
+from nxkernel.transforms.adjoints.table import CONSTANT, RULES, AdjointSite, Gain, refusal, zeros
 
 
 def reached(outputs: Iterable[Expr], inputs: Iterable[Expr]) -> set[Expr]:
@@ -114,7 +114,7 @@ class _Way:
                 continue
             wanted = [operand in self.reached for operand in node.operands]
             with tracing.on_behalf(node.source), tracing.for_gradients():
-                site = Site(node, cotangents, wanted, own, self.replacing, self.known)
+                site = AdjointSite(node, cotangents, wanted, own, self.replacing, self.known)
                 for operand, gain, flag in zip(node.operands, _rule(node)(site), wanted, strict=True):
                     if flag:
                         self.gain(operand, gain)

@@ -106,4 +106,4 @@ def test_a_device_that_can_be_used(monkeypatch):
     monkeypatch.setattr(availability, "_has_driver", lambda: True)
     monkeypatch.setattr(availability, "_missing_libraries", list)
     assert availability.is_available()
-    assert availability.require() == availability.State((), "13.0", ("NVIDIA H100",))
+    assert availability.require() == availability.Availability((), "13.0", ("NVIDIA H100",))

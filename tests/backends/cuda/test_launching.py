@@ -5,14 +5,14 @@ import ctypes
 import numpy as np
 import pytest
 
-from nxkernel.backends.cuda.launching import Kernel, Prepared, pointers
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.backends.cuda.launching import DeviceKernel, Prepared, pointers
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 
 PARAMETERS = ("f32*", "u16*", "s64", "f32", "u8", "f64", "s32", "u64")
 
 
 def kernel():
-    return Kernel(Source("k", "", PARAMETERS), 7, None, pointers(PARAMETERS))
+    return DeviceKernel(KernelSource("k", "", PARAMETERS), 7, None, pointers(PARAMETERS))
 
 
 def test_each_argument_is_where_its_address_says():

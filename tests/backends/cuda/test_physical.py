@@ -10,11 +10,11 @@ pytest.importorskip("cupy", reason="CuPy is not installed")
 
 import fake_cupy
 from nxkernel.backends.cuda import availability, devices, faults, physical
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError
 
-SCALE = Source(
+SCALE = KernelSource(
     "scale",
     """
 def scale(a, b, n, c):
@@ -208,7 +208,7 @@ def test_a_fault_names_the_kernel_and_ends_the_use_of_the_device(fake, machine):
 
 def test_of_several_kernels_one_failed(fake, machine):
     a = fake.upload(np.ones(4, np.float32))
-    sources = [SCALE, Source("other", SCALE.text.replace("scale", "other"), SCALE.parameters)]
+    sources = [SCALE, KernelSource("other", SCALE.text.replace("scale", "other"), SCALE.parameters)]
     fake.synchronize()
     for source in sources:
         launch = prepared(fake, machine, source)
@@ -228,7 +228,7 @@ def test_with_blocking_launches_it_is_the_last(machine, monkeypatch):
     a = device.upload(np.ones(4, np.float32))
     for name in ("first", "second"):
         machine.status = 716 if name == "second" else 0
-        launch = prepared(device, machine, Source(name, SCALE.text.replace("scale", name), SCALE.parameters))
+        launch = prepared(device, machine, KernelSource(name, SCALE.text.replace("scale", name), SCALE.parameters))
         launch.point([a.pointer, a.pointer])
         if name == "first":
             device.launch(launch)

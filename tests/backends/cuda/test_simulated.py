@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nxkernel.backends.cuda import devices
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError
 
 SCALE = """
@@ -20,7 +20,7 @@ def scale(a, b, n, c):
 
 def kernel(device, text=SCALE, parameters=("f32*", "f32*", "s64", "f32"), **names):
     name = text.split("def ")[1].split("(")[0]
-    return device.load(Source(name, text, parameters), names={"np": np, **names})
+    return device.load(KernelSource(name, text, parameters), names={"np": np, **names})
 
 
 def launched(device, a, b, n, c=2.0, grid=(2,), block=(3,)):

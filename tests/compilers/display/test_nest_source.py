@@ -10,7 +10,7 @@ import nxkernel as nx
 from compiling import agree, nests, planned, spec
 from nxkernel.compilers.display.nest_source import names, render
 from nxkernel.compilers.display.operation_text import FUNCTIONS
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 
 
 def softmax(x):
@@ -242,7 +242,7 @@ def run(plan, given):
 
     for step in plan.steps:
         bound = step.work
-        assert isinstance(bound, Bound)
+        assert isinstance(bound, BoundNest)
         scope = {}
         exec(plain(render(bound.nest)).replace("import numba\n", ""), scope)
         arrays = [From(array_of(node), offset // node.type.size) for node, offset in bound.buffers]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fuzzing import patient, repeat
 from kernels_on_host import HostKernel
-from nxkernel.backends.cuda.launching import Kernel, pointers
+from nxkernel.backends.cuda.launching import DeviceKernel, pointers
 from nxkernel.backends.cuda.simulated import SimulatedDevice
 from nxkernel.compilers import interface
 from nxkernel.compilers.numba_cuda.toolchain import object_code
@@ -25,7 +25,7 @@ def simulation(monkeypatch):
     def load(device, source, code=None, names=None):
         if source.symbol not in _kernels:
             _kernels[source.symbol] = HostKernel(source)
-        return Kernel(source, _kernels[source.symbol], None, pointers(source.parameters))
+        return DeviceKernel(source, _kernels[source.symbol], None, pointers(source.parameters))
 
     object_code.forget()
     monkeypatch.setattr(SimulatedDevice, "load", load)

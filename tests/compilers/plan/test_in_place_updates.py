@@ -8,7 +8,7 @@ from compiling import agree, graph_of, planned, spec
 from nxkernel import primitives as p
 from nxkernel.compilers.plan import in_place_updates
 from nxkernel.compilers.plan.program_plan import Control
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.traverse import post_order, users
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.ops.programs import control
@@ -98,7 +98,7 @@ def eliminated(x):
 def test_single_numbers_of_a_program_are_computed_before_in_any_case():
     x = np.random.default_rng(0).random((4, 50)) + 1
     (loop,) = [step.work for step in planned(eliminated, x).steps if isinstance(step.work, Control)]
-    assert sum(isinstance(step.work, Bound) for step in loop.parts[1].steps) == 1
+    assert sum(isinstance(step.work, BoundNest) for step in loop.parts[1].steps) == 1
     (changed,) = agree(eliminated, x, atol=1e-13)
     np.testing.assert_allclose(changed[1:], x[1:] - x[0] * (x[1:, :1] / x[0, 0]), atol=1e-13)
 

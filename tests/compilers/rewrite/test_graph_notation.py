@@ -9,7 +9,7 @@ from compiling import inputs, spec
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import interface
-from nxkernel.compilers.rewrite.graph_notation import FORMATS, Number, Truth, Writer, where
+from nxkernel.compilers.rewrite.graph_notation import FORMATS, NodeWriter, Number, Truth, where
 from nxkernel.graph.expr import Graph
 
 X = np.array([-2.5, -0.0, 0.0, 1.5, math.inf, math.nan])
@@ -18,7 +18,7 @@ X = np.array([-2.5, -0.0, 0.0, 1.5, math.inf, math.nan])
 def value(function, x=X):
     """What a function of a number gives for an array."""
     (parameter,) = inputs(x)
-    found = function(Number(Writer(), parameter)).node
+    found = function(Number(NodeWriter(), parameter)).node
     return interface.get("evaluator").compile(Graph("f", [parameter], [found], list)).run([x])[0]
 
 
@@ -73,7 +73,7 @@ def test_choices():
 
 
 def test_no_node_is_made_twice():
-    writer = Writer()
+    writer = NodeWriter()
     x = Number(writer, inputs(spec("f32", 3))[0])
     assert (x * 2.0 + 1.0).node is (x * 2.0 + 1.0).node
     assert len(writer.made) == 4

@@ -5,7 +5,7 @@ import numpy as np
 import nxkernel as nx
 from compiling import agree, compiled, planned, spec
 from nxkernel.compilers.plan.program_plan import Control
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts
 from nxkernel.ops.programs import control
 
@@ -31,7 +31,7 @@ def nest_of(function, *specs):
     plan = planned(function, *specs)
     (loop,) = [step.work for step in plan.steps if isinstance(step.work, Control)]
     body = loop.parts[1]
-    (bound,) = [step.work for step in body.steps if isinstance(step.work, Bound)]
+    (bound,) = [step.work for step in body.steps if isinstance(step.work, BoundNest)]
     return bound, body.ranges
 
 

@@ -3,11 +3,11 @@
 import itertools
 import random
 
-from nxkernel.compilers.schedule.kernel_groups import Kernel
+from nxkernel.compilers.schedule.kernel_groups import KernelGroup
 
 
 def kernels(count):
-    return [Kernel((3,), number=number) for number in range(count)]
+    return [KernelGroup((3,), number=number) for number in range(count)]
 
 
 def before(kernel):

@@ -6,7 +6,7 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.calls import graph_cache
-from nxkernel.definitions.calls.compiled_cell import Cell
+from nxkernel.definitions.calls.compiled_cell import CompiledCell
 from nxkernel.definitions.observe.events import stream
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
 
@@ -21,7 +21,7 @@ def run(text, variables, **options):
     """Run a cell as %%jit does; the variables change."""
     file = f"<cell {hash(text)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    cell = Cell(ast.parse(text, file).body, file, variables, **options)
+    cell = CompiledCell(ast.parse(text, file).body, file, variables, **options)
     return cell.finish(cell.definition(*cell.args, **cell.options))
 
 

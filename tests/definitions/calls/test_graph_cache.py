@@ -10,11 +10,11 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.calls import graph_cache
-from nxkernel.definitions.calls.graph_cache import Family, Program
+from nxkernel.definitions.calls.graph_cache import CachedProgram, Family
 
 
 def program(ident, parts=None, kernels=(), made=0.0):
-    return Program(
+    return CachedProgram(
         ident=ident,
         parts=parts or {},
         executable=SimpleNamespace(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.definitions.observe.events import Event, Stream, is_of, stream
+from nxkernel.definitions.observe.events import Event, EventStream, is_of, stream
 
 ONE = np.ones(3, np.float32)
 
@@ -90,7 +90,7 @@ def test_an_error_of_a_run_is_told(monkeypatch):
 
 
 def test_a_listener_that_raises_is_dropped():
-    made, seen = Stream(), []
+    made, seen = EventStream(), []
 
     def bad(event):
         raise ValueError("bad listener")
@@ -117,7 +117,7 @@ def test_a_call_does_not_fail_for_a_listener():
 
 
 def test_hits_are_told_only_to_those_who_want_them_and_never_kept():
-    made, all_, some = Stream(), [], []
+    made, all_, some = EventStream(), [], []
     stop = made.subscribe(all_.append)
     assert made.listening
     made.subscribe(some.append, hits=False)
@@ -131,7 +131,7 @@ def test_hits_are_told_only_to_those_who_want_them_and_never_kept():
 
 
 def test_the_oldest_records_are_forgotten():
-    made = Stream(kept=2)
+    made = EventStream(kept=2)
     for name in "abc":
         made.emit(Event("miss", name))
     assert [event.function for event in made.records()] == ["b", "c"]

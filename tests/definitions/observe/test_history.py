@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 
 from nxkernel.definitions.observe import history as history_module
-from nxkernel.definitions.observe.events import NO_CELL, Cell, Event, Stream
+from nxkernel.definitions.observe.events import NO_CELL, Event, EventStream, NotebookCell
 from nxkernel.definitions.observe.history import History, Sums
 
-FIRST, SECOND = Cell("cell 4", "a"), Cell("cell 5", "b")
+FIRST, SECOND = NotebookCell("cell 4", "a"), NotebookCell("cell 5", "b")
 
 
 @pytest.fixture
 def source():
-    return Stream()
+    return EventStream()
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_other_kinds_are_counted(source, history):
 
 
 def test_it_reads_what_the_stream_remembers_and_goes_on_when_that_is_gone():
-    source = Stream(kept=2)
+    source = EventStream(kept=2)
     source.emit(miss(compiled=1))
     history = History(source)
     history.start()
@@ -87,7 +87,7 @@ def test_a_cell_that_runs_again_is_one_cell_with_a_new_last_run(source, history)
     (run,) = history.last_runs()
     assert (run.cell, run.sums.compiled, list(run.again)) == (FIRST, 2, ["f"])
     assert run.again["f"].reason == ("option k: 1 → 2",)
-    later = Cell("cell 9", "a")
+    later = NotebookCell("cell 9", "a")
     history.begin(later)
     assert [(run.cell, run.sums, run.again) for run in history.last_runs()] == [(later, Sums(), {})]
     source.emit(miss("g", later, reused=1))
@@ -97,8 +97,8 @@ def test_a_cell_that_runs_again_is_one_cell_with_a_new_last_run(source, history)
 
 
 def test_cells_without_an_identity_are_told_by_their_number(source, history):
-    source.emit(miss(cell=Cell("cell 4")))
-    source.emit(miss(cell=Cell("cell 5")))
+    source.emit(miss(cell=NotebookCell("cell 4")))
+    source.emit(miss(cell=NotebookCell("cell 5")))
     source.emit(miss(cell=NO_CELL))
     assert [cell.name for cell in history.cells()] == ["cell 4", "cell 5"]
 
@@ -106,6 +106,6 @@ def test_cells_without_an_identity_are_told_by_their_number(source, history):
 def test_only_so_many_sums_are_kept(source, history, monkeypatch):
     monkeypatch.setattr(history_module, "KEPT", 2)
     for number in range(4):
-        source.emit(miss(f"f{number}", Cell(f"cell {number}")))
+        source.emit(miss(f"f{number}", NotebookCell(f"cell {number}")))
     assert list(history.functions()) == ["f2", "f3"]
     assert [run.cell.name for run in history.last_runs()] == ["cell 2", "cell 3"]

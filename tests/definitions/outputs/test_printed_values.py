@@ -5,7 +5,16 @@ import pytest
 
 import nxkernel as nx
 from nxkernel.definitions.keys.containers import LEAF
-from nxkernel.definitions.outputs.printed_values import Asked, Known, Labelled, Percent, Said, Several, Stream, Text
+from nxkernel.definitions.outputs.printed_values import (
+    Asked,
+    FixedText,
+    Labelled,
+    OutputStream,
+    Percent,
+    Said,
+    Several,
+    TextTemplate,
+)
 
 VALUE = Asked(LEAF, (False,))
 
@@ -31,7 +40,9 @@ def test_tensors_are_printed_as_numpys(value, text, capsys):
 def test_calls_and_labels(capsys):
     one, two = nx.tensor(np.float64(1.5)), nx.tensor(np.array([1, 2]))
     pair = Asked(("list", None, (LEAF, ("tuple", None, (LEAF,)))), (True, False))
-    Said(print, (Known("a"), VALUE, pair), (("sep", Known("-")), ("file", Stream("stderr"))))((one, one, two))
+    Said(print, (FixedText("a"), VALUE, pair), (("sep", FixedText("-")), ("file", OutputStream("stderr"))))(
+        (one, one, two)
+    )
     Labelled("t: ")(nx.tensor(1))
     out, err = capsys.readouterr()
     assert err == "a-1.5-[1.5, (array([1, 2]),)]\n"
@@ -40,7 +51,7 @@ def test_calls_and_labels(capsys):
 
 def test_text():
     leaves = [nx.tensor(np.float64(value)) for value in (1.5, 2.5)]
-    inner = Text("<{}>", (VALUE,))
-    assert Text("{:.2f} {} {{}} {!r}", (VALUE, inner, Known("a"))).told(iter(leaves)) == "1.50 <2.5> {} 'a'"
-    assert Percent("%d of %.1f", Several((Known(3), VALUE))).told(iter(leaves)) == "3 of 1.5"
+    inner = TextTemplate("<{}>", (VALUE,))
+    assert TextTemplate("{:.2f} {} {{}} {!r}", (VALUE, inner, FixedText("a"))).told(iter(leaves)) == "1.50 <2.5> {} 'a'"
+    assert Percent("%d of %.1f", Several((FixedText(3), VALUE))).told(iter(leaves)) == "3 of 1.5"
     assert Percent("%s", Asked(LEAF, (True,))).told(iter(leaves)) == "1.5"

@@ -17,7 +17,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy import cast, cast_number
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Op, Reduce, Section
 from nxkernel.primitives import Spec
 
@@ -30,12 +30,12 @@ class DisorderError(AssertionError):
     """What a nest does depends on the order of its steps, or of the elements of a vector."""
 
 
-def run(bound: Bound, addresses: Sequence[Address], memory: Memory, what: object) -> None:
+def run(bound: BoundNest, addresses: Sequence[Address], memory: Memory, what: object) -> None:
     """Run a nest.
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundNest
     addresses : sequence of Address
         Of its buffers.
     memory : Memory
@@ -49,7 +49,7 @@ def run(bound: Bound, addresses: Sequence[Address], memory: Memory, what: object
 
 
 class _Nest:
-    def __init__(self, bound: Bound, addresses: Sequence[Address], memory: Memory, what: object) -> None:
+    def __init__(self, bound: BoundNest, addresses: Sequence[Address], memory: Memory, what: object) -> None:
         self.nest, self.memory, self.what = bound.nest, memory, what
         self.addresses = dict(zip(self.nest.memory, addresses, strict=True))
         words = dict(zip(self.nest.words(), bound.words, strict=True))
@@ -309,7 +309,7 @@ def apply(op: Op, args: Sequence[np.ndarray]) -> np.ndarray:
 class Touched:
     """What the steps of a nest read and write."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: BoundNest) -> None:
         self.bound = bound
         self.found: dict[object, list[tuple]] = {}
 

@@ -16,10 +16,10 @@ from nxkernel.compilers.analysis.scalars import Term
 from nxkernel.compilers.numba_cpu.program.parallel_loops import may_spread
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import rooms, turn
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar, Step, Whole
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Step, Whole
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import extra_of
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Op
 from nxkernel.graph.expr import Expr, at_line
 from nxkernel.primitives import Spec
@@ -50,7 +50,7 @@ class Scope:
     Parameters
     ----------
     memory : Memory
-    plan : Plan
+    plan : ProgramPlan
     inputs, outputs : sequence of callable
         Give their addresses.
     work : callable
@@ -58,7 +58,7 @@ class Scope:
     """
 
     def __init__(
-        self, memory: Memory, plan: Plan, inputs: Sequence[Given], outputs: Sequence[Given], work: Given
+        self, memory: Memory, plan: ProgramPlan, inputs: Sequence[Given], outputs: Sequence[Given], work: Given
     ) -> None:
         self.memory, self.plan = memory, plan
         self.inputs, self.outputs, self.work = inputs, outputs, work
@@ -74,13 +74,13 @@ class Scope:
 
     def _step(self, step: Step, what: Named) -> None:
         work = step.work
-        if isinstance(work, Bound):
+        if isinstance(work, BoundNest):
             nests.run(work, [self.address(owner).further(offset) for owner, offset in work.buffers], self.memory, what)
         elif isinstance(work, Product):
             self._product(work, what)
         elif isinstance(work, Whole):
             self._whole(work, what)
-        elif isinstance(work, Scalar):
+        elif isinstance(work, ScalarStep):
             self._scalar(work.node, what)
         elif isinstance(work, ElementStore):
             self._store(work.node, what)
@@ -404,7 +404,9 @@ class _Choice(_Control):
             if result is not None and scalars.is_single(spec):
                 self.copy(self.scope.address(result), home(), spec)
 
-    def _side(self, plan: Plan, taken: bool, operands: list[Expr], given: list[Given], homes: list[Given]) -> None:
+    def _side(
+        self, plan: ProgramPlan, taken: bool, operands: list[Expr], given: list[Given], homes: list[Given]
+    ) -> None:
         inputs = list(given)
         for place in sorted(plan.overwritten & set(self.rooms.copies)):
             copy = self.scratch(self.rooms.copies[place], operands[place])

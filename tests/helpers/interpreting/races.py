@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nxkernel.graph.expr import Source
+from nxkernel.graph.expr import SourceLocation
 
 from .memory import Block
 
@@ -24,13 +24,13 @@ class Turns:
 
     Parameters
     ----------
-    source : Source or None
+    source : SourceLocation or None
         The loop's line.
     born : int
         The number of the first block that belongs to the loop alone.
     """
 
-    def __init__(self, source: Source | None, born: int) -> None:
+    def __init__(self, source: SourceLocation | None, born: int) -> None:
         self.source, self.born = source, born
         self.turn = _NOBODY
         self._seen: dict[Block, tuple[np.ndarray, np.ndarray]] = {}

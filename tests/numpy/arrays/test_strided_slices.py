@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from nxkernel.compilers.numba_cpu.compiler import NumbaCpu
 from nxkernel.errors import NxTypeError
-from nxkernel.numpy.arrays.subscripts import Spread
+from nxkernel.numpy.arrays.subscripts import StridedAxis
 from source_text import assert_same, function_of
 
 X, M = np.linspace(-3, 5, 37), np.arange(11.0 * 13).reshape(11, 13)
@@ -160,23 +160,23 @@ def test_slices_with_steps_along_two_axes_are_refused():
 
 
 def test_a_slice_knows_which_elements_it_misses():
-    assert Spread(3, 2, 9).misses(Spread(4, 2, 9))
-    assert Spread(3, 4, 9).misses(Spread(4, 6, 9))
-    assert not Spread(3, 4, 9).misses(Spread(5, 6, 9))
-    assert not Spread(3, 2, 9).misses(Spread(3, 2, 9))
+    assert StridedAxis(3, 2, 9).misses(StridedAxis(4, 2, 9))
+    assert StridedAxis(3, 4, 9).misses(StridedAxis(4, 6, 9))
+    assert not StridedAxis(3, 4, 9).misses(StridedAxis(5, 6, 9))
+    assert not StridedAxis(3, 2, 9).misses(StridedAxis(3, 2, 9))
 
 
 def test_the_mask_and_the_order_of_a_slice():
     def of(spread):
         def function(first):
-            found = Spread(first, spread.step, spread.count)
+            found = StridedAxis(first, spread.step, spread.count)
             return found.mask(8), found.order(8, 3)
 
         return [one.to_list() for one in nx.jit(function, compiler="evaluator")(np.int64(spread.first))]
 
-    assert of(Spread(1, 3, 2)) == [[0, 1, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 2]]
-    assert of(Spread(6, -3, 2)) == [[0, 0, 0, 1, 0, 0, 1, 0], [2, 1, 1, 1, 0, 0, 0, 0]]
-    assert of(Spread(6, 3, 0))[0] == [0] * 8
+    assert of(StridedAxis(1, 3, 2)) == [[0, 1, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1, 2]]
+    assert of(StridedAxis(6, -3, 2)) == [[0, 0, 0, 1, 0, 0, 1, 0], [2, 1, 1, 1, 0, 0, 0, 0]]
+    assert of(StridedAxis(6, 3, 0))[0] == [0] * 8
 
 
 PICKED = {

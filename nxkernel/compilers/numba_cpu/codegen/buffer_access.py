@@ -6,9 +6,9 @@ import dataclasses
 from dataclasses import dataclass
 
 from nxkernel.compilers.numba_cpu.codegen.complex import register_pairs
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Pair, Register
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, Register
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.compilers.schedule import loop_nest
 from nxkernel.compilers.schedule.loop_nest import Nest, Op, Scatter, Section
@@ -16,7 +16,7 @@ from nxkernel.types import Type
 
 
 @dataclass(frozen=True)
-class Place:
+class CodePosition:
     """Where a section's code stands: the mask and index of its lanes, and the indices of the serial axes.
 
     In a flat nest ``rows`` has the index of the first lane along the first inner axis, and how much further each lane
@@ -24,15 +24,15 @@ class Place:
     """
 
     lanes: int
-    mask: Value | None
-    lane: Value | None
-    serial: dict[int, Value]
-    rows: tuple[Value, Value] | None = None
-    columns: Value | None = None
+    mask: IRValue | None
+    lane: IRValue | None
+    serial: dict[int, IRValue]
+    rows: tuple[IRValue, IRValue] | None = None
+    columns: IRValue | None = None
     row: int = 0
 
 
-class Memory:
+class BufferAccess:
     """Reads and writes the buffers of one nest with one builder.
 
     Parameters
@@ -45,25 +45,25 @@ class Memory:
     def __init__(self, nest: Nest, emitter: Emitter) -> None:
         self.nest, self.e, self.b = nest, emitter, emitter.b
         #: For the mask of some lanes that of all elements up to the last one, where vectors take every second element.
-        self.seconds: dict[Value, Value] = {}
+        self.seconds: dict[IRValue, IRValue] = {}
         #: What has been computed in a block for all buffers of the same strides.
-        self._offsets: dict[tuple, Value | None] = {}
-        self._outer: dict[int, Value | None] = {}
+        self._offsets: dict[tuple, IRValue | None] = {}
+        self._outer: dict[int, IRValue | None] = {}
         self._read_table()
 
-    def integer(self, number: int) -> Value:
+    def integer(self, number: int) -> IRValue:
         """A constant of 64 bits."""
         return self.b.constant("i64", number)
 
-    def word(self, position: int, element: str = "i64") -> Value:
+    def word(self, position: int, element: str = "i64") -> IRValue:
         """A word of the call's table."""
-        address = self.b.offset(Value("ptr", 1, "%table"), "i64", self.integer(position))
+        address = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(position))
         return self.b.load(element, address, invariant=True)
 
     def _read_table(self) -> None:
         self.pointers = {number: self.word(place, "ptr") for place, number in enumerate(self.nest.memory)}
-        self.sizes: list[Value] = []
-        self.words: dict[tuple[str, int, int], Value] = {}
+        self.sizes: list[IRValue] = []
+        self.words: dict[tuple[str, int, int], IRValue] = {}
         self.constant_words: dict[int, int] = {}
         for place, (kind, number, axis) in enumerate(self.nest.words(), start=len(self.pointers)):
             if kind == "constant":
@@ -72,11 +72,11 @@ class Memory:
             elif kind == "size":
                 self.sizes.append(self.word(place))
             elif kind == "failure":
-                self.e.failure = self.b.offset(Value("ptr", 1, "%table"), "i64", self.integer(place))
+                self.e.failure = self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(place))
             else:
                 self.words[kind, number, axis] = self.word(place)
 
-    def ranges(self) -> list[tuple[str, Value]]:
+    def ranges(self) -> list[tuple[str, IRValue]]:
         """What a step of the parallel range is made of, by name, with how many there are: the last runs fastest."""
         b, nest = self.b, self.nest
         parts = [(f"axis{axis}", self.sizes[axis]) for axis in self._serial_outer()]
@@ -92,11 +92,11 @@ class Memory:
     def _serial_outer(self) -> range:
         return range(self.nest.outer - (self.nest.lanes == "outer"))
 
-    def locate(self, position: Value) -> None:
+    def locate(self, position: IRValue) -> None:
         """From a step of the parallel range to outer indices, block and tile, and from those to addresses."""
         self.go_to(self.split(position, self.ranges()))
 
-    def go_to(self, found: dict[str, Value]) -> None:
+    def go_to(self, found: dict[str, IRValue]) -> None:
         """From outer indices, block and tile, by name, to addresses."""
         self.block, self.tile = found.get("block"), found.get("tile")
         outer = {axis: found[f"axis{axis}"] for axis in self._serial_outer()}
@@ -104,15 +104,15 @@ class Memory:
         self._outer = {number: self._offset(number, outer) for number in self.nest.memory}
 
     @property
-    def located(self) -> tuple[dict[int, Value], dict[int, Value | None]]:
+    def located(self) -> tuple[dict[int, IRValue], dict[int, IRValue | None]]:
         """Where :meth:`locate` has put everything; what is set goes back there."""
         return self.bases, self._outer
 
     @located.setter
-    def located(self, found: tuple[dict[int, Value], dict[int, Value | None]]) -> None:
+    def located(self, found: tuple[dict[int, IRValue], dict[int, IRValue | None]]) -> None:
         self.bases, self._outer = found
 
-    def split(self, position: Value, parts: list[tuple[str, Value]]) -> dict[str, Value]:
+    def split(self, position: IRValue, parts: list[tuple[str, IRValue]]) -> dict[str, IRValue]:
         """An index for each part, by name, out of one index over all of them; the last part runs fastest."""
         b, found, rest = self.b, {}, position
         for place, (name, size) in reversed(list(enumerate(parts))):
@@ -123,7 +123,7 @@ class Memory:
                 rest = b.integer("udiv", rest, size)
         return found
 
-    def after(self, found: dict[str, Value], parts: list[tuple[str, Value]]) -> dict[str, Value]:
+    def after(self, found: dict[str, IRValue], parts: list[tuple[str, IRValue]]) -> dict[str, IRValue]:
         """The indices of the next step, by counting: a division takes longer than many a row."""
         b, carry, following = self.b, self.integer(1), {}
         for place, (name, size) in reversed(list(enumerate(parts))):
@@ -136,15 +136,15 @@ class Memory:
                 carry = b.convert("zext", over, "i64")
         return following
 
-    def _moved_by(self, indices: dict[int, Value]) -> dict[int, Value]:
+    def _moved_by(self, indices: dict[int, IRValue]) -> dict[int, IRValue]:
         """Where each buffer, and each running index, is at the indices of some axes, the others at their beginning."""
-        bases: dict[int, Value] = {}
+        bases: dict[int, IRValue] = {}
         for number, access in enumerate(self.nest.buffers):
             start = self.words.get(("start", number, 0)) if access.role == "index" else self.pointers[number]
             bases[number] = self._further(number, start, indices)
         return bases
 
-    def _further(self, number: int, base: Value, indices: dict[int, Value]) -> Value:
+    def _further(self, number: int, base: IRValue, indices: dict[int, IRValue]) -> IRValue:
         """A base moved by the indices of axes."""
         access, offset = self.nest.buffers[number], self._offset(number, indices)
         if offset is None:
@@ -153,7 +153,7 @@ class Memory:
             return self.b.integer("add", base, offset)
         return self.b.offset(base, MEMORY[access.type], offset)
 
-    def _offset(self, number: int, indices: dict[int, Value]) -> Value | None:
+    def _offset(self, number: int, indices: dict[int, IRValue]) -> IRValue | None:
         """How far a buffer moves to the indices of axes, in elements; None where it stays."""
         strides = self.nest.buffers[number].strides
         moving = [(axis, index) for axis, index in indices.items() if strides[axis] != "0"]
@@ -165,7 +165,7 @@ class Memory:
             self._offsets[place] = offset
         return self._offsets[place]
 
-    def _along(self, number: int, base: Value, place: Place) -> Value:
+    def _along(self, number: int, base: IRValue, place: CodePosition) -> IRValue:
         """Where the lanes of a place are in a buffer that moves by one element from lane to lane.
 
         All buffers of the same strides are as far from their beginnings, which stay in registers from row to row.
@@ -178,13 +178,13 @@ class Memory:
             self._offsets[key] = self.b.integer("add", outer, place.lane)
         return self.b.offset(self.pointers[number], element, self._offsets[key])
 
-    def _plus(self, left: Value | None, right: Value) -> Value:
+    def _plus(self, left: IRValue | None, right: IRValue) -> IRValue:
         return right if left is None else self.b.integer("add", left, right)
 
-    def _stride(self, number: int, axis: int) -> Value:
+    def _stride(self, number: int, axis: int) -> IRValue:
         return self.words["stride", self.nest.mover(number), axis]
 
-    def _moved(self, number: int, axis: int, index: Value) -> Value:
+    def _moved(self, number: int, axis: int, index: IRValue) -> IRValue:
         """How far a buffer has moved at an index of an axis, in elements."""
         stride = self.nest.buffers[number].strides[axis]
         if stride == "1":
@@ -194,7 +194,7 @@ class Memory:
         step = self.integer(2) if stride == "2" else self._stride(number, axis)
         return self.b.integer("mul", index, step)
 
-    def spread(self, place: Place) -> Place:
+    def spread(self, place: CodePosition) -> CodePosition:
         """In a flat nest, the row and column of each lane; the division of lanes is exact in a float, they are few."""
         if not self.nest.flat:
             return place
@@ -214,11 +214,11 @@ class Memory:
         nest = self.nest
         return nest.outer - 1 if nest.lanes != "inner" else nest.outer + nest.inner - 1
 
-    def _at(self, number: int, place: Place) -> Value:
+    def _at(self, number: int, place: CodePosition) -> IRValue:
         """Where a buffer or a running index is at the serial indices of a place, before its lanes move."""
         return self._further(number, self.bases[number], place.serial)
 
-    def _far(self, number: int, place: Place) -> Value:
+    def _far(self, number: int, place: CodePosition) -> IRValue:
         """How far each lane has moved along the lane axis, in elements."""
         b, axis = self.b, self.lane_axis()
         if self.nest.flat:
@@ -228,7 +228,7 @@ class Memory:
             return b.integer("mul", index, b.constant("i64", 2, place.lanes))
         return b.integer("mul", index, b.splat(self._stride(number, axis), place.lanes))
 
-    def _far_flat(self, number: int, place: Place) -> Value:
+    def _far_flat(self, number: int, place: CodePosition) -> IRValue:
         b, (across, along) = self.b, self.nest.buffers[number].strides[-2:]
         axis, (row, more) = self.lane_axis(), place.rows
         if (across, along) == ("0", "1"):
@@ -244,7 +244,7 @@ class Memory:
             moved = b.integer("add", moved, b.integer("mul", rows, b.splat(step, place.lanes)))
         return moved
 
-    def _moves(self, number: int, place: Place) -> str:
+    def _moves(self, number: int, place: CodePosition) -> str:
         """How a buffer moves along the lanes of a place."""
         strides = self.nest.buffers[number].strides
         if place.lane is None:
@@ -253,7 +253,7 @@ class Memory:
             return "s"
         return strides[self.lane_axis()]
 
-    def load(self, op: Op, values: list[Register], place: Place) -> Register:
+    def load(self, op: Op, values: list[Register], place: CodePosition) -> Register:
         """What a load instruction gives."""
         b, number = self.b, op.extra
         element = MEMORY[op.type]
@@ -275,21 +275,21 @@ class Memory:
         elif moves == "2" and not op.type.is_complex:
             value = self._every_second(element, b.offset(base, element, self._twice(place.lane)), place)
         elif self._by_lanes(op.type, place):
-            value = Value(element, place.lanes, "poison")
+            value = IRValue(element, place.lanes, "poison")
             for lane, address in enumerate(self._lane_addresses(number, element, base, place)):
                 value = b.insert(value, b.load(element, address), lane)
         else:
             value = self._gathered(op, base, self._far(number, place), place)
         return self.e.from_memory(value, op.type)
 
-    def _by_lanes(self, type_: Type, place: Place) -> bool:
+    def _by_lanes(self, type_: Type, place: CodePosition) -> bool:
         """Whether lanes that are some elements apart are read and written one by one: faster than by one instruction.
 
         Measured on Zen 4, where a gather takes two to three times as long as its loads, and a scatter more.
         """
         return place.mask is None and place.lanes > 1 and not type_.is_complex and not self.nest.flat
 
-    def _lane_addresses(self, number: int, element: str, base: Value, place: Place) -> list[Value]:
+    def _lane_addresses(self, number: int, element: str, base: IRValue, place: CodePosition) -> list[IRValue]:
         """Where each lane is in a buffer that moves by a stride along the lanes."""
         b, axis = self.b, self.lane_axis()
         doubled = self.nest.buffers[number].strides[axis] == "2"
@@ -299,27 +299,27 @@ class Memory:
             found.append(b.offset(found[-1], element, step))
         return found
 
-    def _twice(self, index: Value) -> Value:
+    def _twice(self, index: IRValue) -> IRValue:
         return self.b.integer("add", index, index)
 
-    def _every_second(self, element: str, address: Value, place: Place) -> Value:
+    def _every_second(self, element: str, address: IRValue, place: CodePosition) -> IRValue:
         """Every second element; what lies between them is read along, but nothing after the last one."""
         b, lanes = self.b, place.lanes
         if lanes == 1:
             return b.load(element, address)
         if place.mask is None:
-            mask = Value("i1", 2 * lanes, "<" + ", ".join(["i1 true"] * (2 * lanes - 1) + ["i1 false"]) + ">")
+            mask = IRValue("i1", 2 * lanes, "<" + ", ".join(["i1 true"] * (2 * lanes - 1) + ["i1 false"]) + ">")
         else:
             mask = self.seconds[place.mask]
         return b.shuffle(b.masked_load(element, address, mask), list(range(0, 2 * lanes, 2)))
 
-    def _gathered(self, op: Op, base: Value, index: Value, place: Place) -> Register:
+    def _gathered(self, op: Op, base: IRValue, index: IRValue, place: CodePosition) -> Register:
         """Elements at an index for each lane."""
         if op.type.is_complex:
             return register_pairs.gather(self.b, op.type, base, index, self._some(place))
         return self.b.gather(MEMORY[op.type], base, index, self._some(place))
 
-    def added(self, index: Value, number: int, place: Place) -> Value:
+    def added(self, index: IRValue, number: int, place: CodePosition) -> IRValue:
         """A computed index for each lane, and what a buffer moves along the lanes besides."""
         b, moves = self.b, self._moves(number, place)
         if moves == "0":
@@ -329,13 +329,13 @@ class Memory:
         lane = b.integer("add", b.splat(place.lane, place.lanes), b.steps("i64", place.lanes))
         return b.integer("add" if moves == "1" else "sub", index, lane)
 
-    def _run(self, type_: Type, address: Value, place: Place) -> Register:
+    def _run(self, type_: Type, address: IRValue, place: CodePosition) -> Register:
         """Consecutive elements of a type."""
         if type_.is_complex:
             return register_pairs.load(self.b, type_, address, place.lanes, place.mask)
         return self.consecutive(MEMORY[type_], address, place)
 
-    def consecutive(self, element: str, address: Value, place: Place) -> Value:
+    def consecutive(self, element: str, address: IRValue, place: CodePosition) -> IRValue:
         """Consecutive elements, as many as there are lanes."""
         if place.mask is None:
             return self.b.load(element, address, lanes=place.lanes)
@@ -345,20 +345,20 @@ class Memory:
         """The lanes in the opposite order."""
         return register_pairs.each(lambda part: self.b.shuffle(part, list(range(part.lanes - 1, -1, -1))), value)
 
-    def _backwards(self, place: Place) -> Place:
+    def _backwards(self, place: CodePosition) -> CodePosition:
         """A place whose mask is for lanes in the opposite order."""
         return place if place.mask is None else dataclasses.replace(place, mask=self._turned(place.mask))
 
-    def _last(self, base: Value, element: str, place: Place) -> Value:
+    def _last(self, base: IRValue, element: str, place: CodePosition) -> IRValue:
         """The address of the last lane of a buffer that is walked backwards."""
         far = self.b.integer("add", place.lane, self.integer(place.lanes - 1))
         return self.b.offset(base, element, self.b.integer("sub", self.integer(0), far))
 
-    def _some(self, place: Place) -> Value:
+    def _some(self, place: CodePosition) -> IRValue:
         """The mask of a place; all lanes where it has none."""
         return place.mask if place.mask is not None else self.b.constant("i1", 1, place.lanes)
 
-    def index(self, op: Op, place: Place) -> Value:
+    def index(self, op: Op, place: CodePosition) -> IRValue:
         """What an index instruction gives: where each lane is along an axis."""
         b, lanes, number = self.b, place.lanes, op.extra
         value = self._at(number, place)
@@ -373,7 +373,7 @@ class Memory:
             return value
         return b.integer("add" if moves == "1" else "sub", value, b.steps(value.element, lanes))
 
-    def stores(self, section: Section, values: list[Register], place: Place) -> None:
+    def stores(self, section: Section, values: list[Register], place: CodePosition) -> None:
         """Write what a section stores."""
         b, nest = self.b, self.nest
         for number, source in section.stores:
@@ -387,7 +387,7 @@ class Memory:
         for scatter in section.scatters:
             self._scatter(scatter, values, place)
 
-    def _store(self, value: Register, number: int, base: Value, place: Place) -> None:
+    def _store(self, value: Register, number: int, base: IRValue, place: CodePosition) -> None:
         """Write a value from where a buffer is at the serial indices of a place."""
         b, type_, moves = self.b, self.nest.buffers[number].type, self._moves(number, place)
         if moves == "0":
@@ -402,14 +402,14 @@ class Memory:
         else:
             self._spread(value, type_, base, self._far(number, place), place)
 
-    def _spread(self, value: Register, type_: Type, base: Value, index: Value, place: Place) -> None:
+    def _spread(self, value: Register, type_: Type, base: IRValue, index: IRValue, place: CodePosition) -> None:
         """Write each lane to an index of its own; the last one wins."""
-        if isinstance(value, Pair):
+        if isinstance(value, ComplexRegisters):
             register_pairs.scatter(self.b, type_, value, base, index, self._some(place))
         else:
             self.b.scatter(value, base, index, self._some(place))
 
-    def _scatter(self, scatter: Scatter, values: list[Register], place: Place) -> None:
+    def _scatter(self, scatter: Scatter, values: list[Register], place: CodePosition) -> None:
         """Write at a computed place; what is added to is read first."""
         b, number = self.b, scatter.buffer
         type_, value = self.nest.buffers[number].type, values[scatter.value]
@@ -424,9 +424,9 @@ class Memory:
             offset = b.extract(values[scatter.offset], 0)
             self._store(value, number, b.offset(base, MEMORY[type_], offset), place)
 
-    def _write(self, value: Register, address: Value, mask: Value | None) -> None:
+    def _write(self, value: Register, address: IRValue, mask: IRValue | None) -> None:
         """Write consecutive elements."""
-        if isinstance(value, Pair):
+        if isinstance(value, ComplexRegisters):
             register_pairs.store(self.b, value, address, mask)
         else:
             self.b.masked_store(value, address, mask)

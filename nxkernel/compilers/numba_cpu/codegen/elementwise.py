@@ -20,8 +20,8 @@ from nxkernel.compilers.numba_cpu.codegen import (
     user_functions,
 )
 from nxkernel.compilers.numba_cpu.codegen.complex import elementwise
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Pair, Register, each
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, Builder, Value, suffix, vector
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, Register, each
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, FunctionBuilder, IRValue, suffix, vector
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
 from nxkernel.types import Type
 
@@ -31,24 +31,24 @@ class Emitter:
 
     Parameters
     ----------
-    b : Builder
+    b : FunctionBuilder
     inline : bool
         Whether elementary functions are inlined; a kernel with many of them calls them instead, so that its code and
         the time to compile it stay small.
 
     Attributes
     ----------
-    mask : Value or None
+    mask : IRValue or None
         The lanes that count, those before an end; all where there is none.
-    failure : Value or None
+    failure : IRValue or None
         The address of the word for an error that a function of the user's raises.
     """
 
-    def __init__(self, b: Builder, inline: bool) -> None:
+    def __init__(self, b: FunctionBuilder, inline: bool) -> None:
         self.b, self.inline = b, inline
-        self.mask: Value | None = None
-        self.failure: Value | None = None
-        self._blocks: dict[tuple[str, ...], tuple[Value, Value]] = {}
+        self.mask: IRValue | None = None
+        self.failure: IRValue | None = None
+        self._blocks: dict[tuple[str, ...], tuple[IRValue, IRValue]] = {}
 
     # Values ----------------------------------------------------------------------------------------------------
 
@@ -62,9 +62,9 @@ class Emitter:
             return self.b.convert("zext", value, REGISTER[type_])
         return value
 
-    def truth(self, value: Register) -> Value:
+    def truth(self, value: Register) -> IRValue:
         """Whether the value is anything but zero, as single bits."""
-        if isinstance(value, Pair):
+        if isinstance(value, ComplexRegisters):
             return self.b.integer("or", self.truth(value.re), self.truth(value.im))
         if value.element == "i1":
             return value
@@ -73,7 +73,7 @@ class Emitter:
             return self.b.fcmp("une", value, zero)
         return self.b.icmp("ne", value, zero)
 
-    def rounded(self, value: Value, type_: Type) -> Value:
+    def rounded(self, value: IRValue, type_: Type) -> IRValue:
         """A float rounded to half width and back; other types as they are."""
         if type_ is types.f16:
             return half_precision.widened(self.b, half_precision.narrowed(self.b, value))
@@ -81,7 +81,7 @@ class Emitter:
             return self.b.bitcast(self._brain_bits(value, keep=True), "float")
         return value
 
-    def _brain_bits(self, value: Value, *, keep: bool) -> Value:
+    def _brain_bits(self, value: IRValue, *, keep: bool) -> IRValue:
         """The bits of a float rounded to the nearest bf16 (ties to even): in place, or as 16 bits."""
         b, lanes = self.b, value.lanes
         bits = b.bitcast(value, "i32")
@@ -111,13 +111,13 @@ class Emitter:
             return self._brain_bits(value, keep=False)
         return value
 
-    def elementary(self, name: str, *values: Value) -> Value:
+    def elementary(self, name: str, *values: IRValue) -> IRValue:
         """Call one of the elementary functions."""
         element, lanes = values[0].element, values[0].lanes
         symbol = elementary.define(self.b.module, name, element, lanes, inline=self.inline)
         return self.b.call(symbol, element, lanes, *values)
 
-    def threefry(self, *values: Value) -> tuple[Value, Value]:
+    def threefry(self, *values: IRValue) -> tuple[IRValue, IRValue]:
         """Both words of a Threefry block, which those that want one each share where they stand in one basic block."""
         place = (self.b.block, *(value.text for value in values))
         if place not in self._blocks:
@@ -135,7 +135,7 @@ class Emitter:
             The primitive's.
         type_ : Type
             Of the result.
-        values : list of Value or Pair
+        values : list of IRValue or ComplexRegisters
         operand : Type, int, ScalarFunction, bool or None
             The type of the first operand, where the result's does not tell it; which word, of random bits; the
             function of the user's; whether a product is rounded before anything is added to it.
@@ -143,7 +143,9 @@ class Emitter:
         if name == "njit":
             numbers = [self.number(value, own) for value, own in zip(values, operand.types, strict=True)]
             return user_functions.call(self.b, operand, numbers, self.mask, self.failure)
-        if (type_.is_complex or any(isinstance(value, Pair) for value in values)) and name in elementwise.TABLE:
+        if (
+            type_.is_complex or any(isinstance(value, ComplexRegisters) for value in values)
+        ) and name in elementwise.TABLE:
             return elementwise.TABLE[name](self, type_, values, operand or type_)
         if name in ELEMENTARY:
             return self.rounded(self.elementary(name, *values), type_)
@@ -151,7 +153,7 @@ class Emitter:
         return self.rounded(result, type_) if name in _ROUNDING else result
 
 
-Lower = Callable[[Emitter, Type, list[Value], Type], Value]
+Lower = Callable[[Emitter, Type, list[IRValue], Type], IRValue]
 _TABLE: dict[str, Lower] = {}
 
 _ROUNDING = frozenset(["add", "subtract", "multiply", "divide", "pow", "remainder", "sqrt", "rsqrt", "as_type"])
@@ -177,7 +179,7 @@ def lowered(complex: bool = False) -> frozenset[str]:
 
 
 def _arithmetic(name: str, for_floats: str, for_integers: str) -> None:
-    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    def lower(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
         left, right = (e.number(value, type_) for value in values)
         if type_.is_float:
             return getattr(e.b, for_floats)(left, right)
@@ -191,7 +193,7 @@ _arithmetic("subtract", "fsub", "sub")
 
 
 @_row("multiply")
-def _multiply(e: Emitter, type_: Type, values: list[Value], operand: Type | bool) -> Value:
+def _multiply(e: Emitter, type_: Type, values: list[IRValue], operand: Type | bool) -> IRValue:
     left, right = (e.number(value, type_) for value in values)
     if type_.is_float:
         # LLVM contracts where both the product and the sum allow it.
@@ -200,36 +202,36 @@ def _multiply(e: Emitter, type_: Type, values: list[Value], operand: Type | bool
 
 
 @_row("divide")
-def _divide(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _divide(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     return e.b.fdiv(*values)
 
 
 @_row("remainder")
-def _remainder(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _remainder(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     if type_.is_float:
         return e.elementary("fmod", *values)
     return _whole_division(e, type_, values, "rem")
 
 
 @_row("quotient")
-def _quotient(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _quotient(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     return _whole_division(e, type_, values, "div")
 
 
-def _whole_division(e: Emitter, type_: Type, values: list[Value], which: str) -> Value:
+def _whole_division(e: Emitter, type_: Type, values: list[IRValue], which: str) -> IRValue:
     left, right = (e.number(value, type_) for value in values)
     return integer_arithmetic.division(e.b, left, right, which, signed=type_.kind == "s")
 
 
 @_row("pow")
-def _power(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _power(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     if type_.is_float:
         return e.elementary("pow", *values)
     return integer_arithmetic.power(e.b, *(e.number(value, type_) for value in values), signed=type_.kind == "s")
 
 
 def _extreme(name: str, predicate: str, whole: str) -> None:
-    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    def lower(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
         left, right = (e.number(value, type_) for value in values)
         if type_.is_float:
             chosen = e.b.select(e.b.fcmp(predicate, left, right), left, right)
@@ -244,7 +246,7 @@ _extreme("min", "olt", "min")
 
 
 def _bits(name: str, instruction: str) -> None:
-    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    def lower(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
         left, right = values
         if left.element == right.element == "i1":
             return e.b.integer(instruction, left, right)
@@ -259,7 +261,7 @@ _bits("bitwise_xor", "xor")
 
 
 @_row("bitwise_not")
-def _bitwise_not(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _bitwise_not(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     if type_ is types.bool_:
         return _logical_not(e, type_, values, operand)
     value = e.number(values[0], type_)
@@ -267,16 +269,16 @@ def _bitwise_not(e: Emitter, type_: Type, values: list[Value], operand: Type) ->
 
 
 @_row("left_shift")
-def _left_shift(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _left_shift(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     return _shift(e, type_, values, "shl")
 
 
 @_row("right_shift")
-def _right_shift(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _right_shift(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     return _shift(e, type_, values, "ashr" if type_.kind == "s" else "lshr")
 
 
-def _shift(e: Emitter, type_: Type, values: list[Value], instruction: str) -> Value:
+def _shift(e: Emitter, type_: Type, values: list[IRValue], instruction: str) -> IRValue:
     """A shift that is defined for every amount: beyond the width nothing but the sign is left."""
     b = e.b
     left, right = (e.number(value, type_) for value in values)
@@ -290,7 +292,7 @@ def _shift(e: Emitter, type_: Type, values: list[Value], instruction: str) -> Va
 
 
 def _count(name: str, intrinsic: str, extra: str) -> None:
-    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    def lower(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
         return e.b.intrinsic(intrinsic, e.number(values[0], type_), extra=extra)
 
     _TABLE[name] = lower
@@ -301,7 +303,7 @@ _count("count_leading_zeros", "ctlz", "i1 false")
 
 
 def _compare(name: str, for_floats: str, for_integers: str) -> None:
-    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    def lower(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
         left, right = (e.number(value, operand) for value in values)
         if operand.is_float:
             return e.b.fcmp(for_floats, left, right)
@@ -321,7 +323,7 @@ _compare("less_equal", "ole", "sle")
 
 
 def _logic(name: str, instruction: str) -> None:
-    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    def lower(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
         return e.b.integer(instruction, *(e.truth(value) for value in values))
 
     _TABLE[name] = lower
@@ -333,19 +335,19 @@ _logic("logical_xor", "xor")
 
 
 @_row("logical_not")
-def _logical_not(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _logical_not(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     value = e.truth(values[0])
     return e.b.integer("xor", value, e.b.constant("i1", 1, value.lanes))
 
 
 @_row("is_nan")
-def _is_nan(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _is_nan(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     value = values[0]
     return e.b.fcmp("uno", value, value) if operand.is_float else e.b.constant("i1", 0, value.lanes)
 
 
 @_row("is_infinity")
-def _is_infinity(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _is_infinity(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     value = values[0]
     if not operand.is_float:
         return e.b.constant("i1", 0, value.lanes)
@@ -353,13 +355,13 @@ def _is_infinity(e: Emitter, type_: Type, values: list[Value], operand: Type) ->
 
 
 @_row("negate")
-def _negate(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _negate(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     value = e.number(values[0], type_)
     return e.b.fneg(value) if type_.is_float else e.b.integer("sub", e.b.constant(value.element, 0, value.lanes), value)
 
 
 @_row("sign")
-def _sign(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _sign(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     b, value = e.b, e.number(values[0], type_)
     zero, one, minus = (b.constant(value.element, n, value.lanes) for n in (0, 1, -1))
     if type_.is_float:
@@ -371,7 +373,7 @@ def _sign(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
 
 
 @_row("abs")
-def _abs(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _abs(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     value = e.number(values[0], type_)
     if type_.is_float:
         return e.b.intrinsic("fabs", value)
@@ -379,7 +381,7 @@ def _abs(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
 
 
 def _rounding(name: str, function: str) -> None:
-    def lower(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+    def lower(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
         return e.elementary(function, values[0]) if type_.is_float else values[0]
 
     _TABLE[name] = lower
@@ -393,12 +395,12 @@ _rounding("round_half_even", "rint")
 
 
 @_row("sqrt")
-def _sqrt(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _sqrt(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     return e.b.intrinsic("sqrt", values[0])
 
 
 @_row("rsqrt")
-def _rsqrt(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _rsqrt(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     value = values[0]
     return e.b.fdiv(e.b.constant(value.element, 1, value.lanes), e.b.intrinsic("sqrt", value))
 
@@ -407,29 +409,29 @@ def _rsqrt(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value
 @_row("after")
 @_row("conjugate")
 @_row("real")
-def _real(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _real(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     return values[0]
 
 
 @_row("imag")
-def _imag(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _imag(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     return e.b.constant(values[0].element, 0, values[0].lanes)
 
 
 @_row("phase")
-def _phase(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _phase(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     b, value = e.b, values[0]
     signed = b.icmp("slt", b.bitcast(value, "i32" if value.element == "float" else "i64"), _zero_bits(b, value))
     angle = b.select(signed, b.constant(value.element, math.pi, value.lanes), b.constant(value.element, 0, value.lanes))
     return b.select(b.fcmp("uno", value, value), value, angle)
 
 
-def _zero_bits(b: Builder, value: Value) -> Value:
+def _zero_bits(b: FunctionBuilder, value: IRValue) -> IRValue:
     return b.constant("i32" if value.element == "float" else "i64", 0, value.lanes)
 
 
 @_row("select")
-def _select(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Value:
+def _select(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> IRValue:
     mask, then, otherwise = values
     if then.element != otherwise.element:
         then, otherwise = e.number(then, type_), e.number(otherwise, type_)
@@ -438,12 +440,12 @@ def _select(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Valu
 
 
 @_row("threefry2x32")
-def _threefry(e: Emitter, type_: Type, values: list[Value], word: int) -> Value:
+def _threefry(e: Emitter, type_: Type, values: list[IRValue], word: int) -> IRValue:
     return e.threefry(*values)[word]
 
 
 @_row("as_type")
-def _as_type(e: Emitter, type_: Type, values: list[Value], source: Type) -> Value:
+def _as_type(e: Emitter, type_: Type, values: list[IRValue], source: Type) -> IRValue:
     """Conversions; a float outside the range of an integer becomes the nearest integer, NaN becomes 0."""
     b, value = e.b, values[0]
     if type_ is types.bool_:
@@ -468,7 +470,7 @@ def _as_type(e: Emitter, type_: Type, values: list[Value], source: Type) -> Valu
     return b.convert("sext" if source.kind == "s" else "zext", value, element)
 
 
-def _odd(b: Builder, value: Value) -> Value:
+def _odd(b: FunctionBuilder, value: IRValue) -> IRValue:
     """A double cut to the digits of a float, the last one set where anything was lost, to be rounded again but once."""
     bits, lanes = b.bitcast(value, "i64"), value.lanes
     lost, last = b.constant("i64", (1 << 29) - 1, lanes), b.constant("i64", 1 << 29, lanes)
@@ -478,7 +480,7 @@ def _odd(b: Builder, value: Value) -> Value:
 
 
 @_row("bitcast")
-def _bitcast(e: Emitter, type_: Type, values: list[Value], source: Type) -> Value:
+def _bitcast(e: Emitter, type_: Type, values: list[IRValue], source: Type) -> IRValue:
     b, value = e.b, e.number(values[0], source)
     bits = value
     if source in (types.f16, types.bf16):

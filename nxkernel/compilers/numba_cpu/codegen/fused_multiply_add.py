@@ -6,7 +6,7 @@ elementary functions give the same bits on every processor.
 
 from __future__ import annotations
 
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Module, Value, suffix, vector
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue, RangeLoop, suffix, vector
 from nxkernel.compilers.numba_cpu.target import target_processor
 
 #: Of doubles: what cuts one into two halves of its digits (Veltkamp); the greatest stored exponent of an operand, and
@@ -14,7 +14,7 @@ from nxkernel.compilers.numba_cpu.target import target_processor
 _CUT, _MOST, _LEAST_PRODUCT, _MOST_PRODUCT = 2.0**27 + 1, 1990, 1130, 3000
 
 
-def fused(b: Builder, left: Value, right: Value, third: Value) -> Value:
+def fused(b: FunctionBuilder, left: IRValue, right: IRValue, third: IRValue) -> IRValue:
     """``left * right + third`` with one rounding."""
     if target_processor.has("fma"):
         return b.fma(left, right, third)
@@ -22,27 +22,27 @@ def fused(b: Builder, left: Value, right: Value, third: Value) -> Value:
     return b.call(symbol, left.element, left.lanes, left, right, third)
 
 
-def _define(module: Module, element: str, lanes: int) -> str:
+def _define(module: IRModule, element: str, lanes: int) -> str:
     """Add the function to a module, unless it is there; the symbol to call."""
     symbol, kind = f"nx.fused.{suffix(element, lanes)}", vector(element, lanes)
     if symbol not in module.defined:
         attributes = "noinline nounwind willreturn readnone"
         names = ("left", "right", "third")
-        b = Builder(module, symbol, kind, [(n, kind) for n in names], linkage="internal", attributes=attributes)
-        operands = [Value(element, lanes, f"%{name}") for name in names]
+        b = FunctionBuilder(module, symbol, kind, [(n, kind) for n in names], linkage="internal", attributes=attributes)
+        operands = [IRValue(element, lanes, f"%{name}") for name in names]
         b.do(f"ret {(_of_floats if element == 'float' else _of_doubles)(b, *operands)}")
         b.finish()
     return symbol
 
 
-def _sum(b: Builder, left: Value, right: Value) -> tuple[Value, Value]:
+def _sum(b: FunctionBuilder, left: IRValue, right: IRValue) -> tuple[IRValue, IRValue]:
     """The rounded sum and its error (Knuth 1969)."""
     total = b.fadd(left, right, "")
     shift = b.fsub(total, left, "")
     return total, b.fadd(b.fsub(left, b.fsub(total, shift, ""), ""), b.fsub(right, shift, ""), "")
 
 
-def _odd(b: Builder, total: Value, error: Value) -> Value:
+def _odd(b: FunctionBuilder, total: IRValue, error: IRValue) -> IRValue:
     """A rounded sum of doubles that is odd where it is not exact, so that rounding it again rounds the true sum."""
     lanes = total.lanes
     bits, zero, one = b.bitcast(total, "i64"), b.constant("double", 0, lanes), b.constant("i64", 1, lanes)
@@ -55,13 +55,13 @@ def _odd(b: Builder, total: Value, error: Value) -> Value:
     return b.bitcast(b.select(b.integer("and", wrong, even), moved, bits), "double")
 
 
-def _of_floats(b: Builder, left: Value, right: Value, third: Value) -> Value:
+def _of_floats(b: FunctionBuilder, left: IRValue, right: IRValue, third: IRValue) -> IRValue:
     """In doubles a product of floats is exact; the sum is rounded twice, the first time to odd."""
     left, right, third = (b.convert("fpext", value, "double") for value in (left, right, third))
     return b.convert("fptrunc", _odd(b, *_sum(b, b.fmul(left, right, ""), third)), "float")
 
 
-def _of_doubles(b: Builder, left: Value, right: Value, third: Value) -> Value:
+def _of_doubles(b: FunctionBuilder, left: IRValue, right: IRValue, third: IRValue) -> IRValue:
     """Boldo and Melquiond's algorithm (2008): the product as two doubles, and their sum with one rounding to odd.
 
     Lanes near overflow and underflow, and those with infinity or NaN, are left to the C library.
@@ -80,7 +80,7 @@ def _of_doubles(b: Builder, left: Value, right: Value, third: Value) -> Value:
     b.start(some)
     b.module.declare("fma", "double", ["double"] * 3)
     bounds = [b.constant("i64", number) for number in (0, lanes, 1)]
-    loop = Loop(b, *bounds, [result])
+    loop = RangeLoop(b, *bounds, [result])
     exact = b.call("fma", "double", 1, *(b.extract(value, loop.index) for value in (left, right, third)))
     if lanes > 1:
         exact = b.insert(loop.values[0], exact, loop.index)
@@ -94,7 +94,7 @@ def _of_doubles(b: Builder, left: Value, right: Value, third: Value) -> Value:
     return phi.value
 
 
-def _product(b: Builder, left: Value, right: Value) -> tuple[Value, Value]:
+def _product(b: FunctionBuilder, left: IRValue, right: IRValue) -> tuple[IRValue, IRValue]:
     """The rounded product and its error (Dekker 1971)."""
     high = b.fmul(left, right, "")
     (left_high, left_low), (right_high, right_low) = _cut(b, left), _cut(b, right)
@@ -104,20 +104,20 @@ def _product(b: Builder, left: Value, right: Value) -> tuple[Value, Value]:
     return high, b.fadd(error, b.fmul(left_low, right_low, ""), "")
 
 
-def _cut(b: Builder, value: Value) -> tuple[Value, Value]:
+def _cut(b: FunctionBuilder, value: IRValue) -> tuple[IRValue, IRValue]:
     far = b.fmul(value, b.constant("double", _CUT, value.lanes), "")
     high = b.fsub(far, b.fsub(far, value, ""), "")
     return high, b.fsub(value, high, "")
 
 
-def _is_rare(b: Builder, left: Value, right: Value, third: Value) -> Value:
+def _is_rare(b: FunctionBuilder, left: IRValue, right: IRValue, third: IRValue) -> IRValue:
     """Lanes that the algorithm does not hold for, by the exponents."""
     lanes = left.lanes
 
-    def number(bits: int) -> Value:
+    def number(bits: int) -> IRValue:
         return b.constant("i64", bits, lanes)
 
-    def exponent(value: Value) -> Value:
+    def exponent(value: IRValue) -> IRValue:
         return b.integer("and", b.integer("lshr", b.bitcast(value, "i64"), number(52)), number(0x7FF))
 
     exponents = [exponent(value) for value in (left, right, third)]

@@ -5,7 +5,7 @@ LLVM calls a function of the C compiler's library for each lane there, which few
 
 from __future__ import annotations
 
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValue
 from nxkernel.compilers.numba_cpu.target import target_processor
 
 #: Of single floats: the bits of infinity, of what rounds to infinity in half width, of the smallest normal half, of the
@@ -13,12 +13,12 @@ from nxkernel.compilers.numba_cpu.target import target_processor
 _INFINITY, _TOO_GREAT, _NORMAL, _UNIT, _APART = 0x7F800000, 0x47800000, 0x38800000, 0x3F000000, 112 << 23
 
 
-def widened(b: Builder, value: Value) -> Value:
+def widened(b: FunctionBuilder, value: IRValue) -> IRValue:
     """A half as a ``float``, which is exact."""
     if target_processor.has("f16c"):
         return b.convert("fpext", value, "float")
 
-    def number(bits: int) -> Value:
+    def number(bits: int) -> IRValue:
         return b.constant("i32", bits, value.lanes)
 
     bits = b.convert("zext", b.bitcast(value, "i16"), "i32")
@@ -36,12 +36,12 @@ def widened(b: Builder, value: Value) -> Value:
     return b.bitcast(b.integer("or", whole, sign), "float")
 
 
-def narrowed(b: Builder, value: Value) -> Value:
+def narrowed(b: FunctionBuilder, value: IRValue) -> IRValue:
     """A ``float`` rounded to the nearest half, half to even."""
     if target_processor.has("f16c"):
         return b.convert("fptrunc", value, "half")
 
-    def number(bits: int) -> Value:
+    def number(bits: int) -> IRValue:
         return b.constant("i32", bits, value.lanes)
 
     bits = b.bitcast(value, "i32")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nxkernel.compilers.numba_cpu.codegen import lower_nest as large
-from nxkernel.compilers.numba_cpu.codegen.buffer_access import Place
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Loop, Module, Value
-from nxkernel.compilers.numba_cpu.codegen.reductions import Accumulator
+from nxkernel.compilers.numba_cpu.codegen.buffer_access import CodePosition
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRModule, IRValue, RangeLoop
+from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
 from nxkernel.compilers.numba_cpu.codegen.row_reductions import suits
 from nxkernel.compilers.schedule.loop_nest import Nest, Section
 
@@ -13,7 +13,7 @@ from nxkernel.compilers.schedule.loop_nest import Nest, Section
 OFTEN = 24
 
 
-def lower(nest: Nest) -> Module:
+def lower(nest: Nest) -> IRModule:
     """The module that defines the kernel of a nest, under the nest's key, as it is best in a loop."""
     return large.lower(nest) if nest.lanes != "inner" or suits(nest) else _Small(nest).run()
 
@@ -33,7 +33,7 @@ class _Small(large.Lowering):
         b, (first, stop) = self.b, self._bounds(0)
         wide, one = self._lanes(section, wide=bool(section.reduces)), self._lanes(section, wide=False)
         kinds = [(reduce, large.index_type(section, reduce)) for reduce in section.reduces]
-        accumulators = [Accumulator(self.e, reduce, wide, index) for reduce, index in kinds]
+        accumulators = [RegisterAccumulator(self.e, reduce, wide, index) for reduce, index in kinds]
         held = [accumulator.start() for accumulator in accumulators]
         length = most = b.intrinsic("smax", b.integer("sub", stop, first), self.integer(0))
         if section.reduces:
@@ -56,14 +56,14 @@ class _Small(large.Lowering):
         self,
         lanes: int,
         section: Section,
-        accumulators: list[Accumulator],
-        begin: Value,
-        edge: Value,
-        held: list[list[Value]],
-    ) -> list[list[Value]]:
+        accumulators: list[RegisterAccumulator],
+        begin: IRValue,
+        edge: IRValue,
+        held: list[list[IRValue]],
+    ) -> list[list[IRValue]]:
         """Run over whole vectors of so many lanes; what is held then."""
-        loop = Loop(self.b, begin, edge, self.integer(lanes), [value for values in held for value in values])
-        place = Place(lanes, None, loop.index, {})
+        loop = RangeLoop(self.b, begin, edge, self.integer(lanes), [value for values in held for value in values])
+        place = CodePosition(lanes, None, loop.index, {})
         values = self._code(section, place)
         self.m.stores(section, values, place)
         following, rest = [], loop.values

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, Builder, Value, suffix, vector
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, FunctionBuilder, IRValue, suffix, vector
 
 
-def division(b: Builder, left: Value, right: Value, which: str, *, signed: bool) -> Value:
+def division(b: FunctionBuilder, left: IRValue, right: IRValue, which: str, *, signed: bool) -> IRValue:
     """The quotient (``"div"``) or the remainder (``"rem"``): by zero it is 0, and the least number by -1 wraps."""
     zero, one = b.constant(right.element, 0, right.lanes), b.constant(right.element, 1, right.lanes)
     by_zero = b.icmp("eq", right, zero)
@@ -19,7 +19,7 @@ def division(b: Builder, left: Value, right: Value, which: str, *, signed: bool)
     return b.select(by_zero, zero, b.select(by_minus, negated, result))
 
 
-def _divided(b: Builder, left: Value, right: Value, sign: str, which: str) -> Value:
+def _divided(b: FunctionBuilder, left: IRValue, right: IRValue, sign: str, which: str) -> IRValue:
     """A quotient or remainder by what is neither 0 nor -1.
 
     Processors divide integers one by one but floats as vectors. In floats of more digits than the integers have bits,
@@ -33,7 +33,7 @@ def _divided(b: Builder, left: Value, right: Value, sign: str, which: str) -> Va
     return quotient if which == "div" else b.integer("sub", left, b.integer("mul", quotient, right))
 
 
-def power(b: Builder, left: Value, right: Value, *, signed: bool) -> Value:
+def power(b: FunctionBuilder, left: IRValue, right: IRValue, *, signed: bool) -> IRValue:
     """A power, truncated toward zero where the exponent is negative; it wraps."""
     symbol = _define_power(b, left.element, left.lanes)
     result = b.call(symbol, left.element, left.lanes, left, right)
@@ -47,19 +47,21 @@ def power(b: Builder, left: Value, right: Value, *, signed: bool) -> Value:
     return b.select(fraction, zero, result)
 
 
-def _define_power(b: Builder, element: str, lanes: int) -> str:
+def _define_power(b: FunctionBuilder, element: str, lanes: int) -> str:
     """The function that raises integers to a power by squaring, taking the exponent as unsigned; it wraps."""
     symbol = f"nx.whole_pow.{suffix(element, lanes)}"
     if symbol in b.module.defined:
         return symbol
     kind = vector(element, lanes)
-    f = Builder(b.module, symbol, kind, [("base", kind), ("exponent", kind)], linkage="internal", attributes="noinline")
+    f = FunctionBuilder(
+        b.module, symbol, kind, [("base", kind), ("exponent", kind)], linkage="internal", attributes="noinline"
+    )
     one, zero = f.constant(element, 1, lanes), f.constant(element, 0, lanes)
     head, body, done = f.label("head"), f.label("body"), f.label("done")
     f.branch(head)
     f.start(head)
     phis = [f.phi(element, lanes) for _ in range(3)]
-    first = [one, Value(element, lanes, "%base"), Value(element, lanes, "%exponent")]
+    first = [one, IRValue(element, lanes, "%base"), IRValue(element, lanes, "%exponent")]
     for phi, value in zip(phis, first, strict=True):
         phi.add(value, "entry")
     result, base, exponent = (phi.value for phi in phis)

@@ -28,7 +28,7 @@ _LEFT = f"""{_AS_IT_IS} = distinct !{{{_AS_IT_IS}, \
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class IRValue:
     """An SSA value or a constant: its element type, its number of lanes, and how the text names it."""
 
     element: str
@@ -70,7 +70,7 @@ def literal(element: str, number: float | int) -> str:
 
 
 @dataclass
-class Module:
+class IRModule:
     """Functions under construction, and the declarations that they need."""
 
     functions: list[str] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Module:
         if name not in self.declarations:
             self.declarations[name] = f"declare {result} @{name}({', '.join(parameters)}) {attributes}".rstrip()
 
-    def take_in(self, other: Module, symbol: str) -> str:
+    def take_in(self, other: IRModule, symbol: str) -> str:
         """Make the functions of another module part of this one; the one of that name is inlined where it is called.
 
         What it reads of its table may then be written by its caller. Its loops stay as they are: their steps are
@@ -119,12 +119,12 @@ class Module:
         return "\n".join([*self.functions, *self.declarations.values(), *metadata, ""])
 
 
-class Builder:
+class FunctionBuilder:
     """Writes the body of one function; ``finish`` adds it to the module."""
 
     def __init__(
         self,
-        module: Module,
+        module: IRModule,
         name: str,
         result: str,
         parameters: list[tuple[str, str]],
@@ -142,12 +142,12 @@ class Builder:
 
     # Text ------------------------------------------------------------------------------------------------------
 
-    def emit(self, text: str, element: str, lanes: int) -> Value:
+    def emit(self, text: str, element: str, lanes: int) -> IRValue:
         """Append ``%n = text`` and return the value that it defines."""
         self._count += 1
         name = f"%v{self._count}"
         self._lines.append(f"  {name} = {text}")
-        return Value(element, lanes, name)
+        return IRValue(element, lanes, name)
 
     def do(self, text: str) -> None:
         """Append an instruction without a result."""
@@ -167,7 +167,7 @@ class Builder:
         """Jump to a block."""
         self.do(f"br label %{block}")
 
-    def branch_if(self, condition: Value, then: str, otherwise: str) -> None:
+    def branch_if(self, condition: IRValue, then: str, otherwise: str) -> None:
         """Jump on a scalar condition of one bit."""
         self.do(f"br i1 {condition.text}, label %{then}, label %{otherwise}")
 
@@ -178,20 +178,20 @@ class Builder:
 
     # Constants and lanes ---------------------------------------------------------------------------------------
 
-    def constant(self, element: str, number: float | int, lanes: int = 1) -> Value:
+    def constant(self, element: str, number: float | int, lanes: int = 1) -> IRValue:
         """A constant, repeated in every lane."""
         text = literal(element, number)
         if lanes > 1:
             text = f"splat ({element} {text})"
-        return Value(element, lanes, text)
+        return IRValue(element, lanes, text)
 
-    def steps(self, element: str, lanes: int) -> Value:
+    def steps(self, element: str, lanes: int) -> IRValue:
         """The constant 0, 1, 2, …, one number a lane."""
         if lanes == 1:
             return self.constant(element, 0)
-        return Value(element, lanes, "<" + ", ".join(f"{element} {lane}" for lane in range(lanes)) + ">")
+        return IRValue(element, lanes, "<" + ", ".join(f"{element} {lane}" for lane in range(lanes)) + ">")
 
-    def splat(self, value: Value, lanes: int) -> Value:
+    def splat(self, value: IRValue, lanes: int) -> IRValue:
         """A scalar repeated in every lane."""
         if lanes == value.lanes:
             return value
@@ -199,17 +199,17 @@ class Builder:
         first = self.emit(f"insertelement {kind} poison, {value}, i64 0", value.element, lanes)
         return self.emit(f"shufflevector {first}, {kind} poison, <{lanes} x i32> zeroinitializer", value.element, lanes)
 
-    def extract(self, value: Value, lane: int | Value) -> Value:
+    def extract(self, value: IRValue, lane: int | IRValue) -> IRValue:
         """One lane as a scalar."""
         place = f"i64 {lane}" if isinstance(lane, int) else str(lane)
         return value if value.lanes == 1 else self.emit(f"extractelement {value}, {place}", value.element, 1)
 
-    def insert(self, value: Value, scalar: Value, lane: int | Value) -> Value:
+    def insert(self, value: IRValue, scalar: IRValue, lane: int | IRValue) -> IRValue:
         """The vector with one lane replaced."""
         place = f"i64 {lane}" if isinstance(lane, int) else str(lane)
         return self.emit(f"insertelement {value}, {scalar}, {place}", value.element, value.lanes)
 
-    def shuffle(self, value: Value, lanes: list[int]) -> Value:
+    def shuffle(self, value: IRValue, lanes: list[int]) -> IRValue:
         """The lanes of a vector in another order or number."""
         if len(lanes) == 1:
             return self.extract(value, lanes[0])
@@ -218,7 +218,7 @@ class Builder:
             f"shufflevector {value}, {value.type} poison, <{len(lanes)} x i32> <{mask}>", value.element, len(lanes)
         )
 
-    def interleave(self, left: Value, right: Value) -> Value:
+    def interleave(self, left: IRValue, right: IRValue) -> IRValue:
         """The lanes of two vectors by turns: the first of both, the second of both, and so on."""
         lanes = left.lanes
         if lanes == 1:
@@ -227,67 +227,67 @@ class Builder:
         mask = ", ".join(f"i32 {lane}, i32 {lane + lanes}" for lane in range(lanes))
         return self.emit(f"shufflevector {left}, {right}, <{2 * lanes} x i32> <{mask}>", left.element, 2 * lanes)
 
-    def recut(self, value: Value, element: str) -> Value:
+    def recut(self, value: IRValue, element: str) -> IRValue:
         """The same bits as lanes of another width, so that there are more or fewer of them."""
         lanes = value.lanes * WIDTH[value.element] // WIDTH[element]
         return self.emit(f"bitcast {value} to {vector(element, lanes)}", element, lanes)
 
     # Arithmetic ------------------------------------------------------------------------------------------------
 
-    def _two(self, name: str, left: Value, right: Value) -> Value:
+    def _two(self, name: str, left: IRValue, right: IRValue) -> IRValue:
         return self.emit(f"{name} {left}, {right.text}", left.element, left.lanes)
 
-    def fadd(self, left: Value, right: Value, flags: str = "contract") -> Value:
+    def fadd(self, left: IRValue, right: IRValue, flags: str = "contract") -> IRValue:
         """Float addition; ``contract`` lets it fuse with a product into one rounding."""
         return self._two(f"fadd {flags}".rstrip(), left, right)
 
-    def fsub(self, left: Value, right: Value, flags: str = "contract") -> Value:
+    def fsub(self, left: IRValue, right: IRValue, flags: str = "contract") -> IRValue:
         """Float subtraction."""
         return self._two(f"fsub {flags}".rstrip(), left, right)
 
-    def fmul(self, left: Value, right: Value, flags: str = "contract") -> Value:
+    def fmul(self, left: IRValue, right: IRValue, flags: str = "contract") -> IRValue:
         """Float multiplication."""
         return self._two(f"fmul {flags}".rstrip(), left, right)
 
-    def fdiv(self, left: Value, right: Value) -> Value:
+    def fdiv(self, left: IRValue, right: IRValue) -> IRValue:
         """Float division, correctly rounded."""
         return self._two("fdiv", left, right)
 
-    def fneg(self, value: Value) -> Value:
+    def fneg(self, value: IRValue) -> IRValue:
         """The sign flipped, of NaN and zero too."""
         return self.emit(f"fneg {value}", value.element, value.lanes)
 
-    def fma(self, left: Value, right: Value, third: Value) -> Value:
+    def fma(self, left: IRValue, right: IRValue, third: IRValue) -> IRValue:
         """``left * right + third`` with one rounding."""
         return self.intrinsic("fma", left, right, third)
 
-    def integer(self, name: str, left: Value, right: Value) -> Value:
+    def integer(self, name: str, left: IRValue, right: IRValue) -> IRValue:
         """An integer instruction by name: add sub mul sdiv udiv srem urem and or xor shl lshr ashr."""
         return self._two(name, left, right)
 
-    def fcmp(self, predicate: str, left: Value, right: Value) -> Value:
+    def fcmp(self, predicate: str, left: IRValue, right: IRValue) -> IRValue:
         """Compare floats: oeq one olt ole ogt oge ord, or the u… forms that are true for NaN."""
         return self.emit(f"fcmp {predicate} {left}, {right.text}", "i1", left.lanes)
 
-    def icmp(self, predicate: str, left: Value, right: Value) -> Value:
+    def icmp(self, predicate: str, left: IRValue, right: IRValue) -> IRValue:
         """Compare integers: eq ne slt sle sgt sge ult ule ugt uge."""
         return self.emit(f"icmp {predicate} {left}, {right.text}", "i1", left.lanes)
 
-    def select(self, condition: Value, then: Value, otherwise: Value) -> Value:
+    def select(self, condition: IRValue, then: IRValue, otherwise: IRValue) -> IRValue:
         """Lane by lane, one of two values."""
         return self.emit(f"select {condition}, {then}, {otherwise}", then.element, then.lanes)
 
-    def convert(self, name: str, value: Value, element: str) -> Value:
+    def convert(self, name: str, value: IRValue, element: str) -> IRValue:
         """A cast by name: sitofp uitofp fptosi fptoui fptrunc fpext trunc zext sext bitcast inttoptr ptrtoint."""
         if value.element == element and name not in ("bitcast",):
             return value
         return self.emit(f"{name} {value} to {vector(element, value.lanes)}", element, value.lanes)
 
-    def bitcast(self, value: Value, element: str) -> Value:
+    def bitcast(self, value: IRValue, element: str) -> IRValue:
         """The same bits as another type of the same width."""
         return value if value.element == element else self.convert("bitcast", value, element)
 
-    def intrinsic(self, name: str, *values: Value, extra: str = "") -> Value:
+    def intrinsic(self, name: str, *values: IRValue, extra: str = "") -> IRValue:
         """Call ``llvm.name`` overloaded on its operands' common type, for example fabs sqrt floor copysign ctpop smax.
 
         `extra` is the text of a trailing operand that is no value, such as ``i1 false`` for ctlz.
@@ -299,7 +299,7 @@ class Builder:
         self.module.declare(full, first.type, parameters)
         return self.emit(f"call {first.type} @{full}({', '.join(operands)})", first.element, first.lanes)
 
-    def any(self, mask: Value) -> Value:
+    def any(self, mask: IRValue) -> IRValue:
         """Whether any lane of a mask is set, as one bit."""
         if mask.lanes == 1:
             return mask
@@ -307,41 +307,43 @@ class Builder:
         self.module.declare(name, "i1", [mask.type])
         return self.emit(f"call i1 @{name}({mask})", "i1", 1)
 
-    def call(self, name: str, result: str, lanes: int, *values: Value) -> Value:
+    def call(self, name: str, result: str, lanes: int, *values: IRValue) -> IRValue:
         """Call a function of this module (or one that was declared), of element type `result`."""
         operands = ", ".join(str(value) for value in values)
         return self.emit(f"call {vector(result, lanes)} @{name}({operands})", result, lanes)
 
     # Memory ----------------------------------------------------------------------------------------------------
 
-    def offset(self, base: Value, element: str, index: Value) -> Value:
+    def offset(self, base: IRValue, element: str, index: IRValue) -> IRValue:
         """The address of element `index` of the array at `base`."""
         return self.emit(f"getelementptr {element}, {base}, {index}", "ptr", 1)
 
-    def load(self, element: str, address: Value, *, lanes: int = 1, invariant: bool = False, note: str = "") -> Value:
+    def load(
+        self, element: str, address: IRValue, *, lanes: int = 1, invariant: bool = False, note: str = ""
+    ) -> IRValue:
         """Consecutive elements from memory; `invariant` says that nothing writes there while the function runs."""
         note = f", align {max(WIDTH.get(element, 64) // 8, 1)}" + (", !invariant.load !0" if invariant else note)
         return self.emit(f"load {vector(element, lanes)}, {address}{note}", element, lanes)
 
-    def store(self, value: Value, address: Value, note: str = "") -> None:
+    def store(self, value: IRValue, address: IRValue, note: str = "") -> None:
         """Consecutive elements to memory."""
         self.do(f"store {value}, {address}, align {max(WIDTH.get(value.element, 64) // 8, 1)}{note}")
 
-    def alloca(self, element: str, count: Value | int) -> Value:
+    def alloca(self, element: str, count: IRValue | int) -> IRValue:
         """Room on the stack for so many elements, aligned for vectors."""
-        count = count if isinstance(count, Value) else self.constant("i64", count)
+        count = count if isinstance(count, IRValue) else self.constant("i64", count)
         return self.emit(f"alloca {element}, {count}, align 64", "ptr", 1)
 
-    def room(self, element: str, count: int, *, zero: bool = False) -> Value:
+    def room(self, element: str, count: int, *, zero: bool = False) -> IRValue:
         """Room on the stack as `alloca` gives it, taken once when the function begins, wherever it is asked for."""
         self._count += 1
         name = f"%v{self._count}"
         self._rooms.append(f"  {name} = alloca {element}, i64 {count}, align 64")
         if zero:
             self._rooms.append(f"  store {element} 0, ptr {name}")
-        return Value("ptr", 1, name)
+        return IRValue("ptr", 1, name)
 
-    def masked_load(self, element: str, address: Value, mask: Value) -> Value:
+    def masked_load(self, element: str, address: IRValue, mask: IRValue) -> IRValue:
         """Consecutive elements, one for each lane of the mask; those outside of it are zero and are not read."""
         lanes = mask.lanes
         if lanes == 1:
@@ -351,7 +353,7 @@ class Builder:
         size = WIDTH[element] // 8
         return self.emit(f"call {kind} @{name}({address}, i32 {size}, {mask}, {kind} zeroinitializer)", element, lanes)
 
-    def masked_store(self, value: Value, address: Value, mask: Value | None) -> None:
+    def masked_store(self, value: IRValue, address: IRValue, mask: IRValue | None) -> None:
         """Write consecutive elements: those lanes alone that the mask has, all without one."""
         if value.lanes == 1 or mask is None:
             return self.store(value, address)
@@ -359,7 +361,9 @@ class Builder:
         self.module.declare(name, "void", [value.type, "ptr", "i32", mask.type])
         return self.do(f"call void @{name}({value}, {address}, i32 {WIDTH[value.element] // 8}, {mask})")
 
-    def gather(self, element: str, base: Value, index: Value, mask: Value, unit: str = "", align: int = 0) -> Value:
+    def gather(
+        self, element: str, base: IRValue, index: IRValue, mask: IRValue, unit: str = "", align: int = 0
+    ) -> IRValue:
         """Elements at `index` (a vector of integers) from `base`; lanes outside the mask are zero and are not read.
 
         The index counts elements, or what `unit` says; `align` is what addresses are multiples of, if not the element.
@@ -373,7 +377,9 @@ class Builder:
         size = align or WIDTH[element] // 8
         return self.emit(f"call {kind} @{name}({places}, i32 {size}, {mask}, {kind} zeroinitializer)", element, lanes)
 
-    def scatter(self, value: Value, base: Value, index: Value, mask: Value, unit: str = "", align: int = 0) -> None:
+    def scatter(
+        self, value: IRValue, base: IRValue, index: IRValue, mask: IRValue, unit: str = "", align: int = 0
+    ) -> None:
         """Write the lanes of the mask to `index` (a vector of i64) from `base`; as in `gather`."""
         unit = unit or value.element
         if value.lanes == 1:
@@ -397,18 +403,18 @@ class Builder:
 class Phi:
     """A phi under construction."""
 
-    builder: Builder
+    builder: FunctionBuilder
     place: int
-    value: Value
+    value: IRValue
     sources: list[str] = field(default_factory=list)
 
-    def add(self, value: Value, block: str) -> None:
+    def add(self, value: IRValue, block: str) -> None:
         """Say which value comes from a block."""
         self.sources.append(f"[ {value.text}, %{block} ]")
         self.builder._lines[self.place] = f"  {self.value.text} = phi {self.value.type} {', '.join(self.sources)}"
 
 
-class Loop:
+class RangeLoop:
     """``for index in range(start, stop, step)`` with values carried from one turn to the next.
 
     The body is written between construction and ``end``, which takes the carried values of the next turn;
@@ -416,7 +422,12 @@ class Loop:
     """
 
     def __init__(
-        self, b: Builder, start: Value, stop: Value, step: Value, carried: list[Value] | tuple[Value, ...] = ()
+        self,
+        b: FunctionBuilder,
+        start: IRValue,
+        stop: IRValue,
+        step: IRValue,
+        carried: list[IRValue] | tuple[IRValue, ...] = (),
     ) -> None:
         self.b, entry = b, b.block
         self._step, head = step, b.label("head")
@@ -434,7 +445,7 @@ class Loop:
         b.branch_if(b.icmp("slt", self.index, stop), body, self._done)
         b.start(body)
 
-    def end(self, *carried: Value) -> list[Value]:
+    def end(self, *carried: IRValue) -> list[IRValue]:
         """Close the body; the values that the loop ends with."""
         b = self.b
         self._index.add(b.integer("add", self.index, self._step), b.block)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nxkernel import compile_thread
-from nxkernel.compilers.numba_cpu.codegen.buffer_access import Memory, Place
+from nxkernel.compilers.numba_cpu.codegen.buffer_access import BufferAccess, CodePosition
 from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, parts, whole
 from nxkernel.compilers.numba_cpu.codegen.elementwise import ELEMENTARY, Emitter
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, Builder, Loop, Module, Value
-from nxkernel.compilers.numba_cpu.codegen.reductions import Accumulator
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, FunctionBuilder, IRModule, IRValue, RangeLoop
+from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.compilers.schedule import loop_nest
 from nxkernel.compilers.schedule.loop_nest import Nest, Op, Reduce, Section
@@ -36,7 +36,7 @@ HELD, CROWDED = 10, 4
 ALIGNED_FROM = 8
 
 
-def lower(nest: Nest) -> Module:
+def lower(nest: Nest) -> IRModule:
     """The module that defines the kernel of a nest, under the nest's key."""
     if nest.lanes == "tile":
         compile_thread.load("nxkernel.compilers.numba_cpu.codegen.register_tiles")
@@ -55,33 +55,33 @@ class Lowering:
 
     def __init__(self, nest: Nest) -> None:
         self.nest = nest
-        self.module = Module()
+        self.module = IRModule()
         pointers = [("args", "ptr"), ("dims", "ptr"), ("steps", "ptr"), ("table", "ptr noalias")]
-        self.b = Builder(self.module, nest.key, "void", pointers, attributes="nounwind")
+        self.b = FunctionBuilder(self.module, nest.key, "void", pointers, attributes="nounwind")
         costly = sum(COMPLEX if op.type.is_complex else 1 for op in nest.ops() if op.name in _COSTLY)
         self.e = Emitter(self.b, inline=costly < CALLS_FROM)
         self.slots: dict[int, Register] = {}
         #: Constants that are in registers, by number and lanes.
         self.held: dict[tuple[int, int], Register] = {}
 
-    def integer(self, number: int) -> Value:
+    def integer(self, number: int) -> IRValue:
         """A constant of 64 bits."""
         return self.b.constant("i64", number)
 
     # Frame -----------------------------------------------------------------------------------------------------
 
-    def run(self) -> Module:
+    def run(self) -> IRModule:
         """The module."""
         b = self.b
-        begin = b.load("i64", Value("ptr", 1, "%args"))
-        count = b.load("i64", Value("ptr", 1, "%dims"))
-        self.m = Memory(self.nest, self.e)
+        begin = b.load("i64", IRValue("ptr", 1, "%args"))
+        count = b.load("i64", IRValue("ptr", 1, "%dims"))
+        self.m = BufferAccess(self.nest, self.e)
         self._make_rows()
         parts = self.m.ranges()
         # A range without steps has sizes of zero, by which nothing may be divided.
         sizes = [(name, b.intrinsic("umax", size, self.integer(1))) for name, size in parts]
         names, first = [name for name, _ in parts], self.m.split(begin, sizes)
-        loop = Loop(b, begin, b.integer("add", begin, count), self.integer(1), [first[name] for name in names])
+        loop = RangeLoop(b, begin, b.integer("add", begin, count), self.integer(1), [first[name] for name in names])
         found = dict(zip(names, loop.values, strict=True))
         self.m.go_to(found)
         for section in self.nest.sections:
@@ -106,7 +106,7 @@ class Lowering:
             self.slot_rows = [_rows(b, type_, loop_nest.COLUMNS) for type_ in nest.slots]
             for section in nest.sections:
                 for reduce in section.reduces:
-                    elements = Accumulator(self.e, reduce, 1, index_type(section, reduce)).elements
+                    elements = RegisterAccumulator(self.e, reduce, 1, index_type(section, reduce)).elements
                     self.carry_rows[reduce.slot] = [b.alloca(element, loop_nest.COLUMNS) for element in elements]
 
     # Sections --------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class Lowering:
         apart = any(access.strides[axis] == "s" for access in self.nest.buffers if access.role != "index")
         return len(section.code) <= (TWICE_APART if apart else TWICE)
 
-    def _mask(self, lane: Value, stop: Value, lanes: int) -> Value:
+    def _mask(self, lane: IRValue, stop: IRValue, lanes: int) -> IRValue:
         """The lanes of a vector that begins at `lane` and that lie before `stop`."""
         b = self.b
         left = b.convert("trunc", b.intrinsic("smin", b.integer("sub", stop, lane), self.integer(lanes)), "i32")
@@ -142,14 +142,14 @@ class Lowering:
 
     def _row_section(self, section: Section) -> None:
         if self.nest.lanes == "inner":
-            values = self._code(section, Place(1, None, None, {}))
+            values = self._code(section, CodePosition(1, None, None, {}))
             for slot, number in section.keeps:
                 self.slots[slot] = self.e.number(values[number], self.nest.slots[slot])
-            self.m.stores(section, values, Place(1, None, None, {}))
+            self.m.stores(section, values, CodePosition(1, None, None, {}))
             return
         lanes = self._lanes(section, wide=False)
 
-        def body(place: Place) -> None:
+        def body(place: CodePosition) -> None:
             values = self._code(section, place)
             for slot, number in section.keeps:
                 value = self.e.number(values[number], self.nest.slots[slot])
@@ -159,7 +159,7 @@ class Lowering:
         self._over_columns(lanes, {}, body, whole=False)
 
     def _over_columns(
-        self, lanes: int, serial: dict[int, Value], body: Callable[[Place], None], *, whole: bool
+        self, lanes: int, serial: dict[int, IRValue], body: Callable[[CodePosition], None], *, whole: bool
     ) -> None:
         """Run code for every vector of this step's columns; with `whole`, only the last one has a mask."""
         b = self.b
@@ -168,21 +168,21 @@ class Lowering:
         stop = b.intrinsic("smin", end, self.m.sizes[self.nest.outer - 1])
         self._first_column = first
 
-        def turn(lane: Value, mask: Value | None, held: list[Value]) -> list[Value]:
-            body(Place(lanes, mask, lane, serial))
+        def turn(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
+            body(CodePosition(lanes, mask, lane, serial))
             return held
 
         self._vectors(first, stop, lanes, [], turn, whole=whole)
 
-    def _slot_addresses(self, slot: int, place: Place) -> list[Value]:
+    def _slot_addresses(self, slot: int, place: CodePosition) -> list[IRValue]:
         column = self.b.integer("sub", place.lane, self._first_column)
         return [self.b.offset(row, REGISTER[self.nest.slots[slot]], column) for row in self.slot_rows[slot]]
 
-    def _store_slot(self, slot: int, value: Register, place: Place) -> None:
+    def _store_slot(self, slot: int, value: Register, place: CodePosition) -> None:
         for part, address in zip(parts(value), self._slot_addresses(slot, place), strict=True):
             self.b.store(part, address)
 
-    def _bounds(self, axis: int) -> tuple[Value, Value]:
+    def _bounds(self, axis: int) -> tuple[IRValue, IRValue]:
         """First and last-but-one index of an inner axis for this step."""
         b, nest, size = self.b, self.nest, self.m.sizes[self.nest.outer + axis]
         if nest.flat:
@@ -204,26 +204,28 @@ class Lowering:
         """Vectors along the last inner axis; reductions are carried in registers."""
         nest, b = self.nest, self.b
         lanes = self._lanes(section, wide=bool(section.reduces))
-        accumulators = [Accumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces]
+        accumulators = [
+            RegisterAccumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces
+        ]
         carried = [value for accumulator in accumulators for value in accumulator.start()]
         bounds = [self._bounds(axis) for axis in range(nest.inner)]
         self._hold_constants(section, lanes)
         open_loops, serial = [], {}
         for axis in range(0 if nest.flat else nest.inner - 1):
-            loop = Loop(b, *bounds[axis], self.integer(1), carried)
+            loop = RangeLoop(b, *bounds[axis], self.integer(1), carried)
             carried = loop.values
             open_loops.append(loop)
             serial[nest.outer + axis] = loop.index
 
-        def turn(lane: Value, mask: Value | None, held: list[Value]) -> list[Value]:
-            place = self.m.spread(Place(lanes, mask, lane, serial))
+        def turn(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
+            place = self.m.spread(CodePosition(lanes, mask, lane, serial))
             values = self._code(section, place)
             self.m.stores(section, values, place)
             for row, number in section.scratches:
                 type_ = nest.scratches[row]
                 for part, own in zip(parts(self.e.number(values[number], type_)), self.scratches[row], strict=True):
                     b.masked_store(part, b.offset(own, REGISTER[type_], lane), mask)
-            following: list[Value] = []
+            following: list[IRValue] = []
             for accumulator in accumulators:
                 mine, held = held[: accumulator.width], held[accumulator.width :]
                 fed = [values[number] for number in accumulator.reduce.args]
@@ -251,7 +253,7 @@ class Lowering:
         access = nest.buffers[section.stores[0][0]]
         return access.strides[-1] == "1" and not access.type.is_complex
 
-    def _to_aligned(self, section: Section, first: Value, lanes: int, turn) -> Value:
+    def _to_aligned(self, section: Section, first: IRValue, lanes: int, turn) -> IRValue:
         """Run `turn` for what lies before the first aligned vector of a row; where that vector begins.
 
         Not in short rows, for which it is not worth it, and not in those of several tiles, which memory keeps waiting.
@@ -278,36 +280,38 @@ class Lowering:
         return chosen.value
 
     def _vectors(
-        self, first: Value, stop: Value, lanes: int, carried: list[Value], turn, *, whole: bool
-    ) -> list[Value]:
+        self, first: IRValue, stop: IRValue, lanes: int, carried: list[IRValue], turn, *, whole: bool
+    ) -> list[IRValue]:
         """Run `turn` for every vector from `first` to `stop`; with `whole`, without a mask but for the last one."""
         b = self.b
         if whole:
             count = b.integer("sdiv", b.integer("sub", stop, first), self.integer(lanes))
             edge = b.integer("add", first, b.integer("mul", count, self.integer(lanes)))
-            loop = Loop(b, first, edge, self.integer(lanes), carried)
+            loop = RangeLoop(b, first, edge, self.integer(lanes), carried)
             carried = loop.end(*turn(loop.index, None, loop.values))
             # An empty range would put the edge before the beginning.
             first = b.intrinsic("smax", first, edge)
-        loop = Loop(b, first, stop, self.integer(lanes), carried)
+        loop = RangeLoop(b, first, stop, self.integer(lanes), carried)
         return loop.end(*turn(loop.index, self._mask(loop.index, stop, lanes), loop.values))
 
     def _full_outer(self, section: Section) -> None:
         """Vectors along the last outer axis; each column's reductions are carried in a row on the stack."""
         nest, b = self.nest, self.b
         lanes = self._lanes(section, wide=bool(section.reduces))
-        accumulators = [Accumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces]
+        accumulators = [
+            RegisterAccumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces
+        ]
         rows = [self.carry_rows[reduce.slot] for reduce in section.reduces]
 
-        def address(row: Value, element: str, place: Place) -> Value:
+        def address(row: IRValue, element: str, place: CodePosition) -> IRValue:
             return b.offset(row, element, b.integer("sub", place.lane, self._first_column))
 
-        def begin(place: Place) -> None:
+        def begin(place: CodePosition) -> None:
             for accumulator, own in zip(accumulators, rows, strict=True):
                 for row, value in zip(own, accumulator.start(), strict=True):
                     b.store(value, address(row, value.element, place))
 
-        def step(place: Place) -> None:
+        def step(place: CodePosition) -> None:
             values = self._code(section, place)
             self.m.stores(section, values, place)
             for accumulator, own in zip(accumulators, rows, strict=True):
@@ -317,7 +321,7 @@ class Lowering:
                 for value, at in zip(accumulator.step(held, fed, None), places, strict=True):
                     b.store(value, at)
 
-        def finish(place: Place) -> None:
+        def finish(place: CodePosition) -> None:
             for accumulator, own in zip(accumulators, rows, strict=True):
                 held = [
                     b.load(e, address(row, e, place), lanes=lanes)
@@ -331,7 +335,7 @@ class Lowering:
             self._over_columns(lanes, {}, begin, whole=False)
         open_loops, serial = [], {}
         for axis in range(nest.inner):
-            open_loops.append(Loop(b, *self._bounds(axis), self.integer(1)))
+            open_loops.append(RangeLoop(b, *self._bounds(axis), self.integer(1)))
             serial[nest.outer + axis] = open_loops[-1].index
         self._over_columns(lanes, serial, step, whole=self._is_short(section))
         for loop in reversed(open_loops):
@@ -341,7 +345,7 @@ class Lowering:
 
     # Instructions ----------------------------------------------------------------------------------------------
 
-    def _code(self, section: Section, place: Place) -> list[Register]:
+    def _code(self, section: Section, place: CodePosition) -> list[Register]:
         values: list[Register] = []
         for op in section.code:
             values.append(self._op(op, values, place))
@@ -358,7 +362,7 @@ class Lowering:
         if len(constants) <= HELD and sum(op.name == "load" for op in section.code) >= CROWDED:
             self.held |= {(op.extra, lanes): self._constant(op, lanes) for op in constants}
 
-    def _op(self, op: Op, values: list[Register], place: Place) -> Register:
+    def _op(self, op: Op, values: list[Register], place: CodePosition) -> Register:
         b, lanes = self.b, place.lanes
         if op.name == "const":
             held = self.held.get((op.extra, lanes))
@@ -380,7 +384,7 @@ class Lowering:
         return self.e.apply(op.name, op.type, [values[number] for number in op.args], op.extra)
 
 
-def _rows(b: Builder, type_: Type, count: Value | int) -> list[Value]:
+def _rows(b: FunctionBuilder, type_: Type, count: IRValue | int) -> list[IRValue]:
     """Rows on the stack for values of a type: one for each part."""
     return [b.alloca(element, count) for element in elements(type_)]
 

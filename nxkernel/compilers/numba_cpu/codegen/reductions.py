@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, parts, whole
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter, lowered
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
 from nxkernel.compilers.schedule.loop_nest import JOINS, Reduce
 
@@ -20,7 +20,7 @@ def reductions(complex: bool = False) -> frozenset[str]:
     return frozenset(["reduce", *joined, *_LOGIC, *(() if complex else _ARGUMENTS)])
 
 
-class Accumulator:
+class RegisterAccumulator:
     """One reduction of a section.
 
     Attributes
@@ -40,7 +40,7 @@ class Accumulator:
         self.elements = [register, index] if self.arg else ["i8"] if self.logic else elements(reduce.type)
         self.width = len(self.elements)
 
-    def start(self, lanes: int | None = None) -> list[Value]:
+    def start(self, lanes: int | None = None) -> list[IRValue]:
         """The values before the first step."""
         lanes = self.lanes if lanes is None else lanes
         first = self.e.b.constant(self.elements[0], self.reduce.identity, lanes)
@@ -51,7 +51,7 @@ class Accumulator:
         far = -1 if self.reduce.extra == "high" else (1 << (WIDTH[self.elements[1]] - 1)) - 1
         return [first, self.e.b.constant(self.elements[1], far, lanes)]
 
-    def step(self, held: list[Value], fed: list[Register], mask: Value | None) -> list[Value]:
+    def step(self, held: list[IRValue], fed: list[Register], mask: IRValue | None) -> list[IRValue]:
         """The carried values after one more vector; lanes outside the mask stay as they are."""
         if self.logic:
             fed = [self.e.b.convert("zext", self.e.truth(fed[0]), "i8")]
@@ -66,7 +66,7 @@ class Accumulator:
             return new
         return [self.e.b.select(mask, value, old) for value, old in zip(new, held, strict=True)]
 
-    def join(self, left: list[Value], right: list[Value]) -> list[Value]:
+    def join(self, left: list[IRValue], right: list[IRValue]) -> list[IRValue]:
         """Two partial results as one; `left` comes first."""
         e, name, type_ = self.e, self.reduce.name, self.reduce.type
         if self.arg:
@@ -80,7 +80,7 @@ class Accumulator:
                 joined = self._unless_one(one, other, joined)
         return joined
 
-    def _unless_one(self, value: list[Value], other: list[Value], product: list[Value]) -> list[Value]:
+    def _unless_one(self, value: list[IRValue], other: list[IRValue], product: list[IRValue]) -> list[IRValue]:
         b = self.e.b
         tests = [
             b.fcmp("oeq", part, b.constant(part.element, number, part.lanes))
@@ -89,7 +89,7 @@ class Accumulator:
         one = b.integer("and", *tests)
         return [b.select(one, kept, made) for kept, made in zip(other, product, strict=True)]
 
-    def _later(self, held: list[Value], fed: list[Value]) -> list[Value]:
+    def _later(self, held: list[IRValue], fed: list[IRValue]) -> list[IRValue]:
         """As `_better` where what is fed comes after what is held in every lane, so that ties are decided already."""
         b, type_ = self.e.b, self.reduce.type
         (a, i), (c, j) = held, fed
@@ -105,7 +105,7 @@ class Accumulator:
             take = b.integer("and", take, b.integer("xor", settled, b.constant("i1", 1, a.lanes)))
         return [b.select(take, c, a), b.select(take, j, i)]
 
-    def _better(self, left: list[Value], right: list[Value]) -> list[Value]:
+    def _better(self, left: list[IRValue], right: list[IRValue]) -> list[IRValue]:
         """The better of two (value, index) pairs: NaN is best, ties go to the lower index, or the higher if wanted."""
         b, type_ = self.e.b, self.reduce.type
         (a, i), (c, j) = left, right
@@ -125,7 +125,7 @@ class Accumulator:
         take = b.integer("or", wins, ties)
         return [b.select(take, c, a), b.select(take, j, i)]
 
-    def narrowed(self, held: list[Value], to: int) -> list[Value]:
+    def narrowed(self, held: list[IRValue], to: int) -> list[IRValue]:
         """What all lanes have, in fewer of them: they are halved in a fixed order."""
         b, lanes = self.e.b, held[0].lanes
         while lanes > to:
@@ -135,11 +135,11 @@ class Accumulator:
             held = self.join(low, high)
         return held
 
-    def finish(self, held: list[Value], first: Value) -> Register:
+    def finish(self, held: list[IRValue], first: IRValue) -> Register:
         """All lanes as one scalar; `first` is the first index of the range."""
         return self.lanewise(self.narrowed(held, 1), first)
 
-    def lanewise(self, held: list[Value], first: Value) -> Register:
+    def lanewise(self, held: list[IRValue], first: IRValue) -> Register:
         """The result of each lane by itself."""
         if not self.arg:
             return whole(held)

@@ -9,24 +9,24 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from nxkernel.compilers.numba_cpu.codegen.buffer_access import Memory, Place
+from nxkernel.compilers.numba_cpu.codegen.buffer_access import BufferAccess, CodePosition
 from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, parts, whole
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Loop, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRModule, IRValue, RangeLoop
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import Lowering, index_type
-from nxkernel.compilers.numba_cpu.codegen.reductions import Accumulator
+from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY
 from nxkernel.compilers.schedule.loop_nest import Nest, Op, Section
 
 
-class TileMemory(Memory):
+class TileMemory(BufferAccess):
     """Reads and writes at the rows of a tile; addresses advance loop by loop, not from the start for each access."""
 
     def __init__(self, nest: Nest, emitter: Emitter) -> None:
         super().__init__(nest, emitter)
-        self._levels: list[dict[tuple[int, int], Value]] = []
+        self._levels: list[dict[tuple[int, int], IRValue]] = []
 
-    def locate(self, position: Value) -> None:
+    def locate(self, position: IRValue) -> None:
         """From a step of the parallel range to the outer indices, and to the first row and lane of its tile."""
         b, nest = self.b, self.nest
         rows, vectors, lanes = nest.tile
@@ -50,10 +50,10 @@ class TileMemory(Memory):
                 level[buffer, row] = self._further(buffer, base, at)
         self._levels = [level]
 
-    def _ceil(self, size: Value, by: int) -> Value:
+    def _ceil(self, size: IRValue, by: int) -> IRValue:
         return self.b.integer("sdiv", self.b.integer("add", size, self.integer(by - 1)), self.integer(by))
 
-    def enter(self, axis: int, index: Value) -> None:
+    def enter(self, axis: int, index: IRValue) -> None:
         """Advance everything to an index of an inner axis."""
         level = dict(self._levels[-1])
         for buffer, access in enumerate(self.nest.buffers):
@@ -64,7 +64,7 @@ class TileMemory(Memory):
                 level[buffer, row] = self._step(buffer, self._levels[-1][buffer, row], far)
         self._levels.append(level)
 
-    def _step(self, buffer: int, base: Value, far: Value) -> Value:
+    def _step(self, buffer: int, base: IRValue, far: IRValue) -> IRValue:
         access = self.nest.buffers[buffer]
         if access.role == "index":
             return self.b.integer("add", base, far)
@@ -74,21 +74,21 @@ class TileMemory(Memory):
         """Go back to before the innermost axis that was entered."""
         self._levels.pop()
 
-    def _at(self, number: int, place: Place) -> Value:
+    def _at(self, number: int, place: CodePosition) -> IRValue:
         return self._levels[-1][number, place.row]
 
 
 class TiledLowering(Lowering):
     """Writes the kernel of such a nest."""
 
-    def run(self) -> Module:
+    def run(self) -> IRModule:
         """The module."""
         b, nest = self.b, self.nest
-        begin = b.load("i64", Value("ptr", 1, "%args"))
-        count = b.load("i64", Value("ptr", 1, "%dims"))
+        begin = b.load("i64", IRValue("ptr", 1, "%args"))
+        count = b.load("i64", IRValue("ptr", 1, "%dims"))
         self.m = TileMemory(nest, self.e)
         self._rows, self._vectors_, self._lanes_ = nest.tile
-        loop = Loop(b, begin, b.integer("add", begin, count), self.integer(1))
+        loop = RangeLoop(b, begin, b.integer("add", begin, count), self.integer(1))
         self.m.locate(loop.index)
         end = b.integer("add", self.m.first_lane, self.integer(self._vectors_ * self._lanes_))
         full, part, done = b.label("full"), b.label("part"), b.label("tiled")
@@ -110,7 +110,7 @@ class TiledLowering(Lowering):
         for vector in range(self._vectors_):
             lane = b.integer("add", self.m.first_lane, self.integer(vector * self._lanes_))
             mask = self._mask(lane, self.m.sizes[nest.outer - 1], self._lanes_) if masked else None
-            self._places.append(Place(self._lanes_, mask, lane, {}))
+            self._places.append(CodePosition(self._lanes_, mask, lane, {}))
         for section in nest.sections:
             if section.level == "row":
                 self._finish(section, self._evaluate(section, {}))
@@ -130,21 +130,21 @@ class TiledLowering(Lowering):
         nest, b = self.nest, self.b
         cells = [(row, vector) for row in range(self._rows) for vector in range(self._vectors_)]
         accumulators = [
-            Accumulator(self.e, reduce, self._lanes_, index_type(section, reduce)) for reduce in section.reduces
+            RegisterAccumulator(self.e, reduce, self._lanes_, index_type(section, reduce)) for reduce in section.reduces
         ]
-        carried: list[Value] = []
+        carried: list[IRValue] = []
         for cell in cells:
             for accumulator in accumulators:
                 carried += self._start(section, accumulator, cell)
         opened = []
         for axis in range(nest.outer, nest.outer + nest.inner):
-            loop = Loop(b, self.integer(0), self.m.sizes[axis], self.integer(1), carried)
+            loop = RangeLoop(b, self.integer(0), self.m.sizes[axis], self.integer(1), carried)
             self.m.enter(axis, loop.index)
             opened.append(loop)
             carried = loop.values
         held = self._by_cell(cells, accumulators, carried)
         values = self._evaluate(section, held)
-        following: list[Value] = []
+        following: list[IRValue] = []
         for cell in cells:
             found = values(*cell)
             for accumulator, mine in zip(accumulators, held[cell], strict=True):
@@ -160,7 +160,7 @@ class TiledLowering(Lowering):
                 value = whole([accumulator.lanewise(mine, self.integer(0))] if accumulator.arg else mine)
                 self._held[slot, *cell] = self.e.number(value, nest.slots[slot])
 
-    def _start(self, section: Section, accumulator: Accumulator, cell: tuple[int, int]) -> list[Value]:
+    def _start(self, section: Section, accumulator: RegisterAccumulator, cell: tuple[int, int]) -> list[IRValue]:
         if accumulator.reduce.name != "reduce":
             return accumulator.start()
         first = section.code[accumulator.reduce.args[1]]
@@ -170,8 +170,8 @@ class TiledLowering(Lowering):
 
     @staticmethod
     def _by_cell(
-        cells: list[tuple[int, int]], accumulators: list[Accumulator], values: list[Value]
-    ) -> dict[tuple[int, int], list[list[Value]]]:
+        cells: list[tuple[int, int]], accumulators: list[RegisterAccumulator], values: list[IRValue]
+    ) -> dict[tuple[int, int], list[list[IRValue]]]:
         """Carried values for each cell and accumulator."""
         rest, found = iter(values), {}
         for cell in cells:
@@ -179,7 +179,7 @@ class TiledLowering(Lowering):
         return found
 
     def _evaluate(
-        self, section: Section, held: dict[tuple[int, int], list[list[Value]]]
+        self, section: Section, held: dict[tuple[int, int], list[list[IRValue]]]
     ) -> Callable[[int, int], list[Register]]:
         """A function that gives the values of a section's instructions at a row and vector, computing each once."""
         known: dict[tuple[int, int, int], Register] = {}
@@ -212,7 +212,9 @@ class TiledLowering(Lowering):
             found.append((by_row, by_vector))
         return found
 
-    def _one(self, op: Op, values: list[Register], place: Place, vector: int, held: list[list[Value]]) -> Register:
+    def _one(
+        self, op: Op, values: list[Register], place: CodePosition, vector: int, held: list[list[IRValue]]
+    ) -> Register:
         if op.name == "slot":
             return self._held[op.extra, place.row, vector]
         if op.name == "carry":

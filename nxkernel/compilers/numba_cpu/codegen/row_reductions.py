@@ -6,10 +6,10 @@ order that it has by itself, so it does not matter which rows come together.
 
 from __future__ import annotations
 
-from nxkernel.compilers.numba_cpu.codegen.buffer_access import Memory, Place
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Loop, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.buffer_access import BufferAccess, CodePosition
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRModule, IRValue, RangeLoop
 from nxkernel.compilers.numba_cpu.codegen.lower_nest import SHORT, Lowering, index_type
-from nxkernel.compilers.numba_cpu.codegen.reductions import Accumulator
+from nxkernel.compilers.numba_cpu.codegen.reductions import RegisterAccumulator
 from nxkernel.compilers.schedule.loop_nest import Nest, Section
 
 #: Rows at a time.
@@ -33,24 +33,24 @@ def suits(nest: Nest) -> bool:
 class RowsLowering(Lowering):
     """Writes the kernel of such a nest."""
 
-    def run(self) -> Module:
+    def run(self) -> IRModule:
         """The module."""
         b = self.b
-        begin = b.load("i64", Value("ptr", 1, "%args"))
-        count = b.load("i64", Value("ptr", 1, "%dims"))
+        begin = b.load("i64", IRValue("ptr", 1, "%args"))
+        count = b.load("i64", IRValue("ptr", 1, "%dims"))
         end = b.integer("add", begin, count)
-        self.m = Memory(self.nest, self.e)
+        self.m = BufferAccess(self.nest, self.e)
         groups = b.integer("mul", b.integer("udiv", count, self.integer(ROWS)), self.integer(ROWS))
         edge = b.integer("add", begin, groups)
         for first, stop, rows in ((begin, edge, ROWS), (edge, end, 1)):
-            loop = Loop(b, first, stop, self.integer(rows))
+            loop = RangeLoop(b, first, stop, self.integer(rows))
             self._group(loop.index, rows)
             loop.end()
         b.do("ret void")
         b.finish()
         return self.module
 
-    def _group(self, position: Value, rows: int) -> None:
+    def _group(self, position: IRValue, rows: int) -> None:
         places = []
         for row in range(rows):
             self.m.locate(self.b.integer("add", position, self.integer(row)))
@@ -67,17 +67,19 @@ class RowsLowering(Lowering):
     def _reduce(self, section: Section, places: list, kept: list[dict]) -> None:
         """One section of several rows, each with accumulators of its own."""
         lanes = self._lanes(section, wide=True)
-        accumulators = [Accumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces]
+        accumulators = [
+            RegisterAccumulator(self.e, reduce, lanes, index_type(section, reduce)) for reduce in section.reduces
+        ]
         start = [value for _ in places for accumulator in accumulators for value in accumulator.start()]
         first, stop = self._bounds(0)
         self.held.clear()
         self._hold_constants(section, lanes)
 
-        def turn(lane: Value, mask: Value | None, held: list[Value]) -> list[Value]:
-            following: list[Value] = []
+        def turn(lane: IRValue, mask: IRValue | None, held: list[IRValue]) -> list[IRValue]:
+            following: list[IRValue] = []
             for located, slots in zip(places, kept, strict=True):
                 self.m.located, self.slots = located, slots
-                values = self._code(section, Place(lanes, mask, lane, {}))
+                values = self._code(section, CodePosition(lanes, mask, lane, {}))
                 for accumulator in accumulators:
                     mine, held = held[: accumulator.width], held[accumulator.width :]
                     fed = [values[number] for number in accumulator.reduce.args]

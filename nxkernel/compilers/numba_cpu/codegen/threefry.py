@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from nxkernel.backends.threefry import PARITY, ROTATIONS
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValue
 
 
-def block(b: Builder, k0: Value, k1: Value, x0: Value, x1: Value) -> tuple[Value, Value]:
+def block(b: FunctionBuilder, k0: IRValue, k1: IRValue, x0: IRValue, x1: IRValue) -> tuple[IRValue, IRValue]:
     """Both words of the blocks that a key makes of counters.
 
     Parameters
     ----------
-    b : Builder
-    k0, k1 : Value
+    b : FunctionBuilder
+    k0, k1 : IRValue
         The words of the key, 32 bits each.
-    x0, x1 : Value
+    x0, x1 : IRValue
         The words of the counter.
     """
 
-    def number(value: int) -> Value:
+    def number(value: int) -> IRValue:
         return b.constant("i32", value, x0.lanes)
 
-    def add(left: Value, right: Value) -> Value:
+    def add(left: IRValue, right: IRValue) -> IRValue:
         return b.integer("add", left, right)
 
     keys = (k0, k1, b.integer("xor", b.integer("xor", k0, k1), number(PARITY)))

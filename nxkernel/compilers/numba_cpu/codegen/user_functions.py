@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Register, elements, parts, whole
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value, vector
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue, vector
 from nxkernel.compilers.numba_cpu.runtime import host_calls
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
 from nxkernel.errors import CompilationError, message
@@ -29,19 +29,19 @@ _functions: weakref.WeakValueDictionary[str, ScalarFunction] = weakref.WeakValue
 
 
 def call(
-    b: Builder, function: ScalarFunction, values: Sequence[Register], mask: Value | None, failure: Value
+    b: FunctionBuilder, function: ScalarFunction, values: Sequence[Register], mask: IRValue | None, failure: IRValue
 ) -> Register:
     """Call a function for every lane.
 
     Parameters
     ----------
-    b : Builder
+    b : FunctionBuilder
     function : ScalarFunction
-    values : sequence of Value or Pair
+    values : sequence of IRValue or Pair
         Numbers of the types that it takes.
-    mask : Value or None
+    mask : IRValue or None
         The lanes that it is called for, the first ones of a vector; others repeat the first.
-    failure : Value
+    failure : IRValue
         The address of 64 bits that are set to what describes an error, when it raises one.
 
     Returns
@@ -209,7 +209,7 @@ def _taken_apart(context: Any, b: Any, numba_type: Any, value: Any) -> list[Any]
 # Errors ----------------------------------------------------------------------------------------------------------
 
 
-class Failure(host_calls.Call):
+class Failure(host_calls.HostRequest):
     """What a program asks Python for when a function has raised an error: the error, raised in Python.
 
     Parameters
@@ -260,15 +260,15 @@ def _error(address: int) -> BaseException:
     return kind(*(arguments or ()))
 
 
-def define_check(module: Module) -> str:
+def define_check(module: IRModule) -> str:
     """The function ``i1 f(i64 number, ptr failure)`` that asks Python to raise an error where there is one."""
     name = "nxk_failure"
     if name not in module.defined:
         attributes = "nounwind"
-        b = Builder(
+        b = FunctionBuilder(
             module, name, "i1", [("number", "i64"), ("failure", "ptr")], linkage="internal", attributes=attributes
         )
-        number, failure = Value("i64", 1, "%number"), Value("ptr", 1, "%failure")
+        number, failure = IRValue("i64", 1, "%number"), IRValue("ptr", 1, "%failure")
         raised, fine = b.label("raised"), b.label("fine")
         b.branch_if(b.icmp("ne", b.load("i64", failure), b.constant("i64", 0)), raised, fine)
         b.start(raised)

@@ -4,46 +4,46 @@ from __future__ import annotations
 
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValue
 from nxkernel.compilers.numba_cpu.program.interrupt_polling import Poll, is_short
 from nxkernel.compilers.numba_cpu.program.program_text import Address
-from nxkernel.compilers.numba_cpu.program.program_writer import Scope
+from nxkernel.compilers.numba_cpu.program.program_writer import NativeScope
 from nxkernel.compilers.numba_cpu.program.scalar_instructions import Inline
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import brought, rooms, turn
-from nxkernel.compilers.plan.program_plan import Control, Plan
+from nxkernel.compilers.plan.program_plan import Control, ProgramPlan
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
 
 
-def write_control(scope: Scope, control: Control) -> None:
+def write_control(scope: NativeScope, control: Control) -> None:
     """Write a loop or a choice."""
-    from nxkernel.compilers.numba_cpu.program.parallel_loops import Spread, spreads
+    from nxkernel.compilers.numba_cpu.program.parallel_loops import ParallelLoop, spreads
 
     if control.node.primitive is not p.while_:
-        _Choice(scope, control).write()
+        _NativeBranch(scope, control).write()
     elif scope.w.function.stop is None and spreads(control):
-        Spread(scope, control).write()
+        ParallelLoop(scope, control).write()
     else:
-        _Loop(scope, control).write()
+        _NativeLoop(scope, control).write()
 
 
-class _Parts:
-    def __init__(self, scope: Scope, control: Control) -> None:
+class _ControlParts:
+    def __init__(self, scope: NativeScope, control: Control) -> None:
         self.scope, self.w = scope, scope.w
         self.control, self.node, self.results = control, control.node, control.results
         self.shared = control.shared
         self.rooms = rooms(self.node, self.results, control.parts, self.shared)
 
     @property
-    def b(self) -> Builder:
+    def b(self) -> FunctionBuilder:
         """What the function is written with."""
         return self.w.b
 
-    def scratch(self, offset: int) -> Value:
+    def scratch(self, offset: int) -> IRValue:
         return self.w.further(self.scope.address(self.control.scratch), self.w.word(offset))
 
-    def work(self) -> Value:
+    def work(self) -> IRValue:
         return self.scratch(self.rooms.work)
 
     def given(self, operand: Expr) -> Address:
@@ -68,7 +68,7 @@ class _Parts:
             return self.scope.tag(self.results[index])
         return (id(self), index)
 
-    def home(self, index: int, operand: Expr | None) -> Value:
+    def home(self, index: int, operand: Expr | None) -> IRValue:
         """Where a result that is an array comes to be."""
         if self.shared[index] is not None:
             return self.scope.address(operand)
@@ -76,12 +76,12 @@ class _Parts:
             return self.scope.address(self.results[index])
         return self.scratch(self.rooms.homes[index])
 
-    def copy_one(self, target: Value, source: Value, like: Expr | Spec) -> None:
+    def copy_one(self, target: IRValue, source: IRValue, like: Expr | Spec) -> None:
         """Copy a single element."""
         self.b.store(self.b.load(_bits(like), source), target)
 
 
-class LoopParts(_Parts):
+class LoopParts(_ControlParts):
     """What all ways to write a loop have in common."""
 
     @property
@@ -109,7 +109,7 @@ class LoopParts(_Parts):
         return state + [self.tag(operand) for operand in operands[self.count :]]
 
 
-class _Loop(LoopParts):
+class _NativeLoop(LoopParts):
     def write(self) -> None:
         b, w = self.b, self.w
         condition, body = self.control.parts
@@ -118,8 +118,8 @@ class _Loop(LoopParts):
         state, captured = self.node.operands[:count], self.node.operands[count:]
         changes = turn(body, count)
         inputs: list[Address] = []
-        homes: dict[int, Value] = {}
-        pointers: dict[tuple[str, int], Value] = {}
+        homes: dict[int, IRValue] = {}
+        pointers: dict[tuple[str, int], IRValue] = {}
         for index, operand in enumerate(state):
             settled = self.settled(index)
             if not scalars.is_single(operand):
@@ -137,8 +137,8 @@ class _Loop(LoopParts):
                 room = b.room("i8", 16)
                 outputs.append(lambda room=room: room)
         answer = b.room("i8", 16)
-        asked = Scope(w, condition, inputs, [lambda: answer], self.work, tags)
-        turned = Scope(w, body, inputs, outputs, self.work, tags)
+        asked = NativeScope(w, condition, inputs, [lambda: answer], self.work, tags)
+        turned = NativeScope(w, body, inputs, outputs, self.work, tags)
         head, inside, done = b.label("while"), b.label("turn"), b.label("after")
         poll = Poll(w, body) if not is_short(self.control) else None
         b.branch(head)
@@ -163,13 +163,13 @@ class _Loop(LoopParts):
             elif index not in homes and self.results[index] is not None:
                 self.copy_one(self.scope.address(self.results[index]), inputs[index](), operand)
 
-    def _variable(self, pointers: dict[tuple[str, int], Value], buffer: tuple[str, int], address: Value) -> Address:
+    def _variable(self, pointers: dict[tuple[str, int], IRValue], buffer: tuple[str, int], address: IRValue) -> Address:
         """A place that may be another one after each turn."""
         room = pointers[buffer] = self.b.room("ptr", 1)
         self.b.store(address, room)
         return lambda: self.b.load("ptr", room)
 
-    def _next(self, turned: Scope, body: Plan, count: int, changes, pointers: dict) -> None:
+    def _next(self, turned: NativeScope, body: ProgramPlan, count: int, changes, pointers: dict) -> None:
         """Make what a turn gave the state of the next one."""
         b = self.b
         for source, target in changes.copies:
@@ -184,11 +184,11 @@ class _Loop(LoopParts):
             b.store(value, turned.at(("input", k)))
 
     @staticmethod
-    def _size(body: Plan, buffer: tuple[str, int]) -> int:
+    def _size(body: ProgramPlan, buffer: tuple[str, int]) -> int:
         kind, number = buffer
         return bytes_of(body.graph.parameters[number] if kind == "input" else body.arrays[number])
 
-    def _bring_home(self, address: Value, home: Value, size: int) -> None:
+    def _bring_home(self, address: IRValue, home: IRValue, size: int) -> None:
         """Copy an array that the last turn left in another buffer."""
         b = self.b
         away, there = b.label("away"), b.label("home")
@@ -199,13 +199,13 @@ class _Loop(LoopParts):
         b.start(there)
 
 
-class _Choice(_Parts):
+class _NativeBranch(_ControlParts):
     def write(self) -> None:
         b = self.b
         self.w.loops = True
         predicate, *operands = self.node.operands
         given = [self.given(operand) for operand in operands]
-        homes: list[Value] = []
+        homes: list[IRValue] = []
         for index, spec in enumerate(self.node.spec):
             if scalars.is_single(spec):
                 homes.append(b.room("i8", 16))
@@ -225,7 +225,7 @@ class _Choice(_Parts):
             if result is not None and scalars.is_single(spec):
                 self.copy_one(self.scope.address(result), home, spec)
 
-    def _side(self, plan: Plan, operands: list[Expr], given: list[Address], homes: list[Value]) -> None:
+    def _side(self, plan: ProgramPlan, operands: list[Expr], given: list[Address], homes: list[IRValue]) -> None:
         inputs, tags = list(given), [self.tag(operand) for operand in operands]
         for place in sorted(plan.overwritten & set(self.rooms.copies)):
             copy = self.scratch(self.rooms.copies[place])
@@ -233,7 +233,7 @@ class _Choice(_Parts):
             inputs[place], tags[place] = lambda copy=copy: copy, None
         first = {where: index for index, where in reversed(list(enumerate(plan.outputs)))}
         outputs = [lambda home=homes[first["output", number]]: home for number in range(len(plan.arrays))]
-        side = Scope(self.w, plan, inputs, outputs, self.work, tags)
+        side = NativeScope(self.w, plan, inputs, outputs, self.work, tags)
         side.run()
         for index in brought(plan, self.shared):
             spec, source = self.node.spec[index], side.at(plan.outputs[index])

@@ -10,18 +10,18 @@ import numpy as np
 
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu.runtime import host_calls, native_call, workspace
-from nxkernel.compilers.numba_cpu.runtime.loader import Code
+from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.errors import message
 from nxkernel.graph.expr import Graph, at_line
 from nxkernel.types import Type, normalize
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.plan.program_plan import Plan
+    from nxkernel.compilers.plan.program_plan import ProgramPlan
 
 
 @dataclass(frozen=True)
-class Program:
+class NativeProgram:
     """A program's text and the words of one call of it.
 
     Parameters
@@ -45,18 +45,18 @@ class Program:
     text: str
     params: np.ndarray
     libraries: frozenset[Type]
-    calls: tuple[host_calls.Call, ...]
+    calls: tuple[host_calls.HostRequest, ...]
     loops: bool
     kernels: Mapping[int, str]
 
-    def function(self, code: Code, kernels: Mapping[str, Code]) -> Callable[..., bool]:
+    def function(self, code: LoadedCode, kernels: Mapping[str, LoadedCode]) -> Callable[..., bool]:
         """The function that Python calls the program's code by, with that of its kernels."""
         words, used = self.params.copy(), [kernels[name] for name in self.kernels.values()]
         words[list(self.kernels)] = [one.address for one in used]
         launch = native_call.callable_program(code, words, used)
         return host_calls.raising(launch) if self.calls else launch
 
-    def named(self, kernels: Mapping[str, Code]) -> dict[str, Code]:
+    def named(self, kernels: Mapping[str, LoadedCode]) -> dict[str, LoadedCode]:
         """The kernels that the text has the names of, which its code is linked with."""
         words = set(self.kernels.values())
         return {name: code for name, code in kernels.items() if name not in words}
@@ -85,13 +85,13 @@ class Layout:
 class Native:
     """The native code of a program: the code, where it came from, what getting it took, and its kernels by name."""
 
-    code: Code
+    code: LoadedCode
     origin: str
     milliseconds: float
-    kernels: Mapping[str, Code]
+    kernels: Mapping[str, LoadedCode]
 
 
-def own_code(text: Program, origin: str, milliseconds: float = 0.0) -> KernelRecord | None:
+def own_code(text: NativeProgram, origin: str, milliseconds: float = 0.0) -> KernelRecord | None:
     """What is told of the loops and choices of a program; None of one that only calls its kernels in turn."""
     if not text.loops:
         return None
@@ -114,13 +114,13 @@ class CpuExecutable:
     def __init__(
         self,
         graph: Graph,
-        text: Program,
+        text: NativeProgram,
         layout: Layout,
         native: Native,
         kernels: Sequence[KernelRecord],
         lower_ms: float,
         native_ms: float,
-        plan: Callable[[], Plan],
+        plan: Callable[[], ProgramPlan],
     ) -> None:
         self.graph, self.kernels, self._plan = graph, kernels, plan
         self.own = own_code(text, native.origin, native.milliseconds)
@@ -142,7 +142,7 @@ class CpuExecutable:
         self.single = self._shapes[0] if one else None
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> ProgramPlan:
         """The plan of the program; that of one which was found on disk is made now."""
         return self._plan()
 

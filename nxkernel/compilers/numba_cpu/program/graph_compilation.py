@@ -16,15 +16,15 @@ from nxkernel.compilers.numba_cpu.program import program_writer
 from nxkernel.compilers.numba_cpu.program.executable import own_code
 from nxkernel.compilers.numba_cpu.program.parallel_loops import spreads
 from nxkernel.compilers.numba_cpu.routines.lowering_table import ARITHMETIC, lowering_of
-from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, HostCall, Launch, Routine
+from nxkernel.compilers.numba_cpu.routines.routine_table import ROUTINES, HostCall, Launch, NativeRoutine
 from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines
-from nxkernel.compilers.numba_cpu.runtime.loader import Code, MissingFunctionsError
+from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode, MissingFunctionsError
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Planner, Scalar, Step, Whole
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, Planner, ProgramPlan, ScalarStep, Step, Whole
 from nxkernel.compilers.rewrite.array_layouts import turned
 from nxkernel.compilers.rewrite.columns.interchange import by_columns
 from nxkernel.compilers.rewrite.loop_nest_rewrites import partial, prepare
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Nest
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, Graph, at_line
@@ -55,7 +55,7 @@ def foresee(graph: Graph) -> list[KernelRecord]:
     return found if own is None else [*found, own]
 
 
-def plan_of(graph: Graph) -> Plan:
+def plan_of(graph: Graph) -> ProgramPlan:
     """The plan of a graph, which says in terms of that graph where nodes come from."""
     origin: dict[Expr, Expr] = {}
     for rewritten in (by_columns, turned):
@@ -74,13 +74,13 @@ def planner(origin: Mapping[Expr, Expr] = MappingProxyType({})) -> Planner:
     return Planner(_routine, prepared)
 
 
-def all_plans(plan: Plan) -> list[Plan]:
+def all_plans(plan: ProgramPlan) -> list[ProgramPlan]:
     """A plan and those of the loops and choices in it."""
     inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
     return [plan, *(found for part in inner for found in all_plans(part))]
 
 
-def spread_loops(plan: Plan) -> list[Control]:
+def spread_loops(plan: ProgramPlan) -> list[Control]:
     """The loops whose turns run on all threads."""
     found = []
     for step in plan.steps:
@@ -90,7 +90,7 @@ def spread_loops(plan: Plan) -> list[Control]:
     return found
 
 
-def _routine(node: Expr) -> tuple[Routine, int]:
+def _routine(node: Expr) -> tuple[NativeRoutine, int]:
     routine = ROUTINES[node.primitive](node)
     return routine, routine.scratch
 
@@ -132,11 +132,11 @@ def _refuse(node: Expr) -> NoReturn:
 _Get = Callable[[str, Callable[[], str]], str]
 
 
-def _kernels(step: Step, plan: Plan, get: _Get) -> list[KernelRecord]:
+def _kernels(step: Step, plan: ProgramPlan, get: _Get) -> list[KernelRecord]:
     """Get the native code of a step, and say what it is."""
     if isinstance(step.work, Product):
         return [_library_record(step.work, plan.origin)]
-    if isinstance(step.work, Scalar | ElementStore | Control):
+    if isinstance(step.work, ScalarStep | ElementStore | Control):
         return []
     if isinstance(step.work, Whole):
         return [_whole_record(step, launch, plan.origin, get) for launch in step.work.routine.launches]
@@ -204,7 +204,7 @@ def _loop_record(loop: Control, symbol: str, origin: dict[Expr, Expr]) -> Kernel
     return KernelRecord("loop", title, symbol, "program", 0.0, [origin.get(loop.node, loop.node)])
 
 
-def _title(step: Step, bound: Bound) -> str:
+def _title(step: Step, bound: BoundNest) -> str:
     nest = bound.nest
     sizes = " x ".join(str(word) for word in bound.words[: nest.outer + nest.inner]) or "one element"
     passes = sum(section.level == "full" for section in nest.sections)
@@ -248,9 +248,9 @@ def _library_record(product: Product, origin: dict[Expr, Expr]) -> KernelRecord:
     return KernelRecord("matrix product", title, symbol, "library", 0.0, [node], elements * product.type.size, flops)
 
 
-def records(laid: Plan, symbol: str) -> tuple[list[KernelRecord], dict[str, Code]]:
+def records(laid: ProgramPlan, symbol: str) -> tuple[list[KernelRecord], dict[str, LoadedCode]]:
     """The kernels of a plan, and by name their native code."""
-    codes: dict[str, Code] = {}
+    codes: dict[str, LoadedCode] = {}
 
     def get(name: str, text: Callable[[], str]) -> str:
         codes[name], where = code_store.native(name, text)
@@ -259,7 +259,7 @@ def records(laid: Plan, symbol: str) -> tuple[list[KernelRecord], dict[str, Code
     return _records(laid, symbol, get), codes
 
 
-def _records(laid: Plan, symbol: str, get: _Get) -> list[KernelRecord]:
+def _records(laid: ProgramPlan, symbol: str, get: _Get) -> list[KernelRecord]:
     kernels = [record for plan in all_plans(laid) for step in plan.steps for record in _kernels(step, plan, get)]
     for before, kernel in pairwise(kernels):
         kernel.continues = len(kernel.nodes) == 1 == len(before.nodes) and kernel.nodes[0] is before.nodes[0]

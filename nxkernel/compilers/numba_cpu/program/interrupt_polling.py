@@ -6,10 +6,10 @@ import platform
 
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis.matrix_products import Product
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue
 from nxkernel.compilers.numba_cpu.program.program_writer import is_inlined
-from nxkernel.compilers.plan.program_plan import Control, Plan, Whole
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.plan.program_plan import Control, ProgramPlan, Whole
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 
 #: Turns of single numbers between two looks at the clock.
 TURNS = 1 << 12
@@ -28,11 +28,11 @@ class Poll:
     Parameters
     ----------
     writer : Writer
-    body : Plan
+    body : ProgramPlan
         What a turn does.
     """
 
-    def __init__(self, writer, body: Plan) -> None:
+    def __init__(self, writer, body: ProgramPlan) -> None:
         self.w, self.b, self.cost = writer, writer.b, cost(body)
 
     def write(self) -> None:
@@ -54,13 +54,13 @@ class Poll:
         b.start(go_on)
 
 
-def cost(body: Plan) -> int:
+def cost(body: ProgramPlan) -> int:
     """What a turn counts: one if it is nothing but single numbers, as much as the clock if it runs kernels."""
     return min(1 + sum(_cost_of(body, step.work) for step in body.steps), TURNS)
 
 
-def _cost_of(plan: Plan, work: object) -> int:
-    if isinstance(work, Bound):
+def _cost_of(plan: ProgramPlan, work: object) -> int:
+    if isinstance(work, BoundNest):
         return work.count * work.work // _INSTRUCTIONS if is_inlined(plan, work) else TURNS
     if isinstance(work, Control):
         if work.node.primitive is p.cond:
@@ -80,13 +80,13 @@ def begin(writer) -> None:
     writer.b.store(clock(writer.module, writer.b), writer.function.seen)
 
 
-def _define(module: Module) -> str:
+def _define(module: IRModule) -> str:
     """The function that looks at the clock, and asks Python when enough time has gone by."""
     name = "nxk_poll"
     if name in module.defined:
         return name
-    b = Builder(module, name, "i1", [("seen", "ptr")], linkage="internal", attributes="nounwind noinline")
-    seen, zero = Value("ptr", 1, "%seen"), b.constant("i64", 0)
+    b = FunctionBuilder(module, name, "i1", [("seen", "ptr")], linkage="internal", attributes="nounwind noinline")
+    seen, zero = IRValue("ptr", 1, "%seen"), b.constant("i64", 0)
     now = clock(module, b)
     wait = b.constant("i64", CYCLES if _HAS_COUNTER else NANOSECONDS)
     soon = b.icmp("ult", b.integer("sub", now, b.load("i64", seen)), wait)
@@ -102,7 +102,7 @@ def _define(module: Module) -> str:
     return name
 
 
-def clock(module: Module, b: Builder) -> Value:
+def clock(module: IRModule, b: FunctionBuilder) -> IRValue:
     """Write a look at the clock: cycles where the processor counts them, nanoseconds elsewhere."""
     if _HAS_COUNTER:
         module.declare("llvm.readcyclecounter", "i64", [])

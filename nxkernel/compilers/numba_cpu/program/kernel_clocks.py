@@ -17,12 +17,12 @@ from nxkernel.compilers.interface import Timed
 from nxkernel.compilers.numba_cpu.program import graph_compilation, program_writer
 from nxkernel.compilers.numba_cpu.program.executable import CpuExecutable
 from nxkernel.compilers.numba_cpu.program.interrupt_polling import clock
-from nxkernel.compilers.numba_cpu.program.program_text import Writer
+from nxkernel.compilers.numba_cpu.program.program_text import ProgramWriter
 from nxkernel.compilers.numba_cpu.runtime import code_store, host_calls, library_routines, native_call, workspace
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar, Whole
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Whole
 
 
-class Clock:
+class NativeClock:
     """A program that measures itself.
 
     Parameters
@@ -73,7 +73,7 @@ class Clock:
         )
 
 
-def waits_for_values(plan: Plan) -> Control | None:
+def waits_for_values(plan: ProgramPlan) -> Control | None:
     """A loop of a plan whose number of turns depends on the values that it computes with, if there is one."""
     for part in graph_compilation.all_plans(plan):
         for step in part.steps:
@@ -82,18 +82,18 @@ def waits_for_values(plan: Plan) -> Control | None:
     return None
 
 
-def _kernels(plan: Plan) -> list[object]:
+def _kernels(plan: ProgramPlan) -> list[object]:
     """What each kernel of a program is in its plan, in the order of the program's records."""
     found: list[object] = []
     for step in [step for part in graph_compilation.all_plans(plan) for step in part.steps]:
         if isinstance(step.work, Whole):
             found += step.work.routine.launches
-        elif not isinstance(step.work, Scalar | ElementStore | Control):
+        elif not isinstance(step.work, ScalarStep | ElementStore | Control):
             found.append(step.work)
     return [*found, *graph_compilation.spread_loops(plan)]
 
 
-def _needs(text: program_writer.Program) -> None:
+def _needs(text: program_writer.NativeProgram) -> None:
     native_call.prepare()
     if text.calls:
         host_calls.provide()
@@ -101,7 +101,7 @@ def _needs(text: program_writer.Program) -> None:
         library_routines.provide(type_)
 
 
-class _TimedWriter(Writer):
+class _TimedWriter(ProgramWriter):
     def __init__(self, words: np.ndarray, kernels: list[object]) -> None:
         super().__init__()
         self._clock, self._places = words, {id(kernel): number for number, kernel in enumerate(kernels)}

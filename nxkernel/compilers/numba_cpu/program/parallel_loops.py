@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from nxkernel.compilers.analysis import scalars
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Loop, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue, RangeLoop
 from nxkernel.compilers.numba_cpu.program.control_flow import LoopParts
 from nxkernel.compilers.numba_cpu.program.interrupt_polling import Poll, begin
 from nxkernel.compilers.numba_cpu.program.program_text import Address
-from nxkernel.compilers.numba_cpu.program.program_writer import Scope, is_inlined
+from nxkernel.compilers.numba_cpu.program.program_writer import NativeScope, is_inlined
 from nxkernel.compilers.numba_cpu.program.scalar_instructions import Inline
 from nxkernel.compilers.numba_cpu.runtime import native_call
 from nxkernel.compilers.plan.buffer_assignment import ALIGNMENT
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec, while_
 
@@ -54,7 +54,7 @@ def may_spread(control: Control) -> bool:
     return all(map(scalars.is_single, body.arrays)) and _work(body) is not None
 
 
-def _work(plan: Plan) -> int | None:
+def _work(plan: ProgramPlan) -> int | None:
     """Simple instructions of one run of a plan, about; None for what has to be on one thread, or has its own."""
     total = 0
     for step in plan.steps:
@@ -65,11 +65,11 @@ def _work(plan: Plan) -> int | None:
     return max(total, 1)
 
 
-def _work_of(plan: Plan, work: object) -> int | None:
-    if isinstance(work, Bound):
+def _work_of(plan: ProgramPlan, work: object) -> int | None:
+    if isinstance(work, BoundNest):
         calls = any(op.name == "njit" for op in work.nest.ops())
         return None if calls or not is_inlined(plan, work) else work.count * work.work // LANES
-    if isinstance(work, Scalar | ElementStore):
+    if isinstance(work, ScalarStep | ElementStore):
         return None if work.node.primitive.name == "njit" else STEP
     if not isinstance(work, Control):
         return None
@@ -81,7 +81,7 @@ def _work_of(plan: Plan, work: object) -> int | None:
     return sum(parts) * (TURNS if work.turns is None else work.turns)
 
 
-class Spread(LoopParts):
+class ParallelLoop(LoopParts):
     """Writes a loop that `spreads`."""
 
     def write(self) -> None:
@@ -100,7 +100,7 @@ class Spread(LoopParts):
         each = _work(self.control.parts[1])
         name = self._function()
         grain = w.word(max(1, WORTH // each))
-        w.share(Value("ptr", 1, f"@{name}"), turns, grain, table)
+        w.share(IRValue("ptr", 1, f"@{name}"), turns, grain, table)
         w.leave_if(b.icmp("ne", b.load("i64", stop), w.integer(0)))
         for place, operand in enumerate(self.node.operands[:count]):
             result = self.results[place]
@@ -112,11 +112,11 @@ class Spread(LoopParts):
             else:
                 self.copy_one(self.scope.address(result), addresses[place], operand)
 
-    def _number(self, node: Expr) -> Value:
+    def _number(self, node: Expr) -> IRValue:
         inline = Inline(self.scope)
         return inline.e.number(inline.value(node), node.type)
 
-    def _turns(self, start: Value) -> Value:
+    def _turns(self, start: IRValue) -> IRValue:
         """How many turns there are: from the start to the bound, by the step."""
         b, w, found = self.b, self.w, self.control.independence
         condition, bound = self.node.params["condition"], found.bound
@@ -148,12 +148,12 @@ class Spread(LoopParts):
             inputs = [handed(place, operand) for place, operand in enumerate(self.node.operands)]
             rooms = [b.room("i8", 16) for _ in body.arrays]
             outputs = [lambda room=room: room for room in rooms]
-            turned = Scope(w, body, inputs, outputs, lambda: memory, self.tags())
+            turned = NativeScope(w, body, inputs, outputs, lambda: memory, self.tags())
             start = b.load("i64", b.offset(table, "i64", w.integer(_START)), invariant=True)
-            first = b.load("i64", Value("ptr", 1, "%first"))
+            first = b.load("i64", IRValue("ptr", 1, "%first"))
             begin(w)
             poll = Poll(w, body)
-            loop = Loop(b, w.integer(0), b.load("i64", Value("ptr", 1, "%count")), w.integer(1))
+            loop = RangeLoop(b, w.integer(0), b.load("i64", IRValue("ptr", 1, "%count")), w.integer(1))
             turn = b.integer("mul", b.integer("add", first, loop.index), w.integer(found.step))
             b.store(b.integer("add", start, turn), inputs[found.counter]())
             turned.run()
@@ -162,7 +162,7 @@ class Spread(LoopParts):
             w.function.end()
         return name
 
-    def _memory(self, size: int) -> Value | None:
+    def _memory(self, size: int) -> IRValue | None:
         """Take memory for a thread alone, which the end of the function gives back."""
         if not size:
             return None
@@ -176,6 +176,6 @@ class Spread(LoopParts):
         return b.offset(memory, "i8", skip)
 
 
-_TABLE = Value("ptr", 1, "%table")
+_TABLE = IRValue("ptr", 1, "%table")
 #: Where in the table of such a function things are; the first two are what the program itself is given.
 _STOP, _START, _ADDRESSES = 2, 3, 4

@@ -19,20 +19,20 @@ import numpy as np
 from nxkernel.compilers.numba_cpu.codegen import user_functions
 from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value
-from nxkernel.compilers.numba_cpu.program.executable import Program
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue
+from nxkernel.compilers.numba_cpu.program.executable import NativeProgram
 from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, thread_count
 from nxkernel.forks import cached_property
 from nxkernel.types import Type
 
-POINTERS, PARAMS = Value("ptr", 1, "%pointers"), Value("ptr", 1, "%params")
+POINTERS, PARAMS = IRValue("ptr", 1, "%pointers"), IRValue("ptr", 1, "%params")
 _NOTHING = nullcontext()
 #: The name of a program, and the size of its table, until they are known.
 _NAME, _SIZE = "nxp_unnamed", "nxp_size"
 
 
 #: Gives the address of something at the place in the program where it is called.
-Address = Callable[[], Value]
+Address = Callable[[], IRValue]
 
 
 @dataclass
@@ -41,15 +41,15 @@ class Function:
 
     Parameters
     ----------
-    b : Builder
-    stop : Value, optional
+    b : FunctionBuilder
+    stop : IRValue, optional
         For one that several threads run, where it is kept that all are to stop.
     at_end : str
         An instruction before every end of it.
     """
 
-    b: Builder
-    stop: Value | None = None
+    b: FunctionBuilder
+    stop: IRValue | None = None
     at_end: str = ""
 
     @cached_property
@@ -58,12 +58,12 @@ class Function:
         return Emitter(self.b, inline=True)
 
     @cached_property
-    def seen(self) -> Value:
+    def seen(self) -> IRValue:
         """Where it keeps when it last looked at the clock for an interrupt."""
         return self.b.room("i64", 1, zero=True)
 
     @cached_property
-    def left(self) -> Value:
+    def left(self) -> IRValue:
         """Where it keeps how many turns are left before it looks at the clock."""
         return self.b.room("i64", 1, zero=True)
 
@@ -74,14 +74,14 @@ class Function:
         self.b.do("ret void")
 
 
-class Writer:
+class ProgramWriter:
     """What all parts of a program have in common: its text, its words, and what it refers to.
 
     Attributes
     ----------
-    b : Builder
+    b : FunctionBuilder
     e : Emitter
-    pointers, params : Value
+    pointers, params : IRValue
         What the program is given.
     function : Function
         The one that is being written.
@@ -97,13 +97,13 @@ class Writer:
     """
 
     def __init__(self) -> None:
-        self.module = Module()
+        self.module = IRModule()
         signature = [("pointers", "ptr"), ("params", f"ptr noalias readonly dereferenceable({_SIZE})")]
-        self.function = Function(Builder(self.module, _NAME, "void", signature, attributes="nounwind"))
+        self.function = Function(FunctionBuilder(self.module, _NAME, "void", signature, attributes="nounwind"))
         self.words = [thread_count.STATE.ctypes.data]
         self.kernels: dict[int, str] = {}
         self.libraries: set[Type] = set()
-        self.calls: list[host_calls.Call] = []
+        self.calls: list[host_calls.HostRequest] = []
         self.loops = False
         self.helpers: list[str] = []
         self.readable: int | None = None
@@ -113,12 +113,12 @@ class Writer:
         self._functions = 0
 
     @property
-    def state(self) -> Value:
+    def state(self) -> IRValue:
         """The address of the thread pool's state."""
         return self.word(self.words[0], "ptr", key="state")
 
     @property
-    def b(self) -> Builder:
+    def b(self) -> FunctionBuilder:
         """What the function is written with."""
         return self.function.b
 
@@ -137,7 +137,7 @@ class Writer:
         self._functions += 1
         signature = [(parameter, "ptr") for parameter in ("first", "count", "step", "table")]
         self.function = Function(
-            Builder(self.module, name, "void", signature, linkage="internal", attributes="nounwind")
+            FunctionBuilder(self.module, name, "void", signature, linkage="internal", attributes="nounwind")
         )
         self.b.do("%pointers = load ptr, ptr %table, align 8")
         self.b.do("%params_at = getelementptr i64, ptr %table, i64 1")
@@ -151,7 +151,7 @@ class Writer:
         """Entered while a plan, a step of it or one kernel of a step is written."""
         return _NOTHING
 
-    def word(self, value: int, kind: str = "i64", key: object = None) -> Value:
+    def word(self, value: int, kind: str = "i64", key: object = None) -> IRValue:
         """A word of the table, read where it is needed; what has the same key is the same word."""
         place = self._keyed.get(key) if key is not None else None
         if place is None:
@@ -161,7 +161,7 @@ class Writer:
                 self._keyed[key] = place
         return self.b.load(kind, self.b.offset(PARAMS, "i64", self.integer(place)), invariant=True)
 
-    def kernel(self, name: str) -> Value:
+    def kernel(self, name: str) -> IRValue:
         """The address of a kernel, which is known where the program is made."""
         address = self.word(0, "ptr", key=("kernel", name))
         self.kernels[self._keyed["kernel", name]] = name
@@ -190,23 +190,23 @@ class Writer:
             text = re.sub(rf"!others{k}\b", f"!{rest}", text)
         return "\n".join([text, *lines])
 
-    def constant(self, number: complex, type_: Type) -> Value:
+    def constant(self, number: complex, type_: Type) -> IRValue:
         """A number as memory holds it, out of the table."""
         return self.word(bits(number, type_))
 
-    def integer(self, number: int) -> Value:
+    def integer(self, number: int) -> IRValue:
         """A constant of 64 bits."""
         return self.b.constant("i64", number)
 
-    def further(self, base: Value, offset: Value) -> Value:
+    def further(self, base: IRValue, offset: IRValue) -> IRValue:
         """An address so many bytes on."""
         return self.b.offset(base, "i8", offset)
 
-    def pointer(self, index: int) -> Value:
+    def pointer(self, index: int) -> IRValue:
         """One of the addresses that the program is given."""
         return self.b.load("ptr", self.b.offset(POINTERS, "ptr", self.integer(index)), invariant=True)
 
-    def leave_if(self, condition: Value) -> None:
+    def leave_if(self, condition: IRValue) -> None:
         """End the program on a condition: something is to be raised."""
         stop, go_on = self.b.label("stop"), self.b.label("on")
         self.b.branch_if(condition, stop, go_on)
@@ -216,19 +216,19 @@ class Writer:
         self.function.end()
         self.b.start(go_on)
 
-    def raise_if(self, failure: Value, names: Sequence[str]) -> None:
+    def raise_if(self, failure: IRValue, names: Sequence[str]) -> None:
         """End the program where a function of the user's, one of these names, has left an error at an address."""
         call = user_functions.Failure(names)
         self.calls.append(call)
         check = user_functions.define_check(self.module)
         self.leave_if(self.b.call(check, "i1", 1, self.word(call.number), failure))
 
-    def share(self, kernel: Value, count: Value, least: Value, table: Value) -> None:
+    def share(self, kernel: IRValue, count: IRValue, least: IRValue, table: IRValue) -> None:
         """Run a kernel on the threads, each of which takes at least so many of its steps at a time."""
         self.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
         self.b.do(f"call void @nxk_run({kernel}, {count}, {least}, {table}, {self.state})")
 
-    def copy(self, target: Value, source: Value, size: int) -> None:
+    def copy(self, target: IRValue, source: IRValue, size: int) -> None:
         """Copy bytes."""
         self.module.declare("llvm.memcpy.p0.p0.i64", "void", ["ptr", "ptr", "i64", "i1"])
         self.b.do(f"call void @llvm.memcpy.p0.p0.i64({target}, {source}, {self.word(size)}, i1 false)")
@@ -239,7 +239,7 @@ class Writer:
         text = text.replace(f"!dereferenceable !{_SIZE}", "!dereferenceable !1")
         return "\n".join([text.replace(_SIZE, str(size)), f"!1 = !{{i64 {size}}}"])
 
-    def finish(self) -> Program:
+    def finish(self) -> NativeProgram:
         """The program."""
         self.function.end()
         self.b.finish()
@@ -248,7 +248,7 @@ class Writer:
         text = "\n".join([self._metadata(self._sized(str(self.module))), *helpers, ""])
         symbol = f"nxp_{hashlib.sha256(text.encode()).hexdigest()[:40]}"
         words = np.array([word - (1 << 64) if word >= 1 << 63 else word for word in self.words], dtype=np.int64)
-        return Program(
+        return NativeProgram(
             symbol,
             text.replace(_NAME, symbol),
             words,

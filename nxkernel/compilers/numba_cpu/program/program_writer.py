@@ -10,14 +10,14 @@ from nxkernel import compile_thread, shapes
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
-from nxkernel.compilers.numba_cpu.program.executable import Program
-from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, Writer
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
+from nxkernel.compilers.numba_cpu.program.executable import NativeProgram
+from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, Address, ProgramWriter
 from nxkernel.compilers.numba_cpu.routines.routine_table import HostCall, Launch
 from nxkernel.compilers.numba_cpu.runtime import host_calls, library_routines, native_call
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar, Step, Whole
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Step, Whole
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.index_clamps import facts
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
@@ -29,7 +29,7 @@ _TOGETHER = 8
 
 
 @dataclass(frozen=True)
-class Run:
+class KernelCall:
     """A run of a kernel, whose steps the threads share.
 
     Parameters
@@ -61,13 +61,13 @@ class Run:
         return max(1, native_call.WORTH_SHARING // self.work if self.work else self.count)
 
 
-class Scope:
+class NativeScope:
     """Writes the steps of one plan: of the program, or of a part of a loop or choice.
 
     Parameters
     ----------
-    writer : Writer
-    plan : Plan
+    writer : ProgramWriter
+    plan : ProgramPlan
     inputs, outputs : sequence of callable
         Give their addresses.
     work : callable
@@ -80,8 +80,8 @@ class Scope:
 
     def __init__(
         self,
-        writer: Writer,
-        plan: Plan,
+        writer: ProgramWriter,
+        plan: ProgramPlan,
         inputs: Sequence[Address],
         outputs: Sequence[Address],
         work: Address,
@@ -90,7 +90,7 @@ class Scope:
         self.w, self.b, self.plan = writer, writer.b, plan
         self.tags, self._own = tags, next(self._count)
         self.inputs, self.outputs, self.work = inputs, outputs, work
-        self.numbers: dict[int, Value] = {}
+        self.numbers: dict[int, IRValue] = {}
         self.divisors = _divisors(plan)
 
     def run(self) -> None:
@@ -102,13 +102,13 @@ class Scope:
     def step(self, step: Step) -> None:
         """Write one step."""
         work = step.work
-        if isinstance(work, Bound):
+        if isinstance(work, BoundNest):
             self._nest(work)
         elif isinstance(work, Product):
             self._product(work)
         elif isinstance(work, Whole):
             self._whole(work)
-        elif isinstance(work, Scalar):
+        elif isinstance(work, ScalarStep):
             self._numbers().scalar(work.node)
         elif isinstance(work, ElementStore):
             self._numbers().store(work.node)
@@ -124,7 +124,7 @@ class Scope:
 
     # Addresses -------------------------------------------------------------------------------------------------
 
-    def address(self, node: Expr) -> Value:
+    def address(self, node: Expr) -> IRValue:
         """Where a value is."""
         kind, where = self.plan.place[node]
         if kind == "number":
@@ -142,27 +142,27 @@ class Scope:
             return self.tags[where]
         return (self._own, kind, where) if self.plan.graph is None else None
 
-    def at(self, place: tuple[str, int]) -> Value:
+    def at(self, place: tuple[str, int]) -> IRValue:
         """The address of an input or output."""
         kind, where = place
         return self.inputs[where]() if kind == "input" else self.outputs[where]()
 
     # Steps -----------------------------------------------------------------------------------------------------
 
-    def _nest(self, bound: Bound) -> None:
+    def _nest(self, bound: BoundNest) -> None:
         words = [word if isinstance(word, int) else bits(*word) for word in bound.words]
         if is_inlined(self.plan, bound):
             table = self._inlined(bound, words)
         else:
             # Steps that must follow each other are no work worth sharing.
             work = 0 if bound.in_order else bound.work
-            table = self._run(Run(bound.nest.key, bound.buffers, words, bound.count, work))
+            table = self._run(KernelCall(bound.nest.key, bound.buffers, words, bound.count, work))
         names = [op.extra.name for op in bound.nest.ops() if op.name == "njit"]
         if names:
             place = len(bound.buffers) + [kind for kind, *_ in bound.nest.words()].index("failure")
             self.w.raise_if(self.b.offset(table, "i64", self.w.integer(place)), names)
 
-    def _inlined(self, bound: Bound, words: list[int]) -> Value:
+    def _inlined(self, bound: BoundNest, words: list[int]) -> IRValue:
         """Write a kernel into the program, and call it: LLVM makes it part of the loop around it."""
         compile_thread.load("nxkernel.compilers.numba_cpu.codegen.inlined_kernels")
         from nxkernel.compilers.numba_cpu.codegen.inlined_kernels import lower
@@ -178,7 +178,7 @@ class Scope:
         b.do(f"call void @{name}({first}, {count}, {first}, {table})")
         return table
 
-    def _words(self, bound: Bound, words: list[int]) -> Iterator[Value]:
+    def _words(self, bound: BoundNest, words: list[int]) -> Iterator[IRValue]:
         """The words of a kernel in the program, where what is known of them makes its code shorter."""
         from nxkernel.compilers.numba_cpu.program.scalar_instructions import SMALL
 
@@ -200,7 +200,7 @@ class Scope:
         """A name for where a value is, the same for all versions of what is in a buffer."""
         return (id(self), *self.plan.place[node])
 
-    def _run(self, run: Run) -> Value | None:
+    def _run(self, run: KernelCall) -> IRValue | None:
         """Fill a table with the addresses of buffers and with words, and run a kernel on it.
 
         Gives the table, where there is one.
@@ -209,14 +209,14 @@ class Scope:
         if run.blas:
             b.do(f"call void @nxk_blas_alone({w.state})")
         # What each run has comes first: the places of these words depend on nothing else of it.
-        kernel = Value("ptr", 1, f"@{run.kernel}") if run.blas else w.kernel(run.kernel)
+        kernel = IRValue("ptr", 1, f"@{run.kernel}") if run.blas else w.kernel(run.kernel)
         count, grain = w.word(run.count), w.word(run.grain)
         w.share(kernel, count, grain, table := self._filled(run.buffers, run.words))
         if run.blas:
             b.do(f"call void @nxk_blas_back({w.state})")
         return table
 
-    def _filled(self, buffers: Sequence[tuple[Expr, int]], words: list[int]) -> Value:
+    def _filled(self, buffers: Sequence[tuple[Expr, int]], words: list[int]) -> IRValue:
         """A table with the addresses of buffers, and words out of the program's table.
 
         Their number is rounded up: programs with somewhat more or fewer words are the same then, as a rule.
@@ -232,7 +232,7 @@ class Scope:
             b.do(f"call void @llvm.memcpy.p0.p0.i64({rest}, {first}, i64 {8 * len(words)}, i1 false)")
         return table
 
-    def _table(self, buffers: Sequence[tuple[Expr, int]], words: int) -> Value:
+    def _table(self, buffers: Sequence[tuple[Expr, int]], words: int) -> IRValue:
         """A table on the stack with the addresses of buffers, and room for words behind them."""
         w, b = self.w, self.b
         table = b.room("i64", len(buffers) + words)
@@ -253,7 +253,7 @@ class Scope:
             self._host(launch, whole)
             return
         memory = [self._memory(whole, *place) for place in launch.memory]
-        self._run(Run(launch.symbol, memory, list(launch.words), launch.count, launch.work))
+        self._run(KernelCall(launch.symbol, memory, list(launch.words), launch.count, launch.work))
 
     @staticmethod
     def _memory(whole: Whole, kind: str, number: int) -> tuple[Expr, int]:
@@ -264,7 +264,7 @@ class Scope:
     def _host(self, launch: HostCall, whole: Whole) -> None:
         results = [result for result in whole.results if result is not None]
         specs = [result.spec if result is not None else None for result in whole.results]
-        call = host_calls.Call(launch.run, [operand.spec for operand in whole.node.operands], specs)
+        call = host_calls.HostRequest(launch.run, [operand.spec for operand in whole.node.operands], specs)
         self.w.calls.append(call)
         table = self._table([(node, 0) for node in (*whole.node.operands, *results)], 0)
         self.w.module.declare("nxk_host", "i64", ["i64", "ptr"])
@@ -281,10 +281,10 @@ class Scope:
         work = 2 * rows * columns * product.depth // 8
         memory = [(node, 0) for node in (product.left.base, product.right.base, product.node)]
         count = product.batch * down * across
-        self._run(Run(f"nxk_matmul_{product.type}", memory, words, count, work, blas=True))
+        self._run(KernelCall(f"nxk_matmul_{product.type}", memory, words, count, work, blas=True))
 
 
-def is_inlined(plan: Plan, bound: Bound) -> bool:
+def is_inlined(plan: ProgramPlan, bound: BoundNest) -> bool:
     """Whether a kernel becomes part of the loop or choice that it is in: where a call would cost as much as it does.
 
     LLVM compiles what is inlined once for each place, so that a kernel of many places has to be very short.
@@ -293,28 +293,30 @@ def is_inlined(plan: Plan, bound: Bound) -> bool:
     return plan.graph is not None and bound.count * bound.work < limit
 
 
-def _divisors(plan: Plan) -> set[tuple[int, Type]]:
+def _divisors(plan: ProgramPlan) -> set[tuple[int, Type]]:
     """The integers by which single numbers are divided."""
-    nodes = [step.work.node for step in plan.steps if isinstance(step.work, Scalar)]
+    nodes = [step.work.node for step in plan.steps if isinstance(step.work, ScalarStep)]
     divisors = [node.operands[1] for node in nodes if node.primitive in (p.quotient, p.remainder)]
     return {(d.params["value"], d.type) for d in divisors if d.primitive is p.constant and d.type.is_integer}
 
 
-def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = (), writer: Writer | None = None) -> Program:
+def write(
+    plan: ProgramPlan, inputs: int, updates: Sequence[tuple[int, int]] = (), writer: ProgramWriter | None = None
+) -> NativeProgram:
     """The program of a plan.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ProgramPlan
     inputs : int
         How many arrays it takes before those that it writes.
     updates : sequence of (int, int), optional
         Inputs that change, each with the output that is in them at the end.
-    writer : Writer, optional
+    writer : ProgramWriter, optional
         What it is written with, for one that adds something to its steps; these are then written one after the other.
     """
     written_out = writer is not None
-    writer = writer or Writer()
+    writer = writer or ProgramWriter()
 
     def given(index: int) -> Address:
         return lambda: writer.pointer(index)
@@ -324,7 +326,7 @@ def write(plan: Plan, inputs: int, updates: Sequence[tuple[int, int]] = (), writ
     from nxkernel.compilers.numba_cpu.program import step_list
 
     workspace = inputs + len(plan.arrays)
-    scope = (Scope if written_out or not step_list.fits(plan) else step_list.List)(
+    scope = (NativeScope if written_out or not step_list.fits(plan) else step_list.StepList)(
         writer,
         plan,
         [given(k) for k in range(inputs)],

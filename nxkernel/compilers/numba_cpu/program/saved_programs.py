@@ -21,9 +21,9 @@ import numpy as np
 from nxkernel import types
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.interface import KernelRecord
-from nxkernel.compilers.numba_cpu.program.executable import Layout, Program
+from nxkernel.compilers.numba_cpu.program.executable import Layout, NativeProgram
 from nxkernel.compilers.numba_cpu.runtime import code_store, library_routines, thread_count
-from nxkernel.compilers.numba_cpu.runtime.loader import Code
+from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
 from nxkernel.graph.contents import contents
 from nxkernel.graph.expr import Expr, Graph
 
@@ -63,7 +63,7 @@ class Found:
 
     Parameters
     ----------
-    text : Program
+    text : NativeProgram
         Without its text.
     layout : Layout
     lines : list
@@ -72,12 +72,12 @@ class Found:
         Where the code of each kernel is, or empty for those that have files of their own.
     """
 
-    text: Program
+    text: NativeProgram
     layout: Layout
     lines: list[list]
     places: list[str]
 
-    def kernels(self, whole: Callable[[int], KernelRecord]) -> tuple[list[FoundKernel], dict[str, Code]] | None:
+    def kernels(self, whole: Callable[[int], KernelRecord]) -> tuple[list[FoundKernel], dict[str, LoadedCode]] | None:
         """The kernels and, by name, their code; None where some of it is no longer there.
 
         Parameters
@@ -108,7 +108,7 @@ def name_of(graph: Graph) -> str | None:
     return f"nxg_{hashlib.sha256(_sources() + found[0]).hexdigest()[:40]}"
 
 
-def write(name: str, text: Program, layout: Layout, kernels: Sequence[KernelRecord]) -> None:
+def write(name: str, text: NativeProgram, layout: Layout, kernels: Sequence[KernelRecord]) -> None:
     """Keep the record of a program, unless it calls back into Python."""
     if text.calls:
         return
@@ -138,7 +138,7 @@ def read(name: str) -> Found | None:
         return None
     words = np.frombuffer(data, "<i8", offset=_SIZE.size + size).astype(np.int64)
     words[0] = thread_count.STATE.ctypes.data
-    text = Program(said["symbol"], "", words, used, (), said["loops"], dict(said["kernels"]))
+    text = NativeProgram(said["symbol"], "", words, used, (), said["loops"], dict(said["kernels"]))
     arrays, workspace, outputs = said["layout"]
     layout = Layout(
         [(tuple(shape), type_) for shape, type_ in arrays], workspace, [(kind, place) for kind, place in outputs]

@@ -7,9 +7,9 @@ from nxkernel import types
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.analysis.scalars import Offset, Term
 from nxkernel.compilers.numba_cpu.codegen.complex import register_pairs
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Pair, Register
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, Register
 from nxkernel.compilers.numba_cpu.codegen.constant_words import bits
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import extra_of
@@ -92,38 +92,38 @@ class Inline:
         """A number; small integers are part of the code, others are read out of the table."""
         if type_.is_complex:
             number, real = complex(number), types.to_real(type_)
-            return Pair(self._literal(number.real, real), self._literal(number.imag, real))
+            return ComplexRegisters(self._literal(number.real, real), self._literal(number.imag, real))
         return self._literal(number, type_)
 
-    def _literal(self, number: float, type_: Type) -> Value:
+    def _literal(self, number: float, type_: Type) -> IRValue:
         element = REGISTER[type_]
         if element.startswith("i") and (abs(number) <= SMALL or (number, type_) in self.scope.divisors):
             return self.b.constant(element, int(number))
         return self.w.word(bits(number, type_), element)
 
-    def load(self, type_: Type, address: Value, note: str = "") -> Register:
+    def load(self, type_: Type, address: IRValue, note: str = "") -> Register:
         """An element in memory; `note` says whose memory it is."""
         if type_.is_complex:
             return register_pairs.load_one(self.b, type_, address, note)
         return self.e.from_memory(self.b.load(MEMORY[type_], address, note=note), type_)
 
-    def keep(self, value: Register, type_: Type, address: Value, note: str = "") -> None:
+    def keep(self, value: Register, type_: Type, address: IRValue, note: str = "") -> None:
         """Put an element into memory."""
         value = self.e.to_memory(value, type_)
-        if isinstance(value, Pair):
+        if isinstance(value, ComplexRegisters):
             second = self.b.offset(address, value.element, self.w.integer(1))
             self.b.store(value.re, address, note)
             self.b.store(value.im, second, note)
         else:
             self.b.store(value, address, note)
 
-    def truth(self, type_: Type, address: Value) -> Value:
+    def truth(self, type_: Type, address: IRValue) -> IRValue:
         """Whether an element in memory is anything but zero, as one bit."""
         return self.e.truth(self.load(type_, address))
 
     # Places ----------------------------------------------------------------------------------------------------
 
-    def place(self, base: Value, type_: Type, offset: Offset, strides: object) -> Value:
+    def place(self, base: IRValue, type_: Type, offset: Offset, strides: object) -> IRValue:
         """The address of an element of an array, whose strides have a name."""
         total = self.w.word(offset.fixed) if offset.fixed else None
         for term in offset.terms:
@@ -137,7 +137,7 @@ class Inline:
             total = index if total is None else self.b.integer("add", total, index)
         return base if total is None else self.b.offset(base, MEMORY[type_], total)
 
-    def clamped(self, term: Term) -> Value:
+    def clamped(self, term: Term) -> IRValue:
         """An index as 64 bits, moved to where there are elements."""
         type_ = term.index.type
         low, high = self.scope.plan.ranges.get(term.index, types.limits(type_))

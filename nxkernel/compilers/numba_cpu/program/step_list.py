@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nxkernel.compilers.analysis.matrix_products import Product
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.program.program_text import PARAMS, POINTERS
-from nxkernel.compilers.numba_cpu.program.program_writer import Run, Scope
+from nxkernel.compilers.numba_cpu.program.program_writer import KernelCall, NativeScope
 from nxkernel.compilers.numba_cpu.routines.routine_table import Launch
-from nxkernel.compilers.plan.program_plan import Plan, Step, Whole
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.plan.program_plan import ProgramPlan, Step, Whole
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
 
 #: Steps from which a program is a list.
@@ -24,22 +24,22 @@ MANY = 24
 _ROOM = 2
 
 
-def fits(plan: Plan) -> bool:
+def fits(plan: ProgramPlan) -> bool:
     """Whether a plan is many steps, all of them kernels that cannot fail."""
     return plan.graph is None and len(plan.steps) >= MANY and all(map(_is_kernel, plan.steps))
 
 
 def _is_kernel(step: Step) -> bool:
     work = step.work
-    if isinstance(work, Bound):
+    if isinstance(work, BoundNest):
         return all(op.name != "njit" for op in work.nest.ops())
     if isinstance(work, Whole):
         return all(isinstance(launch, Launch) for launch in work.routine.launches)
     return isinstance(work, Product)
 
 
-class List(Scope):
-    """Writes the steps of a plan as a list; made as a :class:`Scope` is."""
+class StepList(NativeScope):
+    """Writes the steps of a plan as a list; made as a :class:`NativeScope` is."""
 
     def run(self) -> None:
         """Write all steps, and the loop that goes through them."""
@@ -51,14 +51,14 @@ class List(Scope):
         w = self.w
         w.readable = 1  # so that the text does not depend on how long the list is
         state, runs, most = w.state, w.word(self._runs), w.word(self._most)
-        numbers = self.b.room("i64", _ROOM * len(self._rooms)) if self._rooms else Value("ptr", 1, "null")
+        numbers = self.b.room("i64", _ROOM * len(self._rooms)) if self._rooms else IRValue("ptr", 1, "null")
         first = self.b.offset(PARAMS, "i64", w.integer(len(w.words)))
         w.words += self._list
         w.module.declare("nxk_run", "void", ["ptr", "i64", "i64", "ptr", "ptr"])
         self.b.do(f"call void @nxk_steps({POINTERS}, {first}, {runs}, {most}, {numbers}, {state})")
         w.helpers.append(_text(list(self._kernels), blas=bool(w.libraries)))
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: KernelCall) -> None:
         """Add a run of a kernel to the list: what :func:`_text` reads."""
         if not run.blas:
             self.w.module.declare(run.kernel, "void", ["ptr"] * 4)

@@ -11,7 +11,7 @@ from nxkernel import primitives as p
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH
 from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import SCANS
-from nxkernel.compilers.numba_cpu.routines.routine_table import Launch, Memory, Routine, routine
+from nxkernel.compilers.numba_cpu.routines.routine_table import Launch, Memory, NativeRoutine, routine
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
 from nxkernel.graph.expr import Expr
 from nxkernel.shapes import ceil_div
@@ -37,7 +37,7 @@ _OF_TRUTH = {"add": "max", "multiply": "min"}
 
 
 @dataclass(frozen=True)
-class Scan:
+class CumulativeForm:
     """What decides the code of the kernels.
 
     Parameters
@@ -73,13 +73,13 @@ class Scan:
 
 
 @routine(p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min)
-def _cumulative(node: Expr) -> Routine:
+def _cumulative(node: Expr) -> NativeRoutine:
     (operand,), axis, reverse = node.operands, node.params["axis"], node.params["reverse"]
     name, type_ = _NAMES[node.primitive], operand.type
     outer, length = math.prod(operand.shape[:axis]), operand.shape[axis]
     columns = math.prod(operand.shape[axis + 1 :])
     if not outer * length * columns:
-        return Routine(())
+        return NativeRoutine(())
     what = f"{node.primitive.name.replace('_', ' ')} of {outer} x {length} x {columns}"
     if type_ is types.bool_:
         name = _OF_TRUTH.get(name, name)
@@ -93,7 +93,7 @@ def _cumulative(node: Expr) -> Routine:
     return _across(what, name, type_, reverse, (outer, length, columns), block)
 
 
-def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: int, block: int) -> Routine:
+def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: int, block: int) -> NativeRoutine:
     """Rows whose elements follow one another in memory."""
     blocks = ceil_div(length, block)
     lanes = _ROWS
@@ -103,12 +103,12 @@ def _along(what: str, name: str, type_: Type, reverse: bool, rows: int, length: 
     lines = rows if alone else rows * blocks
     words = (length, lines, 1 if alone else blocks, block, blocks)
     groups = ceil_div(lines, lanes)
-    kernels = _Kernels(what, Scan(name, type_, lanes, 0, reverse), words)
+    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, 0, reverse), words)
     work = lanes * (length if alone else block) * (3 if lanes == 1 else 1)
     return kernels.alone(groups, work) if alone else kernels.shared(groups, work, rows, groups * lanes)
 
 
-def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, int, int], block: int) -> Routine:
+def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, int, int], block: int) -> NativeRoutine:
     """Columns beside one another."""
     outer, length, columns = sizes
     blocks = ceil_div(length, block)
@@ -117,7 +117,7 @@ def _across(what: str, name: str, type_: Type, reverse: bool, sizes: tuple[int, 
     tiles = ceil_div(columns, vectors * lanes)
     lines = outer * tiles
     words = (length * columns, length, columns, tiles, -columns if reverse else columns, block, blocks)
-    kernels = _Kernels(what, Scan(name, type_, lanes, vectors), words)
+    kernels = _Kernels(what, CumulativeForm(name, type_, lanes, vectors), words)
     if blocks == 1 or lines >= _LINES:
         return kernels.alone(lines, 5 * vectors * length)
     return kernels.shared(lines * blocks, 5 * vectors * block, lines, lines * blocks * vectors * lanes)
@@ -128,18 +128,18 @@ class _Kernels:
     """The launches of a scan."""
 
     what: str
-    scan: Scan
+    scan: CumulativeForm
     words: tuple[int, ...]
 
-    def alone(self, steps: int, work: int) -> Routine:
+    def alone(self, steps: int, work: int) -> NativeRoutine:
         """Each line is walked by one thread."""
-        return Routine((self._launch("whole", (("operand", 0), ("result", 0)), steps, work, "line by line"),))
+        return NativeRoutine((self._launch("whole", (("operand", 0), ("result", 0)), steps, work, "line by line"),))
 
-    def shared(self, steps: int, work: int, lines: int, totals: int) -> Routine:
+    def shared(self, steps: int, work: int, lines: int, totals: int) -> NativeRoutine:
         """The blocks of a line are shared among threads; there are so many totals."""
         source, kept, target = ("operand", 0), ("scratch", 0), ("result", 0)
         blocks = self.words[-1]
-        return Routine(
+        return NativeRoutine(
             (
                 self._launch("totals", (source, kept), steps, work, f"totals of {blocks} blocks a line"),
                 self._launch("carry", (kept,), lines, 5 * blocks, "what the blocks before each give"),

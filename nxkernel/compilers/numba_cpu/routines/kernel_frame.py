@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue, RangeLoop
 
 
 def name_of(*parts: object) -> str:
@@ -14,7 +14,7 @@ def name_of(*parts: object) -> str:
     return "nxk_" + hashlib.sha256(repr(parts).encode()).hexdigest()[:40]
 
 
-class Frame:
+class KernelFrame:
     """A kernel under construction.
 
     Parameters
@@ -23,21 +23,21 @@ class Frame:
 
     Attributes
     ----------
-    b : Builder
-    begin, end : Value
+    b : FunctionBuilder
+    begin, end : IRValue
         The steps that a call runs.
     """
 
     def __init__(self, symbol: str) -> None:
         pointers = [("args", "ptr"), ("dims", "ptr"), ("steps", "ptr"), ("table", "ptr noalias")]
-        self.module = Module()
-        self.b = Builder(self.module, symbol, "void", pointers, attributes="nounwind")
-        self.begin = self.b.load("i64", Value("ptr", 1, "%args"))
-        self.end = self.plus(self.begin, self.b.load("i64", Value("ptr", 1, "%dims")))
+        self.module = IRModule()
+        self.b = FunctionBuilder(self.module, symbol, "void", pointers, attributes="nounwind")
+        self.begin = self.b.load("i64", IRValue("ptr", 1, "%args"))
+        self.end = self.plus(self.begin, self.b.load("i64", IRValue("ptr", 1, "%dims")))
 
-    def table(self, pointers: int, words: int) -> tuple[list[Value], list[Value]]:
+    def table(self, pointers: int, words: int) -> tuple[list[IRValue], list[IRValue]]:
         """The addresses and the words of a call."""
-        at = [self.b.offset(Value("ptr", 1, "%table"), "i64", self.integer(i)) for i in range(pointers + words)]
+        at = [self.b.offset(IRValue("ptr", 1, "%table"), "i64", self.integer(i)) for i in range(pointers + words)]
         found = [
             self.b.load("ptr" if place < pointers else "i64", address, invariant=True)
             for place, address in enumerate(at)
@@ -52,50 +52,50 @@ class Frame:
 
     # Whole numbers of 64 bits ----------------------------------------------------------------------------------
 
-    def integer(self, number: int) -> Value:
+    def integer(self, number: int) -> IRValue:
         """A constant."""
         return self.b.constant("i64", number)
 
-    def plus(self, left: Value, right: Value | int) -> Value:
+    def plus(self, left: IRValue, right: IRValue | int) -> IRValue:
         """A sum."""
         return self._two("add", left, right)
 
-    def minus(self, left: Value, right: Value | int) -> Value:
+    def minus(self, left: IRValue, right: IRValue | int) -> IRValue:
         """A difference."""
         return self._two("sub", left, right)
 
-    def times(self, left: Value, right: Value | int) -> Value:
+    def times(self, left: IRValue, right: IRValue | int) -> IRValue:
         """A product."""
         return self._two("mul", left, right)
 
-    def split(self, number: Value, size: Value) -> tuple[Value, Value]:
+    def split(self, number: IRValue, size: IRValue) -> tuple[IRValue, IRValue]:
         """Quotient and remainder of two numbers that are not negative."""
         quotient = self.b.integer("udiv", number, size)
         return quotient, self.minus(number, self.times(quotient, size))
 
-    def least(self, left: Value, right: Value | int) -> Value:
+    def least(self, left: IRValue, right: IRValue | int) -> IRValue:
         """The smaller of two."""
         right = self.integer(right) if isinstance(right, int) else right
         return self.b.intrinsic("smin", left, right)
 
-    def _two(self, name: str, left: Value, right: Value | int) -> Value:
+    def _two(self, name: str, left: IRValue, right: IRValue | int) -> IRValue:
         return self.b.integer(name, left, self.integer(right) if isinstance(right, int) else right)
 
     # Loops and lanes -------------------------------------------------------------------------------------------
 
     def loop(
         self,
-        start: Value | int,
-        stop: Value | int,
-        step: Value | int = 1,
-        carried: list[Value] | tuple[Value, ...] = (),
-    ) -> Loop:
+        start: IRValue | int,
+        stop: IRValue | int,
+        step: IRValue | int = 1,
+        carried: list[IRValue] | tuple[IRValue, ...] = (),
+    ) -> RangeLoop:
         """``for index in range(start, stop, step)``."""
         bounds = [self.integer(bound) if isinstance(bound, int) else bound for bound in (start, stop, step)]
-        return Loop(self.b, *bounds, carried)
+        return RangeLoop(self.b, *bounds, carried)
 
     @contextmanager
-    def when(self, condition: Value) -> Iterator[None]:
+    def when(self, condition: IRValue) -> Iterator[None]:
         """What is written inside runs where a condition holds; it gives no values."""
         then, done = self.b.label("then"), self.b.label("done")
         self.b.branch_if(condition, then, done)
@@ -104,7 +104,7 @@ class Frame:
         self.b.branch(done)
         self.b.start(done)
 
-    def mask(self, left: Value, lanes: int) -> Value:
+    def mask(self, left: IRValue, lanes: int) -> IRValue:
         """The first lanes of a vector, as many as are `left`; none for a negative number."""
         b = self.b
         left = b.intrinsic("smax", self.least(left, lanes), self.integer(0))

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, Value
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import Frame
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
+from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
 from nxkernel.compilers.numba_cpu.routines.sort_items import Items
 from nxkernel.compilers.numba_cpu.routines.sort_keys import Keys, restore
 from nxkernel.compilers.numba_cpu.routines.sort_plan import Radix
@@ -24,15 +24,15 @@ _ALTERED, _DISORDER = 1, 2
 
 def lower(radix: Radix, kernel: str) -> str:
     """The LLVM IR of the kernel ``"spread"``, ``"count"``, ``"move"``, ``"finish"`` or ``"restore"``."""
-    writer = _Writer(radix, kernel)
+    writer = _RadixWriter(radix, kernel)
     getattr(writer, kernel)()
     return writer.f.finish()
 
 
-class _Writer:
+class _RadixWriter:
     def __init__(self, radix: Radix, kernel: str) -> None:
         self.radix, self.order = radix, radix.order
-        self.f = Frame(radix.symbol(kernel))
+        self.f = KernelFrame(radix.symbol(kernel))
         self.b = self.f.b
         self.counter, self.lanes = f"i{radix.counter}", 512 // radix.counter
 
@@ -50,10 +50,10 @@ class _Writer:
         with f.when(b.icmp("eq", piece, f.integer(0))):
             b.store(f.integer(0), b.offset(state, "i64", f.times(row, width)))
 
-        def bits(index: Value, lanes: int) -> Value:
+        def bits(index: IRValue, lanes: int) -> IRValue:
             return b.load(kind, b.offset(source, kind, f.plus(base, f.times(index, columns))), lanes=lanes)
 
-        def make(index: Value, lanes: int, carried: list[Value]) -> list[Value]:
+        def make(index: IRValue, lanes: int, carried: list[IRValue]) -> list[IRValue]:
             disorder, before, altered = carried
             own = bits(index, lanes)
             key = items.keys.of(b, own)
@@ -72,7 +72,7 @@ class _Writer:
         b.store(note, b.offset(notes, "i8", f.plus(f.times(row, pieces), piece)))
         steps.end()
 
-    def _moved(self, before: Value, key: Value) -> Value:
+    def _moved(self, before: IRValue, key: IRValue) -> IRValue:
         """For each lane the key of the one before; that before the first is the last of the vector before."""
         lanes = key.lanes
         if lanes == 1:
@@ -91,7 +91,7 @@ class _Writer:
         buffer = self._buffer(b.load("i64", b.offset(state, "i64", last)), first, second)
         begin = f.times(piece, size)
 
-        def write(index: Value, lanes: int, carried: list[Value]) -> list[Value]:
+        def write(index: IRValue, lanes: int, carried: list[IRValue]) -> list[IRValue]:
             result = items.result(self._get(buffer, f.plus(f.times(row, length), index), lanes))
             b.store(result, b.offset(target, items.memory, f.plus(base, f.times(index, columns))))
             return carried
@@ -111,23 +111,25 @@ class _Writer:
             b.do(f"call void @{restore(keys, b)}({', '.join(map(str, (*places, length, columns)))})")
         steps.end()
 
-    def _piece(self, step: Value, length: Value, columns: Value, pieces: Value) -> tuple[Value, Value, Value]:
+    def _piece(
+        self, step: IRValue, length: IRValue, columns: IRValue, pieces: IRValue
+    ) -> tuple[IRValue, IRValue, IRValue]:
         """The row of a step, where the row begins in memory, and the piece of it; neighbouring rows come first."""
         f = self.f
         rest, column = f.split(step, columns)
         outer, piece = f.split(rest, pieces)
         return f.plus(f.times(outer, columns), column), self._base(outer, column, length, columns), piece
 
-    def _base(self, outer: Value, column: Value, length: Value, columns: Value) -> Value:
+    def _base(self, outer: IRValue, column: IRValue, length: IRValue, columns: IRValue) -> IRValue:
         return self.f.plus(self.f.times(outer, self.f.times(length, columns)), column)
 
     def _pieces(
         self,
-        begin: Value,
-        end: Value,
-        body: Callable[[Value, int, list[Value]], list[Value]],
-        carried: list[Value],
-    ) -> list[Value]:
+        begin: IRValue,
+        end: IRValue,
+        body: Callable[[IRValue, int, list[IRValue]], list[IRValue]],
+        carried: list[IRValue],
+    ) -> list[IRValue]:
         """Run a body on vectors where elements follow one another, then on single elements.
 
         Of what it carries a bit is whether any lane has it, and a number is that of the last lane.
@@ -143,7 +145,7 @@ class _Writer:
         rest = f.loop(begin, end, 1, carried)
         return rest.end(*body(rest.index, 1, rest.values))
 
-    def _noted(self, what: int, notes: Value, row: Value, pieces: Value) -> Value:
+    def _noted(self, what: int, notes: IRValue, row: IRValue, pieces: IRValue) -> IRValue:
         """Whether something is noted of any piece of a row."""
         f, b = self.f, self.b
         looks = f.loop(0, pieces, 1, [b.constant("i8", 0)])
@@ -166,7 +168,7 @@ class _Writer:
             own = b.offset(counts, self.counter, f.times(steps.index, values))
             self._vectors(values, [own], lambda _: b.constant(self.counter, 0, self.lanes))
 
-            def body(index: Value) -> None:
+            def body(index: IRValue) -> None:
                 place = b.offset(own, self.counter, self._digit(self._get(buffer, index, 1), shift, values))
                 b.store(b.integer("add", b.load(self.counter, place), b.constant(self.counter, 1)), place)
 
@@ -195,7 +197,7 @@ class _Writer:
                 source, target = self._buffer(was, first, second), self._buffer(other, first, second)
                 start = f.times(row, length)
 
-                def body(index: Value) -> None:
+                def body(index: IRValue) -> None:
                     parts = self._get(source, index, 1)
                     at = b.offset(places, self.counter, self._digit(parts, shift, values))
                     place = b.load(self.counter, at)
@@ -206,12 +208,19 @@ class _Writer:
         steps.end()
 
     def _placed(
-        self, places: Value, totals: Value, counts: Value, values: Value, block: Value, blocks: Value, length: Value
-    ) -> Value:
+        self,
+        places: IRValue,
+        totals: IRValue,
+        counts: IRValue,
+        values: IRValue,
+        block: IRValue,
+        blocks: IRValue,
+        length: IRValue,
+    ) -> IRValue:
         """Find where the items of a block go, by the value of the digit; whether all of the row have one value."""
         f, b, counter = self.f, self.b, self.counter
 
-        def add(target: Value, begin: Value | int, end: Value) -> None:
+        def add(target: IRValue, begin: IRValue | int, end: IRValue) -> None:
             """Add the counts of some blocks."""
             each = f.loop(begin, end)
             more = b.offset(counts, counter, f.times(each.index, values))
@@ -231,7 +240,7 @@ class _Writer:
         same = b.integer("or", same, b.icmp("eq", total, everything))
         return running.end(b.integer("add", lesser, total), same)[1]
 
-    def _vectors(self, values: Value, arrays: list[Value], compute: Callable[[list[Value]], Value]) -> None:
+    def _vectors(self, values: IRValue, arrays: list[IRValue], compute: Callable[[list[IRValue]], IRValue]) -> None:
         """Fill the first of some arrays, one number a value of the digit, from the others."""
         b = self.b
         loop = self.f.loop(0, values, self.lanes)
@@ -239,12 +248,14 @@ class _Writer:
         b.store(compute([b.load(self.counter, source, lanes=self.lanes) for source in sources]), target)
         loop.end()
 
-    def _digit(self, parts: list[Value], shift: Value, values: Value) -> Value:
+    def _digit(self, parts: list[IRValue], shift: IRValue, values: IRValue) -> IRValue:
         b, key = self.b, parts[0]
         moved = b.integer("lshr", key, b.convert("trunc", shift, key.element))
         return b.integer("and", b.convert("zext", moved, "i64"), self.f.minus(values, 1))
 
-    def _items(self, row: Value, block: Value, length: Value, size: Value, body: Callable[[Value], None]) -> None:
+    def _items(
+        self, row: IRValue, block: IRValue, length: IRValue, size: IRValue, body: Callable[[IRValue], None]
+    ) -> None:
         """Run a body for each item of a block."""
         f = self.f
         start = f.times(row, length)
@@ -261,10 +272,10 @@ class _Writer:
 
     # Memory ----------------------------------------------------------------------------------------------------
 
-    def _buffer(self, number: Value, first: Value, second: Value) -> Value:
+    def _buffer(self, number: IRValue, first: IRValue, second: IRValue) -> IRValue:
         return self.b.select(self.b.icmp("eq", number, self.f.integer(0)), first, second)
 
-    def _get(self, buffer: Value, index: Value, lanes: int) -> list[Value]:
+    def _get(self, buffer: IRValue, index: IRValue, lanes: int) -> list[IRValue]:
         """Items: their key, and their place if it is beside it."""
         b, item = self.b, self.radix.item
         if not self.radix.paired:
@@ -272,7 +283,7 @@ class _Writer:
         both = b.load(item, b.offset(buffer, item, self.f.times(index, 2)), lanes=2 * lanes)
         return [b.shuffle(both, list(range(part, 2 * lanes, 2))) for part in range(2)]
 
-    def _put(self, parts: list[Value], buffer: Value, index: Value) -> None:
+    def _put(self, parts: list[IRValue], buffer: IRValue, index: IRValue) -> None:
         b, item = self.b, self.radix.item
         if self.radix.paired:
             b.store(b.interleave(*parts), b.offset(buffer, item, self.f.times(index, 2)))

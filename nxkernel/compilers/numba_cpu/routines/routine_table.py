@@ -92,7 +92,7 @@ class HostCall:
 
 
 @dataclass(frozen=True)
-class Routine:
+class NativeRoutine:
     """How a whole operation runs.
 
     Parameters
@@ -108,13 +108,13 @@ class Routine:
 
 
 #: For each primitive the function that gives the routine of a node of it.
-ROUTINES: dict[Primitive, Callable[[Expr], Routine]] = {}
+ROUTINES: dict[Primitive, Callable[[Expr], NativeRoutine]] = {}
 
 
 def routine(*primitives: Primitive) -> Callable[[Any], Any]:
     """Register the function that gives the routines of primitives."""
 
-    def register(function: Callable[[Expr], Routine]) -> Callable[[Expr], Routine]:
+    def register(function: Callable[[Expr], NativeRoutine]) -> Callable[[Expr], NativeRoutine]:
         for primitive in primitives:
             ROUTINES[primitive] = function
         return function
@@ -125,6 +125,6 @@ def routine(*primitives: Primitive) -> Callable[[Any], Any]:
 @routine(
     p.fft, p.cholesky, p.triangular_solve, p.solve, p.inverse, p.determinant, p.lu, p.qr, p.eigh, p.svd, p.njit_call
 )
-def by_library(node: Expr) -> Routine:
+def by_library(node: Expr) -> NativeRoutine:
     """The routine of a primitive that a library computes."""
-    return Routine((HostCall(node),))
+    return NativeRoutine((HostCall(node),))

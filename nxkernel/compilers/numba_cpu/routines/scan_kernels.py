@@ -10,17 +10,17 @@ from __future__ import annotations
 import math
 
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, Value
-from nxkernel.compilers.numba_cpu.routines.cumulative_plan import Scan
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import Frame
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
+from nxkernel.compilers.numba_cpu.routines.cumulative_plan import CumulativeForm
+from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
 from nxkernel.compilers.numba_cpu.routines.vector_transpose import turned
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
 from nxkernel.types import Type, bool_, f32, limits
 
 
-def lower(scan: Scan, kernel: str) -> str:
+def lower(scan: CumulativeForm, kernel: str) -> str:
     """The LLVM IR of the kernel ``"whole"``, ``"totals"``, ``"carry"`` or ``"apply"`` of a scan."""
-    writer = (_Columns if scan.vectors else _Rows)(scan, kernel)
+    writer = (_Columns if scan.vectors else _RowScan)(scan, kernel)
     f = writer.f
     pointers, words = f.table(1 if kernel == "carry" else 2 if kernel in ("whole", "totals") else 3, writer.words)
     writer.source, writer.target = pointers[0], pointers[-1]
@@ -44,16 +44,16 @@ def _identity(name: str, type_: Type) -> list[float | int]:
     return [low if name == "max" else high]
 
 
-class _Writer:
+class _ScanWriter:
     """What the writers of kernels of rows and of columns share: arithmetic, and vectors from and to memory."""
 
-    source: Value
-    target: Value
-    kept: Value
+    source: IRValue
+    target: IRValue
+    kept: IRValue
 
-    def __init__(self, scan: Scan, kernel: str) -> None:
+    def __init__(self, scan: CumulativeForm, kernel: str) -> None:
         self.scan, self.lanes = scan, scan.lanes
-        self.f = Frame(scan.symbol(kernel))
+        self.f = KernelFrame(scan.symbol(kernel))
         self.b = self.f.b
         self.e = Emitter(self.b, inline=True)
         self.register, self.memory = REGISTER[scan.type], MEMORY[scan.type]
@@ -62,27 +62,27 @@ class _Writer:
         # Narrow floats are rounded only when they are written.
         self.wide = f32 if scan.type.is_float and scan.type.bits == 16 else scan.type
 
-    def combine(self, earlier: Value, later: Value) -> Value:
+    def combine(self, earlier: IRValue, later: IRValue) -> IRValue:
         """Two accumulated values as one."""
         if self.scan.name == "complex_multiply":
             return self._complex(earlier, later)
         return self.e.apply(self.scan.name, self.wide, [earlier, later], None)
 
-    def _complex(self, left: Value, right: Value) -> Value:
+    def _complex(self, left: IRValue, right: IRValue) -> IRValue:
         b, lanes = self.b, range(left.lanes)
         real, imaginary = b.shuffle(left, [k & -2 for k in lanes]), b.shuffle(left, [k | 1 for k in lanes])
         signs = ", ".join(str(b.constant(left.element, 1 if k % 2 else -1)) for k in lanes)
-        crossed = b.fmul(b.shuffle(right, [k ^ 1 for k in lanes]), Value(left.element, left.lanes, f"<{signs}>"), "")
+        crossed = b.fmul(b.shuffle(right, [k ^ 1 for k in lanes]), IRValue(left.element, left.lanes, f"<{signs}>"), "")
         return b.fadd(b.fmul(real, right, ""), b.fmul(imaginary, crossed, ""), "")
 
-    def identity(self, lanes: int) -> Value:
+    def identity(self, lanes: int) -> IRValue:
         """What leaves elements as they are, in every lane."""
         numbers = _identity(self.scan.name, self.scan.type)
         parts = [self.b.constant(self.register, numbers[k % len(numbers)]) for k in range(lanes)]
         text = parts[0].text if lanes == 1 else f"<{', '.join(map(str, parts))}>"
-        return Value(self.register, lanes, text)
+        return IRValue(self.register, lanes, text)
 
-    def get(self, index: Value, mask: Value | None, lanes: int = 0) -> Value:
+    def get(self, index: IRValue, mask: IRValue | None, lanes: int = 0) -> IRValue:
         """A vector of the source, in registers' form."""
         address = self.b.offset(self.source, self.memory, index)
         if mask is None:
@@ -91,26 +91,26 @@ class _Writer:
             value = self.b.masked_load(self.memory, address, mask)
         return self.e.from_memory(value, self.scan.type)
 
-    def put(self, value: Value, index: Value, mask: Value | None) -> None:
+    def put(self, value: IRValue, index: IRValue, mask: IRValue | None) -> None:
         """A vector to the target."""
         address = self.b.offset(self.target, self.memory, index)
         self.b.masked_store(self.e.to_memory(value, self.scan.type), address, mask)
 
-    def held(self, place: Value, lanes: int) -> Value:
+    def held(self, place: IRValue, lanes: int) -> IRValue:
         """Accumulated values among the totals."""
         return self.b.load(self.register, self.b.offset(self.kept, self.register, place), lanes=lanes)
 
-    def hold(self, place: Value, value: Value) -> None:
+    def hold(self, place: IRValue, value: IRValue) -> None:
         """Write accumulated values to the totals."""
         self.b.store(value, self.b.offset(self.kept, self.register, place))
 
 
-class _Columns(_Writer):
+class _Columns(_ScanWriter):
     """Lanes are columns, and a line is a tile of some vectors of them; backwards, the step is negative."""
 
     words = 7
 
-    def whole(self, line: Value, *words: Value) -> None:
+    def whole(self, line: IRValue, *words: IRValue) -> None:
         blocks = words[-1]
         self._locate(line, *words)
         if self.one_block:
@@ -120,18 +120,18 @@ class _Columns(_Writer):
         inside = self._block(turns.index, turns.values)
         turns.end(*map(self.combine, turns.values, inside))
 
-    def totals(self, place: Value, *words: Value) -> None:
+    def totals(self, place: IRValue, *words: IRValue) -> None:
         line, block = self.f.split(place, words[-1])
         self._locate(line, *words)
         for at, value in zip(self._places(place), self._block(block, None), strict=True):
             self.hold(at, value)
 
-    def apply(self, place: Value, *words: Value) -> None:
+    def apply(self, place: IRValue, *words: IRValue) -> None:
         line, block = self.f.split(place, words[-1])
         self._locate(line, *words)
         self._block(block, [self.held(at, self.lanes) for at in self._places(place)])
 
-    def carry(self, line: Value, *words: Value) -> None:
+    def carry(self, line: IRValue, *words: IRValue) -> None:
         f, blocks = self.f, words[-1]
         turns = f.loop(0, blocks, 1, self._nothing())
         places = self._places(f.plus(f.times(line, blocks), turns.index))
@@ -140,15 +140,15 @@ class _Columns(_Writer):
             self.hold(at, value)
         turns.end(*map(self.combine, turns.values, found))
 
-    def _nothing(self) -> list[Value]:
+    def _nothing(self) -> list[IRValue]:
         return [self.identity(self.lanes)] * self.scan.vectors
 
-    def _places(self, place: Value) -> list[Value]:
+    def _places(self, place: IRValue) -> list[IRValue]:
         """Where the totals have the vectors of a block of a line."""
         first = self.f.times(place, self.scan.vectors * self.lanes)
         return [self.f.plus(first, k * self.lanes) for k in range(self.scan.vectors)]
 
-    def _locate(self, line: Value, *words: Value) -> None:
+    def _locate(self, line: IRValue, *words: IRValue) -> None:
         f = self.f
         span, self.length, columns, tiles, self.step, self.size, _ = words
         outer, tile = f.split(line, tiles)
@@ -159,7 +159,7 @@ class _Columns(_Writer):
         left = f.minus(columns, across)
         self.masks = [f.mask(f.minus(left, k * self.lanes), self.lanes) for k in range(self.scan.vectors)]
 
-    def _block(self, block: Value, before: list[Value] | None) -> list[Value]:
+    def _block(self, block: IRValue, before: list[IRValue] | None) -> list[IRValue]:
         """Accumulate a block; without what comes before nothing is written."""
         f = self.f
         begin = f.times(block, self.size)
@@ -178,25 +178,25 @@ class _Columns(_Writer):
         return rows.end(*following)
 
 
-class _Rows(_Writer):
+class _RowScan(_ScanWriter):
     """Lanes are rows, or blocks of rows: squares of elements are turned, accumulated and turned back."""
 
     words = 5
 
-    def whole(self, group: Value, *words: Value) -> None:
+    def whole(self, group: IRValue, *words: IRValue) -> None:
         self._locate(group, *words)
         turns = self.f.loop(0, words[-1], 1, [self.identity(self.lanes)])
         inside = self._block(turns.index, turns.values[0])
         turns.end(self.combine(turns.values[0], inside))
 
-    def totals(self, group: Value, *words: Value) -> None:
+    def totals(self, group: IRValue, *words: IRValue) -> None:
         if not self.scan.type.is_float or self.scan.name in ("max", "min"):
             self._totals_in_any_order(group, *words)
             return
         self._locate(group, *words)
         self.hold(self.f.times(group, self.lanes), self._block(self.f.integer(0), None))
 
-    def _totals_in_any_order(self, group: Value, *words: Value) -> None:
+    def _totals_in_any_order(self, group: IRValue, *words: IRValue) -> None:
         """The same where the order makes no difference: each block by whole vectors."""
         f, (length, lines, cut, size, _) = self.f, words
         first, wide = f.times(group, self.lanes), 512 // WIDTH[self.register]
@@ -218,14 +218,14 @@ class _Rows(_Writer):
         self.hold(each.index, total)
         each.end()
 
-    def apply(self, group: Value, *words: Value) -> None:
+    def apply(self, group: IRValue, *words: IRValue) -> None:
         self._locate(group, *words)
         before = self.identity(self.lanes)
         for k, line in enumerate(self.lines):
             before = self.b.insert(before, self.held(line, 1), k) if self.lanes > 1 else self.held(line, 1)
         self._block(self.f.integer(0), before)
 
-    def carry(self, row: Value, *words: Value) -> None:
+    def carry(self, row: IRValue, *words: IRValue) -> None:
         f, blocks = self.f, words[-1]
         turns = f.loop(0, blocks, 1, [self.identity(1)])
         place = f.plus(f.times(row, blocks), turns.index)
@@ -233,7 +233,7 @@ class _Rows(_Writer):
         self.hold(place, turns.values[0])
         turns.end(self.combine(turns.values[0], found))
 
-    def _locate(self, group: Value, *words: Value) -> None:
+    def _locate(self, group: IRValue, *words: IRValue) -> None:
         """Where the lanes begin, and how much of their rows is left; those beyond the last do over what it does."""
         f = self.f
         self.length, lines, cut, self.size, _ = words
@@ -249,7 +249,7 @@ class _Rows(_Writer):
             self.left.append(left)
             self.lines.append(line)
 
-    def _block(self, turn: Value, before: Value | None) -> Value:
+    def _block(self, turn: IRValue, before: IRValue | None) -> IRValue:
         """Accumulate a block of each lane; without what comes before nothing is written."""
         f = self.f
         begin = f.times(turn, self.size)
@@ -267,7 +267,7 @@ class _Rows(_Writer):
         (carried,) = rest.end(self._square(rest.index, rest.values[0], before, masks))
         return carried
 
-    def _square(self, index: Value, carried: Value, before: Value | None, masks: list[Value] | None) -> Value:
+    def _square(self, index: IRValue, carried: IRValue, before: IRValue | None, masks: list[IRValue] | None) -> IRValue:
         """Accumulate as many elements of each lane as there are lanes; what they give."""
         places, masks = self._places(index), [None] * self.lanes if masks is None else masks
         masks = [mask and self._forwards(mask) for mask in masks]
@@ -281,7 +281,7 @@ class _Rows(_Writer):
                 self.put(self._forwards(row), place, mask)
         return carried
 
-    def _places(self, index: Value) -> list[Value]:
+    def _places(self, index: IRValue) -> list[IRValue]:
         """Where the lanes' vectors are in memory."""
         f = self.f
         if self.scan.backwards:
@@ -289,7 +289,7 @@ class _Rows(_Writer):
             return [f.minus(base, far) for base in self.bases]
         return [f.plus(base, index) for base in self.bases]
 
-    def _forwards(self, value: Value) -> Value:
+    def _forwards(self, value: IRValue) -> IRValue:
         """The lanes in the order in which they are accumulated, or from that to the order of memory."""
         if not self.scan.backwards or self.lanes == 1:
             return value

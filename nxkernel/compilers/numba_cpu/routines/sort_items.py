@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValue
 from nxkernel.compilers.numba_cpu.routines.sort_keys import Keys
-from nxkernel.compilers.numba_cpu.routines.sort_plan import Order
+from nxkernel.compilers.numba_cpu.routines.sort_plan import SortOrder
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY
 from nxkernel.types import s64
 
@@ -15,8 +15,8 @@ class Items:
 
     Parameters
     ----------
-    b : Builder
-    order : Order
+    b : FunctionBuilder
+    order : SortOrder
     low : int
         Bits below the key that hold the place, half of the item; 0 for a key alone or with its place beside it.
 
@@ -29,7 +29,7 @@ class Items:
         The element that is written.
     """
 
-    def __init__(self, b: Builder, order: Order, low: int) -> None:
+    def __init__(self, b: FunctionBuilder, order: SortOrder, low: int) -> None:
         self.b, self.order, self.low = b, order, low
         self.keys = Keys(order.type, order.descending)
         self.memory = MEMORY[order.index] if order.index else self.keys.element
@@ -37,7 +37,7 @@ class Items:
         if order.index:
             self.parts = [f"i{2 * low}"] if low else ["i64", "i64"]
 
-    def of(self, key: Value, place: Value) -> list[Value]:
+    def of(self, key: IRValue, place: IRValue) -> list[IRValue]:
         """The items of keys; `place` is one for all lanes, or one a lane."""
         b, lanes = self.b, key.lanes
         if not self.order.index:
@@ -48,7 +48,7 @@ class Items:
             return [key, place]
         return [b.integer("or", b.integer("shl", key, b.constant(wide, self.low, lanes)), place)]
 
-    def result(self, parts: list[Value]) -> Value:
+    def result(self, parts: list[IRValue]) -> IRValue:
         """What is written of items: elements, or places."""
         b, lanes = self.b, parts[0].lanes
         if not self.order.index:

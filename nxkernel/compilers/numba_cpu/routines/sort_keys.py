@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValue, RangeLoop
 from nxkernel.types import Type
 
 #: The bits of infinity and of a plain NaN, by type.
@@ -35,7 +35,7 @@ class Keys:
         """The type of a key, and of the bits of an element, in LLVM."""
         return f"i{self.type.bits}"
 
-    def of(self, b: Builder, bits: Value) -> Value:
+    def of(self, b: FunctionBuilder, bits: IRValue) -> IRValue:
         """The keys of elements, given as bits."""
         kind, lanes, width = bits.element, bits.lanes, self.type.bits
         sign = b.constant(kind, -1 << (width - 1), lanes)
@@ -51,7 +51,7 @@ class Keys:
             key = b.integer("xor", bits, sign)
         return self._directed(b, key)
 
-    def bits(self, b: Builder, key: Value) -> Value:
+    def bits(self, b: FunctionBuilder, key: IRValue) -> IRValue:
         """The bits of the elements that have such keys."""
         kind, lanes, width = key.element, key.lanes, self.type.bits
         key = self._directed(b, key)
@@ -62,24 +62,24 @@ class Keys:
             return b.integer("xor", key, b.integer("or", filled, sign))
         return b.integer("xor", key, sign) if self.type.kind == "s" else key
 
-    def altered(self, b: Builder, bits: Value, key: Value) -> Value:
+    def altered(self, b: FunctionBuilder, bits: IRValue, key: IRValue) -> IRValue:
         """Whether the elements that keys give differ from those that they are of."""
         return b.icmp("ne", self.bits(b, key), bits)
 
-    def _nan(self, b: Builder, lanes: int) -> Value:
+    def _nan(self, b: FunctionBuilder, lanes: int) -> IRValue:
         return b.constant(self.element, _NAN[self.type], lanes)
 
-    def _directed(self, b: Builder, key: Value) -> Value:
+    def _directed(self, b: FunctionBuilder, key: IRValue) -> IRValue:
         if not self.descending:
             return key
         return b.integer("xor", key, b.constant(key.element, -1, key.lanes))
 
-    def shared(self, b: Builder) -> list[Value]:
+    def shared(self, b: FunctionBuilder) -> list[IRValue]:
         """The keys that several elements have: that of zeros and that of NaN."""
         return [self.of(b, b.constant(self.element, 0)), self.of(b, self._nan(b, 1))]
 
 
-def restore(keys: Keys, caller: Builder) -> str:
+def restore(keys: Keys, caller: FunctionBuilder) -> str:
     """The function that puts zeros and NaN of a sorted row in place as they are, in the order in which they came.
 
     Returns
@@ -91,20 +91,20 @@ def restore(keys: Keys, caller: Builder) -> str:
     if name in caller.module.defined:
         return name
     parameters = [("source", "ptr"), ("target", "ptr"), ("length", "i64"), ("step", "i64")]
-    b = Builder(caller.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
-    source, target = Value("ptr", 1, "%source"), Value("ptr", 1, "%target")
-    length, step = Value("i64", 1, "%length"), Value("i64", 1, "%step")
+    b = FunctionBuilder(caller.module, name, "void", parameters, linkage="internal", attributes="noinline nounwind")
+    source, target = IRValue("ptr", 1, "%source"), IRValue("ptr", 1, "%target")
+    length, step = IRValue("i64", 1, "%length"), IRValue("i64", 1, "%step")
     zero, one = b.constant("i64", 0), b.constant("i64", 1)
     shared = keys.shared(b)
 
-    def element(index: Value) -> Value:
+    def element(index: IRValue) -> IRValue:
         return b.load(keys.element, b.offset(source, keys.element, b.integer("mul", index, step)))
 
-    counts = Loop(b, zero, length, one, [zero, zero])
+    counts = RangeLoop(b, zero, length, one, [zero, zero])
     key = keys.of(b, element(counts.index))
     less = [b.convert("zext", b.icmp("ult", key, one_key), "i64") for one_key in shared]
     first = counts.end(*[b.integer("add", count, more) for count, more in zip(counts.values, less, strict=True)])
-    places = Loop(b, zero, length, one, first)
+    places = RangeLoop(b, zero, length, one, first)
     bits = element(places.index)
     key = keys.of(b, bits)
     following = []

@@ -10,7 +10,7 @@ from nxkernel import compile_thread
 from nxkernel import primitives as p
 from nxkernel.compilers.numba_cpu.routines.kernel_frame import name_of
 from nxkernel.compilers.numba_cpu.routines.python_algorithms import DIGITS, NETWORK
-from nxkernel.compilers.numba_cpu.routines.routine_table import Launch, Memory, Routine, routine
+from nxkernel.compilers.numba_cpu.routines.routine_table import Launch, Memory, NativeRoutine, routine
 from nxkernel.graph.expr import Expr
 from nxkernel.shapes import ceil_div
 from nxkernel.types import Type
@@ -28,7 +28,7 @@ _COUNTED = 1 << 31
 
 
 @dataclass(frozen=True)
-class Order:
+class SortOrder:
     """What is sorted, and what it gives.
 
     Parameters
@@ -56,12 +56,12 @@ class Network:
 
     Parameters
     ----------
-    order : Order
+    order : SortOrder
     beside : bool
         Whether the rows that are sorted lie beside one another in memory, element by element, as columns do.
     """
 
-    order: Order
+    order: SortOrder
     beside: bool
 
     @property
@@ -94,14 +94,14 @@ class Radix:
 
     Parameters
     ----------
-    order : Order
+    order : SortOrder
     beside : bool
         Whether the rows lie beside one another in memory.
     counter : int
         Bits of a count of elements, 32 or 64.
     """
 
-    order: Order
+    order: SortOrder
     beside: bool
     counter: int
 
@@ -140,7 +140,7 @@ class Radix:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _SortRows:
     """What is sorted: rows of elements, with so many rows side by side, and how people read it."""
 
     outer: int
@@ -154,42 +154,42 @@ class _Rows:
 
 
 @routine(p.sort, p.argsort)
-def _sorting(node: Expr) -> Routine:
+def _sorting(node: Expr) -> NativeRoutine:
     (operand,), axis = node.operands, node.params["axis"]
     index = node.type if node.primitive is p.argsort else None
-    order = Order(operand.type, node.params["direction"] == "desc", index)
+    order = SortOrder(operand.type, node.params["direction"] == "desc", index)
     outer, length = math.prod(operand.shape[:axis]), operand.shape[axis]
     columns = math.prod(operand.shape[axis + 1 :])
-    rows = _Rows(outer, length, columns, f"{node.primitive.name} of {outer} x {length} x {columns}")
+    rows = _SortRows(outer, length, columns, f"{node.primitive.name} of {outer} x {length} x {columns}")
     if not rows.count * length:
-        return Routine(())
+        return NativeRoutine(())
     network = Network(order, beside=columns > 1)
     if length * network.lanes * network.item // 8 <= _ROOM and _suits(network, rows):
         return _by_network(network, rows)
     return _by_digits(Radix(order, columns > 1, 32 if length < _COUNTED else 64), rows)
 
 
-def _suits(network: Network, rows: _Rows) -> bool:
+def _suits(network: Network, rows: _SortRows) -> bool:
     """Whether a network compares less than digits would cost."""
     vectors = _lines(network, rows) * comparisons(rows.length)
     return vectors < 2 * rows.count * (500 + rows.length) * ceil_div(network.order.type.bits, 8)
 
 
-def _lines(network: Network, rows: _Rows) -> int:
+def _lines(network: Network, rows: _SortRows) -> int:
     """How many vectors of rows there are."""
     if network.beside:
         return rows.outer * ceil_div(rows.columns, network.lanes)
     return ceil_div(rows.outer, network.lanes)
 
 
-def _by_network(network: Network, rows: _Rows) -> Routine:
+def _by_network(network: Network, rows: _SortRows) -> NativeRoutine:
     length = rows.length
     words = (rows.outer, length, rows.columns, ceil_div(rows.columns, network.lanes), top(length))
     work = comparisons(length) * 4 + 4 * network.lanes * length
     memory: tuple[Memory, ...] = (("operand", 0), ("result", 0))
     title = f"{rows.what} by a network of comparisons"
     launch = Launch(network.symbol, network.text, memory, words, _lines(network, rows), work, title, NETWORK)
-    return Routine((launch,))
+    return NativeRoutine((launch,))
 
 
 def top(length: int) -> int:
@@ -203,7 +203,7 @@ def comparisons(length: int) -> int:
     return length * bits * (bits + 1) // 4
 
 
-def _by_digits(radix: Radix, rows: _Rows) -> Routine:
+def _by_digits(radix: Radix, rows: _SortRows) -> NativeRoutine:
     length, count = rows.length, rows.count
     bits = radix.order.type.bits
     passes = ceil_div(bits, _DIGIT if length >= _LONG and radix.size < 8 else _SHORT_DIGIT)
@@ -238,7 +238,7 @@ def _by_digits(radix: Radix, rows: _Rows) -> Routine:
     if radix.order.ambiguous:
         words = (length, rows.columns, pieces)
         launches.append(launch("restore", (source, target, notes), words, count, pieces))
-    return Routine(tuple(launches), scratch.bytes)
+    return NativeRoutine(tuple(launches), scratch.bytes)
 
 
 class _Scratch:

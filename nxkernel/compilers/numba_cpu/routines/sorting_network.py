@@ -6,8 +6,8 @@ sorts any number of elements by comparisons that depend on that number alone.
 
 from __future__ import annotations
 
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
-from nxkernel.compilers.numba_cpu.routines.kernel_frame import Frame
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
+from nxkernel.compilers.numba_cpu.routines.kernel_frame import KernelFrame
 from nxkernel.compilers.numba_cpu.routines.sort_items import Items
 from nxkernel.compilers.numba_cpu.routines.sort_keys import restore
 from nxkernel.compilers.numba_cpu.routines.sort_plan import Network
@@ -22,10 +22,10 @@ def lower(network: Network) -> str:
     return (_Beside if network.beside else _Behind)(network).text()
 
 
-class _Writer:
+class _NetworkWriter:
     def __init__(self, network: Network) -> None:
         self.lanes = network.lanes
-        self.f = Frame(network.symbol)
+        self.f = KernelFrame(network.symbol)
         self.b = self.f.b
         self.order, bits = network.order, network.order.type.bits
         self.items = Items(self.b, network.order, {64: 0, 32: 32}.get(bits, 16) if network.order.index else 0)
@@ -48,12 +48,12 @@ class _Writer:
 
     # The tile ---------------------------------------------------------------------------------------------------
 
-    def put(self, parts: list[Value], index: Value) -> None:
+    def put(self, parts: list[IRValue], index: IRValue) -> None:
         """Items to the tile."""
         for plane, part in zip(self.planes, parts, strict=True):
             self.b.store(part, self.b.offset(plane, part.element, index))
 
-    def take(self, bits: Value, place: Value, index: Value, altered: Value) -> Value:
+    def take(self, bits: IRValue, place: IRValue, index: IRValue, altered: IRValue) -> IRValue:
         """Put the items of elements into the tile; whether any so far is not what its key tells."""
         b = self.b
         key = self.keys.of(b, bits)
@@ -62,7 +62,7 @@ class _Writer:
             return altered
         return b.integer("or", altered, self.keys.altered(b, bits, key))
 
-    def get(self, index: Value, lanes: int) -> list[Value]:
+    def get(self, index: IRValue, lanes: int) -> list[IRValue]:
         """Items from the tile."""
         return [
             self.b.load(part, self.b.offset(plane, part, index), lanes=lanes)
@@ -99,7 +99,7 @@ class _Writer:
         b.branch_if(b.icmp("ne", half, f.integer(0)), outer, done)
         b.start(done)
 
-    def _pass(self, p: Value, r: Value, d: Value) -> None:
+    def _pass(self, p: IRValue, r: IRValue, d: IRValue) -> None:
         """Compare ``i`` with ``i + d`` for every ``i`` that has the bit ``p`` as ``r`` has it."""
         f, b = self.f, self.b
         entry, head, body, done = b.block, b.label("head"), b.label("body"), b.label("done")
@@ -121,7 +121,7 @@ class _Writer:
         b.branch(head)
         b.start(done)
 
-    def _ordered(self, left: list[Value], right: list[Value]) -> tuple[list[Value], list[Value]]:
+    def _ordered(self, left: list[IRValue], right: list[IRValue]) -> tuple[list[IRValue], list[IRValue]]:
         """Two items in order."""
         b = self.b
         if len(left) == 1:
@@ -132,7 +132,7 @@ class _Writer:
         pairs = list(zip(left, right, strict=True))
         return [b.select(swap, y, x) for x, y in pairs], [b.select(swap, x, y) for x, y in pairs]
 
-    def _restore(self, altered: Value) -> None:
+    def _restore(self, altered: IRValue) -> None:
         """Put zeros and NaN of the rows of the step in place as they are."""
         f, b = self.f, self.b
         with f.when(altered):
@@ -143,10 +143,10 @@ class _Writer:
             rows.end()
 
 
-class _Beside(_Writer):
+class _Beside(_NetworkWriter):
     """Elements of neighbouring rows lie beside one another: a vector of the tile is a vector of memory."""
 
-    def read(self, step: Value) -> Value:
+    def read(self, step: IRValue) -> IRValue:
         f, b = self.f, self.b
         outer, tile = f.split(step, self.tiles)
         across = f.times(tile, self.lanes)
@@ -168,15 +168,15 @@ class _Beside(_Writer):
         b.masked_store(result, b.offset(self.target, self.memory, place), self.mask)
         loop.end()
 
-    def row(self, lane: Value) -> Value:
+    def row(self, lane: IRValue) -> IRValue:
         """Where a row of the step begins."""
         return self.f.plus(self.base, lane)
 
 
-class _Behind(_Writer):
+class _Behind(_NetworkWriter):
     """Rows lie one behind the other: squares of them are turned on the way to the tile and back."""
 
-    def read(self, step: Value) -> Value:
+    def read(self, step: IRValue) -> IRValue:
         f, b, kind = self.f, self.b, self.keys.element
         self.first = f.times(step, self.lanes)
         self.rows = f.least(f.minus(self.outer, self.first), self.lanes)
@@ -207,11 +207,11 @@ class _Behind(_Writer):
         loop.end()
         groups.end()
 
-    def _rows(self, group: Value) -> list[Value]:
+    def _rows(self, group: IRValue) -> list[IRValue]:
         """Where the rows of a square begin; beyond the last row it is that one again."""
         last = self.f.minus(self.rows, 1)
         return [self.row(self.f.least(self.f.plus(group, k), last)) for k in range(_SQUARE)]
 
-    def row(self, lane: Value) -> Value:
+    def row(self, lane: IRValue) -> IRValue:
         """Where a row of the step begins."""
         return self.f.times(self.f.plus(self.first, lane), self.length)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRValue
 
 
-def turned(b: Builder, rows: list[Value]) -> list[Value]:
+def turned(b: FunctionBuilder, rows: list[IRValue]) -> list[IRValue]:
     """The columns of as many vectors as each has lanes; their number is a power of two.
 
     Halves, then quarters and so on, that lie across the diagonal change places.
@@ -22,7 +22,7 @@ def turned(b: Builder, rows: list[Value]) -> list[Value]:
     return rows
 
 
-def _mixed(b: Builder, left: Value, right: Value, lanes: list[int]) -> Value:
+def _mixed(b: FunctionBuilder, left: IRValue, right: IRValue, lanes: list[int]) -> IRValue:
     """Lanes of two vectors, those of the second counted on from those of the first."""
     mask = ", ".join(f"i32 {lane}" for lane in lanes)
     return b.emit(f"shufflevector {left}, {right}, <{len(lanes)} x i32> <{mask}>", left.element, left.lanes)

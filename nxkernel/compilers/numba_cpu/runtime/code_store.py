@@ -15,13 +15,13 @@ from collections.abc import Callable, Mapping, Sequence
 from nxkernel import compile_thread, forks
 from nxkernel.compilers.cache import disk_cache
 from nxkernel.compilers.numba_cpu.runtime import loader
-from nxkernel.compilers.numba_cpu.runtime.loader import Code
+from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
 
 #: Bytes of object code that are kept although nobody uses them, for programs that are made again.
 KEPT = 8 << 20
 
-_codes: weakref.WeakValueDictionary[str, Code] = weakref.WeakValueDictionary()
-_recent: OrderedDict[str, Code] = OrderedDict()
+_codes: weakref.WeakValueDictionary[str, LoadedCode] = weakref.WeakValueDictionary()
+_recent: OrderedDict[str, LoadedCode] = OrderedDict()
 _recent_size = 0
 _lock = forks.rlock()
 _building: dict[str, threading.Event] = {}
@@ -33,9 +33,9 @@ def native(
     needs: Callable[[], None] | None = None,
     *,
     loops: bool = False,
-    uses: Mapping[str, Code] | None = None,
+    uses: Mapping[str, LoadedCode] | None = None,
     also: Sequence[str] = (),
-) -> tuple[Code, str]:
+) -> tuple[LoadedCode, str]:
     """The code of a native function, and where it came from.
 
     Parameters
@@ -48,14 +48,14 @@ def native(
         Called before the code is loaded, to make the symbols known that it refers to.
     loops : bool, optional
         Whether LLVM is to optimize loops in it.
-    uses : mapping of str to Code, optional
+    uses : mapping of str to LoadedCode, optional
         Other code that it calls.
     also : sequence of str, optional
         Other functions in it that are asked for.
 
     Returns
     -------
-    code : Code
+    code : LoadedCode
         It stays as long as somebody holds this.
     origin : str
         ``"memory"``, ``"disk"`` or ``"compiled"``.
@@ -68,7 +68,7 @@ def native(
     return compile_thread.do(lambda: _once(symbol, lambda: _make(symbol, text, needs, loops, uses, also)))
 
 
-def _keep(symbol: str, code: Code) -> None:
+def _keep(symbol: str, code: LoadedCode) -> None:
     """Have code among what was asked for last, and let go of what was asked for before that."""
     global _recent_size
     _codes[symbol] = _recent[symbol] = code
@@ -77,7 +77,7 @@ def _keep(symbol: str, code: Code) -> None:
         _recent_size -= _recent.popitem(last=False)[1].size
 
 
-def _once(symbol: str, make: Callable[[], tuple[Code, str]]) -> tuple[Code, str]:
+def _once(symbol: str, make: Callable[[], tuple[LoadedCode, str]]) -> tuple[LoadedCode, str]:
     """The function's code; one thread makes it, others wait."""
     while True:
         with _lock:
@@ -104,8 +104,8 @@ class _MissingError(Exception):
 
 
 def kept(
-    symbol: str, needs: Callable[[], None] | None = None, uses: Mapping[str, Code] | None = None
-) -> tuple[Code, str] | None:
+    symbol: str, needs: Callable[[], None] | None = None, uses: Mapping[str, LoadedCode] | None = None
+) -> tuple[LoadedCode, str] | None:
     """As :func:`native`, for code that is in memory or on disk; None for other code."""
 
     def missing() -> str:
@@ -122,9 +122,9 @@ def _make(
     text: Callable[[], str],
     needs: Callable[[], None] | None,
     loops: bool,
-    uses: Mapping[str, Code] | None,
+    uses: Mapping[str, LoadedCode] | None,
     also: Sequence[str],
-) -> tuple[Code, str]:
+) -> tuple[LoadedCode, str]:
     if needs is not None:
         needs()
     data, origin = disk_cache.read(symbol), "disk"

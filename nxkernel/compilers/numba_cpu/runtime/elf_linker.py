@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nxkernel.compilers.numba_cpu.runtime import executable_memory
-from nxkernel.compilers.numba_cpu.runtime.executable_memory import Block
+from nxkernel.compilers.numba_cpu.runtime.executable_memory import CodeBlock
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -42,7 +42,7 @@ class MissingSymbolsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Section:
+class _ElfSection:
     kind: int
     flags: int
     offset: int
@@ -79,7 +79,9 @@ class ObjectFile:
             if not head[0].startswith(_MAGIC) or head[1:3] != (_RELOCATABLE, _X86_64):
                 raise ValueError("no object file for x86-64")
             rows = [_SECTION.unpack_from(data, head[6] + place * head[11]) for place in range(head[12])]
-            self._sections = [_Section(row[1], row[2], row[4], row[5], row[6], row[7], max(row[8], 1)) for row in rows]
+            self._sections = [
+                _ElfSection(row[1], row[2], row[4], row[5], row[6], row[7], max(row[8], 1)) for row in rows
+            ]
             self._names = [row[0] for row in rows]
             self._named = self._sections[head[13]]
             table = next((one for one in self._sections if one.kind == _SYMTAB), None)
@@ -99,7 +101,7 @@ class ObjectFile:
             if section == _OUTSIDE and name and info >> 4 != 2
         ]
 
-    def link(self, find: Callable[[str], int | None]) -> tuple[Block, object, dict[str, int]]:
+    def link(self, find: Callable[[str], int | None]) -> tuple[CodeBlock, object, dict[str, int]]:
         """Place it in memory.
 
         Parameters
@@ -109,7 +111,7 @@ class ObjectFile:
 
         Returns
         -------
-        Block
+        CodeBlock
             Where its machine code is.
         object
             What else is to live as long.
@@ -193,7 +195,7 @@ class ObjectFile:
                 addresses.append(placed.get(section, 0) + value)
         return addresses
 
-    def _relocate(self, section: _Section, image: bytearray, begin: int, base: int, addresses: list[int]) -> None:
+    def _relocate(self, section: _ElfSection, image: bytearray, begin: int, base: int, addresses: list[int]) -> None:
         """Write addresses where a section asks for them."""
         for place, info, addend in _RELOCATION.iter_unpack(section.contents(self._data)):
             if info & 0xFFFFFFFF not in _KINDS:

@@ -32,10 +32,10 @@ _FAILED = ctypes.c_void_p(-1).value
 _lock = forks.lock()
 _slabs: list[_Slab] = []
 #: Blocks that nobody holds any more: the collector finds them at any moment, in any thread.
-_released: deque[Block] = deque()
+_released: deque[CodeBlock] = deque()
 
 
-class Block:
+class CodeBlock:
     """A piece of memory for machine code.
 
     Attributes
@@ -100,7 +100,7 @@ class _Slab:
         return self.free == [(self.address, self.address + self.size)]
 
 
-def take(size: int) -> Block:
+def take(size: int) -> CodeBlock:
     """Memory for so many bytes of machine code.
 
     Parameters
@@ -109,7 +109,7 @@ def take(size: int) -> Block:
 
     Returns
     -------
-    Block
+    CodeBlock
         It begins at a multiple of :data:`ALIGNMENT`, and is its owner's until it is released.
 
     Raises
@@ -123,10 +123,10 @@ def take(size: int) -> Block:
         for slab in _slabs:
             address = slab.take(size)
             if address is not None:
-                return Block(slab, address, size)
+                return CodeBlock(slab, address, size)
         slab = _new(size)
         _slabs.append(slab)
-        return Block(slab, slab.take(size), size)
+        return CodeBlock(slab, slab.take(size), size)
 
 
 def taken() -> tuple[int, int]:

@@ -20,7 +20,7 @@ from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.primitives import Spec
 
 _numbers = itertools.count(1)
-_calls: weakref.WeakValueDictionary[int, Call] = weakref.WeakValueDictionary()
+_calls: weakref.WeakValueDictionary[int, HostRequest] = weakref.WeakValueDictionary()
 
 
 class _Failures(threading.local):
@@ -30,7 +30,7 @@ class _Failures(threading.local):
 _failures = _Failures()
 
 
-class Call:
+class HostRequest:
     """What a program asks for.
 
     Parameters

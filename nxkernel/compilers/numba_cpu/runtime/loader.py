@@ -23,7 +23,7 @@ if OWN:
 
 #: Addresses by name that any code may ask for, and the code that is never taken away again.
 _defined: dict[str, int] = {}
-_lasting: set[Code] = set()
+_lasting: set[LoadedCode] = set()
 
 
 class MissingFunctionsError(CompilationError):
@@ -48,7 +48,7 @@ class MissingFunctionsError(CompilationError):
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True)
-class Code:
+class LoadedCode:
     """Machine code in memory, which stays as long as somebody holds this.
 
     Parameters
@@ -61,7 +61,7 @@ class Code:
         Bytes of the object file.
     memory : object
         Where it is.
-    uses : tuple of Code
+    uses : tuple of LoadedCode
         What it calls.
     loaded : float
         When that was, in seconds since the epoch.
@@ -71,7 +71,7 @@ class Code:
     functions: Mapping[str, int]
     size: int
     memory: object
-    uses: tuple[Code, ...]
+    uses: tuple[LoadedCode, ...]
     loaded: float = field(default_factory=time.time)
 
     def last(self) -> None:
@@ -80,12 +80,12 @@ class Code:
         _defined.update(self.functions)
 
 
-class _Held:
+class _MappedBlock:
     """A block of memory, and what is written to beside it; given back with the last one who holds it."""
 
     __slots__ = ("_block", "_data")
 
-    def __init__(self, block: executable_memory.Block, data: object) -> None:
+    def __init__(self, block: executable_memory.CodeBlock, data: object) -> None:
         self._block, self._data = block, data
 
     def __del__(self, is_over: Callable[[], bool] = sys.is_finalizing) -> None:
@@ -94,7 +94,7 @@ class _Held:
             self._block.release()
 
 
-def lasts(code: Code) -> bool:
+def lasts(code: LoadedCode) -> bool:
     """Whether code is kept for the life of the process."""
     return code in _lasting
 
@@ -104,7 +104,9 @@ def define_symbol(name: str, address: int) -> None:
     _defined[name] = address
 
 
-def load(code: bytes, symbol: str, uses: Mapping[str, Code] | None = None, also: Sequence[str] = ()) -> Code:
+def load(
+    code: bytes, symbol: str, uses: Mapping[str, LoadedCode] | None = None, also: Sequence[str] = ()
+) -> LoadedCode:
     """Load an object file.
 
     Parameters
@@ -112,14 +114,14 @@ def load(code: bytes, symbol: str, uses: Mapping[str, Code] | None = None, also:
     code : bytes
     symbol : str
         The function that it is loaded for.
-    uses : mapping of str to Code, optional
+    uses : mapping of str to LoadedCode, optional
         Other code that it calls, by name; it stays as long as this one does.
     also : sequence of str, optional
         Other functions of it that are asked for.
 
     Returns
     -------
-    Code
+    LoadedCode
 
     Raises
     ------
@@ -135,10 +137,10 @@ def load(code: bytes, symbol: str, uses: Mapping[str, Code] | None = None, also:
         memory, functions = _link_by_llvm(code, [symbol, *also], uses)
     if symbol not in functions:
         raise ValueError(f"the object file does not define {symbol}")
-    return Code(functions[symbol], functions, len(code), memory, tuple(uses.values()))
+    return LoadedCode(functions[symbol], functions, len(code), memory, tuple(uses.values()))
 
 
-def _link(code: bytes, symbol: str, uses: Mapping[str, Code]) -> tuple[object, dict[str, int]]:
+def _link(code: bytes, symbol: str, uses: Mapping[str, LoadedCode]) -> tuple[object, dict[str, int]]:
     def find(name: str) -> int | None:
         return uses[name].address if name in uses else _address(name)
 
@@ -146,10 +148,10 @@ def _link(code: bytes, symbol: str, uses: Mapping[str, Code]) -> tuple[object, d
         block, data, functions = elf_linker.ObjectFile(code).link(find)
     except elf_linker.MissingSymbolsError as error:
         raise MissingFunctionsError(symbol, error.args) from None
-    return _Held(block, data), functions
+    return _MappedBlock(block, data), functions
 
 
-def _link_by_llvm(code: bytes, names: list[str], uses: Mapping[str, Code]) -> tuple[object, dict[str, int]]:
+def _link_by_llvm(code: bytes, names: list[str], uses: Mapping[str, LoadedCode]) -> tuple[object, dict[str, int]]:
     from nxkernel.compilers.numba_cpu.runtime import orc_linker
 
     given = {name: used.address for name, used in uses.items()} | _defined

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from nxkernel.compilers.numba_cpu.runtime import code_store, thread_count, thread_pool
-from nxkernel.compilers.numba_cpu.runtime.loader import Code
+from nxkernel.compilers.numba_cpu.runtime.loader import LoadedCode
 
 #: Where NumPy keeps the address of the elements and the flags in an array object; part of its binary interface.
 _HEAD = object.__basicsize__
@@ -139,16 +139,16 @@ def prepare() -> None:
     thread_count.start()
 
 
-def callable_program(code: Code, params: np.ndarray, kernels: Sequence[Code] = ()) -> Callable[..., bool]:
+def callable_program(code: LoadedCode, params: np.ndarray, kernels: Sequence[LoadedCode] = ()) -> Callable[..., bool]:
     """A Python function that runs a program: it takes arrays, inputs then outputs, and says whether it could.
 
     Parameters
     ----------
-    code : Code
+    code : LoadedCode
         Of ``void program(ptr pointers, ptr params)``; kept by the function, so that nothing runs that is not there.
     params : numpy.ndarray
         Its parameters as 64-bit words; kept alive by the function.
-    kernels : sequence of Code, optional
+    kernels : sequence of LoadedCode, optional
         Those whose addresses are among the words; kept, too.
 
     Returns
@@ -165,7 +165,7 @@ def callable_program(code: Code, params: np.ndarray, kernels: Sequence[Code] = (
 class _Words(np.ndarray):
     """An array that keeps alive what its words are the addresses of."""
 
-    kept: tuple[Code, np.ndarray, tuple[Code, ...]]
+    kept: tuple[LoadedCode, np.ndarray, tuple[LoadedCode, ...]]
 
     def __new__(cls, words: np.ndarray) -> _Words:
         return words.view(cls)

@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments, total
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, Lane
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments, total
+from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.loop_nest import Section
 
 #: Instructions of a section up to which it is written for several elements at once.
@@ -31,12 +31,12 @@ class Span(NamedTuple):
 Body = Callable[[Sequence[Lane], frozenset[int]], None]
 
 
-def product(writer: Writer, counts: Sequence[str], prefix: str) -> str:
+def product(writer: SourceWriter, counts: Sequence[str], prefix: str) -> str:
     """The name of a product; "1" of nothing."""
     return writer.let(" * ".join(counts), prefix) if len(counts) > 1 else counts[0] if counts else "1"
 
 
-def apart(writer: Writer, number: str, spans: Sequence[Span]) -> dict[int, str]:
+def apart(writer: SourceWriter, number: str, spans: Sequence[Span]) -> dict[int, str]:
     """The index of each axis out of one number over all of them, the last of which runs fastest."""
     found: dict[int, str] = {}
     for place, span in reversed(list(enumerate(spans))):
@@ -50,7 +50,7 @@ def apart(writer: Writer, number: str, spans: Sequence[Span]) -> dict[int, str]:
 
 
 def one_by_one(
-    writer: Writer, spans: Sequence[Span], first: str, step: str, body: Body, *, abreast: int = 1, count: str = ""
+    writer: SourceWriter, spans: Sequence[Span], first: str, step: str, body: Body, *, abreast: int = 1, count: str = ""
 ) -> None:
     """Write a loop over all indices of some axes from the number `first` on, `step` further each turn."""
     count = count or product(writer, [span.count for span in spans], "count")
@@ -67,7 +67,7 @@ def one_by_one(
 
 
 def nested(
-    code: Code,
+    code: PassWriter,
     spans: Sequence[Span],
     body: Body,
     *,
@@ -95,7 +95,7 @@ def nested(
     code.located = before
 
 
-def by_rows(code: Code, spans: Sequence[Span], first: str, step: str, body: Body, abreast: int) -> None:
+def by_rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, body: Body, abreast: int) -> None:
     """Write a loop over all indices of some axes in which a thread takes several elements of a row at once.
 
     They are as far from each other as there are threads for the row, and what the others give is found once for all.
@@ -105,7 +105,7 @@ def by_rows(code: Code, spans: Sequence[Span], first: str, step: str, body: Body
 
 
 @contextlib.contextmanager
-def _rows(code: Code, spans: Sequence[Span], first: str, step: str, taken: int) -> Iterator[tuple[str, str]]:
+def _rows(code: PassWriter, spans: Sequence[Span], first: str, step: str, taken: int) -> Iterator[tuple[str, str]]:
     """A loop over the rows of some axes and their places, which take so many elements each: a place, and how many."""
     w, (*leading, last) = code.w, spans
     slots = w.let(f"div({last.count} + {taken - 1}, {taken})", "slots")
@@ -122,7 +122,7 @@ def _rows(code: Code, spans: Sequence[Span], first: str, step: str, taken: int) 
         w.line(f"{item} += {step}")
 
 
-def suits_vectors(arguments: Arguments, sections: Sequence[Section]) -> tuple[int, frozenset[int]]:
+def suits_vectors(arguments: KernelArguments, sections: Sequence[Section]) -> tuple[int, frozenset[int]]:
     """How many elements a vector has, 1 for none, and which buffers are read or written so.
 
     Those are the ones that move by one element along the last axis, if they can all be aligned at the same places.
@@ -142,7 +142,7 @@ def suits_vectors(arguments: Arguments, sections: Sequence[Section]) -> tuple[in
 
 
 def by_vectors(
-    code: Code,
+    code: PassWriter,
     spans: Sequence[Span],
     first: str,
     step: str,
@@ -159,7 +159,7 @@ def by_vectors(
 
     Parameters
     ----------
-    code : Code
+    code : PassWriter
     spans : sequence of Span
     first, step : str
         The number of this thread's first vector, and how far it is to its next one.
@@ -195,7 +195,7 @@ def by_vectors(
 
 
 def _turns(
-    writer: Writer, last: Span, lanes: int, vectors: frozenset[int], body: Body, head: str, whole: str
+    writer: SourceWriter, last: Span, lanes: int, vectors: frozenset[int], body: Body, head: str, whole: str
 ) -> tuple[Callable[[str], None], Body]:
     """What writes the vector of a number, and the elements that are in none."""
 
@@ -212,7 +212,7 @@ def _turns(
     return vector, alone
 
 
-def _aligned(code: Code, last: Span, lanes: int, vectors: Sequence[int]) -> tuple[str, str]:
+def _aligned(code: PassWriter, last: Span, lanes: int, vectors: Sequence[int]) -> tuple[str, str]:
     """The names of how many elements come before the first vector, and of how many are in vectors."""
     w, nest = code.w, code.nest
     sizes = {number: nest.buffers[number].type.dtype.itemsize for number in vectors}

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import ABREAST, SHORT, Span
-from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, Lane
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine, flat
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Section
 
 
@@ -21,7 +21,7 @@ class Mapping:
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundNest
     device : Machine
     code : type, optional
         What writes sections.
@@ -29,10 +29,10 @@ class Mapping:
 
     name, title = "map", "element by element"
 
-    def __init__(self, bound: Bound, device: Machine, code: type[Code] = Code) -> None:
+    def __init__(self, bound: BoundNest, device: Machine, code: type[PassWriter] = PassWriter) -> None:
         self.nest, self.device = bound.nest, device
-        self.arguments = Arguments(bound)
-        self.w = Writer(1)
+        self.arguments = KernelArguments(bound)
+        self.w = SourceWriter(1)
         self.code = code(self.arguments, self.w)
 
     def launches(self) -> list[KernelLaunch]:
@@ -43,7 +43,7 @@ class Mapping:
         grid, block = flat(self.device, items)
         arguments = self.arguments
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
-        source = Source(self.name, text, arguments.parameters)
+        source = KernelSource(self.name, text, arguments.parameters)
         memory, words = arguments.memory, arguments.values
         return [KernelLaunch(source, memory, words, grid, block, scratch=arguments.scratch, title=self.title)]
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import ABREAST, SHORT, Span
-from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import ALIGNMENT, Arguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, Lane, room
-from nxkernel.compilers.numba_cuda.kernels.reductions import Accumulator, Together
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import ALIGNMENT, KernelArguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter, room
+from nxkernel.compilers.numba_cuda.kernels.reductions import GroupJoin, TextAccumulator
 from nxkernel.compilers.numba_cuda.language import element_types, launch_geometry
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Section
 from nxkernel.forks import cached_property
 
@@ -30,17 +30,17 @@ TINY = 12
 STATIC = 32 << 10
 
 
-def writer_for(bound: Bound, device: Machine, code: type[Code] = Code) -> Grouping:
+def writer_for(bound: BoundNest, device: Machine, code: type[PassWriter] = PassWriter) -> GroupKernel:
     """What writes the kernel of a nest that reduces."""
-    return (Rows if bound.nest.lanes == "inner" else Columns)(bound, device, code)
+    return (Rows if bound.nest.lanes == "inner" else ColumnGroups)(bound, device, code)
 
 
-class Grouping:
+class GroupKernel:
     """Writes the kernel of such a nest; what is common to rows and columns.
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundNest
     device : Machine
     code : type, optional
         What writes sections.
@@ -48,15 +48,17 @@ class Grouping:
 
     name = title = group = member = ""
 
-    def __init__(self, bound: Bound, device: Machine, code: type[Code] = Code) -> None:
-        self.arguments, self.nest, self.device = Arguments(bound), bound.nest, device
-        self.w = Writer(1)
+    def __init__(self, bound: BoundNest, device: Machine, code: type[PassWriter] = PassWriter) -> None:
+        self.arguments, self.nest, self.device = KernelArguments(bound), bound.nest, device
+        self.w = SourceWriter(1)
         self.code = code(self.arguments, self.w)
         self.accumulators = {
-            number: [Accumulator(self.w, section, reduce, self.nest.slots[reduce.slot]) for reduce in section.reduces]
+            number: [
+                TextAccumulator(self.w, section, reduce, self.nest.slots[reduce.slot]) for reduce in section.reduces
+            ]
             for number, section in enumerate(self.nest.sections)
         }
-        self.together = Together(self.w, self.room)
+        self.together = GroupJoin(self.w, self.room)
         #: Whether one thread goes over all elements, in their order.
         self.alone = any(one.is_fold for found in self.accumulators.values() for one in found)
         #: Whether there are enough indices of the first inner axis for all threads of a group.
@@ -83,7 +85,7 @@ class Grouping:
         return max(len(section.code) for section in self.nest.sections)
 
     @property
-    def joining(self) -> list[Accumulator]:
+    def joining(self) -> list[TextAccumulator]:
         """The reductions in which several threads take part."""
         return [one for found in self.accumulators.values() for one in found if not one.is_fold]
 
@@ -113,7 +115,7 @@ class Grouping:
         self._write()
         arguments = self.arguments
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
-        source = Source(self.name, text, arguments.parameters)
+        source = KernelSource(self.name, text, arguments.parameters)
         memory, words = arguments.memory, arguments.values
         return KernelLaunch(source, memory, words, grid, block, shared, arguments.scratch, title=self.title)
 
@@ -248,12 +250,12 @@ class Grouping:
             return
         axis_loops.one_by_one(self.w, spans, "member", "members", turn, abreast=abreast, count=count)
 
-    def _join(self, accumulators: Sequence[Accumulator]) -> None:
+    def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
         """Write how the threads of a group join what they carry."""
         raise NotImplementedError
 
 
-class Rows(Grouping):
+class Rows(GroupKernel):
     """Threads along x reduce a row together; rows of a block follow each other along y."""
 
     name, title = "rows", "row by row"
@@ -294,7 +296,7 @@ class Rows(Grouping):
         else:
             super()._walk(section, spans, turn)
 
-    def _join(self, accumulators: Sequence[Accumulator]) -> None:
+    def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
         w = self.w
         self.together.lanes(accumulators, "minimum(s64(members), s64(32))")
         with w.block("if members > 32:"):
@@ -312,7 +314,7 @@ class Rows(Grouping):
             w.line("cuda.syncthreads()")
 
 
-class Columns(Grouping):
+class ColumnGroups(GroupKernel):
     """Threads along x have neighbouring columns; those along y share a column, each every so many elements."""
 
     name, title = "columns", "column by column"
@@ -344,7 +346,7 @@ class Columns(Grouping):
         blocks = [Span(BLOCKS, None, self.arguments.words["blocks", 0, 0])] if self.nest.split >= 0 else []
         return [*leading, *blocks, last]
 
-    def _join(self, accumulators: Sequence[Accumulator]) -> None:
+    def _join(self, accumulators: Sequence[TextAccumulator]) -> None:
         self.together.along_y(accumulators)
 
 

@@ -9,18 +9,18 @@ from nxkernel import shapes
 from nxkernel.compilers.display import nest_source
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.kernel_launches import Place
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 
 #: Arrays in one piece of memory begin at multiples of this.
 ALIGNMENT = 16
 
 
-class Arguments:
+class KernelArguments:
     """The parameters of a nest's kernel, and what one launch gives for them.
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundNest
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Arguments:
         :meth:`~nxkernel.compilers.schedule.loop_nest.Nest.words` tells of it.
     """
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: BoundNest) -> None:
         self.bound, self.nest = bound, bound.nest
         nest = bound.nest
         arrays, words = nest_source.names(nest)

@@ -11,15 +11,15 @@ from nxkernel.compilers.numba_cuda.kernels import (
 )
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 
 
-def launches_of(bound: Bound, device: Machine) -> list[KernelLaunch]:
+def launches_of(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
     """The launches that compute a nest, in their order.
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundNest
     device : Machine
         How many ``multiprocessors`` and ``threads`` it has, how many bytes of shared memory a block may have
         (``shared_limit``), and whether it is ``simulated``.

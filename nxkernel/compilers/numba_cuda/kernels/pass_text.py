@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments, total
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments, total
 from nxkernel.compilers.numba_cuda.language import element_types
-from nxkernel.compilers.numba_cuda.language.element_types import Pair, Value
+from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import emit
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.loop_nest import Op, Scatter, Section
 from nxkernel.types import Type
 
@@ -19,21 +19,21 @@ Lane = Mapping[int, str]
 
 def variable(name: str, type_: Type) -> Value:
     """A variable of a type: two for the parts of a complex one."""
-    return Pair(f"{name}_re", f"{name}_im") if type_.is_complex else name
+    return ComplexText(f"{name}_re", f"{name}_im") if type_.is_complex else name
 
 
 def parts(value: Value) -> list[str]:
     """The texts that a value is made of."""
-    return list(value) if isinstance(value, Pair) else [value]
+    return list(value) if isinstance(value, ComplexText) else [value]
 
 
-class Code:
+class PassWriter:
     """Writes sections.
 
     Parameters
     ----------
-    arguments : Arguments
-    writer : Writer
+    arguments : KernelArguments
+    writer : SourceWriter
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Code:
     #: Whether lanes may be vectors of elements, without an index of their own along each axis.
     vectors = True
 
-    def __init__(self, arguments: Arguments, writer: Writer) -> None:
+    def __init__(self, arguments: KernelArguments, writer: SourceWriter) -> None:
         self.arguments, self.nest, self.w = arguments, arguments.nest, writer
         self.rows: dict[int, list[tuple[str, str]]] = {}
         self.number = self.suffix = ""
@@ -252,17 +252,17 @@ def needed(code: Sequence[Op], number: int) -> list[Op]:
     return [code[old]._replace(args=tuple(moved[arg] for arg in code[old].args)) for old in moved]
 
 
-def put(writer: Writer, places: Sequence[str], value: Value, type_: Type) -> None:
+def put(writer: SourceWriter, places: Sequence[str], value: Value, type_: Type) -> None:
     """Write a value to elements of arrays that hold it as registers do."""
     for place, part in zip(places, parts(value), strict=True):
         writer.line(f"{place} = {f'u8({part})' if type_ is types.bool_ else part}")
 
 
-def got(writer: Writer, places: Sequence[str], type_: Type) -> Value:
+def got(writer: SourceWriter, places: Sequence[str], type_: Type) -> Value:
     """A value from elements of arrays that hold it as registers do."""
     found = [writer.let(place) for place in places]
     if type_.is_complex:
-        return Pair(*found)
+        return ComplexText(*found)
     return writer.let(f"truth({found[0]})") if type_ is types.bool_ else found[0]
 
 

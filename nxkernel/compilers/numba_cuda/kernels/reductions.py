@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from nxkernel import types
 from nxkernel.compilers.numba_cuda.kernels.pass_text import got, parts, put, room, variable
 from nxkernel.compilers.numba_cuda.language import element_types
-from nxkernel.compilers.numba_cuda.language.element_types import Pair, Value
+from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import converted, emit, truth
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.loop_nest import JOINS, Op, Reduce, Section
 from nxkernel.types import Type
 
@@ -21,12 +21,12 @@ _ARGUMENTS, _LOGIC = frozenset(["argmax", "argmin"]), {"all": "&", "any": "|"}
 _EXCHANGED = {"bool": "s32", "u8": "s32", "s8": "s32", "u16": "s32", "s16": "s32", "u32": "s32", "u64": "s64"}
 
 
-class Accumulator:
+class TextAccumulator:
     """One reduction of a section: its variables, and how they change.
 
     Parameters
     ----------
-    writer : Writer
+    writer : SourceWriter
     section : Section
     reduce : Reduce
     slot : Type
@@ -35,7 +35,7 @@ class Accumulator:
         What the names of its variables end in.
     """
 
-    def __init__(self, writer: Writer, section: Section, reduce: Reduce, slot: Type, suffix: str = "") -> None:
+    def __init__(self, writer: SourceWriter, section: Section, reduce: Reduce, slot: Type, suffix: str = "") -> None:
         self.w, self.section, self.reduce, self.slot_type = writer, section, reduce, slot
         self.is_argument = reduce.name in _ARGUMENTS
         self.is_fold = reduce.name == "reduce"
@@ -87,7 +87,7 @@ class Accumulator:
         elif self.reduce.name in _LOGIC:
             self.w.line(f"{self.value} = {self.value} {_LOGIC[self.reduce.name]} {others[0]}")
         else:
-            self._set(self._joined(Pair(*others) if self.type.is_complex else others[0]))
+            self._set(self._joined(ComplexText(*others) if self.type.is_complex else others[0]))
 
     def _joined(self, other: Value) -> Value:
         type_ = self.type
@@ -99,7 +99,7 @@ class Accumulator:
         for one, kept in ((own, other), (other, own)):
             is_one = self.w.let(f"({one.re} == 1) & ({one.im} == 0)")
             pairs = zip(kept, joined, strict=True)
-            joined = Pair(*(self.w.let(f"select({is_one}, {a}, {b})") for a, b in pairs))
+            joined = ComplexText(*(self.w.let(f"select({is_one}, {a}, {b})") for a, b in pairs))
         return joined
 
     def _better(self, value: str, index: str) -> None:
@@ -130,20 +130,20 @@ class Accumulator:
         self.w.line(f"{', '.join(parts(slot))} = {', '.join(parts(value))}")
 
 
-class Together:
+class GroupJoin:
     """How the threads of a group join what they carry, through the lanes of a warp or through shared memory.
 
     Parameters
     ----------
-    writer : Writer
+    writer : SourceWriter
     room : int
         Elements of each array in shared memory.
     """
 
-    def __init__(self, writer: Writer, room: int) -> None:
+    def __init__(self, writer: SourceWriter, room: int) -> None:
         self.w, self.room = writer, room
 
-    def arrays(self, accumulators: Sequence[Accumulator]) -> list[str]:
+    def arrays(self, accumulators: Sequence[TextAccumulator]) -> list[str]:
         """The lines that ask for the shared memory of some reductions; they come first in a kernel."""
         return [
             f"{array} = cuda.shared.array({self.room}, {room(type_)[0]})"
@@ -151,7 +151,7 @@ class Together:
             for array, (_, type_) in zip(accumulator.shared, accumulator.variables, strict=True)
         ]
 
-    def lanes(self, accumulators: Sequence[Accumulator], count: str) -> None:
+    def lanes(self, accumulators: Sequence[TextAccumulator], count: str) -> None:
         """Join the first lanes of a warp, `count` of them, each of which has the result then."""
         distance = self.w.name("distance")
         self.w.line(f"{distance} = 1")
@@ -170,13 +170,13 @@ class Together:
             return other
         return self.w.let(f"truth({other})" if kind == "bool" else f"{kind}({other})")
 
-    def put(self, accumulators: Sequence[Accumulator], place: str) -> None:
+    def put(self, accumulators: Sequence[TextAccumulator], place: str) -> None:
         """Leave what this thread carries at a place of shared memory."""
         for accumulator in accumulators:
             for array, (name, type_) in zip(accumulator.shared, accumulator.variables, strict=True):
                 put(self.w, [f"{array}[{place}]"], name, type_)
 
-    def take(self, accumulators: Sequence[Accumulator], place: str, *, joining: bool) -> None:
+    def take(self, accumulators: Sequence[TextAccumulator], place: str, *, joining: bool) -> None:
         """Take what lies at a place of shared memory: it becomes what this thread carries, or joins it."""
         for accumulator in accumulators:
             held = zip(accumulator.shared, accumulator.variables, strict=True)
@@ -187,7 +187,7 @@ class Together:
                 for (name, _), other in zip(accumulator.variables, others, strict=True):
                     self.w.line(f"{name} = {other}")
 
-    def along_y(self, accumulators: Sequence[Accumulator]) -> None:
+    def along_y(self, accumulators: Sequence[TextAccumulator]) -> None:
         """Join the threads of a block that differ along y alone, each of which has the result then."""
         w = self.w
         self.put(accumulators, "cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x")

@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span
-from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, Lane
-from nxkernel.compilers.numba_cuda.kernels.reductions import Accumulator, Together
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
+from nxkernel.compilers.numba_cuda.kernels.reductions import GroupJoin, TextAccumulator
 from nxkernel.compilers.numba_cuda.language import launch_geometry
 from nxkernel.compilers.numba_cuda.language.element_types import Value
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.language.launch_geometry import WARP, Machine
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Nest, Op, Section
 
 #: Columns of a thread, the first of these that leave threads enough.
@@ -37,9 +37,9 @@ SHARED = 16
 Cell = tuple[int, int]
 
 
-def chosen(bound: Bound, device: Machine) -> tuple[int, int, int] | None:
+def chosen(bound: BoundNest, device: Machine) -> tuple[int, int, int] | None:
     """How many rows and columns a thread takes, and how many threads share them; None where it had better take one."""
-    nest, arguments = bound.nest, Arguments(bound)
+    nest, arguments = bound.nest, KernelArguments(bound)
     if nest.lanes != "tile" or nest.tile[0] < 2:
         return None
     if any(reduce.name == "reduce" for section in nest.sections for reduce in section.reduces):
@@ -65,7 +65,7 @@ class Tiling:
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundNest
     device : Machine
     rows, columns : int
         Of a thread.
@@ -75,12 +75,12 @@ class Tiling:
 
     name, title = "tiles", "tiles of results in registers"
 
-    def __init__(self, bound: Bound, device: Machine, rows: int, columns: int, members: int) -> None:
+    def __init__(self, bound: BoundNest, device: Machine, rows: int, columns: int, members: int) -> None:
         self.nest, self.device, self.rows, self.columns = bound.nest, device, rows, columns
-        self.arguments = Arguments(bound)
-        self.w = Writer(1)
-        self.code = Code(self.arguments, self.w)
-        self.members, self.together = members, Together(self.w, launch_geometry.BLOCK)
+        self.arguments = KernelArguments(bound)
+        self.w = SourceWriter(1)
+        self.code = PassWriter(self.arguments, self.w)
+        self.members, self.together = members, GroupJoin(self.w, launch_geometry.BLOCK)
         self.cells: list[Cell] = list(itertools.product(range(rows), range(columns)))
         self._lanes: dict[Cell, dict[int, str]] = {}
         self._inside: dict[Cell, str] = {}
@@ -100,7 +100,7 @@ class Tiling:
             wide = min(wide, launch_geometry.BLOCK // self.members)
             grid, block = launch_geometry.grid(self.device, shapes.ceil_div(threads, wide)), (wide, self.members)
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
-        source = Source(self.name, text, arguments.parameters)
+        source = KernelSource(self.name, text, arguments.parameters)
         return [KernelLaunch(source, arguments.memory, arguments.values, grid, block, title=self.title)]
 
     def _write(self) -> None:
@@ -152,9 +152,9 @@ class Tiling:
             self.w.extend(self.together.arrays(self._accumulators(section)))
         self.w.line("first = cuda.blockIdx.x * cuda.blockDim.x")
 
-    def _accumulators(self, section: Section) -> list[Accumulator]:
+    def _accumulators(self, section: Section) -> list[TextAccumulator]:
         suffix, slots = self.code.suffix, self.nest.slots
-        return [Accumulator(self.w, section, reduce, slots[reduce.slot], suffix) for reduce in section.reduces]
+        return [TextAccumulator(self.w, section, reduce, slots[reduce.slot], suffix) for reduce in section.reduces]
 
     def _point(self) -> None:
         """Write where the rows and columns of each buffer that is read inside begin."""

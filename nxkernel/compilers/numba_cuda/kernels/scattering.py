@@ -11,25 +11,25 @@ import dataclasses
 from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels.elementwise_maps import Mapping
 from nxkernel.compilers.numba_cuda.kernels.group_reductions import writer_for
-from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, Lane
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import Lane, PassWriter
 from nxkernel.compilers.numba_cuda.language.element_types import Value
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Scatter, Section
 
 #: The byte that the number -1 has everywhere: no element is less.
 NOBODY = 0xFF
 
 
-def is_contested(bound: Bound) -> bool:
+def is_contested(bound: BoundNest) -> bool:
     """Whether several elements of a nest may be put at one place."""
     return bound.in_order and any(scatter.combine == "put" for scatter in _scatters(bound))
 
 
-def launches(bound: Bound, device: Machine) -> list[KernelLaunch]:
+def launches(bound: BoundNest, device: Machine) -> list[KernelLaunch]:
     """The two launches of such a nest."""
     reduces = any(section.reduces for section in bound.nest.sections)
     found = []
@@ -43,17 +43,17 @@ def launches(bound: Bound, device: Machine) -> list[KernelLaunch]:
     return found
 
 
-def _scatters(bound: Bound) -> list[Scatter]:
+def _scatters(bound: BoundNest) -> list[Scatter]:
     return [scatter for section in bound.nest.sections for scatter in section.scatters]
 
 
-class _Contested(Code):
+class _Contested(PassWriter):
     """Writes sections whose scatters go by the numbers of the last elements of each place."""
 
     title = ""
     vectors = False
 
-    def __init__(self, arguments: Arguments, writer: Writer) -> None:
+    def __init__(self, arguments: KernelArguments, writer: SourceWriter) -> None:
         super().__init__(arguments, writer)
         sizes = arguments.sizes
         self.type = "s32" if shapes.size(sizes) < 1 << 31 else "s64"

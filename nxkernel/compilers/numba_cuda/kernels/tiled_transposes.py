@@ -5,13 +5,13 @@ from __future__ import annotations
 from nxkernel import shapes
 from nxkernel.compilers.numba_cuda.kernels import axis_loops
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span
-from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, got, put, room
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import PassWriter, got, put, room
 from nxkernel.compilers.numba_cuda.language import launch_geometry
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.language.launch_geometry import Machine
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.types import Type
 
 #: Rows and columns of a tile, and threads along y.
@@ -22,7 +22,7 @@ LEAST = 16
 BYTES = 40 << 10
 
 
-def turned(bound: Bound) -> tuple[int, frozenset[int]] | None:
+def turned(bound: BoundNest) -> tuple[int, frozenset[int]] | None:
     """The axis along which some buffers are read in order while results are written along the last, and which they are.
 
     None where there is none, or where tiles do not pay.
@@ -31,7 +31,7 @@ def turned(bound: Bound) -> tuple[int, frozenset[int]] | None:
     section = nest.sections[0]
     if len(nest.sections) > 1 or section.level != "full" or section.scatters or nest.outer + nest.inner < 2:
         return None
-    arguments = Arguments(bound)
+    arguments = KernelArguments(bound)
     *others, last = range(nest.outer + nest.inner)
     if not all(arguments.step(number, last) == 1 for number, _ in section.stores):
         return None
@@ -49,7 +49,7 @@ class Transposing:
 
     Parameters
     ----------
-    bound : Bound
+    bound : BoundNest
     device : Machine
     axis : int
         The axis along which the `buffers` are read in order.
@@ -58,11 +58,11 @@ class Transposing:
 
     name, title = "transposed", "in tiles that are turned in shared memory"
 
-    def __init__(self, bound: Bound, device: Machine, axis: int, buffers: frozenset[int]) -> None:
+    def __init__(self, bound: BoundNest, device: Machine, axis: int, buffers: frozenset[int]) -> None:
         self.nest, self.device, self.axis = bound.nest, device, axis
-        self.arguments = Arguments(bound)
-        self.w = Writer(1)
-        self.code = Code(self.arguments, self.w)
+        self.arguments = KernelArguments(bound)
+        self.w = SourceWriter(1)
+        self.code = PassWriter(self.arguments, self.w)
         self.buffers = self._fitting(sorted(buffers))
 
     def _fitting(self, buffers: list[int]) -> list[int]:
@@ -84,7 +84,7 @@ class Transposing:
         *_, last = range(len(sizes))
         cut = [shapes.ceil_div(n, TILE) if axis in (self.axis, last) else n for axis, n in enumerate(sizes)]
         text = f"def {self.name}({', '.join(arguments.names)}):\n{self.w.text}\n"
-        source = Source(self.name, text, arguments.parameters)
+        source = KernelSource(self.name, text, arguments.parameters)
         block = (4, 2) if self.device.simulated else (TILE, HEIGHT)
         grid = launch_geometry.grid(self.device, shapes.size(cut))
         return [KernelLaunch(source, arguments.memory, arguments.values, grid, block, title=self.title)]

@@ -15,7 +15,7 @@ from nxkernel.backends.numpy import number_of
 from nxkernel.types import Type
 
 
-class Pair(NamedTuple):
+class ComplexText(NamedTuple):
     """A complex value: the texts of its parts."""
 
     re: str
@@ -23,7 +23,7 @@ class Pair(NamedTuple):
 
 
 #: What stands for an element in a kernel's text.
-Value = str | Pair
+Value = str | ComplexText
 
 _HALF = (types.f16, types.bf16)
 
@@ -66,7 +66,7 @@ def word_types(type_: Type) -> tuple[str, ...]:
 def constant(names: tuple[str, ...] | list[str], type_: Type) -> Value:
     """The value of a constant whose parameters have such names, one or two."""
     if type_.is_complex:
-        return Pair(*names)
+        return ComplexText(*names)
     return f"truth({names[0]})" if type_ is types.bool_ else names[0]
 
 
@@ -102,7 +102,7 @@ def literal(number: complex, type_: Type) -> Value:
     exact = number_of(number, type_)
     if type_.is_complex:
         part = types.to_real(type_)
-        return Pair(literal(exact.real, part), literal(exact.imag, part))
+        return ComplexText(literal(exact.real, part), literal(exact.imag, part))
     if type_ is types.bool_:
         return str(exact)
     if type_ is types.u64 and exact > types.limits(types.s64)[1]:
@@ -130,20 +130,20 @@ def to_memory(text: str, type_: Type) -> str:
 def load(pointer: str, index: str, type_: Type) -> Value:
     """The element of memory at an index, as the text of an expression, or two."""
     if type_.is_complex:
-        return Pair(f"{pointer}[2 * ({index})]", f"{pointer}[2 * ({index}) + 1]")
+        return ComplexText(f"{pointer}[2 * ({index})]", f"{pointer}[2 * ({index}) + 1]")
     return from_memory(f"{pointer}[{index}]", type_)
 
 
 def store(pointer: str, index: str, value: Value, type_: Type) -> list[str]:
     """The lines that write a value to memory at an index."""
-    if isinstance(value, Pair):
+    if isinstance(value, ComplexText):
         return [f"{pointer}[2 * ({index})] = {value.re}", f"{pointer}[2 * ({index}) + 1] = {value.im}"]
     return [f"{pointer}[{index}] = {to_memory(value, type_)}"]
 
 
 def atomic_add(pointer: str, index: str, value: Value, type_: Type) -> list[str]:
     """The lines that add a value to what memory holds at an index, whoever else does so."""
-    if isinstance(value, Pair):
+    if isinstance(value, ComplexText):
         parts = (f"2 * ({index})", value.re), (f"2 * ({index}) + 1", value.im)
         return [f"atomic_add({pointer}, {place}, {part})" for place, part in parts]
     return [f"atomic_add{f'_{type_}' if type_ in _HALF else ''}({pointer}, {index}, {value})"]

@@ -10,16 +10,16 @@ from collections.abc import Callable, Sequence
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cuda.language import element_types
-from nxkernel.compilers.numba_cuda.language.element_types import Pair, Value
+from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.intrinsics import FUNCTIONS
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.loop_nest import Op
 from nxkernel.errors import CompilationError, message
 from nxkernel.types import Type
 
-__all__ = ["Writer", "converted", "emit", "lowered", "number", "truth"]
+__all__ = ["SourceWriter", "converted", "emit", "lowered", "number", "truth"]
 
-Lower = Callable[[Writer, Op, Sequence[Value], Sequence[Op]], Value]
+Lower = Callable[[SourceWriter, Op, Sequence[Value], Sequence[Op]], Value]
 _TABLE: dict[str, Lower] = {}
 _COMPLEX: dict[str, Lower] = {}
 
@@ -32,12 +32,12 @@ def lowered(complex: bool = False) -> frozenset[str]:
     return frozenset(_COMPLEX if complex else _TABLE)
 
 
-def emit(writer: Writer, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
+def emit(writer: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
     """Write what an element-wise instruction computes.
 
     Parameters
     ----------
-    writer : Writer
+    writer : SourceWriter
     op : Op
     values : sequence of Value
         Its operands.
@@ -72,28 +72,28 @@ def number(value: str, type_: Type) -> str:
     return f"u8({value})" if type_ is types.bool_ else value
 
 
-def truth(writer: Writer, value: Value, type_: Type) -> str:
+def truth(writer: SourceWriter, value: Value, type_: Type) -> str:
     """Whether a value is not zero."""
-    if isinstance(value, Pair):
+    if isinstance(value, ComplexText):
         return f"truth({value.re}) | truth({value.im})"
     if type_ is types.bool_:
         return value
     return writer.known.get(("truth", value)) or f"truth({value})"
 
 
-def converted(writer: Writer, value: Value, source: Type, target: Type) -> Value:
+def converted(writer: SourceWriter, value: Value, source: Type, target: Type) -> Value:
     """A value in another type."""
     return emit(writer, Op("as_type", target, (0,), source), [value], [Op("", source)])
 
 
-def _rounded(writer: Writer, text: str, type_: Type) -> str:
+def _rounded(writer: SourceWriter, text: str, type_: Type) -> str:
     """The name of a float, rounded to half width where its type is that; memory takes the bits as they are."""
     if not element_types.is_half(type_):
         return writer.let(text)
     return writer.from_memory(element_types.to_memory(text, type_), type_)
 
 
-def _wrapped(writer: Writer, text: str, type_: Type) -> str:
+def _wrapped(writer: SourceWriter, text: str, type_: Type) -> str:
     """The name of an integer that Python and Numba may have widened."""
     return writer.let(f"{type_}({text})")
 
@@ -108,7 +108,7 @@ def _numbers(values: Sequence[str], operands: Sequence[Op], type_: Type) -> list
     ]
 
 
-def _predicate(writer: Writer, text: str, type_: Type) -> str:
+def _predicate(writer: SourceWriter, text: str, type_: Type) -> str:
     """The name of a truth value, in the type that predicates have."""
     fact = writer.let(text)
     if type_ is types.bool_:
@@ -130,7 +130,7 @@ def _row(*names: str) -> Callable[[Lower], Lower]:
 
 
 def _infix(name: str, sign: str) -> None:
-    def lower(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+    def lower(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
         left, right = _numbers(values, operands, op.type)
         if op.type is types.bool_:
             return w.let(f"truth(u8({left}) {sign} u8({right}))")
@@ -147,7 +147,7 @@ for _name, _sign in (("add", "+"), ("subtract", "-"), ("multiply", "*")):
 
 
 def _bits(name: str, sign: str) -> None:
-    def lower(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+    def lower(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
         left, right = _numbers(values, operands, op.type)
         text = f"{left} {sign} {right}"
         return w.let(text) if op.type is types.bool_ else _wrapped(w, text, op.type)
@@ -162,7 +162,7 @@ for _name, _sign in (("bitwise_and", "&"), ("bitwise_or", "|"), ("bitwise_xor", 
 def _call(name: str, for_floats: str, for_integers: str = "") -> None:
     """A function of the kernel's, or two: of floats and of integers; "" leaves the value as it is."""
 
-    def lower(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+    def lower(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
         numbers = _numbers(values, operands, op.type)
         function = for_floats if op.type.is_float else for_integers
         if not function:
@@ -196,25 +196,25 @@ for _name in p.TABLE.keys() & FUNCTIONS:
 
 
 @_row("negate")
-def _negate(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+def _negate(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
     (value,) = _numbers(values, operands, op.type)
     return w.let(f"-{value}") if op.type.is_float else _wrapped(w, f"-{value}", op.type)
 
 
 @_row("bitwise_not")
-def _bitwise_not(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+def _bitwise_not(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
     if op.type is types.bool_:
         return w.let(f"not {values[0]}")
     return _wrapped(w, f"~{_numbers(values, operands, op.type)[0]}", op.type)
 
 
 @_row("stop_grad", "after", "conjugate", "real")
-def _itself(w: Writer, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
+def _itself(w: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
     return values[0]
 
 
 @_row("imag")
-def _imag(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> Value:
+def _imag(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> Value:
     return element_types.literal(0, op.type)
 
 
@@ -222,7 +222,7 @@ def _imag(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> V
 
 
 def _compare(name: str, sign: str) -> None:
-    def lower(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+    def lower(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
         left, right = (number(value, operand.type) for value, operand in zip(values, operands, strict=True))
         return _predicate(w, f"{left} {sign} {right}", op.type)
 
@@ -237,7 +237,7 @@ for _name, _sign in (
 
 
 def _logic(name: str, sign: str) -> None:
-    def lower(w: Writer, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> str:
+    def lower(w: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> str:
         facts = [w.let(truth(w, value, operand.type)) for value, operand in zip(values, operands, strict=True)]
         return _predicate(w, f"{facts[0]} {sign} {facts[1]}", op.type)
 
@@ -249,26 +249,26 @@ for _name, _sign in (("logical_and", "&"), ("logical_or", "|"), ("logical_xor", 
 
 
 @_row("logical_not")
-def _logical_not(w: Writer, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> str:
+def _logical_not(w: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> str:
     return _predicate(w, f"not {w.let(truth(w, values[0], operands[0].type))}", op.type)
 
 
 @_row("is_nan")
-def _is_nan(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+def _is_nan(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
     value = values[0]
     return _predicate(w, f"{value} != {value}" if operands[0].type.is_float else "False", op.type)
 
 
 @_row("is_infinity")
-def _is_infinity(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+def _is_infinity(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
     return _predicate(w, f"is_infinite({values[0]})" if operands[0].type.is_float else "False", op.type)
 
 
 @_row("select")
-def _select(w: Writer, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
+def _select(w: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
     mask = w.let(truth(w, values[0], operands[0].type))
-    if isinstance(values[1], Pair):
-        return Pair(*(w.let(f"select({mask}, {x}, {y})") for x, y in zip(*values[1:], strict=True)))
+    if isinstance(values[1], ComplexText):
+        return ComplexText(*(w.let(f"select({mask}, {x}, {y})") for x, y in zip(*values[1:], strict=True)))
     then, otherwise = _numbers(values[1:], operands[1:], op.type)
     return w.let(f"select({mask}, {then}, {otherwise})")
 
@@ -277,7 +277,7 @@ def _select(w: Writer, op: Op, values: Sequence[Value], operands: Sequence[Op]) 
 
 
 @_row("as_type")
-def _as_type(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+def _as_type(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
     value, source, target = values[0], operands[0].type, op.type
     if source is target:
         return value
@@ -293,7 +293,7 @@ def _as_type(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -
 
 
 @_row("bitcast")
-def _bitcast(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+def _bitcast(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
     source, target = operands[0].type, op.type
     if source is target:
         return values[0]
@@ -308,7 +308,7 @@ def _bitcast(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -
 
 
 @_row("threefry2x32")
-def _threefry(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
+def _threefry(w: SourceWriter, op: Op, values: Sequence[str], operands: Sequence[Op]) -> str:
     place = ("threefry", *values)
     if place not in w.known:
         first, second = w.name(), w.name()
@@ -323,37 +323,37 @@ def _threefry(w: Writer, op: Op, values: Sequence[str], operands: Sequence[Op]) 
 def _each(text: Callable[..., str]) -> Lower:
     """A lowering of part by part."""
 
-    def lower(w: Writer, op: Op, values: Sequence[Pair], operands: Sequence[Op]) -> Pair:
-        return Pair(*(w.let(text(*parts)) for parts in zip(*values, strict=True)))
+    def lower(w: SourceWriter, op: Op, values: Sequence[ComplexText], operands: Sequence[Op]) -> ComplexText:
+        return ComplexText(*(w.let(text(*parts)) for parts in zip(*values, strict=True)))
 
     return lower
 
 
-def _complex_multiply(w: Writer, op: Op, values: Sequence[Pair], operands: Sequence[Op]) -> Pair:
+def _complex_multiply(w: SourceWriter, op: Op, values: Sequence[ComplexText], operands: Sequence[Op]) -> ComplexText:
     """Both products are rounded: the imaginary parts of a number times its conjugate have to cancel."""
     x, y = values
     re = f"times({x.re}, {y.re}) - times({x.im}, {y.im})"
-    return Pair(w.let(re), w.let(f"times({x.re}, {y.im}) + times({x.im}, {y.re})"))
+    return ComplexText(w.let(re), w.let(f"times({x.re}, {y.im}) + times({x.im}, {y.re})"))
 
 
-def _complex_as_type(w: Writer, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
+def _complex_as_type(w: SourceWriter, op: Op, values: Sequence[Value], operands: Sequence[Op]) -> Value:
     """Real numbers become the real part; of complex ones nothing else is left in a real type, but in bool."""
     value, source, target = values[0], operands[0].type, op.type
     if target is types.bool_:
         return w.let(truth(w, value, source))
-    if not isinstance(value, Pair):
+    if not isinstance(value, ComplexText):
         part = types.to_real(target)
-        return Pair(converted(w, value, source, part), element_types.literal(0, part))
+        return ComplexText(converted(w, value, source, part), element_types.literal(0, part))
     own = types.to_real(source)
     if not target.is_complex:
         return converted(w, value.re, own, target)
-    return Pair(*(converted(w, part, own, types.to_real(target)) for part in value))
+    return ComplexText(*(converted(w, part, own, types.to_real(target)) for part in value))
 
 
 def _facts(test: str, join: str) -> Lower:
     """A predicate of both parts."""
 
-    def lower(w: Writer, op: Op, values: Sequence[Pair], operands: Sequence[Op]) -> str:
+    def lower(w: SourceWriter, op: Op, values: Sequence[ComplexText], operands: Sequence[Op]) -> str:
         real, imag = (test.format(*parts) for parts in zip(*values, strict=True))
         return _predicate(w, f"({real}) {join} ({imag})", op.type)
 
@@ -365,10 +365,10 @@ _COMPLEX |= {
     "subtract": _each("{} - {}".format),
     "negate": _each("-{}".format),
     "multiply": _complex_multiply,
-    "conjugate": lambda w, op, values, operands: Pair(values[0].re, w.let(f"-{values[0].im}")),
+    "conjugate": lambda w, op, values, operands: ComplexText(values[0].re, w.let(f"-{values[0].im}")),
     "real": lambda w, op, values, operands: values[0].re,
     "imag": lambda w, op, values, operands: values[0].im,
-    "complex": lambda w, op, values, operands: Pair(*values),
+    "complex": lambda w, op, values, operands: ComplexText(*values),
     "as_type": _complex_as_type,
     "equal": _facts("{} == {}", "&"),
     "not_equal": _facts("{} != {}", "|"),

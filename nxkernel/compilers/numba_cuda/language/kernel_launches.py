@@ -15,7 +15,7 @@ Place = tuple[Expr | None, int]
 
 
 @dataclass(frozen=True)
-class Source:
+class KernelSource:
     """A kernel as Python for ``numba.cuda``, which knows no sizes: they are arguments.
 
     Parameters
@@ -45,7 +45,7 @@ class KernelLaunch:
 
     Parameters
     ----------
-    source : Source
+    source : KernelSource
     memory : sequence of (Expr or None, int)
         What the pointers point to; they are the first arguments.
     words : sequence of number
@@ -62,7 +62,7 @@ class KernelLaunch:
         What it does, for people.
     """
 
-    source: Source
+    source: KernelSource
     memory: Sequence[Place]
     words: Sequence[int | float | bool]
     grid: tuple[int, ...]

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nxkernel.compilers.numba_cuda.language import element_types
-from nxkernel.compilers.numba_cuda.language.element_types import Pair, Value
+from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.types import Type
 
 _NAME = re.compile(r"[A-Za-z_]\w*|True|False")
 
 
-class Writer:
+class SourceWriter:
     """Collects the lines of a function's body.
 
     Parameters
@@ -85,18 +85,22 @@ class Writer:
 
     def held(self, value: Value, prefix: str = "v") -> Value:
         """A value under a name, or two."""
-        return Pair(*(self.let(part, prefix) for part in value)) if isinstance(value, Pair) else self.let(value, prefix)
+        return (
+            ComplexText(*(self.let(part, prefix) for part in value))
+            if isinstance(value, ComplexText)
+            else self.let(value, prefix)
+        )
 
     def load(self, pointer: str, index: str, type_: Type) -> Value:
         """The element of memory at an index, under a name."""
         if type_.is_complex:
             both = self.let(f"load2({pointer}, 2 * ({index}))")
-            return Pair(self.let(f"{both}[0]"), self.let(f"{both}[1]"))
+            return ComplexText(self.let(f"{both}[0]"), self.let(f"{both}[1]"))
         return self.from_memory(f"{pointer}[{index}]", type_)
 
     def store(self, pointer: str, index: str, value: Value, type_: Type) -> None:
         """Write a value to memory at an index."""
-        if isinstance(value, Pair):
+        if isinstance(value, ComplexText):
             self.line(f"store2({pointer}, 2 * ({index}), ({value.re}, {value.im}))")
         else:
             self.line(f"{pointer}[{index}] = {self.to_memory(value, type_)}")
@@ -109,14 +113,14 @@ class Writer:
         place = f"2 * ({index})" if width == 2 else index
         whole = self.let(f"load{count * width}({pointer}, {place})")
         parts = [self.from_memory(f"{whole}[{n}]", type_) for n in range(count * width)]
-        return [Pair(*parts[n : n + 2]) for n in range(0, len(parts), 2)] if width == 2 else list(parts)
+        return [ComplexText(*parts[n : n + 2]) for n in range(0, len(parts), 2)] if width == 2 else list(parts)
 
     def store_vector(self, pointer: str, index: str, values: Sequence[Value], type_: Type) -> None:
         """Write as many consecutive elements; see :meth:`load_vector`."""
         if len(values) == 1:
             self.store(pointer, index, values[0], type_)
             return
-        parts = [part for value in values for part in (value if isinstance(value, Pair) else (value,))]
+        parts = [part for value in values for part in (value if isinstance(value, ComplexText) else (value,))]
         place = f"2 * ({index})" if type_.is_complex else index
         texts = ", ".join(self.to_memory(part, type_) for part in parts)
         self.line(f"store{len(parts)}({pointer}, {place}, ({texts}))")

@@ -19,19 +19,27 @@ from nxkernel.compilers.numba_cuda.program.host_numbers import (
     known_results,
     known_state,
 )
-from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Given, OnDevice, Run, Step, Where, do_all
+from nxkernel.compilers.numba_cuda.program.host_steps import (
+    Copied,
+    DeviceStep,
+    HostNumbers,
+    HostStep,
+    ProgramRun,
+    Where,
+    do_all,
+)
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
-from nxkernel.compilers.numba_cuda.program.single_block_loops import Block, in_one_block
+from nxkernel.compilers.numba_cuda.program.single_block_loops import SingleBlock, in_one_block
 from nxkernel.compilers.numba_cuda.program.single_thread_loops import loop_title, write_alone
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import Buffer, rooms, turn
-from nxkernel.compilers.plan.program_plan import Control, Plan
+from nxkernel.compilers.plan.program_plan import Control, ProgramPlan
 from nxkernel.graph.expr import Expr
 from nxkernel.primitives import Spec
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.numba_cuda.program.program_writer import Scope
+    from nxkernel.compilers.numba_cuda.program.program_writer import DeviceScope
 
 
 @dataclass(eq=False)
@@ -50,7 +58,7 @@ class Answer:
     where: Where | None
     dtype: Any
 
-    def truth(self, run: Run) -> bool:
+    def truth(self, run: ProgramRun) -> bool:
         """Whether it holds."""
         found = run.device.read(run.at(self.where), self.dtype) if self.value is None else run.values[self.value]
         return bool(found != 0)
@@ -66,7 +74,7 @@ class Looped:
         Registers that may be others in each turn, and what they are at first.
     first : list of (int, int or number)
         Numbers of the host among the state: the register, and that of what it is at first, or the number.
-    condition, body : list of Step
+    condition, body : list of HostStep
     answer : Answer
     copies : list of Copied
         At the end of a turn.
@@ -79,15 +87,15 @@ class Looped:
 
     begins: list[tuple[int, Where]]
     first: list[tuple[int, Any]]
-    condition: list[Step]
+    condition: list[HostStep]
     answer: Answer
-    body: list[Step]
+    body: list[HostStep]
     copies: list[Copied]
     moves: list[tuple[int, int]]
     passed: list[tuple[int, int]]
     node: Expr
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Go through all turns."""
         addresses, values = run.addresses, run.values
         for register, where in self.begins:
@@ -115,7 +123,7 @@ class Chosen:
     Parameters
     ----------
     answer : Answer
-    sides : tuple of list of Step
+    sides : tuple of list of HostStep
         Where it holds, and where it does not.
     passed : tuple of list of (int, int)
         Of each side the numbers of the host that are results: the register, and that of the side.
@@ -123,11 +131,11 @@ class Chosen:
     """
 
     answer: Answer
-    sides: tuple[list[Step], list[Step]]
+    sides: tuple[list[HostStep], list[HostStep]]
     passed: tuple[list[tuple[int, int]], list[tuple[int, int]]]
     node: Expr
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Go through one side."""
         side = 0 if self.answer.truth(run) else 1
         do_all(self.sides[side], run)
@@ -135,37 +143,37 @@ class Chosen:
             run.values[register] = run.values[number]
 
 
-def all_on_device(steps: Iterable[Step]) -> Iterator[OnDevice]:
+def all_on_device(steps: Iterable[HostStep]) -> Iterator[DeviceStep]:
     """The steps of the device, those of loops and choices too, each once."""
     for step in steps:
         if isinstance(step, Looped):
             yield from all_on_device([*step.condition, *step.body, *step.copies])
         elif isinstance(step, Chosen):
             yield from all_on_device([*step.sides[0], *step.sides[1]])
-        elif isinstance(step, OnDevice):
+        elif isinstance(step, DeviceStep):
             yield step
 
 
-def write_control(scope: Scope, control: Control) -> None:
+def write_control(scope: DeviceScope, control: Control) -> None:
     """Write a loop or a choice."""
     if is_alone(control, scope.plan, scope.values):
         write_alone(scope, control)
     else:
-        (_Loop if control.node.primitive is p.while_ else _Choice)(scope, control).write()
+        (_DeviceLoop if control.node.primitive is p.while_ else _DeviceBranch)(scope, control).write()
 
 
 @dataclass(eq=False)
 class _Draft:
     """Steps of which it is not known yet what is needed of them."""
 
-    steps: Callable[[], list[Step]]
+    steps: Callable[[], list[HostStep]]
 
-    def finished(self) -> list[Step]:
+    def finished(self) -> list[HostStep]:
         return self.steps()
 
 
-class _Parts:
-    def __init__(self, scope: Scope, control: Control) -> None:
+class _BranchParts:
+    def __init__(self, scope: DeviceScope, control: Control) -> None:
         self.scope, self.writer = scope, scope.writer
         self.control, self.node, self.results = control, control.node, control.results
         self.shared = control.shared
@@ -205,7 +213,7 @@ class _Parts:
                 numbers.write(place, result.type, value)
 
 
-class _Loop(_Parts):
+class _DeviceLoop(_BranchParts):
     def write(self) -> None:
         scope, writer = self.scope, self.writer
         condition, body = self.control.parts
@@ -248,7 +256,7 @@ class _Loop(_Parts):
             fresh = writer.number() if scalars.is_single(array) else self.scratch(self.rooms.fresh[number])
             outputs.append(variable(("output", number), fresh))
         answers = [writer.number() for _ in condition.arrays]
-        machine = Block(writer.device) if within else None
+        machine = SingleBlock(writer.device) if within else None
         places = [lambda where=where: where for where in answers]
         asked = scope.part(condition, inputs, places, self.work(), values, machine)
         turned = scope.part(body, inputs, outputs, self.work(), values, machine)
@@ -264,7 +272,7 @@ class _Loop(_Parts):
             scope.add(copied)
         self.forget_results()
 
-        def steps() -> list[Step]:
+        def steps() -> list[HostStep]:
             # The body first: what it needs of numbers is not what the condition needs, but both ask for operands.
             inside, ask = turned.finished(), asked.finished()
             loop = Looped(begins, first, ask, answer, inside, copies, moves, passed, self.node)
@@ -276,7 +284,7 @@ class _Loop(_Parts):
         self.keep_results({k: values[k] for k in sorted(known)})
 
     def _changes(
-        self, body: Plan, count: int, turned: Scope, singles: list[int], registers: Mapping[Buffer, int]
+        self, body: ProgramPlan, count: int, turned: DeviceScope, singles: list[int], registers: Mapping[Buffer, int]
     ) -> tuple[list[Copied], list[tuple[int, int]]]:
         """What becomes the state of the next turn: what is copied, and which registers become what others were."""
         changes = turn(body, count)
@@ -297,13 +305,13 @@ class _Loop(_Parts):
         return copies, [(registers[buffer], registers[other]) for buffer, other in moves.items()]
 
     @staticmethod
-    def _size(body: Plan, buffer: Buffer) -> int:
+    def _size(body: ProgramPlan, buffer: Buffer) -> int:
         kind, number = buffer
         return bytes_of(body.graph.parameters[number] if kind == "input" else body.arrays[number])
 
     def _bring_home(
         self,
-        body: Plan,
+        body: ProgramPlan,
         count: int,
         registers: Mapping[Buffer, int],
         homes: Mapping[int, Where],
@@ -329,7 +337,7 @@ class _Loop(_Parts):
     def _copied(self, target: Where, source: Where, size: int) -> Copied:
         return Copied("state of a loop", target, source, size, nodes=[self.node])
 
-    def _in_one_block(self, loop: Looped, after: Sequence[Copied], answer: Type) -> list[Step] | None:
+    def _in_one_block(self, loop: Looped, after: Sequence[Copied], answer: Type) -> list[HostStep] | None:
         """The loop as one launch, where that can be."""
         writer, title = self.writer, f"{loop_title(self.control)}, by one block"
         steps = in_one_block(loop, after, answer, writer.device, title)
@@ -337,7 +345,7 @@ class _Loop(_Parts):
             launched = steps[-1]
             record = writer.records.alone(launched.launch, self.node, True)
             launched.nodes, launched.record = record.nodes, writer.records.number(record)
-            steps[:0] = [Given(loop.first)] if loop.first else []
+            steps[:0] = [HostNumbers(loop.first)] if loop.first else []
         return steps
 
 
@@ -382,7 +390,7 @@ def exchanged(
     return copies, {buffer: other for buffer, other in moves.items() if buffer != other}
 
 
-class _Choice(_Parts):
+class _DeviceBranch(_BranchParts):
     def write(self) -> None:
         scope, writer = self.scope, self.writer
         predicate, *operands = self.node.operands
@@ -404,10 +412,10 @@ class _Choice(_Parts):
         sides = [self._side(plan, operands, values, homes, results) for plan in self.control.parts]
         self.forget_results()
 
-        def steps() -> list[Step]:
+        def steps() -> list[HostStep]:
             done = [[*copies, *part.finished(), *after] for copies, part, after, _ in sides]
             passed = [numbers for _, _, _, numbers in sides]
-            return [Given(first), Chosen(asked, tuple(done), tuple(passed), self.node)]
+            return [HostNumbers(first), Chosen(asked, tuple(done), tuple(passed), self.node)]
 
         scope.add(_Draft(steps))
         self.keep_results(results)
@@ -417,19 +425,19 @@ class _Choice(_Parts):
             value = known_value(self.scope, predicate)
             if type(value) is not int:
                 register = self.writer.value()
-                self.scope.add(Given([(register, value)]))
+                self.scope.add(HostNumbers([(register, value)]))
                 value = register
             return Answer(value, None, None)
         return Answer(None, self.scope.where(predicate), predicate.type.dtype)
 
     def _side(
         self,
-        plan: Plan,
+        plan: ProgramPlan,
         operands: Sequence[Expr],
         values: Mapping[int, int],
         homes: Sequence[Where],
         results: Mapping[int, int],
-    ) -> tuple[list[Copied], Scope, list[Copied], list[tuple[int, int]]]:
+    ) -> tuple[list[Copied], DeviceScope, list[Copied], list[tuple[int, int]]]:
         """The copies before a side, the side, those after it, and what of its numbers are results."""
         inputs: list[Callable[[], Where] | None] = [
             None if k in values else lambda operand=operand: self.scope.where(operand)

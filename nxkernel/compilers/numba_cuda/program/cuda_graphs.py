@@ -6,11 +6,11 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from nxkernel.compilers.numba_cuda.program.control_flow import Chosen, Looped
-from nxkernel.compilers.numba_cuda.program.host_steps import OnDevice, Run, Step, do_all
+from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep, HostStep, ProgramRun, do_all
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.numba_cuda.program.program_writer import Program
+    from nxkernel.compilers.numba_cuda.program.program_writer import HostProgram
 
 #: Fewest launches that are worth a graph: two are queued as fast as one.
 FEWEST = 3
@@ -25,17 +25,17 @@ class Graphs:
 
     Parameters
     ----------
-    program : Program
+    program : HostProgram
     device : Device
     """
 
-    def __init__(self, program: Program, device: Any) -> None:
+    def __init__(self, program: HostProgram, device: Any) -> None:
         self.program, self.device = program, device
         self._possible = is_capturable(program.steps)
         self._graphs: OrderedDict[Any, Any] = OrderedDict()
         self._seen: OrderedDict[Any, None] = OrderedDict()
 
-    def run(self, run: Run) -> bool:
+    def run(self, run: ProgramRun) -> bool:
         """Launch the graph for the addresses of a run, where there is one, or one can be made.
 
         Returns
@@ -64,7 +64,7 @@ class Graphs:
         graph.launch()
         return True
 
-    def _captured(self, run: Run) -> Any:
+    def _captured(self, run: ProgramRun) -> Any:
         counter = _Counter()
 
         def work() -> None:
@@ -92,14 +92,14 @@ class _Counter:
 
     steps = 0
 
-    def __call__(self, step: Step, run: Run) -> None:
+    def __call__(self, step: HostStep, run: ProgramRun) -> None:
         self.steps += 1
         if self.steps > MOST:
             raise _TooManyError
         step.do(run)
 
 
-def is_capturable(steps: list[Step]) -> bool:
+def is_capturable(steps: list[HostStep]) -> bool:
     """Whether nothing among steps waits for the device, or may allocate memory there."""
     for step in steps:
         if isinstance(step, Looped):
@@ -109,7 +109,7 @@ def is_capturable(steps: list[Step]) -> bool:
         elif isinstance(step, Chosen):
             if step.answer.value is None or not all(map(is_capturable, step.sides)):
                 return False
-        elif isinstance(step, OnDevice) and not step.capturable:
+        elif isinstance(step, DeviceStep) and not step.capturable:
             return False
     return True
 

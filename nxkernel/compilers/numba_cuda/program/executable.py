@@ -13,16 +13,24 @@ from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cuda.program import graph_compilation
 from nxkernel.compilers.numba_cuda.program.cuda_graphs import Graphs
-from nxkernel.compilers.numba_cuda.program.host_steps import NUMBERS, SCRATCH, WORK, OnDevice, Run, Step, do_all
-from nxkernel.compilers.numba_cuda.program.program_writer import Program
+from nxkernel.compilers.numba_cuda.program.host_steps import (
+    NUMBERS,
+    SCRATCH,
+    WORK,
+    DeviceStep,
+    HostStep,
+    ProgramRun,
+    do_all,
+)
+from nxkernel.compilers.numba_cuda.program.program_writer import HostProgram
 from nxkernel.compilers.numba_cuda.toolchain.object_code import loaded
 from nxkernel.compilers.plan.buffer_assignment import aligned
-from nxkernel.compilers.plan.program_plan import Plan
+from nxkernel.compilers.plan.program_plan import ProgramPlan
 from nxkernel.errors import DeviceFaultError, DeviceMemoryError, NxValueError, message
 from nxkernel.graph.expr import Graph, at_line
 
 #: Called with each step that does something on the device, instead of doing it.
-Watch = Callable[[Step, Run], None]
+Watch = Callable[[HostStep, ProgramRun], None]
 
 
 class CudaExecutable:
@@ -31,21 +39,21 @@ class CudaExecutable:
     Parameters
     ----------
     graph : Graph
-    plan : Plan
+    plan : ProgramPlan
     device : Device
         Where it runs unless an argument is on another one.
 
     Attributes
     ----------
     graph : Graph
-    plan : Plan
+    plan : ProgramPlan
     kernels : list of KernelRecord
     lower_ms, native_ms : float
         Milliseconds for making kernel sources, and for getting machine code.
     device : Device
     """
 
-    def __init__(self, graph: Graph, plan: Plan, device: Any) -> None:
+    def __init__(self, graph: Graph, plan: ProgramPlan, device: Any) -> None:
         self.graph, self.plan, self.device = graph, plan, device
         self.lower_ms = self.native_ms = 0.0
         self._lock = forks.rlock()
@@ -54,7 +62,7 @@ class CudaExecutable:
         #: The single inputs, where it matters whether the host knows them.
         self._singles = tuple(numbers)
         #: The program as it is written for that device.
-        self.program: Program = self._made(device, numbers).program
+        self.program: HostProgram = self._made(device, numbers).program
         self.kernels: list[KernelRecord] = self.program.records
         self.own: KernelRecord | None = None
 
@@ -115,12 +123,12 @@ class Ready:
     Parameters
     ----------
     graph : Graph
-    plan : Plan
-    program : Program
+    plan : ProgramPlan
+    program : HostProgram
     device : Device
     """
 
-    def __init__(self, graph: Graph, plan: Plan, program: Program, device: Any) -> None:
+    def __init__(self, graph: Graph, plan: ProgramPlan, program: HostProgram, device: Any) -> None:
         self.graph, self.program, self.device = graph, program, device
         self._load()
         self._arrays = [(node.shape, node.type.dtype) for node in plan.arrays]
@@ -206,7 +214,7 @@ class Ready:
         given: dict[int, DeviceArray],
         made: Sequence[DeviceArray],
         watch: Watch | None,
-    ) -> Run:
+    ) -> ProgramRun:
         program = self.program
         addresses = [0] * program.registers
         for place, register in program.used.items():
@@ -223,7 +231,7 @@ class Ready:
         values: list[Any] = [None] * program.values
         for place, register in program.known.items():
             values[register] = arrays[place]
-        now = Run(self.device, addresses, values, watch)
+        now = ProgramRun(self.device, addresses, values, watch)
         # The memory is free when the run is over for the host: what comes later on the device uses it later.
         now.memory = memory
         return now
@@ -238,10 +246,10 @@ class Ready:
 _SMALL = 1 << 14
 
 
-def _tell(error: Exception, now: Run | None) -> None:
+def _tell(error: Exception, now: ProgramRun | None) -> None:
     """Say which operation it was that failed, by the person's own line."""
     step = None if now is None else now.now
-    if not isinstance(step, OnDevice):
+    if not isinstance(step, DeviceStep):
         return
     lines = list(dict.fromkeys(at_line(node.source).strip(" ()") for node in step.nodes if node.source))
     what = f"It was queued by {step.title}" + (f", for {'; '.join(lines[:3])}" if lines else "")

@@ -10,10 +10,10 @@ from nxkernel.compilers.analysis import index_maps, operation_costs
 from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cuda.program import host_numbers
-from nxkernel.compilers.numba_cuda.program.program_writer import Program
+from nxkernel.compilers.numba_cuda.program.program_writer import HostProgram
 from nxkernel.compilers.numba_cuda.routines import library_products, routine_table
 from nxkernel.compilers.numba_cuda.toolchain import object_code
-from nxkernel.compilers.plan.program_plan import Plan, Planner
+from nxkernel.compilers.plan.program_plan import Planner, ProgramPlan
 from nxkernel.compilers.rewrite import complex_parts, loop_nest_rewrites
 from nxkernel.compilers.schedule import dynamic_indices, piecewise_buffers
 from nxkernel.errors import CompilationError, message
@@ -21,7 +21,7 @@ from nxkernel.graph.expr import Expr, Graph, at_line
 from nxkernel.graph.traverse import post_order
 
 
-def plan_of(graph: Graph) -> Plan:
+def plan_of(graph: Graph) -> ProgramPlan:
     """The plan of a graph, which says in terms of that graph where nodes come from."""
     return Planner(routine_table.routine_of, _prepared, operation_costs.ON_GPU).program(graph)
 
@@ -35,24 +35,24 @@ def _prepared(outputs: Sequence[Expr], **options: bool) -> tuple[list[Expr], dic
     return made, origin | {node: origin.get(old, old) for node, old in parts.items()}
 
 
-def guessed(graph: Graph, plan: Plan) -> frozenset[int]:
+def guessed(graph: Graph, plan: ProgramPlan) -> frozenset[int]:
     """The inputs that a program had best know as numbers of the host: single ones, where loops go by them."""
     singles = frozenset(k for k, node in enumerate(graph.parameters) if is_single(node))
     return singles if host_numbers.waits(plan, ()) else frozenset()
 
 
-def written(graph: Graph, plan: Plan, device: Any, numbers: frozenset[int]) -> Program:
+def written(graph: Graph, plan: ProgramPlan, device: Any, numbers: frozenset[int]) -> HostProgram:
     """The program of a plan for a device.
 
     Parameters
     ----------
     graph : Graph
-    plan : Plan
+    plan : ProgramPlan
     device : Device
     numbers : frozenset of int
         The inputs that are numbers of the host.
     """
-    return Program(plan, len(graph.parameters), graph.updates, device, numbers)
+    return HostProgram(plan, len(graph.parameters), graph.updates, device, numbers)
 
 
 def foresee(graph: Graph) -> list[KernelRecord]:

@@ -11,19 +11,19 @@ from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.program import single_block_loops
 from nxkernel.compilers.numba_cuda.program.scalar_loops import fits
-from nxkernel.compilers.plan.program_plan import Control, Plan, Scalar, Step
+from nxkernel.compilers.plan.program_plan import Control, ProgramPlan, ScalarStep, Step
 from nxkernel.graph.expr import Expr
 
-#: Where a value of a plan is, as :class:`~nxkernel.compilers.plan.program_plan.Plan` says it.
+#: Where a value of a plan is, as :class:`~nxkernel.compilers.plan.program_plan.ProgramPlan` says it.
 Place = tuple[str, int]
 
 
-def is_known(plan: Plan, node: Expr, known: Collection[Place]) -> bool:
+def is_known(plan: ProgramPlan, node: Expr, known: Collection[Place]) -> bool:
     """Whether a value is a known number.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ProgramPlan
     node : Expr
     known : collection of Place
         Where known numbers are.
@@ -33,14 +33,14 @@ def is_known(plan: Plan, node: Expr, known: Collection[Place]) -> bool:
     return node.primitive is p.constant or plan.place.get(node) in known
 
 
-def follows(plan: Plan, node: Expr, known: Collection[Place]) -> bool:
+def follows(plan: ProgramPlan, node: Expr, known: Collection[Place]) -> bool:
     """Whether a number that the program computes by itself follows from known ones.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ProgramPlan
     node : Expr
-        Of a :class:`~nxkernel.compilers.plan.program_plan.Scalar`.
+        Of a :class:`~nxkernel.compilers.plan.program_plan.ScalarStep`.
     known : collection of Place
     """
     if node.primitive is p.njit:
@@ -53,12 +53,12 @@ def follows(plan: Plan, node: Expr, known: Collection[Place]) -> bool:
     return base.primitive is p.constant or is_known(plan, base, known)
 
 
-def known_after(plan: Plan, inputs: Iterable[int]) -> set[Place]:
+def known_after(plan: ProgramPlan, inputs: Iterable[int]) -> set[Place]:
     """Where known numbers are when all steps of a plan are done.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ProgramPlan
     inputs : iterable of int
         The inputs that are known numbers.
     """
@@ -68,10 +68,10 @@ def known_after(plan: Plan, inputs: Iterable[int]) -> set[Place]:
     return found
 
 
-def _take(step: Step, plan: Plan, found: set[Place]) -> None:
+def _take(step: Step, plan: ProgramPlan, found: set[Place]) -> None:
     """Go on with what is known after a step."""
     work = step.work
-    if isinstance(work, Scalar) and follows(plan, work.node, found):
+    if isinstance(work, ScalarStep) and follows(plan, work.node, found):
         found.add(plan.place[work.node])
         return
     results = known_results(work, plan, found) if isinstance(work, Control) else ()
@@ -82,13 +82,13 @@ def _take(step: Step, plan: Plan, found: set[Place]) -> None:
             found.add(plan.place[result])
 
 
-def is_alone(control: Control, plan: Plan, known: Collection[Place]) -> bool:
+def is_alone(control: Control, plan: ProgramPlan, known: Collection[Place]) -> bool:
     """Whether one kernel goes through a loop or choice; what then is known of it is known on the device.
 
     Parameters
     ----------
     control : Control
-    plan : Plan
+    plan : ProgramPlan
         Which it is a step of.
     known : collection of Place
         Where known numbers are before it.
@@ -97,13 +97,13 @@ def is_alone(control: Control, plan: Plan, known: Collection[Place]) -> bool:
     return not chosen and fits(control)
 
 
-def is_in_one_block(control: Control, plan: Plan, known: Collection[Place]) -> bool:
+def is_in_one_block(control: Control, plan: ProgramPlan, known: Collection[Place]) -> bool:
     """Whether one block is to go through all turns of a loop; what then is known of it is known on the device.
 
     Parameters
     ----------
     control : Control
-    plan : Plan
+    plan : ProgramPlan
         Which it is a step of.
     known : collection of Place
         Where known numbers are before it.
@@ -116,13 +116,13 @@ def is_in_one_block(control: Control, plan: Plan, known: Collection[Place]) -> b
     return count <= single_block_loops.COUNTING or not _is_counted(control, plan, known)
 
 
-def _is_counted(control: Control, plan: Plan, known: Collection[Place]) -> bool:
+def _is_counted(control: Control, plan: ProgramPlan, known: Collection[Place]) -> bool:
     """Whether the host knows in each turn of a loop whether there is another one."""
     condition, _ = control.parts
     return condition.outputs[0] in known_after(condition, _known_inside(control, plan, known))
 
 
-def _known_inside(control: Control, plan: Plan, known: Collection[Place]) -> set[int]:
+def _known_inside(control: Control, plan: ProgramPlan, known: Collection[Place]) -> set[int]:
     """The operands of a loop that are known in every turn."""
     around = {
         place for place in known_operands(control.node.operands, plan, known) if place >= control.node.params["state"]
@@ -130,14 +130,14 @@ def _known_inside(control: Control, plan: Plan, known: Collection[Place]) -> set
     return known_state(control, plan, known) | around
 
 
-def known_state(control: Control, plan: Plan, known: Collection[Place]) -> set[int]:
+def known_state(control: Control, plan: ProgramPlan, known: Collection[Place]) -> set[int]:
     """The parts of the state of a loop that are known in every turn.
 
     Parameters
     ----------
     control : Control
         A loop.
-    plan : Plan
+    plan : ProgramPlan
         Which it is a step of.
     known : collection of Place
         Where known numbers are before it.
@@ -154,18 +154,18 @@ def known_state(control: Control, plan: Plan, known: Collection[Place]) -> set[i
         state = kept
 
 
-def known_operands(operands: Iterable[Expr], plan: Plan, known: Collection[Place]) -> set[int]:
+def known_operands(operands: Iterable[Expr], plan: ProgramPlan, known: Collection[Place]) -> set[int]:
     """Which of some values are known numbers, by place."""
     return {place for place, operand in enumerate(operands) if is_known(plan, operand, known)}
 
 
-def known_results(control: Control, plan: Plan, known: Collection[Place]) -> list[bool]:
+def known_results(control: Control, plan: ProgramPlan, known: Collection[Place]) -> list[bool]:
     """Which results of a loop or choice are known numbers; the host goes its way in any case.
 
     Parameters
     ----------
     control : Control
-    plan : Plan
+    plan : ProgramPlan
         Which it is a step of.
     known : collection of Place
         Where known numbers are before it.
@@ -180,12 +180,12 @@ def known_results(control: Control, plan: Plan, known: Collection[Place]) -> lis
     return [all(outputs[place] in after for outputs, after in sides) for place in range(len(control.results))]
 
 
-def waits(plan: Plan, inputs: Iterable[int]) -> bool:
+def waits(plan: ProgramPlan, inputs: Iterable[int]) -> bool:
     """Whether a program must read a condition back from the device.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ProgramPlan
     inputs : iterable of int
         The inputs that are known numbers.
     """
@@ -197,7 +197,7 @@ def waits(plan: Plan, inputs: Iterable[int]) -> bool:
     return False
 
 
-def _control_waits(control: Control, plan: Plan, known: Collection[Place]) -> bool:
+def _control_waits(control: Control, plan: ProgramPlan, known: Collection[Place]) -> bool:
     node = control.node
     if is_alone(control, plan, known) or is_in_one_block(control, plan, known):
         return False

@@ -19,7 +19,7 @@ Where = tuple[int, int]
 WORK, NUMBERS, SCRATCH = range(3)
 
 
-class Run:
+class ProgramRun:
     """One run of a program.
 
     Parameters
@@ -36,28 +36,32 @@ class Run:
     __slots__ = ("addresses", "device", "memory", "now", "values", "watch")
 
     def __init__(
-        self, device: Any, addresses: list[int], values: list[Any], watch: Callable[[Step, Run], None] | None = None
+        self,
+        device: Any,
+        addresses: list[int],
+        values: list[Any],
+        watch: Callable[[HostStep, ProgramRun], None] | None = None,
     ) -> None:
         self.device, self.addresses, self.values, self.watch = device, addresses, values, watch
         #: What holds the memory that only this run uses.
         self.memory: Any = None
         #: The step that is being done, for those who tell what went wrong.
-        self.now: Step | None = None
+        self.now: HostStep | None = None
 
     def at(self, where: Where) -> int:
         """An address."""
         return self.addresses[where[0]] + where[1]
 
 
-class Step(Protocol):
+class HostStep(Protocol):
     """Something that a program does."""
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Do it, or have the device do it when it gets there."""
         ...
 
 
-def do_all(steps: Sequence[Step], run: Run) -> None:
+def do_all(steps: Sequence[HostStep], run: ProgramRun) -> None:
     """Do steps one after the other."""
     if run.watch is None:
         for step in steps:
@@ -66,14 +70,14 @@ def do_all(steps: Sequence[Step], run: Run) -> None:
         return
     for step in steps:
         run.now = step
-        if isinstance(step, OnDevice):
+        if isinstance(step, DeviceStep):
             run.watch(step, run)
         else:
             step.do(run)
 
 
 @dataclass(eq=False)
-class OnDevice:
+class DeviceStep:
     """A step that the device does by itself.
 
     Parameters
@@ -95,7 +99,7 @@ class OnDevice:
 
 
 @dataclass(eq=False)
-class Launched(OnDevice):
+class Launched(DeviceStep):
     """A launch of a kernel.
 
     Parameters
@@ -123,7 +127,7 @@ class Launched(OnDevice):
             dtype = WORDS[launch.source.parameters[place]]
             self._words.append((arguments[place : place + 1].view(dtype), value, part))
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Launch it."""
         addresses = run.addresses
         self.prepared.point([addresses[register] + offset for register, offset in self.places])
@@ -138,27 +142,27 @@ def part_of(number: complex, part: int | None) -> float:
 
 
 @dataclass(eq=False)
-class Filled(OnDevice):
+class Filled(DeviceStep):
     """Memory that is set to one byte before a launch needs it."""
 
     where: Where = (SCRATCH, 0)
     byte: int = 0
     size: int = 0
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Fill it."""
         run.device.fill(run.at(self.where), self.byte, self.size)
 
 
 @dataclass(eq=False)
-class Copied(OnDevice):
+class Copied(DeviceStep):
     """A copy within the device; where both are the same memory at the time, there is nothing to copy."""
 
     target: Where = (WORK, 0)
     source: Where = (WORK, 0)
     size: int = 0
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Copy it."""
         target, source = run.at(self.target), run.at(self.source)
         if target != source and self.size:
@@ -166,7 +170,7 @@ class Copied(OnDevice):
 
 
 @dataclass(eq=False)
-class Called(OnDevice):
+class Called(DeviceStep):
     """A call of a routine of a library.
 
     Parameters
@@ -183,7 +187,7 @@ class Called(OnDevice):
     results: list[tuple[Spec, Where] | None] = field(default_factory=list)
     scratch: tuple[Spec, Where] | None = None
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Call it."""
         operands = [_array(run, *one) for one in self.operands]
         results = [None if one is None else _array(run, *one) for one in self.results]
@@ -196,7 +200,7 @@ class Called(OnDevice):
         return getattr(self.routine, "capturable", False)
 
 
-def _array(run: Run, spec: Spec, where: Where) -> DeviceArray:
+def _array(run: ProgramRun, spec: Spec, where: Where) -> DeviceArray:
     return DeviceArray(run.device, run.at(where), spec.shape, spec.type.dtype, None)
 
 
@@ -212,7 +216,7 @@ class Reckoned:
 
     parts: list[tuple[int, Callable[..., Any], list[Any]]] = field(default_factory=list)
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Compute them."""
         values = run.values
         for register, function, operands in self.parts:
@@ -220,7 +224,7 @@ class Reckoned:
 
 
 @dataclass(eq=False)
-class Given:
+class HostNumbers:
     """Numbers of the host that are set before what they are for begins.
 
     Parameters
@@ -231,14 +235,14 @@ class Given:
 
     numbers: list[tuple[int, Any]] = field(default_factory=list)
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Set them."""
         for register, number in self.numbers:
             run.values[register] = run.values[number] if type(number) is int else number
 
 
 @dataclass(eq=False)
-class Multiplied(OnDevice):
+class Multiplied(DeviceStep):
     """A product of matrices by a library.
 
     Parameters
@@ -251,6 +255,6 @@ class Multiplied(OnDevice):
     call: Any = None
     places: list[Where] = field(default_factory=list)
 
-    def do(self, run: Run) -> None:
+    def do(self, run: ProgramRun) -> None:
         """Multiply."""
         self.call.run(run.device, *map(run.at, self.places))

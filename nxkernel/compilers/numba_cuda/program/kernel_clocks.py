@@ -15,13 +15,13 @@ import numpy as np
 from nxkernel.backends.cuda.arrays import DeviceArray
 from nxkernel.compilers.interface import Timed
 from nxkernel.compilers.numba_cuda.program.executable import CudaExecutable
-from nxkernel.compilers.numba_cuda.program.host_steps import OnDevice, Run
+from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep, ProgramRun
 
 #: Bytes of the copy, and the side of the product of matrices, by which a GPU is judged.
 COPIED, SIDE = 1 << 28, 4096
 
 
-class Clock:
+class DeviceClock:
     """Runs a program and measures it.
 
     Parameters
@@ -54,7 +54,7 @@ class Clock:
         seconds = device.time(lambda: self._executable.run(first))
         spent: dict[int, tuple[float, int]] = {}
 
-        def watch(step: OnDevice, run: Run) -> None:
+        def watch(step: DeviceStep, run: ProgramRun) -> None:
             took = device.time(lambda: step.do(run))
             if step.record is not None:
                 before, runs = spent.get(step.record, (0.0, 0))

@@ -8,8 +8,8 @@ from typing import Any
 
 from nxkernel.compilers.analysis.matrix_products import Product
 from nxkernel.compilers.interface import KernelRecord
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
-from nxkernel.compilers.numba_cuda.program.host_steps import OnDevice
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
+from nxkernel.compilers.numba_cuda.program.host_steps import DeviceStep
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.program_plan import Step
 from nxkernel.graph.expr import Expr
@@ -44,12 +44,12 @@ class Records:
         self.all.append(record)
         return len(self.all) - 1
 
-    def ordered(self, steps: Iterable[OnDevice]) -> list[KernelRecord]:
+    def ordered(self, steps: Iterable[DeviceStep]) -> list[KernelRecord]:
         """All of them in the order of the steps, with those marked that go on with what the one before them computes.
 
         Parameters
         ----------
-        steps : iterable of OnDevice
+        steps : iterable of DeviceStep
             All of the program; they get to know the new numbers of their records.
         """
         found: list[KernelRecord] = []
@@ -111,7 +111,7 @@ class Records:
         moved = elements * product.type.size
         return KernelRecord("matrix product", call.title, call.symbol, "library", 0.0, nodes, moved, flops)
 
-    def _kernel(self, kind: str, title: str, source: Source, nodes: list[Expr], moved: int) -> KernelRecord:
+    def _kernel(self, kind: str, title: str, source: KernelSource, nodes: list[Expr], moved: int) -> KernelRecord:
         texts: dict[str, Callable[[], str]] = {
             "Numba CUDA source": lambda: source.text,
             "PTX": lambda: _ptx(source, self.device),
@@ -132,7 +132,7 @@ def _shown(nest: Any) -> str:
     return render(nest)
 
 
-def _ptx(source: Source, device: Any) -> str:
+def _ptx(source: KernelSource, device: Any) -> str:
     from nxkernel.compilers.numba_cuda.toolchain.object_code import ptx
 
     return ptx(source, ANY_ARCH if device.simulated else device.arch)

@@ -17,17 +17,17 @@ from nxkernel.compilers.numba_cuda.program.host_steps import (
     WORK,
     Called,
     Filled,
+    HostStep,
     Launched,
     Multiplied,
-    Step,
     Where,
 )
 from nxkernel.compilers.numba_cuda.program.kernel_records import Records
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import Numbers
 from nxkernel.compilers.numba_cuda.routines.library_products import ProductCall
 from nxkernel.compilers.plan.buffer_assignment import aligned
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar, Whole
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep, Whole
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.graph.expr import Expr
 from nxkernel.types import Type
 
@@ -35,17 +35,17 @@ from nxkernel.types import Type
 NUMBER = 16
 
 
-class Writer:
+class HostProgramWriter:
     """What all parts of a program share while it is written.
 
     Parameters
     ----------
     device : Device
-    plan : Plan
+    plan : ProgramPlan
         Of the whole program, to tell where nodes come from.
     """
 
-    def __init__(self, device: Any, plan: Plan) -> None:
+    def __init__(self, device: Any, plan: ProgramPlan) -> None:
         self.device = device
         self.records = Records(plan.origin, device)
         self.registers = 3
@@ -67,13 +67,13 @@ class Writer:
         return NUMBERS, NUMBER * (self.numbers - 1)
 
 
-class Scope:
+class DeviceScope:
     """Writes the steps of one plan: of the program, or of a part of a loop or choice.
 
     Parameters
     ----------
-    writer : Writer
-    plan : Plan
+    writer : HostProgramWriter
+    plan : ProgramPlan
     inputs : sequence of (callable or None)
         Give the places of the inputs; None for a known number that nobody has put into memory.
     outputs : sequence of callable
@@ -88,8 +88,8 @@ class Scope:
 
     def __init__(
         self,
-        writer: Writer,
-        plan: Plan,
+        writer: HostProgramWriter,
+        plan: ProgramPlan,
         inputs: Sequence[Callable[[], Where] | None],
         outputs: Sequence[Callable[[], Where]],
         work: Where,
@@ -118,7 +118,7 @@ class Scope:
         """Write all steps of the plan."""
         for step in self.plan.steps:
             work = step.work
-            if isinstance(work, Scalar | ElementStore):
+            if isinstance(work, ScalarStep | ElementStore):
                 self.numbers().take(work)
                 continue
             if isinstance(work, Control):
@@ -126,7 +126,7 @@ class Scope:
                 continue
             for node in step.writes:
                 self.values.pop(self.plan.place[node], None)
-            if isinstance(work, Bound):
+            if isinstance(work, BoundNest):
                 self._nest(step, work)
             elif isinstance(work, Product):
                 self._product(work)
@@ -135,15 +135,15 @@ class Scope:
 
     def part(
         self,
-        plan: Plan,
+        plan: ProgramPlan,
         inputs: Sequence[Callable[[], Where] | None],
         outputs: Sequence[Callable[[], Where]],
         work: Where,
         known: Mapping[int, int],
         machine: Any = None,
-    ) -> Scope:
+    ) -> DeviceScope:
         """What writes a part of a loop or choice; its steps are written."""
-        made = Scope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
+        made = DeviceScope(self.writer, plan, inputs, outputs, work, known, machine or self.machine)
         made.run()
         return made
 
@@ -168,9 +168,9 @@ class Scope:
             return self.new_numbers()
         return self._drafts[-1]
 
-    def finished(self) -> list[Step]:
+    def finished(self) -> list[HostStep]:
         """The steps, those left out that nothing needs."""
-        found: list[list[Step]] = []
+        found: list[list[HostStep]] = []
         while self._drafts:
             # What comes later says what is needed of what comes before.
             draft = self._drafts.pop()
@@ -213,7 +213,7 @@ class Scope:
         made = Launched(launch.title, launch, places, nodes=record.nodes, record=self.writer.records.number(record))
         self.add(made)
 
-    def _nest(self, step: Any, bound: Bound) -> None:
+    def _nest(self, step: Any, bound: BoundNest) -> None:
         for launch in launches_of(bound, self.machine):
             self.launch(launch, self.writer.records.nest(step, launch))
 
@@ -247,12 +247,12 @@ def further(where: Where, offset: int) -> Where:
     return where[0], where[1] + offset
 
 
-class Program:
+class HostProgram:
     """The steps of a program, and what they take.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ProgramPlan
     inputs : int
         How many arrays it takes.
     updates : sequence of (int, int)
@@ -263,7 +263,7 @@ class Program:
 
     Attributes
     ----------
-    steps : list of Step
+    steps : list of HostStep
     records : list of KernelRecord
     launched : list of Launched
         The launches among the steps, of which each needs a kernel.
@@ -283,13 +283,13 @@ class Program:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: ProgramPlan,
         inputs: int,
         updates: Sequence[tuple[int, int]],
         device: Any,
         known: frozenset[int] = frozenset(),
     ) -> None:
-        writer = Writer(device, plan)
+        writer = HostProgramWriter(device, plan)
         self.used: dict[int, int] = {}
         self.outputs = [writer.register() for _ in plan.arrays]
         self.known = {place: writer.value() for place in sorted(known)}
@@ -305,7 +305,7 @@ class Program:
         def made(register: int) -> Callable[[], Where]:
             return lambda: (register, 0)
 
-        scope = Scope(
+        scope = DeviceScope(
             writer, plan, [given(k) for k in range(inputs)], [made(r) for r in self.outputs], (WORK, 0), self.known
         )
         scope.run()

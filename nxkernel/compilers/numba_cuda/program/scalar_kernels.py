@@ -14,23 +14,23 @@ from nxkernel.backends.numpy import cast_number
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.language.element_types import Value
 from nxkernel.compilers.numba_cuda.program.host_numbers import Place, follows
-from nxkernel.compilers.numba_cuda.program.host_steps import Launched, Reckoned, Step
-from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, Kernel
-from nxkernel.compilers.plan.program_plan import ElementStore, Scalar
+from nxkernel.compilers.numba_cuda.program.host_steps import HostStep, Launched, Reckoned
+from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
+from nxkernel.compilers.plan.program_plan import ElementStore, ScalarStep
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.numba_cuda.program.program_writer import Scope
+    from nxkernel.compilers.numba_cuda.program.program_writer import DeviceScope
 
 #: The most numbers of one kernel.
 MOST = 48
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _ScalarPart:
     """Something that the kernel computes or writes.
 
     Parameters
@@ -61,13 +61,13 @@ class Numbers:
 
     Parameters
     ----------
-    scope : Scope
+    scope : DeviceScope
         Where values are.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: DeviceScope) -> None:
         self.scope = scope
-        self._parts: list[_Part] = []
+        self._parts: list[_ScalarPart] = []
         self._reckoned: list[tuple[int, Callable[..., Any], list[Any]]] = []
 
     @property
@@ -77,13 +77,13 @@ class Numbers:
 
     def write(self, place: Place, type_: Type, value: Any) -> None:
         """A known number gets into memory, if something on the device reads it there."""
-        self._parts.append(_Part(None, place, type_, value))
+        self._parts.append(_ScalarPart(None, place, type_, value))
 
-    def take(self, work: Scalar | ElementStore) -> None:
+    def take(self, work: ScalarStep | ElementStore) -> None:
         """Go on with a number, or an element that is written."""
         scope, node = self.scope, work.node
         place = scope.plan.place[node]
-        if isinstance(work, Scalar) and follows(scope.plan, node, scope.values):
+        if isinstance(work, ScalarStep) and follows(scope.plan, node, scope.values):
             register = scope.writer.value()
             self._reckoned.append((register, *self._reckoning(node)))
             scope.values[place] = register
@@ -96,7 +96,7 @@ class Numbers:
             if scalars.is_single(one) and found in scope.values:
                 known[one] = scope.values[found]
         scope.values.pop(place, None)
-        self._parts.append(_Part(node, place, node.type, None, known, store))
+        self._parts.append(_ScalarPart(node, place, node.type, None, known, store))
 
     def _reckoning(self, node: Expr) -> tuple[Callable[..., Any], list[Any]]:
         """How the host computes a number."""
@@ -110,11 +110,11 @@ class Numbers:
             return _same, [cast_number(node.params.get("value", 0), node.type)]
         return _same, [known_value(scope, scalars.element_of(node).base)]
 
-    def finished(self) -> list[Step]:
+    def finished(self) -> list[HostStep]:
         """What the host computes, and the launch, if the device needs any of it."""
         scope = self.scope
         parts = [part for part in self._parts if part.node is not None or part.place in scope.needed]
-        steps: list[Step] = [Reckoned(self._reckoned)] if self._reckoned else []
+        steps: list[HostStep] = [Reckoned(self._reckoned)] if self._reckoned else []
         if not parts:
             return steps
         text = _Text(scope, f"{counted(len(parts), 'single number')}, by one thread", parts)
@@ -126,7 +126,7 @@ class Numbers:
         return [*steps, made]
 
 
-def known_value(scope: Scope, node: Expr) -> Any:
+def known_value(scope: DeviceScope, node: Expr) -> Any:
     """A known number: the host's register of it, or where it is part of the program the number itself."""
     if node.primitive is p.constant:
         return cast_number(node.params["value"], node.type)
@@ -156,8 +156,8 @@ def _stored(node: Expr) -> list[Expr]:
 class _Text(Arithmetic):
     """Writes the kernel of one thread."""
 
-    def __init__(self, scope: Scope, title: str, parts: list[_Part]) -> None:
-        super().__init__(Kernel("numbers", title), scope.plan)
+    def __init__(self, scope: DeviceScope, title: str, parts: list[_ScalarPart]) -> None:
+        super().__init__(ScalarKernel("numbers", title), scope.plan)
         self.scope = scope
         #: What numbers are, by their places, as long as nothing else is written there.
         self._held: dict[Place, Value] = {}
@@ -174,10 +174,10 @@ class _Text(Arithmetic):
                 if part.place in scope.needed or part.place in stored:
                     self._put(part, value)
 
-    def _put(self, part: _Part, value: Value) -> None:
+    def _put(self, part: _ScalarPart, value: Value) -> None:
         self.w.store(self.kernel.pointer_to(self.scope.at(part.place), part.type), FIRST, value, part.type)
 
-    def _store(self, part: _Part) -> None:
+    def _store(self, part: _ScalarPart) -> None:
         index, value, combine = self.stored(part.node)
         pointer = self.array(part.node)
         if combine == "add":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.plan.loop_buffers import rooms
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep
 
 #: The most steps that become one kernel, loops and choices inside counted with theirs.
 MOST = 256
@@ -21,7 +21,7 @@ def fits(control: Control) -> bool:
     return _stays(control, outermost=True) and sum(map(_steps, control.parts)) <= MOST
 
 
-def _steps(plan: Plan) -> int:
+def _steps(plan: ProgramPlan) -> int:
     inner = [part for step in plan.steps if isinstance(step.work, Control) for part in step.work.parts]
     return len(plan.steps) + sum(map(_steps, inner))
 
@@ -48,13 +48,13 @@ def _stays(control: Control, outermost: bool = False) -> bool:
     return all(map(_is_simple, control.parts))
 
 
-def _is_simple(plan: Plan) -> bool:
+def _is_simple(plan: ProgramPlan) -> bool:
     for step in plan.steps:
         work = step.work
         if isinstance(work, Control):
             if not _stays(work):
                 return False
-        elif not isinstance(work, Scalar | ElementStore) or work.node.primitive is p.njit:
+        elif not isinstance(work, ScalarStep | ElementStore) or work.node.primitive is p.njit:
             return False
     return True
 

@@ -13,10 +13,10 @@ from nxkernel.compilers.analysis.scalars import Offset, Term
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.element_types import Value
 from nxkernel.compilers.numba_cuda.language.elementwise import emit
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.numba_cuda.program.host_steps import Where, part_of
-from nxkernel.compilers.plan.program_plan import Plan
+from nxkernel.compilers.plan.program_plan import ProgramPlan
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import extra_of
 from nxkernel.compilers.schedule.loop_nest import Op
@@ -27,7 +27,7 @@ from nxkernel.types import Type
 FIRST = "s64(0)"
 
 
-class Kernel:
+class ScalarKernel:
     """A kernel whose arguments come about while it is written.
 
     Parameters
@@ -39,12 +39,12 @@ class Kernel:
 
     Attributes
     ----------
-    w : Writer
+    w : SourceWriter
         Of its body.
     """
 
     def __init__(self, name: str, title: str) -> None:
-        self.name, self.title, self.w = name, title, Writer(1)
+        self.name, self.title, self.w = name, title, SourceWriter(1)
         self._pointers: dict[tuple[Where, str], str] = {}
         self._words: list[tuple[str, float]] = []
         self._live: list[tuple[int, int, int | None]] = []
@@ -98,7 +98,7 @@ class Kernel:
         """The launch, the places of its pointers, and the words that the host knows only while it runs."""
         names = [*self._pointers.values(), *(f"c{place}" for place in range(len(self._words)))]
         parameters = (*(kind for _, kind in self._pointers), *(kind for kind, _ in self._words))
-        source = Source(self.name, f"def {self.name}({', '.join(names)}):\n{self.w.text}\n", parameters)
+        source = KernelSource(self.name, f"def {self.name}({', '.join(names)}):\n{self.w.text}\n", parameters)
         count = len(self._pointers)
         live = [(count + place, value, part) for place, value, part in self._live]
         launch = KernelLaunch(source, (), [number for _, number in self._words], grid, block, shared, title=self.title)
@@ -110,11 +110,11 @@ class Arithmetic(ABC):
 
     Parameters
     ----------
-    kernel : Kernel
-    plan : Plan
+    kernel : ScalarKernel
+    plan : ProgramPlan
     """
 
-    def __init__(self, kernel: Kernel, plan: Plan) -> None:
+    def __init__(self, kernel: ScalarKernel, plan: ProgramPlan) -> None:
         self.kernel, self.w, self.plan = kernel, kernel.w, plan
 
     @abstractmethod

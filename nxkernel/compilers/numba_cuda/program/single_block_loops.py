@@ -17,11 +17,11 @@ from nxkernel import primitives as p
 from nxkernel.compilers.numba_cuda.language import element_types
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch
-from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Given, Launched, Reckoned, Step, Where
+from nxkernel.compilers.numba_cuda.program.host_steps import Copied, HostNumbers, HostStep, Launched, Reckoned, Where
 from nxkernel.compilers.numba_cuda.program.scalar_loops import fits
-from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Kernel
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, Plan, Scalar
-from nxkernel.compilers.schedule.canonical_form import Bound
+from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, ScalarKernel
+from nxkernel.compilers.plan.program_plan import Control, ElementStore, ProgramPlan, ScalarStep
+from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SHARED, ARGUMENTS = 40 << 10, 400
 _SHARED_ARRAY = re.compile(r"cuda\.shared\.array\(([1-9]\d*),")
 
 
-class Block:
+class SingleBlock:
     """The machine that kernels of such a loop are written for: one block.
 
     Parameters
@@ -71,23 +71,23 @@ def elements_of(control: Control) -> int | None:
     return total
 
 
-def _elements(plan: Plan) -> int | None:
+def _elements(plan: ProgramPlan) -> int | None:
     total = 0
     for step in plan.steps:
         work = step.work
-        if isinstance(work, Bound) and not work.in_order:
+        if isinstance(work, BoundNest) and not work.in_order:
             total += work.elements
         elif isinstance(work, Control) and (fits(work) or work.node.primitive is p.while_):
             found = 0 if fits(work) else elements_of(work)
             if found is None:
                 return None
             total += found
-        elif not isinstance(work, Scalar | ElementStore):
+        elif not isinstance(work, ScalarStep | ElementStore):
             return None
     return total
 
 
-def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: Any, title: str) -> list[Step] | None:
+def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: Any, title: str) -> list[HostStep] | None:
     """The steps of a loop as one launch; None where that cannot be.
 
     Parameters
@@ -105,20 +105,20 @@ def in_one_block(loop: Looped, after: Sequence[Copied], answer: Type, device: An
     inside = [*loop.condition, *loop.body, *loop.copies, *after]
     if loop.passed or loop.answer.where is None:
         return None
-    reckoned = [step for step in inside if isinstance(step, Reckoned | Given)]
+    reckoned = [step for step in inside if isinstance(step, Reckoned | HostNumbers)]
     asked, turned, ended = (
-        [step for step in steps if not isinstance(step, Reckoned | Given)]
+        [step for step in steps if not isinstance(step, Reckoned | HostNumbers)]
         for steps in (loop.condition, [*loop.body, *loop.copies], after)
     )
     if not all(map(_is_plain, [*asked, *turned])):
         return None
-    made = _Together(loop, Block(device), title)
+    made = _Together(loop, SingleBlock(device), title)
     if not made.write(asked, turned, ended, answer):
         return None
     return [*reckoned, made.launched()]
 
 
-def _is_plain(step: Step) -> bool:
+def _is_plain(step: HostStep) -> bool:
     if isinstance(step, Copied):
         return True
     return isinstance(step, Launched) and not step.launch.scratch and step.launch.fill is None
@@ -127,9 +127,9 @@ def _is_plain(step: Step) -> bool:
 class _Together:
     """Writes the kernel."""
 
-    def __init__(self, loop: Looped, block: Block, title: str) -> None:
+    def __init__(self, loop: Looped, block: SingleBlock, title: str) -> None:
         self.loop, self.threads, self.limit = loop, block.threads, block.shared_limit
-        self.kernel = Kernel("loop", title)
+        self.kernel = ScalarKernel("loop", title)
         self.w = self.kernel.w
         self.begins = dict(loop.begins)
         #: For each register what it becomes after a turn.
@@ -140,7 +140,9 @@ class _Together:
         self.arrays: list[str] = []
         self.live: list[tuple[int, int, int | None]] = []
 
-    def write(self, asked: Sequence[Step], turned: Sequence[Step], ended: Sequence[Step], answer: Type) -> bool:
+    def write(
+        self, asked: Sequence[HostStep], turned: Sequence[HostStep], ended: Sequence[HostStep], answer: Type
+    ) -> bool:
         """Write all of it; whether it is a kernel that can be."""
         for step in (*asked, *turned, *ended):
             for where, kind in _pointers(step):
@@ -201,7 +203,7 @@ class _Together:
 
     # Steps -----------------------------------------------------------------------------------------------------
 
-    def _step(self, step: Step) -> bool:
+    def _step(self, step: HostStep) -> bool:
         if isinstance(step, Copied):
             self._copy(step)
             return True
@@ -287,7 +289,7 @@ def _is_single(launch: KernelLaunch) -> bool:
     return set(launch.grid) == set(launch.block) == {1}
 
 
-def _pointers(step: Step) -> Iterable[tuple[Where, str]]:
+def _pointers(step: HostStep) -> Iterable[tuple[Where, str]]:
     """The memory that a step uses, and the types that it has there."""
     if isinstance(step, Copied):
         kind, _ = _copied_as(step)

@@ -12,22 +12,22 @@ from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_cuda.language import element_types
-from nxkernel.compilers.numba_cuda.language.element_types import Pair, Value
+from nxkernel.compilers.numba_cuda.language.element_types import ComplexText, Value
 from nxkernel.compilers.numba_cuda.language.elementwise import truth
 from nxkernel.compilers.numba_cuda.program.host_numbers import Place, is_known
 from nxkernel.compilers.numba_cuda.program.host_steps import Copied, Launched, Where
 from nxkernel.compilers.numba_cuda.program.scalar_kernels import known_value
 from nxkernel.compilers.numba_cuda.program.scalar_loops import spreads
-from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, Kernel
+from nxkernel.compilers.numba_cuda.program.scalar_text import FIRST, Arithmetic, ScalarKernel
 from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.loop_buffers import rooms
-from nxkernel.compilers.plan.program_plan import Control, Plan, Scalar
+from nxkernel.compilers.plan.program_plan import Control, ProgramPlan, ScalarStep
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import counted
 from nxkernel.types import Type
 
 if TYPE_CHECKING:
-    from nxkernel.compilers.numba_cuda.program.program_writer import Scope
+    from nxkernel.compilers.numba_cuda.program.program_writer import DeviceScope
 
 #: Threads of a block where turns are shared, and how many blocks each multiprocessor has at most.
 BLOCK, BLOCKS = 64, 16
@@ -40,7 +40,7 @@ def loop_title(control: Control) -> str:
     return "loop" if control.turns is None else f"loop of at most {counted(control.turns, 'turn')}"
 
 
-def write_alone(scope: Scope, control: Control) -> None:
+def write_alone(scope: DeviceScope, control: Control) -> None:
     """Write a loop or choice that `fits` as one launch."""
     _Outermost(scope, control).write()
 
@@ -50,15 +50,17 @@ class _Inside(Arithmetic):
 
     Parameters
     ----------
-    kernel : Kernel
-    plan : Plan
+    kernel : ScalarKernel
+    plan : ProgramPlan
     values : mapping
         Single numbers by their places.
     arrays : mapping
         The pointers to arrays by their places.
     """
 
-    def __init__(self, kernel: Kernel, plan: Plan, values: Mapping[Place, Value], arrays: Mapping[Place, str]) -> None:
+    def __init__(
+        self, kernel: ScalarKernel, plan: ProgramPlan, values: Mapping[Place, Value], arrays: Mapping[Place, str]
+    ) -> None:
         super().__init__(kernel, plan)
         self.values, self.arrays = dict(values), dict(arrays)
 
@@ -76,7 +78,7 @@ class _Inside(Arithmetic):
             work = step.work
             if isinstance(work, Control):
                 self.control(work)
-            elif isinstance(work, Scalar):
+            elif isinstance(work, ScalarStep):
                 self.values[self.plan.place[work.node]] = self.value(work.node)
             else:
                 self._store(work.node)
@@ -164,28 +166,28 @@ class _Inside(Arithmetic):
         return found
 
     def _name(self, type_: Type) -> Value:
-        return Pair(self.w.name("y"), self.w.name("y")) if type_.is_complex else self.w.name("y")
+        return ComplexText(self.w.name("y"), self.w.name("y")) if type_.is_complex else self.w.name("y")
 
     def _variable(self, value: Value) -> Value:
         """A variable that has a value at first."""
         names = [self.w.name("y") for _ in _parts(value)]
         for name, part in zip(names, _parts(value), strict=True):
             self.w.line(f"{name} = {part}")
-        return Pair(*names) if isinstance(value, Pair) else names[0]
+        return ComplexText(*names) if isinstance(value, ComplexText) else names[0]
 
 
 def _parts(value: Value) -> tuple[str, ...]:
-    return tuple(value) if isinstance(value, Pair) else (value,)
+    return tuple(value) if isinstance(value, ComplexText) else (value,)
 
 
 class _Outermost:
     """Writes the kernel of a loop or choice, and its launch."""
 
-    def __init__(self, scope: Scope, control: Control) -> None:
+    def __init__(self, scope: DeviceScope, control: Control) -> None:
         self.scope, self.control, self.node = scope, control, control.node
         self.is_loop = self.node.primitive is p.while_
         self.shared = self.is_loop and spreads(control)
-        self.kernel = Kernel("loop" if self.is_loop else "choice", self._title())
+        self.kernel = ScalarKernel("loop" if self.is_loop else "choice", self._title())
         self.w = self.kernel.w
 
     def _title(self) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Place, Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, Place
 from nxkernel.compilers.numba_cuda.routines import scan_kernels
-from nxkernel.compilers.numba_cuda.routines.routine_table import Routine, routine
-from nxkernel.compilers.numba_cuda.routines.scan_kernels import ITEMS, THREADS, Scan
+from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine, routine
+from nxkernel.compilers.numba_cuda.routines.scan_kernels import ITEMS, THREADS, ScanForm
 from nxkernel.graph.expr import Expr
 from nxkernel.shapes import ceil_div
 
@@ -37,7 +37,7 @@ _OF_TRUTH = {"add": "max", "multiply": "min"}
 
 
 @routine(p.cumulative_sum, p.cumulative_product, p.cumulative_max, p.cumulative_min)
-def _cumulative(node: Expr) -> Routine:
+def _cumulative(node: Expr) -> DeviceRoutine:
     (operand,), axis = node.operands, node.params["axis"]
     name, type_ = _NAMES[node.primitive], operand.type
     outer, length = math.prod(operand.shape[:axis]), operand.shape[axis]
@@ -50,15 +50,15 @@ def _cumulative(node: Expr) -> Routine:
         type_, columns = types.to_real(type_), 2 * columns
     # A part of a line may overflow where the line up to its end does not.
     in_order = name == "multiply" and not type_.is_integer and type_ is not types.bool_
-    scan = Scan(name, type_, node.params["reverse"], in_order)
+    scan = ScanForm(name, type_, node.params["reverse"], in_order)
     if not outer * length * columns:
-        return Routine(node, title, lambda device: [], capturable=True)
+        return DeviceRoutine(node, title, lambda device: [], capturable=True)
     along = columns == 1 and not type_.is_complex and (length > SHORT_ROW or outer < MANY_ROWS)
     lines = _Lines(node, title, scan, outer, length, columns, *_parts(scan, outer, length, columns, along))
-    return Routine(node, title, lines.of_rows if along else lines.of_columns, lines.scratch, capturable=True)
+    return DeviceRoutine(node, title, lines.of_rows if along else lines.of_columns, lines.scratch, capturable=True)
 
 
-def _parts(scan: Scan, outer: int, length: int, columns: int, along: bool) -> tuple[int, int]:
+def _parts(scan: ScanForm, outer: int, length: int, columns: int, along: bool) -> tuple[int, int]:
     """Into how many parts each line is cut, and how many elements one has."""
     if scan.in_order or outer * columns >= (MANY_ROWS if along else MANY_COLUMNS):
         return 1, length
@@ -73,7 +73,7 @@ class _Lines:
 
     node: Expr
     title: str
-    scan: Scan
+    scan: ScanForm
     outer: int
     length: int
     columns: int
@@ -103,11 +103,16 @@ class _Lines:
         return self._launches(scan_kernels.totals_of_columns, made, words, grid, block)
 
     def _launches(
-        self, totals: Callable[[Scan], Source], made: Source, words: Sequence[int], grid: int, block: int
+        self,
+        totals: Callable[[ScanForm], KernelSource],
+        made: KernelSource,
+        words: Sequence[int],
+        grid: int,
+        block: int,
     ) -> list[KernelLaunch]:
         source, target, kept = (self.node.operands[0], 0), (self.node, 0), (None, 0)
 
-        def launch(kernel: Source, memory: Sequence[Place], what: str) -> KernelLaunch:
+        def launch(kernel: KernelSource, memory: Sequence[Place], what: str) -> KernelLaunch:
             title = f"{self.title}, {what}"
             return KernelLaunch(kernel, memory, words, (grid,), (block,), scratch=self.scratch, title=title)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Routine:
+class DeviceRoutine:
     """How a whole operation runs.
 
     Parameters
@@ -113,7 +113,7 @@ def _wanted(node: Expr, results: Sequence[DeviceArray | None], found: Any) -> li
 LIBRARIES: dict[Primitive, tuple[str, Callable[..., Any]]] = {}
 
 #: For each primitive the function that gives the routine of a node of it.
-ROUTINES: dict[Primitive, Callable[[Expr], Routine]] = {}
+ROUTINES: dict[Primitive, Callable[[Expr], DeviceRoutine]] = {}
 
 
 def by_library(primitive: Primitive, library: str) -> Callable[[Any], Any]:
@@ -137,7 +137,7 @@ def by_library(primitive: Primitive, library: str) -> Callable[[Any], Any]:
 def routine(*primitives: Primitive) -> Callable[[Any], Any]:
     """Register the function that gives the routines of primitives."""
 
-    def register(function: Callable[[Expr], Routine]) -> Callable[[Expr], Routine]:
+    def register(function: Callable[[Expr], DeviceRoutine]) -> Callable[[Expr], DeviceRoutine]:
         for primitive in primitives:
             ROUTINES[primitive] = function
         return function
@@ -145,13 +145,13 @@ def routine(*primitives: Primitive) -> Callable[[Any], Any]:
     return register
 
 
-def _of_library(node: Expr) -> Routine:
+def _of_library(node: Expr) -> DeviceRoutine:
     given = ", ".join(str(operand.spec) for operand in node.operands[:1])
-    return Routine(node, f"{node.primitive.name} of {given} by {LIBRARIES[node.primitive][0]}")
+    return DeviceRoutine(node, f"{node.primitive.name} of {given} by {LIBRARIES[node.primitive][0]}")
 
 
 @routine(p.njit_call)
-def _refused(node: Expr) -> Routine:
+def _refused(node: Expr) -> DeviceRoutine:
     raise CompilationError(
         message(
             f"numba_cuda cannot call {node.params['function']}{at_line(node.source)}: Numba compiled it for the CPU.",
@@ -160,7 +160,7 @@ def _refused(node: Expr) -> Routine:
     )
 
 
-def routine_of(node: Expr) -> tuple[Routine, int]:
+def routine_of(node: Expr) -> tuple[DeviceRoutine, int]:
     """How a whole operation runs, and the bytes of memory that it needs besides: what a planner asks for.
 
     Parameters

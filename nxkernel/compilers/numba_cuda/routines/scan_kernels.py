@@ -12,8 +12,15 @@ from dataclasses import dataclass
 from textwrap import indent
 
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.language.element_types import Pair, Value, load, memory_type, register_type, store
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.element_types import (
+    ComplexText,
+    Value,
+    load,
+    memory_type,
+    register_type,
+    store,
+)
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.types import Type
 
 #: Elements that a thread takes from a tile, and the most threads that share one.
@@ -23,7 +30,7 @@ _ROOM = THREADS * (ITEMS + 1)
 
 
 @dataclass(frozen=True)
-class Scan:
+class ScanForm:
     """What decides the code of the kernels.
 
     Parameters
@@ -46,9 +53,9 @@ class Scan:
     def combined(self, left: Value, right: Value) -> Value:
         """What two values amount to."""
         kind = register_type(self.type)
-        if isinstance(left, Pair):
+        if isinstance(left, ComplexText):
             re = f"{left.re} * {right.re} - {left.im} * {right.im}"
-            return Pair(f"{kind}({re})", f"{kind}({left.re} * {right.im} + {left.im} * {right.re})")
+            return ComplexText(f"{kind}({re})", f"{kind}({left.re} * {right.im} + {left.im} * {right.re})")
         if self.name in ("max", "min"):
             return f"{self.name}imum({left}, {right})"
         return f"{kind}({left} {'+' if self.name == 'add' else '*'} {right})"
@@ -60,7 +67,7 @@ class Scan:
 
 
 @functools.lru_cache(256)
-def totals_of_rows(scan: Scan) -> Source:
+def totals_of_rows(scan: ScanForm) -> KernelSource:
     """What each part of rows amounts to: a block for each part, whose threads take every so many-th element."""
     text = f"""
 def scan_totals(source, totals, length, parts, part, tasks):
@@ -92,7 +99,7 @@ def scan_totals(source, totals, length, parts, part, tasks):
     return _source("scan_totals", text, scan, 1, 4)
 
 
-def _folded(scan: Scan, count: str) -> str:
+def _folded(scan: ScanForm, count: str) -> str:
     """Lines that combine what the first so many threads have in `sums` into the first of these."""
     return f"""active = {count}
 if active > threads:
@@ -106,7 +113,7 @@ while active > 1:
 
 
 @functools.lru_cache(256)
-def rows(scan: Scan, cut: bool) -> Source:
+def rows(scan: ScanForm, cut: bool) -> KernelSource:
     """Rows, or parts of rows where they are cut: a block for each, which goes from tile to tile."""
     text = f"""
 def scan_rows(source, target{", totals" if cut else ""}, length, parts, part, tasks):
@@ -150,7 +157,7 @@ def scan_rows(source, target{", totals" if cut else ""}, length, parts, part, ta
     return _source("scan_rows", text, scan, 2, 4, cut)
 
 
-def _carried(scan: Scan) -> str:
+def _carried(scan: ScanForm) -> str:
     """Lines by which a block finds what the parts before its own amount to."""
     return f"""if number > 0:
     if t < number:
@@ -167,7 +174,7 @@ def _carried(scan: Scan) -> str:
     cuda.syncthreads()"""
 
 
-def _in_order(scan: Scan) -> str:
+def _in_order(scan: ScanForm) -> str:
     """Lines by which one thread walks through a tile."""
     return f"""if t == 0:
     for k in range(count):
@@ -180,7 +187,7 @@ def _in_order(scan: Scan) -> str:
 cuda.syncthreads()"""
 
 
-def _by_all(scan: Scan) -> str:
+def _by_all(scan: ScanForm) -> str:
     """Lines by which each thread walks through its elements of a tile, then all find what was before each."""
     return f"""own = t * {ITEMS}
 mine = count - own
@@ -219,7 +226,7 @@ cuda.syncthreads()"""
 
 
 @functools.lru_cache(256)
-def totals_of_columns(scan: Scan) -> Source:
+def totals_of_columns(scan: ScanForm) -> KernelSource:
     """What each part of columns that lie beside one another amounts to: a thread for each."""
     text = f"""
 def scan_column_totals(source, totals, length, columns, parts, part, tasks):
@@ -232,7 +239,7 @@ def scan_column_totals(source, totals, length, columns, parts, part, tasks):
 
 
 @functools.lru_cache(256)
-def columns(scan: Scan, cut: bool) -> Source:
+def columns(scan: ScanForm, cut: bool) -> KernelSource:
     """Columns that lie beside one another, or parts of them where they are cut: a thread walks down each."""
     if scan.type.is_complex:
         return _complex_columns(scan)
@@ -258,10 +265,10 @@ def scan_columns(source, target{", totals" if cut else ""}, length, columns, par
     return _source("scan_columns", text, scan, 2, 5, cut)
 
 
-def _complex_columns(scan: Scan) -> Source:
+def _complex_columns(scan: ScanForm) -> KernelSource:
     value = load("source", f"base + ({scan.place}) * columns", scan.type)
-    made = scan.combined(Pair("re", "im"), Pair("other_re", "other_im"))
-    write = "\n".join(store("target", f"base + ({scan.place}) * columns", Pair("re", "im"), scan.type))
+    made = scan.combined(ComplexText("re", "im"), ComplexText("other_re", "other_im"))
+    write = "\n".join(store("target", f"base + ({scan.place}) * columns", ComplexText("re", "im"), scan.type))
     text = f"""
 def scan_columns(source, target, length, columns, parts, part, tasks):
 {_WALK}
@@ -296,7 +303,7 @@ _WALK = """    task = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
             end = length"""
 
 
-def _walked(scan: Scan) -> str:
+def _walked(scan: ScanForm) -> str:
     """Lines that walk down a part of a column and keep only what it amounts to."""
     element = _loaded(scan, f"base + ({scan.place}) * columns")
     return f"""at = first
@@ -307,11 +314,11 @@ while at < end:
     at += 1"""
 
 
-def _loaded(scan: Scan, index: str) -> Value:
+def _loaded(scan: ScanForm, index: str) -> Value:
     return load("source", index, _held(scan.type))
 
 
-def _stored(scan: Scan, index: str, value: str) -> str:
+def _stored(scan: ScanForm, index: str, value: str) -> str:
     return "\n".join(store("target", index, value, _held(scan.type)))
 
 
@@ -325,8 +332,8 @@ def _dtype(type_: Type) -> str:
     return f"np.{types.normalize(register_type(_held(type_))).dtype.name}"
 
 
-def _source(name: str, text: str, scan: Scan, elements: int, words: int, totals: bool = True) -> Source:
+def _source(name: str, text: str, scan: ScanForm, elements: int, words: int, totals: bool = True) -> KernelSource:
     """A source whose pointers are so many to elements, and then perhaps one to totals."""
     memory = [memory_type(scan.type)] * elements + [f"{register_type(_held(scan.type))}*"] * totals
     lines = [line for line in text.splitlines() if line.strip()]
-    return Source(name, "\n".join(lines) + "\n", (*memory, *["s64"] * words))
+    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * words))

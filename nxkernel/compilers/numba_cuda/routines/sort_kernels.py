@@ -14,7 +14,7 @@ from textwrap import indent
 
 from nxkernel import types
 from nxkernel.compilers.numba_cuda.language.element_types import literal
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.types import Type
 
 #: Elements that a network sorts in one block.
@@ -33,7 +33,7 @@ _INFINITY = {types.f16: 0x7C00, types.bf16: 0x7F80, types.f32: 0x7F800000, types
 
 
 @dataclass(frozen=True)
-class Order:
+class DeviceOrder:
     """What is sorted, and what it gives.
 
     Parameters
@@ -116,7 +116,7 @@ class Order:
 
 
 @functools.lru_cache(64)
-def network(order: Order) -> Source:
+def network(order: DeviceOrder) -> KernelSource:
     """Short rows, several in a block, by a network of comparisons that makes runs of twice the length again and again.
 
     Rows are filled up to a power of two with places behind the last.
@@ -198,7 +198,7 @@ _PART = """    t = cuda.threadIdx.x
             end = length"""
 
 
-def _read(order: Order, first: bool, at: str) -> str:
+def _read(order: DeviceOrder, first: bool, at: str) -> str:
     """Lines that get a key: in the first pass from an element, later from where keys are, row by row."""
     if not first:
         return f"key = source[row * length + {at}]"
@@ -206,12 +206,12 @@ def _read(order: Order, first: bool, at: str) -> str:
 
 
 @functools.lru_cache(64)
-def count(order: Order, first: bool) -> Source:
+def count(order: DeviceOrder, first: bool) -> KernelSource:
     """How often each digit is in each part of a row; all parts of the lowest digit come first.
 
     Parameters
     ----------
-    order : Order
+    order : DeviceOrder
     first : bool
         Whether it is the first pass, which reads elements.
     """
@@ -242,7 +242,7 @@ def sort_count(source, counts, length, columns, parts, part, shift, tasks):
 
 
 @functools.lru_cache(8)
-def offsets(place: Type) -> Source:
+def offsets(place: Type) -> KernelSource:
     """Where the first of each digit of each part goes in its row: sums of the counts before; a block for each row."""
     text = f"""
 def sort_offsets(counts, length, rows):
@@ -287,12 +287,12 @@ while step < threads:
 
 
 @functools.lru_cache(64)
-def move(order: Order, first: bool, last: bool) -> Source:
+def move(order: DeviceOrder, first: bool, last: bool) -> KernelSource:
     """Keys, and the places that go with them, to where their digits say; what has equal digits keeps its order.
 
     Parameters
     ----------
-    order : Order
+    order : DeviceOrder
     first, last : bool
         Whether it is the first pass, which reads elements, and the last, which writes what is asked for.
     """
@@ -406,6 +406,6 @@ def _digit(key: str) -> str:
     return f"s64((u64({key}) >> u64(shift)) & u64({DIGITS - 1}))"
 
 
-def _source(name: str, text: str, memory: tuple[str, ...], words: int) -> Source:
+def _source(name: str, text: str, memory: tuple[str, ...], words: int) -> KernelSource:
     lines = [line for line in text.splitlines() if line.strip()]
-    return Source(name, "\n".join(lines) + "\n", (*memory, *["s64"] * words))
+    return KernelSource(name, "\n".join(lines) + "\n", (*memory, *["s64"] * words))

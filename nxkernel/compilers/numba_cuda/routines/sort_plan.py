@@ -9,10 +9,10 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Place, Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource, Place
 from nxkernel.compilers.numba_cuda.routines import sort_kernels
-from nxkernel.compilers.numba_cuda.routines.routine_table import Routine, routine
-from nxkernel.compilers.numba_cuda.routines.sort_kernels import DIGIT, DIGITS, ITEMS, NETWORK, THREADS, Order
+from nxkernel.compilers.numba_cuda.routines.routine_table import DeviceRoutine, routine
+from nxkernel.compilers.numba_cuda.routines.sort_kernels import DIGIT, DIGITS, ITEMS, NETWORK, THREADS, DeviceOrder
 from nxkernel.graph.expr import Expr
 from nxkernel.shapes import ceil_div
 
@@ -27,32 +27,32 @@ MOST_BLOCKS = 1 << 20
 
 
 @routine(p.sort, p.argsort)
-def _sorting(node: Expr) -> Routine:
+def _sorting(node: Expr) -> DeviceRoutine:
     (operand,), axis = node.operands, node.params["axis"]
     outer, length = math.prod(operand.shape[:axis]), operand.shape[axis]
     columns = math.prod(operand.shape[axis + 1 :])
     title = f"{node.primitive.name} of {outer} x {length} x {columns}"
     if not outer * length * columns:
-        return Routine(node, title, lambda device: [], capturable=True)
-    order = Order(
+        return DeviceRoutine(node, title, lambda device: [], capturable=True)
+    order = DeviceOrder(
         operand.type,
         node.params["direction"] == "desc",
         node.type if node.primitive is p.argsort else None,
         types.u32 if length < 1 << 32 else types.u64,
     )
-    rows = _Rows(node, title, order, outer * columns, length, columns)
+    rows = _SortLaunches(node, title, order, outer * columns, length, columns)
     if length <= SHORT:
-        return Routine(node, title, rows.by_network, capturable=True)
-    return Routine(node, title, rows.by_digits, rows.scratch, capturable=True)
+        return DeviceRoutine(node, title, rows.by_network, capturable=True)
+    return DeviceRoutine(node, title, rows.by_digits, rows.scratch, capturable=True)
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _SortLaunches:
     """The launches for so many rows of a length, of which so many lie side by side."""
 
     node: Expr
     title: str
-    order: Order
+    order: DeviceOrder
     rows: int
     length: int
     columns: int
@@ -107,7 +107,7 @@ class _Rows:
         counts = (None, places["counts"])
         made = []
 
-        def launch(source: Source, memory: Sequence[Place], words: Sequence[int], blocks: int, what: str) -> None:
+        def launch(source: KernelSource, memory: Sequence[Place], words: Sequence[int], blocks: int, what: str) -> None:
             title = f"{self.title}, digit {number + 1} of {passes}: {what}"
             grid = min(blocks, MOST_BLOCKS)
             made.append(KernelLaunch(source, memory, words, (grid,), (block,), scratch=self.scratch, title=title))

@@ -13,13 +13,13 @@ import sys
 import threading
 from typing import Any
 
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain.nvvm import ptx_here
 from nxkernel.compilers.numba_cuda.toolchain.object_code import compile_one
 
 #: Seconds without work after which the process ends: it takes 200 MB.
 IDLE = 120.0
-_FIRST = Source("first", "def first(a):\n    a[cuda.threadIdx.x] = f32(1)\n", ("f32*",))
+_FIRST = KernelSource("first", "def first(a):\n    a[cuda.threadIdx.x] = f32(1)\n", ("f32*",))
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     -------
     dict
     """
-    source = Source(request["name"], request["text"], tuple(request["parameters"]))
+    source = KernelSource(request["name"], request["text"], tuple(request["parameters"]))
     try:
         if request["form"] == "ptx":
             return {"ptx": ptx_here(source, request["arch"])}

@@ -31,7 +31,7 @@ class Typed(NamedTuple):
     type: Any
 
 
-class Array(NamedTuple):
+class LocalArray(NamedTuple):
     """Memory that a block or a thread has for itself: where it begins, and the type of its elements."""
 
     pointer: Any
@@ -76,7 +76,7 @@ def llvm_type(type_: Any) -> Any:
     return ir.IntType(1 if isinstance(type_, types.Boolean) else type_.bitwidth)
 
 
-class Expressions:
+class ExpressionWriter:
     """Writes the values of expressions.
 
     Parameters
@@ -106,7 +106,7 @@ class Expressions:
 
     # Memory ----------------------------------------------------------------------------------------------------
 
-    def _own_memory(self, node: ast.expr) -> Array | None:
+    def _own_memory(self, node: ast.expr) -> LocalArray | None:
         """The memory that ``cuda.shared.array(n, np.T)`` or ``cuda.local.array(n, np.T)`` gives."""
         if not isinstance(node, ast.Call) or ast.unparse(node.func) not in ("cuda.shared.array", "cuda.local.array"):
             return None
@@ -114,7 +114,7 @@ class Expressions:
         array = ir.ArrayType(llvm_type(element), ast.literal_eval(count))
         zero = ir.Constant(_I32, 0)
         if node.func.value.attr == "local":
-            return Array(self.entry.gep(self.entry.alloca(array), [zero, zero]), element)
+            return LocalArray(self.entry.gep(self.entry.alloca(array), [zero, zero]), element)
         module = self.function.module
         # All dynamic memory begins at one place, whatever is in it.
         name = module.get_unique_name("shared") if array.count else f"dynamic_{element}"
@@ -123,13 +123,13 @@ class Expressions:
         memory.linkage = "internal" if array.count else "external"
         if array.count:
             memory.initializer = ir.Constant(array, ir.Undefined)
-        return Array(memory.gep([zero, zero]), element)
+        return LocalArray(memory.gep([zero, zero]), element)
 
     def _element(self, node: ast.Subscript) -> tuple[Any, Any]:
         """Where an element is, and its type."""
         memory = self.fixed.get(node.value.id) if isinstance(node.value, ast.Name) else None
         index = self._cast(self._value(node.slice), types.int64, node)
-        if isinstance(memory, Array):
+        if isinstance(memory, LocalArray):
             return self.b.gep(memory.pointer, [index]), memory.element
         found = self._value(node.value)
         if not isinstance(found.type, types.CPointer):

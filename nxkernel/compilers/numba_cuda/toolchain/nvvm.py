@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nxkernel import forks
 from nxkernel.backends.cuda.launching import pointers
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.errors import CompilationError, message
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ _native = forks.rlock()
 forks.across(lambda: [_native])
 
 
-def ptx_here(source: Source, arch: str) -> str:
+def ptx_here(source: KernelSource, arch: str) -> str:
     """The PTX of a source, compiled in this process.
 
     Parameters
     ----------
-    source : Source
+    source : KernelSource
     arch : str
         Such as ``"sm_90"``.
 
@@ -56,12 +56,12 @@ def ptx_here(source: Source, arch: str) -> str:
     return made.decode().strip("\0").strip()
 
 
-def module(source: Source, compute_capability: tuple[int, int]) -> ir.Module:
+def module(source: KernelSource, compute_capability: tuple[int, int]) -> ir.Module:
     """The module of a kernel, as NVIDIA's compiler takes it.
 
     Parameters
     ----------
-    source : Source
+    source : KernelSource
     compute_capability : (int, int)
         Of the processor that it is for.
 

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nxkernel import forks
-from nxkernel.backends.cuda.launching import Kernel
+from nxkernel.backends.cuda.launching import DeviceKernel
 from nxkernel.backends.cuda.machine import Device
 from nxkernel.compilers.cache import disk_cache
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain.nvvm import ptx_here
 from nxkernel.errors import CompilationError, message
 
@@ -32,14 +32,14 @@ _OWN = ("device_intrinsics", "memory_intrinsics", "expression_types", "python_to
 _codes: dict[tuple[str, str], bytes] = {}
 _times: dict[tuple[str, str], float] = {}
 _texts: dict[tuple[str, str], str] = {}
-_kernels: dict[tuple[Device, str], Kernel] = {}
+_kernels: dict[tuple[Device, str], DeviceKernel] = {}
 _lock = forks.rlock()
 #: That of nvJitLink, which another thread than that of the compiler is in.
 _linking = forks.rlock()
 forks.across(lambda: [_linking])
 
 
-class Code(NamedTuple):
+class DeviceCode(NamedTuple):
     """Machine code of a kernel.
 
     Parameters
@@ -60,19 +60,19 @@ class Code(NamedTuple):
 class Loaded(NamedTuple):
     """A kernel that a device can launch, where its code came from, and how many milliseconds that took."""
 
-    kernel: Kernel
+    kernel: DeviceKernel
     origin: str
     ms: float
 
 
-def loaded(device: Device, sources: Sequence[Source]) -> list[Loaded]:
+def loaded(device: Device, sources: Sequence[KernelSource]) -> list[Loaded]:
     """The kernels of sources, ready for a device; those that are missing are compiled side by side.
 
     Parameters
     ----------
     device : Device
         A simulated one needs no code.
-    sources : sequence of Source
+    sources : sequence of KernelSource
 
     Returns
     -------
@@ -93,7 +93,7 @@ def loaded(device: Device, sources: Sequence[Source]) -> list[Loaded]:
         ]
 
 
-def _loads(device: Device, sources: Sequence[Source]) -> list[Loaded]:
+def _loads(device: Device, sources: Sequence[KernelSource]) -> list[Loaded]:
     if not sources:
         return []
     if device.simulated:
@@ -115,12 +115,12 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
     return work(), (time.perf_counter() - start) * 1e3
 
 
-def codes(sources: Sequence[Source], arch: str) -> list[Code]:
+def codes(sources: Sequence[KernelSource], arch: str) -> list[DeviceCode]:
     """Machine code for sources, each compiled at most once in a process and, with the disk cache, on a machine.
 
     Parameters
     ----------
-    sources : sequence of Source
+    sources : sequence of KernelSource
     arch : str
         Such as ``"sm_90"``.
 
@@ -130,8 +130,8 @@ def codes(sources: Sequence[Source], arch: str) -> list[Code]:
         In the order of the sources.
     """
     with _lock:
-        found: dict[str, Code] = {}
-        missing: dict[str, Source] = {}
+        found: dict[str, DeviceCode] = {}
+        missing: dict[str, KernelSource] = {}
         for symbol, source in {each.symbol: each for each in sources}.items():
             code = _kept(source, arch)
             if code is not None:
@@ -141,27 +141,27 @@ def codes(sources: Sequence[Source], arch: str) -> list[Code]:
         for source, (code, ms) in zip(missing.values(), _compiled(list(missing.values()), arch), strict=True):
             _keep(source, arch, code)
             disk_cache.write(_file(source, arch), code)
-            found[source.symbol] = Code(code, "compiled", ms)
+            found[source.symbol] = DeviceCode(code, "compiled", ms)
         return [found[source.symbol] for source in sources]
 
 
-def _kept(source: Source, arch: str) -> Code | None:
+def _kept(source: KernelSource, arch: str) -> DeviceCode | None:
     code = _codes.get((source.symbol, arch))
     if code is not None:
-        return Code(code, "memory", 0.0)
+        return DeviceCode(code, "memory", 0.0)
     code, ms = _timed(lambda: disk_cache.read(_file(source, arch)))
     if code is None:
         return None
     _keep(source, arch, code)
-    return Code(code, "disk", ms)
+    return DeviceCode(code, "disk", ms)
 
 
-def _keep(source: Source, arch: str, code: bytes) -> None:
+def _keep(source: KernelSource, arch: str, code: bytes) -> None:
     key = source.symbol, arch
     _codes[key], _times[key] = code, time.time()
 
 
-def whereabouts(source: Source, arch: str) -> str:
+def whereabouts(source: KernelSource, arch: str) -> str:
     """Where the code of a source would come from: ``"memory"``, ``"disk"`` or ``"compiled"``."""
     if (source.symbol, arch) in _codes:
         return "memory"
@@ -185,7 +185,7 @@ def forget() -> int:
         return count
 
 
-def _file(source: Source, arch: str) -> str:
+def _file(source: KernelSource, arch: str) -> str:
     return f"{source.symbol}_{arch}_{_toolchain()}"
 
 
@@ -202,7 +202,7 @@ def _toolchain() -> str:
     return hashlib.sha256(b"\n".join(["\n".join(versions).encode(), *own])).hexdigest()[:12]
 
 
-def _compiled(sources: Sequence[Source], arch: str) -> list[tuple[bytes, float]]:
+def _compiled(sources: Sequence[KernelSource], arch: str) -> list[tuple[bytes, float]]:
     if len(sources) < 2:
         return [compile_one(source, arch) for source in sources]
     from nxkernel.compilers.numba_cuda.toolchain import worker_pool
@@ -210,7 +210,7 @@ def _compiled(sources: Sequence[Source], arch: str) -> list[tuple[bytes, float]]
     # nvJitLink gives the interpreter free, Numba does not: one links while the other compiles.
     with ThreadPoolExecutor(1) as linker:
 
-        def begin(source: Source, arch: str) -> Future[tuple[bytes, float]]:
+        def begin(source: KernelSource, arch: str) -> Future[tuple[bytes, float]]:
             text, ms = _timed(lambda: ptx_here(source, arch))
 
             def link() -> tuple[bytes, float]:
@@ -222,12 +222,12 @@ def _compiled(sources: Sequence[Source], arch: str) -> list[tuple[bytes, float]]
         return worker_pool.compiled(sources, arch, begin)
 
 
-def compile_one(source: Source, arch: str) -> tuple[bytes, float]:
+def compile_one(source: KernelSource, arch: str) -> tuple[bytes, float]:
     """A cubin of a source, compiled in this process, and the milliseconds it took.
 
     Parameters
     ----------
-    source : Source
+    source : KernelSource
     arch : str
 
     Returns
@@ -238,12 +238,12 @@ def compile_one(source: Source, arch: str) -> tuple[bytes, float]:
     return _timed(lambda: linked(ptx_here(source, arch), source.symbol, arch))
 
 
-def ptx(source: Source, arch: str) -> str:
+def ptx(source: KernelSource, arch: str) -> str:
     """The PTX of a source, for people and for :func:`linked`; compiled, whatever is cached.
 
     Parameters
     ----------
-    source : Source
+    source : KernelSource
     arch : str
         Such as ``"sm_90"``.
 

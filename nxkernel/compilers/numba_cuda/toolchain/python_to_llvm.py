@@ -14,7 +14,12 @@ from llvmlite import ir
 from numba.cuda import types
 
 from nxkernel.compilers.numba_cuda.language.element_types import numba_type
-from nxkernel.compilers.numba_cuda.toolchain.expression_types import Expressions, TranslationError, Typed, llvm_type
+from nxkernel.compilers.numba_cuda.toolchain.expression_types import (
+    ExpressionWriter,
+    TranslationError,
+    Typed,
+    llvm_type,
+)
 
 _I64 = ir.IntType(64)
 
@@ -30,7 +35,7 @@ def translate(text: str, name: str, symbol: str, parameters: Sequence[str], modu
     symbol : str
         What it is to be called.
     parameters : sequence of str
-        The types of its parameters; see :class:`~nxkernel.compilers.numba_cuda.language.kernel_launches.Source`.
+        The types of its parameters; see :class:`~nxkernel.compilers.numba_cuda.language.kernel_launches.KernelSource`.
     module : llvmlite.ir.Module
 
     Returns
@@ -49,7 +54,7 @@ def translate(text: str, name: str, symbol: str, parameters: Sequence[str], modu
     return function
 
 
-class _Translator(Expressions):
+class _Translator(ExpressionWriter):
     def __init__(self, function: ir.Function, definition: ast.FunctionDef, kinds: list[Any], lines: list[str]) -> None:
         super().__init__(function, lines)
         self.definition = definition

@@ -19,7 +19,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from nxkernel import forks
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.errors import CompilationError, message
 
 #: How many kernels must be missing at once for workers to be worth their start, and how many workers there may be.
@@ -60,7 +60,7 @@ class Worker:
             self.ready = self.ready or "ready" in json.loads(self._line() or "{}")
         return self.ready
 
-    def ask(self, source: Source, arch: str, form: str) -> dict | None:
+    def ask(self, source: KernelSource, arch: str, form: str) -> dict | None:
         """Have it compile a source; None when it has died."""
         request = {"name": source.name, "text": source.text, "parameters": source.parameters}
         try:
@@ -99,13 +99,13 @@ class Worker:
 
 
 def compiled(
-    sources: Sequence[Source], arch: str, here: Callable[[Source, str], Future[tuple[bytes, float]]]
+    sources: Sequence[KernelSource], arch: str, here: Callable[[KernelSource, str], Future[tuple[bytes, float]]]
 ) -> list[tuple[bytes, float]]:
     """Code for all sources, compiled here and by the workers that are ready, each when it has time.
 
     Parameters
     ----------
-    sources : sequence of Source
+    sources : sequence of KernelSource
     arch : str
     here : callable
         Compiles one in this process: what will be its code, and how many milliseconds that took.
@@ -152,12 +152,12 @@ def compiled(
     return [done[place] for place in range(len(sources))]
 
 
-def ptx(source: Source, arch: str) -> str:
+def ptx(source: KernelSource, arch: str) -> str:
     """The PTX of a source, compiled by a worker.
 
     Parameters
     ----------
-    source : Source
+    source : KernelSource
     arch : str
 
     Returns

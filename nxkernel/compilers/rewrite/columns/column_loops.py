@@ -39,7 +39,7 @@ class _Result:
     chain: Chain | None
 
 
-class Columns(Body):
+class ColumnLoops(Body):
     """Writes the loops of a region.
 
     Parameters

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from nxkernel import primitives as p
 from nxkernel.compilers.rewrite.columns.column_axes import RefusedError, parts
-from nxkernel.compilers.rewrite.columns.column_loops import Columns
+from nxkernel.compilers.rewrite.columns.column_loops import ColumnLoops
 from nxkernel.compilers.rewrite.columns.region import Region, gain, worth
 from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import post_order, users
@@ -73,13 +73,13 @@ class _Turning:
             try:
                 region = Region(order, table, outputs, node)
                 if region.loops and worth(region):
-                    return self._rewritten(outputs, order, region, Columns(region, self.origin))
+                    return self._rewritten(outputs, order, region, ColumnLoops(region, self.origin))
             except RefusedError:
                 continue
         return None
 
     def _rewritten(
-        self, outputs: Sequence[Expr], order: Sequence[Expr], region: Region, columns: Columns
+        self, outputs: Sequence[Expr], order: Sequence[Expr], region: Region, columns: ColumnLoops
     ) -> list[Expr]:
         new: dict[Expr, Expr] = {}
         after = set(region.nodes)

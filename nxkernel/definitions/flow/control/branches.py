@@ -13,7 +13,7 @@ from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.unrolling import MustUnrollError
 from nxkernel.definitions.flow.control.untaken_code import unreached
 from nxkernel.definitions.flow.values import array_aliases, mutable_arguments, variables
-from nxkernel.definitions.flow.values.object_changes import Watch
+from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.flow.values.variables import MismatchError, is_traced, known
 from nxkernel.errors import NxError, NxTypeError
@@ -76,7 +76,7 @@ def if_(
     """
     if not is_traced(condition):
         return (then if known(condition) else otherwise)(*values)
-    return _Choice(site, names, values, (then, otherwise), words).made(condition, then, otherwise)
+    return _Branch(site, names, values, (then, otherwise), words).made(condition, then, otherwise)
 
 
 def if_return(condition: Any, then: Side, otherwise: Side, site: Any) -> Any:
@@ -92,7 +92,7 @@ def if_exp(condition: Any, then: Side, otherwise: Side, site: Any) -> Any:
 def _one(condition: Any, then: Side, otherwise: Side, name: str, site: Any) -> Any:
     if not is_traced(condition):
         return (then if known(condition) else otherwise)()
-    choice = _Choice(site, (name,), (), (then, otherwise))
+    choice = _Branch(site, (name,), (), (then, otherwise))
     return choice.made(condition, lambda: (then(),), lambda: (otherwise(),))[0]
 
 
@@ -151,7 +151,7 @@ def _scalar(value: Any, word: str, site: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _SideResult:
     """What one side of a choice gave."""
 
     results: tuple
@@ -161,7 +161,7 @@ class _Run:
     weak: list[bool]
 
 
-class _Choice:
+class _Branch:
     """One choice that the running program makes."""
 
     def __init__(
@@ -169,7 +169,7 @@ class _Choice:
     ) -> None:
         self._site, self._names, self._sides, self._words = site, names, sides, words
         self._values = variables.entered(values)
-        self._runs: list[_Run] = []
+        self._runs: list[_SideResult] = []
         self._common: list[tuple] = []
         self._paths: list[str] = []
         self._paired: tuple[list[Any], list[Any]] = ([], [])
@@ -189,7 +189,7 @@ class _Choice:
 
     def _run(self, side: Side) -> None:
         given = [variables.duplicate(value) if variables.is_mutable(value) else value for value in self._values]
-        watch = Watch(self._sides)
+        watch = ObjectWatch(self._sides)
         try:
             with unreached(f"one side of {self._words.subject}", self._words.unknown, self._site):
                 results = variables.entered(side(*given))
@@ -206,7 +206,7 @@ class _Choice:
                 # A copy that was changed in place stands for the original.
                 results[place] = self._values[place]
         weak = [not is_number(leaf) and variables.is_weak(leaf) for leaf in leaves]
-        self._runs.append(_Run(tuple(results), structures, leaves, weak))
+        self._runs.append(_SideResult(tuple(results), structures, leaves, weak))
 
     def _refuse_steps(self, error: MustUnrollError) -> NxError:
         return source_sites.error(
@@ -216,7 +216,7 @@ class _Choice:
             "Do that before it, whatever its condition is.",
         )
 
-    def _refuse_changes(self, watch: Watch) -> None:
+    def _refuse_changes(self, watch: ObjectWatch) -> None:
         changed = watch.changed()
         if not changed:
             return
@@ -338,25 +338,25 @@ class _Choice:
             return self._disagree(found.path, rows, "give them their keys in the same order on both sides.")
         return self._disagree(found.path, rows, "make them the same kind of thing on both sides.")
 
-    def _rows(self, path: str, one: Any, other: Any, text: str, text_other: str) -> list[source_sites.Place]:
+    def _rows(self, path: str, one: Any, other: Any, text: str, text_other: str) -> list[source_sites.SourceLine]:
         return [
             self._row(path, side, value, said)
             for side, value, said in zip(self._sides, (one, other), (text, text_other), strict=True)
         ]
 
-    def _row(self, path: str, side: Side, value: Any, said: str) -> source_sites.Place:
+    def _row(self, path: str, side: Side, value: Any, said: str) -> source_sites.SourceLine:
         begin = self._begin(side)
         row = source_sites.place_of(value, begin, said)
         if " " in path or (row.file, row.line) != begin or source_sites.names(row, path):
             return row
-        return source_sites.Place(self._site[0], self._site[1], f"{said} where it stays what it was")
+        return source_sites.SourceLine(self._site[0], self._site[1], f"{said} where it stays what it was")
 
     def _begin(self, side: Side) -> tuple[str, int]:
         """Where a side begins, for what was not made in it."""
         code = getattr(side, "__code__", None)
         return self._site[0], self._site[1] if code is None else code.co_firstlineno
 
-    def _disagree(self, path: str, rows: list[source_sites.Place], hint: str) -> NxError:
+    def _disagree(self, path: str, rows: list[source_sites.SourceLine], hint: str) -> NxError:
         shown = path if " " in path else f"`{path}`"
         what = f"{self._words.sides} disagree about {shown}."
         why = f"Both become one value in the compiled program: {hint}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.values.array_aliases import brought_home
-from nxkernel.definitions.flow.values.mutable_arguments import Given, assigned, is_shared, own_copy
+from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, assigned, is_shared, own_copy
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.numpy.arrays.array import Array
 from nxkernel.ops.arithmetic import comparison
@@ -56,7 +56,7 @@ class Exchange:
         given = [variable.given for variable in self.variables]
         after = [results[place] for place in self.places]
         for array, value in zip(given, after, strict=True):
-            if type(array) is Given:
+            if type(array) is MutableArgument:
                 # The name of an array that is assigned into is bound to another argument: the next turn changes that.
                 assigned(value)
         for variable, array in zip(self.variables, given, strict=True):
@@ -102,7 +102,7 @@ class Exchange:
             return
         for variable, value in zip(variables, values, strict=True):
             exchanged = variable in self.variables and self._kept[self.variables.index(variable)]
-            if exchanged and isinstance(value, Array | Given) and value is not variable.value:
+            if exchanged and isinstance(value, Array | MutableArgument) and value is not variable.value:
                 value.root.doubt = functools.partial(self._whose, variable.name)
 
     def _whose(self, name: str) -> NxError:
@@ -123,7 +123,7 @@ class Exchange:
 def _is_whole(variable: Any) -> bool:
     """Whether a variable that is made anew in turns began with a whole array."""
     value = variable.value
-    return not (variable.held or variable.fresh) and isinstance(value, Array | Given) and not value.steps
+    return not (variable.held or variable.fresh) and isinstance(value, Array | MutableArgument) and not value.steps
 
 
 def _is_shared(variable: Any) -> bool:

@@ -8,12 +8,12 @@ from typing import Any
 
 from nxkernel.definitions.flow.control.branches import if_return
 from nxkernel.definitions.flow.control.loop_iterables import Range, Unrolled, rows
-from nxkernel.definitions.flow.control.loop_state import Plan, State
+from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState
 from nxkernel.definitions.flow.control.unrolling import MustUnrollError, told
 from nxkernel.definitions.flow.values import variables
 from nxkernel.definitions.flow.values.unassigned_variables import unassigned
 from nxkernel.definitions.flow.values.variables import is_traced
-from nxkernel.definitions.syntax.unsupported_syntax import Site
+from nxkernel.definitions.syntax.unsupported_syntax import SyntaxSite
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.tracing import BodyTrace, user_line
 from nxkernel.operand import Proxy
@@ -24,11 +24,11 @@ from nxkernel.shapes import describe, static_int
 __all__ = ["cond", "fori", "scan", "unroll", "while_"]
 
 
-def _site() -> Site:
+def _site() -> SyntaxSite:
     found = user_line()
     if found is None:
-        return Site("", sys._getframe(2).f_lineno, 0, 0, 0, "")
-    return Site(found.file, found.line, 0, found.line, 10**6, found.function)
+        return SyntaxSite("", sys._getframe(2).f_lineno, 0, 0, 0, "")
+    return SyntaxSite(found.file, found.line, 0, found.line, 10**6, found.function)
 
 
 def cond(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
@@ -286,14 +286,14 @@ def unroll(iterable: Any) -> Unrolled:
     return Unrolled(iterable)
 
 
-def _state(initial: Any, name: str, *others: Any) -> State:
+def _state(initial: Any, name: str, *others: Any) -> LoopState:
     if not _has_leaves(initial):
         raise NxTypeError(
             message(f"the state of nx.{name} has no tensor or number in it: {initial!r}.", "It is what a loop changes.")
         )
-    plan = Plan()
+    plan = LoopPlan()
     plan.opened |= {"state", "results"}
-    return State(_site(), ("state", "results")[: 1 + len(others)], (initial, *others), plan, ())
+    return LoopState(_site(), ("state", "results")[: 1 + len(others)], (initial, *others), plan, ())
 
 
 def _has_leaves(value: Any) -> bool:

@@ -21,7 +21,7 @@ from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, o
 from nxkernel.primitives import Spec
 
 
-class List(NamedTuple):
+class AppendedList(NamedTuple):
     """A list that each turn of a loop appends one thing to.
 
     Parameters
@@ -37,7 +37,7 @@ class List(NamedTuple):
     items: list[Any]
 
 
-def without(lists: Sequence[List], values: tuple) -> tuple:
+def without(lists: Sequence[AppendedList], values: tuple) -> tuple:
     """The values of the variables of a loop without what a turn appends to lists."""
     places = {each.place: pending(each.name) for each in lists}
     return tuple([places.get(place, value) for place, value in enumerate(values)])
@@ -73,7 +73,7 @@ class _Shares:
 
 
 @dataclass(eq=False)
-class _Same:
+class _SameArray:
     """One array, whatever variables have it and whatever items it is.
 
     Attributes
@@ -92,14 +92,14 @@ class Gathering:
 
     Parameters
     ----------
-    lists : sequence of List
+    lists : sequence of AppendedList
     length : int
         How many turns there are.
     site : Site
         Of the loop.
     """
 
-    def __init__(self, lists: Sequence[List], length: int, site: Any) -> None:
+    def __init__(self, lists: Sequence[AppendedList], length: int, site: Any) -> None:
         self._lists, self._length, self._site = lists, length, site
         #: For each list the specs of the leaves of what a turn appends, once they are known.
         self._specs: list[list[Spec] | None] = [None] * len(lists)
@@ -154,7 +154,7 @@ class Gathering:
         if self._refused is not None:
             raise self._refused
 
-    def _keep(self, index: int, each: List, number: Any, given: Sequence[Any], results: tuple) -> None:
+    def _keep(self, index: int, each: AppendedList, number: Any, given: Sequence[Any], results: tuple) -> None:
         leaves: list[Any] = []
         structure = variables.take_apart(results[each.place], leaves)
         self._check(each, structure, leaves)
@@ -174,10 +174,10 @@ class Gathering:
         before, after : sequence
             The values of the variables, as the state of the loop has them.
         """
-        states = [_Same(value) for value in before]
+        states = [_SameArray(value) for value in before]
         arrays = [[Array(root) for root in roots] for roots in self._roots]
         for number in range(self._length):
-            made: dict[tuple[int, int], _Same] = {}
+            made: dict[tuple[int, int], _SameArray] = {}
             for index, each in enumerate(self._lists):
                 structure, shares = self._found[index], self._shares[index]
                 rows = _rows(structure, self._specs[index], arrays[index], number)
@@ -185,7 +185,7 @@ class Gathering:
                     if array is None:
                         continue
                     first = self._first(array)
-                    same = states[shares.begun[leaf]] if leaf in shares.begun else made.get(first) or _Same()
+                    same = states[shares.begun[leaf]] if leaf in shares.begun else made.get(first) or _SameArray()
                     if same.value is None:
                         same.value = rows[leaf]
                     made[first], rows[leaf], same.is_item = same, same.value, True
@@ -198,10 +198,10 @@ class Gathering:
             self._tie(each, [*self._roots[index], *ended], shares)
         return values
 
-    def _next(self, variable: int, states: Sequence[_Same], made: dict[tuple[int, int], _Same]) -> _Same:
+    def _next(self, variable: int, states: Sequence[_SameArray], made: dict[tuple[int, int], _SameArray]) -> _SameArray:
         source = self._moves.get(variable)
         if source is None:
-            return _Same()
+            return _SameArray()
         return made[source] if isinstance(source, tuple) else states[source]
 
     def _first(self, array: Any) -> tuple[int, int]:
@@ -213,7 +213,7 @@ class Gathering:
             if other is array
         )
 
-    def _tie(self, each: List, roots: Sequence[Root], shares: _Shares) -> None:
+    def _tie(self, each: AppendedList, roots: Sequence[Root], shares: _Shares) -> None:
         sources = {root: root.writes for root in shares.maybe}
         refusal = functools.partial(self._refusal, each.name)
         for root in roots:
@@ -222,14 +222,16 @@ class Gathering:
             if shares.doubted:
                 root.doubt = refusal
 
-    def _check(self, each: List, structure: tuple, leaves: Sequence[Any]) -> None:
+    def _check(self, each: AppendedList, structure: tuple, leaves: Sequence[Any]) -> None:
         kinds = set(_kinds(structure))
         if kinds & {variables.HELD, variables.NONE, variables.PART} or any(map(is_number, leaves)) or not leaves:
             raise _unfit(each, "known while it is traced, or has no fixed shape")
         if any(leaf.type.is_integer and not leaf.shape for leaf in leaves):
             raise _unfit(each, "a whole number, which may be needed while it is traced")
 
-    def _follow(self, index: int, each: List, structure: tuple, given: Sequence[Any], results: Sequence[Any]) -> None:
+    def _follow(
+        self, index: int, each: AppendedList, structure: tuple, given: Sequence[Any], results: Sequence[Any]
+    ) -> None:
         """Note which variables have an array that is appended, before the turn or after it."""
         arrays, outside = variables.arrays_of(structure), tracing.current().previous
         own = {array.root for array in arrays if array is not None}
@@ -291,7 +293,7 @@ class Gathering:
             f"Append copies, as in {name}.append({_copy('x')}).",
         )
 
-    def _learn(self, index: int, each: List, leaves: Sequence[Any]) -> None:
+    def _learn(self, index: int, each: AppendedList, leaves: Sequence[Any]) -> None:
         specs, known = [leaf.spec for leaf in leaves], self._specs[index]
         if known is None:
             self._specs[index] = specs
@@ -312,18 +314,18 @@ def _reshaped(value: Operand, shape: tuple[int, ...], names: tuple[str | None, .
     return apply(primitives.reshape, value, shape=shape, names=names)
 
 
-def _unfit(each: List, what: str) -> MustUnrollError:
+def _unfit(each: AppendedList, what: str) -> MustUnrollError:
     return MustUnrollError(f"what it appends to `{each.name}` is {what}", gathered(each.name, each.items))
 
 
-def _shared(each: List) -> MustUnrollError:
+def _shared(each: AppendedList) -> MustUnrollError:
     return MustUnrollError(
         f"it appends an array to `{each.name}` that is assigned into, or comes from outside",
         f"Append a copy, as in {each.name}.append({_copy('x')}).",
     )
 
 
-def _place(array: Any, among: Sequence[Any], each: List) -> int:
+def _place(array: Any, among: Sequence[Any], each: AppendedList) -> int:
     """Where an array is among others; a view of it is not followed."""
     place = next((k for k, other in enumerate(among) if other is array), None)
     if place is None or not isinstance(array, Array):

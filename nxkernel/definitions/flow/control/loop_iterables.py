@@ -12,7 +12,7 @@ from nxkernel.definitions.flow.values.variables import entered, has_traced_lengt
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.arrays.compacted_elements import settled
-from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.strided_slices import Spaced
 from nxkernel.operand import Proxy
 from nxkernel.ops.arithmetic import comparison, elementwise
@@ -136,7 +136,11 @@ def rows(value: Any) -> Counted:
     """The rows of a tensor, an array or a part of one."""
     if has_traced_length(value):
         # A row of what shows an array shows it, too.
-        value = value if isinstance(value, Part) or (isinstance(value, Spaced) and value.is_view) else settled(value)
+        value = (
+            value
+            if isinstance(value, DynamicSlice) or (isinstance(value, Spaced) and value.is_view)
+            else settled(value)
+        )
         return Counted(value.shape[0], lambda place: value[place])
     found = operand(value)
     if not found.shape:

@@ -11,9 +11,9 @@ from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.buffer_swaps import Exchange
 from nxkernel.definitions.flow.control.unrolling import ChangesError, MustUnrollError
 from nxkernel.definitions.flow.values import array_aliases, variables
-from nxkernel.definitions.flow.values.array_aliases import Turns
-from nxkernel.definitions.flow.values.mutable_arguments import Given, follow, make_of_several
-from nxkernel.definitions.flow.values.object_changes import Watch
+from nxkernel.definitions.flow.values.array_aliases import LoopAliases
+from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, follow, make_of_several
+from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.errors import NxError, NxTypeError
 from nxkernel.graph import tracing
@@ -29,7 +29,7 @@ Ask = Callable[[Sequence[Any], tuple], Any]
 Turn = Callable[[Sequence[Any], tuple], tuple[Sequence[Any], tuple]]
 
 
-class Plan:
+class LoopPlan:
     """What is known of a loop from tracing it before: how its variables are held.
 
     Attributes
@@ -57,12 +57,12 @@ class Plan:
         return (len(self.opened), tuple(self.sizes.items()), tuple(self.stretched.items()), self.keeps_target)
 
 
-def plan(site: Any, names: Sequence[str]) -> Plan:
+def plan(site: Any, names: Sequence[str]) -> LoopPlan:
     """What this trace knows of a loop."""
     trace = tracing.current()
     if trace is None:
-        return Plan()
-    return trace.outermost.memory.setdefault(("loop", tuple(site), tuple(names)), Plan())
+        return LoopPlan()
+    return trace.outermost.memory.setdefault(("loop", tuple(site), tuple(names)), LoopPlan())
 
 
 class _AgainError(Exception):
@@ -72,7 +72,7 @@ class _AgainError(Exception):
 class _Variable:
     """A variable in the state of a loop."""
 
-    def __init__(self, name: str, value: Any, found: Plan, target: bool = False) -> None:
+    def __init__(self, name: str, value: Any, found: LoopPlan, target: bool = False) -> None:
         self.name, self.value = name, value
         self.leaves: list[Any] = []
         self.structure: tuple | None = None
@@ -102,7 +102,7 @@ class _Variable:
         for leaf, node in zip(self.leaves, nodes, strict=True):
             follow(leaf, node)
         self.given = variables.rebuild(self.structure, iter(nodes))
-        self.entered = self.given.root.content() if isinstance(self.given, Array | Given) else None
+        self.entered = self.given.root.content() if isinstance(self.given, Array | MutableArgument) else None
         return self.given
 
     def arrays_before(self) -> list[Any]:
@@ -120,7 +120,7 @@ class _Variable:
         """Those that a turn bound it to."""
         return [array for array in variables.arrays_of(self.result) if array is not None] if self.result else []
 
-    def after_turn(self, value: Any, found: Plan, before: Sequence[Any]) -> list[Any]:
+    def after_turn(self, value: Any, found: LoopPlan, before: Sequence[Any]) -> list[Any]:
         """The leaves of what the body gave."""
         if self.held:
             if not variables.same(self.value, value):
@@ -199,7 +199,7 @@ def _texts(before: Any, after: Any) -> str:
     return f"is {found[0]} before a turn and {found[1]} after it"
 
 
-class State:
+class LoopState:
     """The variables of one loop.
 
     Parameters
@@ -208,7 +208,7 @@ class State:
     names : sequence of str
     values : sequence
         Before the loop.
-    found : Plan
+    found : LoopPlan
     functions : iterable of callable
         What runs in a turn.
     target : bool
@@ -220,14 +220,14 @@ class State:
         site: Any,
         names: Sequence[str],
         values: Sequence[Any],
-        found: Plan,
+        found: LoopPlan,
         functions: Iterable[Callable[..., Any]],
         target: bool = False,
     ) -> None:
         self.site, self._names, self._plan = site, names, found
         self._values = variables.entered(values)
         self._functions, self._target = tuple(functions), target
-        self._arrays = Turns(site)
+        self._arrays = LoopAliases(site)
 
     def run(self, counts: Sequence[Any], ask: Ask, turn: Turn) -> tuple[list[Any], tuple]:
         """Run the loop; returns leaves and variables after it.
@@ -281,7 +281,7 @@ class State:
         def one_turn(nodes: Sequence[Any]) -> list[Any]:
             keeps = self._plan.keeps_target
             unrolling.recount(written)
-            watch = Watch(self._functions, [(v.name, v.value) for v in held if v.held])
+            watch = ObjectWatch(self._functions, [(v.name, v.value) for v in held if v.held])
             try:
                 after, results = turn(nodes[:extra], values_of(nodes))
                 results = variables.entered(results)
@@ -316,7 +316,7 @@ class State:
         turns.look_back(held, after)
         return list(results[:extra]), after
 
-    def _look_for_changes(self, watch: Watch, held: Sequence[_Variable]) -> None:
+    def _look_for_changes(self, watch: ObjectWatch, held: Sequence[_Variable]) -> None:
         """Python's own lists, dicts and objects do not change in a loop of the program."""
         changed = watch.changed()
         if not changed:

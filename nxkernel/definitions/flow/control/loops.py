@@ -10,9 +10,9 @@ from nxkernel import types
 from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.control.branches import TURN, if_, not_, predicate
-from nxkernel.definitions.flow.control.list_appends import Gathering, LearntError, List, without
+from nxkernel.definitions.flow.control.list_appends import AppendedList, Gathering, LearntError, without
 from nxkernel.definitions.flow.control.loop_iterables import Counted, Range, counted
-from nxkernel.definitions.flow.control.loop_state import Plan, State, plan
+from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState, plan
 from nxkernel.definitions.flow.control.unrolling import ChangesError, MustUnrollError
 from nxkernel.definitions.flow.control.untaken_code import unreached
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
@@ -71,7 +71,7 @@ def while_(test: Callable[..., Any], body: Body, values: tuple, names: Sequence[
 
 
 def _native_while(
-    test: Callable[..., Any], body: Body, values: tuple, names: Sequence[str], site: Any, found: Plan
+    test: Callable[..., Any], body: Body, values: tuple, names: Sequence[str], site: Any, found: LoopPlan
 ) -> tuple:
     def ask(_: Sequence[Any], variables: tuple) -> Any:
         answer = test(*variables)
@@ -79,12 +79,12 @@ def _native_while(
             raise MustUnrollError("its condition does not depend on what the loop computes")
         return predicate(answer, "the condition of this `while`", site)
 
-    state = State(site, names, values, found, (test, body))
+    state = LoopState(site, names, values, found, (test, body))
     return state.run((), ask, lambda _, variables: ((), body(*variables)))[1]
 
 
 def _unrolled_while(test: Callable[..., Any], body: Body, values: tuple, site: Any, reason: Exception | None) -> tuple:
-    turns = unrolling.Turns(site, body, reason)
+    turns = unrolling.IterationCount(site, body, reason)
     while True:
         go_on = test(*values)
         if is_traced(go_on):
@@ -130,7 +130,7 @@ def for_(
     gathered : sequence of tuple
         Lists that each turn appends one thing to: the place of the variable that holds it, and the name of the list.
     """
-    sequence, lists = counted(iterable), [List(*each) for each in gathered]
+    sequence, lists = counted(iterable), [AppendedList(*each) for each in gathered]
     if sequence is None:
         return _unrolled_for(iterable, body, values, names, site, broken, lists, None)
     if isinstance(sequence, range):
@@ -184,8 +184,8 @@ def _native_for(
     names: Sequence[str],
     site: Any,
     broken: int | None,
-    lists: Sequence[List],
-    found: Plan,
+    lists: Sequence[AppendedList],
+    found: LoopPlan,
 ) -> tuple:
     # A range with a static step is counted by its own numbers, anything else by places.
     direct = isinstance(sequence, Range) and not is_traced(sequence.step)
@@ -224,7 +224,7 @@ def _native_for(
     while True:
         gathering.begin()
         try:
-            (count,), after = State(site, names, values, found, (body,), target=True).run((start,), ask, turn)
+            (count,), after = LoopState(site, names, values, found, (body,), target=True).run((start,), ask, turn)
         except LearntError:
             continue
         break
@@ -267,11 +267,11 @@ def _unrolled_for(
     names: Sequence[str],
     site: Any,
     broken: int | None,
-    lists: Sequence[List],
+    lists: Sequence[AppendedList],
     reason: Exception | None,
     written: int = 0,
 ) -> tuple:
-    turns = unrolling.Turns(site, body, reason, iterable)
+    turns = unrolling.IterationCount(site, body, reason, iterable)
     for item in _items(iterable):
         left = False if broken is None else values[broken]
         if not is_traced(left):

@@ -109,7 +109,7 @@ def recount(marked: tuple[int, dict[tuple, tuple], dict[Any, str]]) -> None:
         counted[0] = turns[site][0] if site in turns else 0
 
 
-class Turns:
+class IterationCount:
     """Counts the turns of a loop that is written out, in all runs of it in one trace, and warns when they are many.
 
     Parameters

@@ -18,7 +18,7 @@ from nxkernel.definitions.flow.source_sites import is_raised
 from nxkernel.definitions.keys.static_values import installed_file
 from nxkernel.definitions.syntax import unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
-from nxkernel.numpy.arrays.array import Value, wrap
+from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.programs.numba_functions import njit_map
 
@@ -79,7 +79,7 @@ def _of_each(function: Any, *args: Any, **options: Any) -> Any:
     if not any(isinstance(value, Operand | Proxy) for value in given):
         return function(*args, **options)
     made = njit_map(function, *args, **options)
-    return wrap(made) if any(isinstance(value, Value) for value in given) else made
+    return wrap(made) if any(isinstance(value, ArrayValue) for value in given) else made
 
 
 def _generalized(function: Any, *args: Any, **options: Any) -> Any:

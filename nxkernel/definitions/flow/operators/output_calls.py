@@ -23,8 +23,8 @@ from nxkernel.definitions.flow import source_sites
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
 from nxkernel.definitions.flow.values.variables import is_traced, known
 from nxkernel.definitions.keys import containers
-from nxkernel.definitions.outputs.printed_values import Asked, Known, Percent, Said, Several, Stream
-from nxkernel.definitions.outputs.printed_values import Text as Made
+from nxkernel.definitions.outputs.printed_values import Asked, FixedText, OutputStream, Percent, Said, Several
+from nxkernel.definitions.outputs.printed_values import TextTemplate as Made
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
@@ -33,12 +33,12 @@ from nxkernel.operand import Proxy
 from nxkernel.ops.machinery.dispatch import operand
 
 
-class Text:
+class TracedText:
     """Text with values in it that only the running program knows.
 
     Parameters
     ----------
-    made : Text or Percent
+    made : TracedText or Percent
         How it is made when they are there.
     leaves : tuple
         The values.
@@ -49,10 +49,10 @@ class Text:
     def __init__(self, made: Made | Percent, leaves: tuple) -> None:
         self.made, self.leaves = made, leaves
 
-    def __add__(self, other: Any) -> Text:
+    def __add__(self, other: Any) -> TracedText:
         return joined("", [self, other])
 
-    def __radd__(self, other: Any) -> Text:
+    def __radd__(self, other: Any) -> TracedText:
         return joined("", [other, self])
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
@@ -75,7 +75,7 @@ class Text:
 
 def has_values(value: Any) -> bool:
     """Whether a value has something in it that only the running program knows, text included."""
-    if isinstance(value, Text):
+    if isinstance(value, TracedText):
         return True
     if isinstance(value, list | tuple | dict):
         return any(map(has_values, value.values() if isinstance(value, dict) else value))
@@ -93,11 +93,11 @@ def _plain(value: Any) -> Any:
 
 def _part(value: Any, leaves: list[Any]) -> Any:
     """What stands for a value of a call or text until the program has run; its traced values become leaves."""
-    if isinstance(value, Text):
+    if isinstance(value, TracedText):
         leaves += value.leaves
         return value.made
     if not has_traced(value):
-        return Known(_plain(value))
+        return FixedText(_plain(value))
     found: list[tuple[str, Any]] = []
     structure = containers.flatten(value, "the value", found, containers.no_tensor("print"))
     leaves += [leaf for _, leaf in found]
@@ -109,7 +109,7 @@ def _part(value: Any, leaves: list[Any]) -> Any:
 
 def text(*parts: Any) -> Any:
     """An f-string: of each part the text itself, or a value, its conversion and its format."""
-    if not any(isinstance(part, tuple) and (has_values(part[0]) or isinstance(part[2], Text)) for part in parts):
+    if not any(isinstance(part, tuple) and (has_values(part[0]) or isinstance(part[2], TracedText)) for part in parts):
         return "".join([part if isinstance(part, str) else _formatted(*part) for part in parts])
     form, given = "", []
     for part in parts:
@@ -130,10 +130,10 @@ def _formatted(value: Any, conversion: str, spec: str) -> str:
     return format(value, spec)
 
 
-def _made(form: str, given: Iterable[Any]) -> Text:
+def _made(form: str, given: Iterable[Any]) -> TracedText:
     leaves: list[Any] = []
     parts = tuple([_part(value, leaves) for value in given])
-    return Text(Made(form, parts), tuple(leaves))
+    return TracedText(Made(form, parts), tuple(leaves))
 
 
 def percent(form: str, given: Any) -> Any:
@@ -143,15 +143,15 @@ def percent(form: str, given: Any) -> Any:
     leaves: list[Any] = []
     if isinstance(given, tuple):
         parts = tuple([_part(value, leaves) for value in given])
-        return Text(Percent(form, Several(parts)), tuple(leaves))
+        return TracedText(Percent(form, Several(parts)), tuple(leaves))
     part = _part(given, leaves)
-    return Text(Percent(form, part), tuple(leaves))
+    return TracedText(Percent(form, part), tuple(leaves))
 
 
 def joined(gap: str, parts: Iterable[Any]) -> Any:
     """``gap.join(parts)``."""
     parts = list(parts)
-    if not any(isinstance(part, Text) for part in parts):
+    if not any(isinstance(part, TracedText) for part in parts):
         return gap.join(parts)
     mark = gap.replace("{", "{{").replace("}", "}}")
     return _made(mark.join(f"{{{place}}}" for place in range(len(parts))), parts)
@@ -184,7 +184,7 @@ def _str(value: Any = "", *rest: Any, **options: Any) -> Any:
     """``str``."""
     if rest or options or not has_values(value):
         return builtins.str(_plain(value), *rest, **options)
-    return value if isinstance(value, Text) else _made("{}", [value])
+    return value if isinstance(value, TracedText) else _made("{}", [value])
 
 
 def _repr(value: Any, /) -> Any:
@@ -215,7 +215,7 @@ class _Shown:
 
 def _now(value: Any) -> Any:
     """Text as it is while the function is traced; anything else as it is."""
-    if not isinstance(value, Text):
+    if not isinstance(value, TracedText):
         return value
     shown = list(map(_Shown, value.leaves))
     try:
@@ -253,7 +253,7 @@ def print_(*values: Any, sep: str | None = " ", end: str | None = "\n", file: An
     if not asked and not _is_delayed():
         print(*map(_plain, values), sep=sep, end=end, file=file, flush=flush)
         return
-    if asked and not types.follows_numpy() and not any(isinstance(value, Text) for value in values):
+    if asked and not types.follows_numpy() and not any(isinstance(value, TracedText) for value in values):
         _print_beside_labels(values, " " if sep is None else sep)
         return
     # What is known is printed as it is now.
@@ -309,9 +309,9 @@ def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str
     say(Said(function, said, more), tuple(leaves))
 
 
-def _stream(value: Any) -> Stream | None:
+def _stream(value: Any) -> OutputStream | None:
     """One of Python's own streams, which may be another one when the program runs; None for anything else."""
-    return next((Stream(name) for name in ("stdout", "stderr") if value is getattr(sys, name)), None)
+    return next((OutputStream(name) for name in ("stdout", "stderr") if value is getattr(sys, name)), None)
 
 
 def _warn(said: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **options: Any) -> None:

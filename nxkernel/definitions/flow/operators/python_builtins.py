@@ -18,7 +18,7 @@ from nxkernel.definitions.flow.values.variables import has_values, is_traced, kn
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
-from nxkernel.numpy.arrays.array import Scalar, Value, wrap
+from nxkernel.numpy.arrays.array import ArrayValue, Scalar, wrap
 from nxkernel.numpy.arrays.sorted_lists import Listed
 from nxkernel.operand import Proxy
 from nxkernel.ops.arithmetic import comparison, elementwise
@@ -41,7 +41,7 @@ def as_number(value: Any, of: Any = None) -> Any:
 
 def like(value: Any, made: Any) -> Any:
     """A result in the face of what it was made of; what has no axes is a scalar."""
-    if isinstance(value, Value) and not made.shape:
+    if isinstance(value, ArrayValue) and not made.shape:
         return wrap(made)
     return value.__nx_like__(made) if isinstance(value, Proxy) else made
 
@@ -326,13 +326,13 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
         )
     made = sorting.sort(found, direction="desc" if reverse else "asc")
     if values is None:
-        return Listed.of(made) if isinstance(iterable, Value) else like(iterable, made)
+        return Listed.of(made) if isinstance(iterable, ArrayValue) else like(iterable, made)
     return [made[place] for place in range(builtins.len(values))]
 
 
 def reversed(sequence: Any, /) -> Any:
     """``reversed``."""
-    if isinstance(sequence, Value):
+    if isinstance(sequence, ArrayValue):
         # Its rows show it.
         return reversed(rows(sequence))
     if isinstance(sequence, Counted):

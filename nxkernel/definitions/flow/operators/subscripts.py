@@ -15,7 +15,7 @@ from nxkernel.definitions.flow.control.loop_iterables import Counted
 from nxkernel.definitions.flow.operators.membership import hashed
 from nxkernel.definitions.flow.operators.python_builtins import as_number
 from nxkernel.definitions.flow.values import functional_updates, negative_indices
-from nxkernel.definitions.flow.values.mutable_arguments import Given, assigned, refuse_kept
+from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument, assigned, refuse_kept
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.flow.values.variables import is_traced, is_value
 from nxkernel.errors import NxError, NxTypeError, message
@@ -134,7 +134,7 @@ def _same_node(one: Any, other: Any) -> bool:
 
 def get_item(value: Any, key: Any) -> Any:
     """``value[key]``."""
-    if type(value) is Given:
+    if type(value) is MutableArgument:
         value = value.__nx_operand__()
     if isinstance(value, Operand):
         return _taken(value, key)
@@ -276,7 +276,7 @@ def set_item(value: Any, key: Any, new: Any) -> Any:
     """
     if is_unassigned(value):
         return value[key]
-    if type(value) is Given:
+    if type(value) is MutableArgument:
         value.write(_put(value.__nx_operand__(), key, new))
         return value
     if isinstance(value, np.ndarray | np.flatiter) and tracing.current() is not None:
@@ -312,7 +312,7 @@ def _put_picked(value: Operand, key: Any, new: Picked) -> Operand:
 def in_place(symbol: str, value: Any, other: Any) -> Any:
     """``value op= other``: what the variable is bound to afterwards."""
     plain, changing = _OPERATORS[symbol.removesuffix("=")]
-    if type(value) is Given:
+    if type(value) is MutableArgument:
         value.write(functional_updates.updated(value.__nx_operand__(), ..., plain(value.__nx_operand__(), other)))
         return value
     if isinstance(value, Operand):

@@ -227,7 +227,7 @@ def brought_home(root: Root) -> None:
         root.aliases.outdated.clear()
 
 
-class Turns:
+class LoopAliases:
     """The arrays in the variables of a loop, which its turns bind to others.
 
     Parameters

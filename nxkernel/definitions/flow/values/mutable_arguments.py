@@ -1,7 +1,7 @@
 """Arguments that a definition by the rules of Nx assigns into: what the caller's array has at the end is counted along.
 
 Values never change in such a definition, but for these: an argument is a plain traced value until something is assigned
-into it. Then the function is traced again, with a :class:`Given` in the place of that argument.
+into it. Then the function is traced again, with a :class:`MutableArgument` in the place of that argument.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class AssignedError(BaseException):
         self.path, self.whole = path, whole
 
 
-class Given(Proxy):
+class MutableArgument(Proxy):
     """An argument that is assigned into, which is everywhere else the traced value that is in it now.
 
     Parameters
@@ -79,9 +79,9 @@ class Given(Proxy):
         """What is computed of it is a value as any other."""
         return value
 
-    def anew(self, value: Operand) -> Given:
+    def anew(self, value: Operand) -> MutableArgument:
         """What the variable is in a turn of a loop that binds it to other values."""
-        return Given(value, self.root.cell.name, shared=False)
+        return MutableArgument(value, self.root.cell.name, shared=False)
 
     def write(self, value: Operand) -> None:
         """Put something else there."""
@@ -92,8 +92,8 @@ class Given(Proxy):
 
 
 def _delegate(name: str) -> Callable[..., Any]:
-    def method(self: Given, *args: Any, **options: Any) -> Any:
-        args = tuple([value.__nx_operand__() if isinstance(value, Given) else value for value in args])
+    def method(self: MutableArgument, *args: Any, **options: Any) -> Any:
+        args = tuple([value.__nx_operand__() if isinstance(value, MutableArgument) else value for value in args])
         return getattr(self.__nx_operand__(), name)(*args, **options)
 
     return method
@@ -104,11 +104,11 @@ _OF_EVERY_OBJECT = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", 
 
 
 def _install() -> None:
-    own = {*vars(Given), *vars(object), "__setitem__", "__getattr__"} - {*_OF_EVERY_OBJECT}
+    own = {*vars(MutableArgument), *vars(object), "__setitem__", "__getattr__"} - {*_OF_EVERY_OBJECT}
     for class_ in (Operand, TracedValue):
         for name, value in vars(class_).items():
             if name.startswith("__") and name.endswith("__") and callable(value) and name not in own:
-                setattr(Given, name, _delegate(name))
+                setattr(MutableArgument, name, _delegate(name))
 
 
 _install()
@@ -116,7 +116,7 @@ _install()
 
 def is_shared(value: Any) -> bool:
     """Whether something is a whole array of the caller's, which sees what is assigned into it."""
-    return isinstance(value, Given | Array) and not value.steps and value.root.cell.shared
+    return isinstance(value, MutableArgument | Array) and not value.steps and value.root.cell.shared
 
 
 def follow_choice(sides: Sequence[Any], made: Any) -> None:

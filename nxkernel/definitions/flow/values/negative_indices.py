@@ -23,11 +23,11 @@ from nxkernel.ops.machinery.dispatch import apply, filled, operand
 from nxkernel.thread_settings import Meanwhile, kept
 
 
-class _State(threading.local):
+class _IndexRules(threading.local):
     silent = False
 
 
-_state = kept(_State())
+_state = kept(_IndexRules())
 #: What :mod:`warnings` notes of lines that were told of, by file.
 _told: dict[str, dict[Any, Any]] = {}
 

@@ -21,7 +21,7 @@ _MOST, _DEEPEST = 4096, 8
 _SKIPPED = (str, bytes, int, float, complex, type(None), type, types.ModuleType, Operand, Proxy, Unassigned)
 
 
-class Watch:
+class ObjectWatch:
     """The lists, dicts, sets and objects that functions reach, and NumPy's arrays among variables, as they are now.
 
     Parameters

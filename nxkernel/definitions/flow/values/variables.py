@@ -11,7 +11,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.definitions.flow.values import array_aliases
-from nxkernel.definitions.flow.values.mutable_arguments import Given
+from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.keys.containers import written
 from nxkernel.dict_metadata import form_of
@@ -21,7 +21,7 @@ from nxkernel.graph.tracing import VectorizedValueError
 from nxkernel.numpy.arrays import integer_bounds
 from nxkernel.numpy.arrays.array import Array, as_value
 from nxkernel.numpy.arrays.compacted_elements import settled
-from nxkernel.numpy.arrays.dynamic_slices import Part
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import Selected
 from nxkernel.numpy.arrays.subscripts import Stretch, as_number
 from nxkernel.operand import Operand, Proxy
@@ -40,7 +40,7 @@ def is_value(value: Any) -> bool:
 
 def has_traced_length(value: Any) -> bool:
     """Whether something is a part of an array of which only the running program knows the length."""
-    return isinstance(value, Part | Selected)
+    return isinstance(value, DynamicSlice | Selected)
 
 
 def is_traced(value: Any) -> bool:
@@ -105,7 +105,7 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
         return (NONE, value, ())
     if has_traced_length(value):
         part = settled(value)
-        if isinstance(value, Part) and part is not value:
+        if isinstance(value, DynamicSlice) and part is not value:
             array_aliases.taken(part.base.root, value.base.root)
         return _stretches_apart(part, leaves)
     if is_number(value) or is_value(value):
@@ -126,7 +126,7 @@ def take_apart(value: Any, leaves: list[Any]) -> tuple:
 
 def is_place(value: Any) -> bool:
     """Whether something is an array with a place in memory, or a part of one."""
-    return isinstance(value, Array | Given)
+    return isinstance(value, Array | MutableArgument)
 
 
 def arrays_of(structure: tuple) -> list[Any]:
@@ -158,22 +158,22 @@ def duplicate(value: Any) -> Any:
     return rebuild(structure, iter([leaf if array is None else array for leaf, array in pairs]))
 
 
-def _stretches_apart(part: Part, leaves: list[Any]) -> tuple:
+def _stretches_apart(part: DynamicSlice, leaves: list[Any]) -> tuple:
     """The whole axes of a part and the lengths of what counts of them."""
     found = [(axis, stretch.length) for axis, stretch in enumerate(part.stretches) if stretch]
     leaves += [plain(part.base.content()), *(as_number(length) for _, length in found)]
     return (PART, tuple([axis for axis, _ in found]), ((LEAF, part.base, ()), *((LEAF, None, ()) for _ in found)))
 
 
-def _part(axes: Sequence[int], base: Array, lengths: Sequence[Any]) -> Part:
+def _part(axes: Sequence[int], base: Array, lengths: Sequence[Any]) -> DynamicSlice:
     for axis, length in zip(axes, lengths, strict=True):
         if isinstance(length, Expr):
             integer_bounds.assume(length, 0, base.shape[axis])
     known = dict(zip(axes, lengths, strict=True))
-    return Part(base, tuple([Stretch(0, known[axis]) if axis in known else None for axis in range(base.ndim)]))
+    return DynamicSlice(base, tuple([Stretch(0, known[axis]) if axis in known else None for axis in range(base.ndim)]))
 
 
-def stretched(value: Array, axes: Iterable[int]) -> Part:
+def stretched(value: Array, axes: Iterable[int]) -> DynamicSlice:
     """An array as a part of itself, of which axes may get other lengths."""
     axes = tuple(axes)
     return _part(axes, value, [as_number(value.shape[axis]) for axis in axes])
@@ -194,7 +194,7 @@ def rebuild(structure: tuple, leaves: Iterator[Any]) -> Any:
         leaf = next(leaves)
         if detail is None or leaf is detail:
             return leaf
-        made = detail.anew(leaf) if type(detail) is Given else detail.__nx_like__(leaf)
+        made = detail.anew(leaf) if type(detail) is MutableArgument else detail.__nx_like__(leaf)
         if isinstance(detail, Array) and isinstance(made, Array):
             made.root.doubt = detail.root.doubt
         return made

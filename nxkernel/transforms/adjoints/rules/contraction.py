@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from nxkernel import primitives as p
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply
-from nxkernel.transforms.adjoints.table import Gain, Site, rule
+from nxkernel.transforms.adjoints.table import AdjointSite, Gain, rule
 
 #: A side of a product: a value, its axes that are contracted, and those of the batch.
 Side = tuple[Expr, tuple[int, ...], tuple[int, ...]]
 
 
 @rule(p.dot)
-def _dot(at: Site) -> list[Gain]:
+def _dot(at: AdjointSite) -> list[Gain]:
     (left, right), (batch_left, batch_right) = at.params["contract"], at.params["batch"]
     x, y, count = at.x(0), at.x(1), len(batch_left)
     free_left = [a for a in range(len(x.shape)) if a not in left and a not in batch_left]

@@ -15,13 +15,13 @@ from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.primitives import Spec
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
-from nxkernel.transforms.adjoints.table import Gain, Site, index, rule, tangent_spec, zeros
+from nxkernel.transforms.adjoints.table import AdjointSite, Gain, index, rule, tangent_spec, zeros
 from nxkernel.transforms.adjoints.walk import pullback, reached
 from nxkernel.transforms.recording import Recorder
 
 
 @rule(p.cond)
-def _cond(at: Site) -> list[Gain]:
+def _cond(at: AdjointSite) -> list[Gain]:
     predicate, *operands = at.node.operands
     wanted = [place for place, flag in enumerate(at.wanted[1:]) if flag]
     have = [place for place, cotangent in enumerate(at.cotangents) if cotangent is not None]
@@ -47,7 +47,7 @@ def _cond(at: Site) -> list[Gain]:
 
 
 @rule(p.while_)
-def _while(at: Site) -> list[Gain]:
+def _while(at: AdjointSite) -> list[Gain]:
     return _Backwards(at).gains()
 
 
@@ -79,7 +79,7 @@ class _Turn:
 
 
 class _Backwards:
-    def __init__(self, at: Site) -> None:
+    def __init__(self, at: AdjointSite) -> None:
         self.at, self.node = at, at.node
         self.body, self.count = at.params["body"], at.params["state"]
         self.most = trip_counts.most(at.node, at.known)

@@ -7,17 +7,17 @@ from nxkernel import types
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints.table import Elements, Gain, Site, rule
+from nxkernel.transforms.adjoints.table import AdjointSite, Gain, IndexedCotangent, rule
 
 
 @rule(p.cumulative_sum)
-def _sum(at: Site) -> list[Gain]:
+def _sum(at: AdjointSite) -> list[Gain]:
     axis, reverse = at.params["axis"], at.params["reverse"]
     return [apply(p.cumulative_sum, at.g, axis=axis, reverse=not reverse)]
 
 
 @rule(p.cumulative_product)
-def _product(at: Site) -> list[Gain]:
+def _product(at: AdjointSite) -> list[Gain]:
     # Each element is worth the product of those before it, times what it goes into: the cotangent there, and what the
     # next one is worth in the same way, times the next one. Nothing is divided, so that zeros are no trouble.
     x, axis, reverse = at.x(0), at.params["axis"], at.params["reverse"]
@@ -41,7 +41,7 @@ def _moved(value: Expr, axis: int, by: int, fill: int) -> Expr:
 
 
 @rule(p.cumulative_max, p.cumulative_min)
-def _extreme(at: Site) -> list[Gain]:
+def _extreme(at: AdjointSite) -> list[Gain]:
     # Of equal elements the first one on the way has it.
     x, axis, reverse = at.x(0), at.params["axis"], at.params["reverse"]
     if not x.shape[axis]:
@@ -57,7 +57,7 @@ def _extreme(at: Site) -> list[Gain]:
 
 
 @rule(p.sort)
-def _sort(at: Site) -> list[Gain]:
+def _sort(at: AdjointSite) -> list[Gain]:
     axis = at.params["axis"]
     x = at.node.operands[0]
     bare = apply(p.reshape, x, shape=x.shape, names=unnamed(x.shape))
@@ -70,8 +70,8 @@ def _numbers(shape: tuple[int, ...], axis: int) -> Expr:
     return apply(p.iota, type=types.s64, shape=shape, names=unnamed(shape), axis=axis)
 
 
-def _elements(gain: Expr, order: Expr, axis: int) -> Elements:
+def _elements(gain: Expr, order: Expr, axis: int) -> IndexedCotangent:
     """What goes to other places along an axis."""
     everywhere = range(len(order.shape))
     places = [order if a == axis else _numbers(order.shape, a) for a in everywhere]
-    return Elements(gain, tuple(places), tuple(everywhere))
+    return IndexedCotangent(gain, tuple(places), tuple(everywhere))

@@ -5,18 +5,18 @@ from __future__ import annotations
 from nxkernel import primitives as p
 from nxkernel.graph.traverse import replayed
 from nxkernel.ops.machinery.dispatch import filled
-from nxkernel.transforms.adjoints.table import CONSTANT, Gain, Site, rule, tangent_type
+from nxkernel.transforms.adjoints.table import CONSTANT, AdjointSite, Gain, rule, tangent_type
 
 CONSTANT |= {p.stop_grad}
 
 
 @rule(p.after)
-def _after(at: Site) -> list[Gain]:
+def _after(at: AdjointSite) -> list[Gain]:
     return [at.g, None]
 
 
 @rule(p.custom_grad)
-def _custom_grad(at: Site) -> list[Gain]:
+def _custom_grad(at: AdjointSite) -> list[Gain]:
     results, inputs, backward = at.params["results"], at.params["inputs"], at.params["backward"]
     outside = at.node.operands[results + inputs :]
     given = [

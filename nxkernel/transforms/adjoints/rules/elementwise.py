@@ -7,7 +7,7 @@ import math
 from nxkernel import primitives as p
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
-from nxkernel.transforms.adjoints.table import CONSTANT, RULES, Gain, Site, bare, rule, tangent_type
+from nxkernel.transforms.adjoints.table import CONSTANT, RULES, AdjointSite, Gain, bare, rule, tangent_type
 
 CONSTANT |= {
     p.equal, p.not_equal, p.greater, p.less, p.greater_equal, p.less_equal,
@@ -33,28 +33,28 @@ def _one(primitive: p.Primitive, value: Expr) -> Expr:
 
 
 @rule(p.add)
-def _add(at: Site) -> list[Gain]:
+def _add(at: AdjointSite) -> list[Gain]:
     return [at.g, at.g]
 
 
 @rule(p.subtract)
-def _subtract(at: Site) -> list[Gain]:
+def _subtract(at: AdjointSite) -> list[Gain]:
     return [at.g, -at.g]
 
 
 @rule(p.multiply)
-def _multiply(at: Site) -> list[Gain]:
+def _multiply(at: AdjointSite) -> list[Gain]:
     return [at.g * at.x(1), at.g * at.x(0)]
 
 
 @rule(p.divide)
-def _divide(at: Site) -> list[Gain]:
+def _divide(at: AdjointSite) -> list[Gain]:
     share = at.g / at.x(1)
     return [share, -share * at.y]
 
 
 @rule(p.power)
-def _power(at: Site) -> list[Gain]:
+def _power(at: AdjointSite) -> list[Gain]:
     x, y = at.x(0), at.x(1)
     exponent = at.node.operands[1]
     if exponent.primitive is p.constant:
@@ -71,19 +71,19 @@ def _power(at: Site) -> list[Gain]:
 
 
 @rule(p.remainder)
-def _remainder(at: Site) -> list[Gain]:
+def _remainder(at: AdjointSite) -> list[Gain]:
     times = _one(p.round_half_even, (at.x(0) - at.y) / at.x(1))
     return [at.g, -at.g * times]
 
 
 @rule(p.atan2)
-def _atan2(at: Site) -> list[Gain]:
+def _atan2(at: AdjointSite) -> list[Gain]:
     share = at.g / (at.x(0) * at.x(0) + at.x(1) * at.x(1))
     return [share * at.x(1), -share * at.x(0)]
 
 
 @rule(p.maximum, p.minimum)
-def _extreme(at: Site) -> list[Gain]:
+def _extreme(at: AdjointSite) -> list[Gain]:
     # Both gain half of it where they are equal.
     x, y = at.x(0), at.x(1)
     first, second = (x, y) if at.node.primitive is p.maximum else (y, x)
@@ -92,13 +92,13 @@ def _extreme(at: Site) -> list[Gain]:
 
 
 @rule(p.select)
-def _select(at: Site) -> list[Gain]:
+def _select(at: AdjointSite) -> list[Gain]:
     mask, none = bare(at.node.operands[0]), at.zeros(1)
     return [None, _choose(mask, at.g, none), _choose(mask, none, at.g)]
 
 
 @rule(p.as_type)
-def _as_type(at: Site) -> list[Gain]:
+def _as_type(at: AdjointSite) -> list[Gain]:
     before, after = at.node.operands[0].type, at.node.type
     if not (after.is_float or after.is_complex) and (before.is_float or before.is_complex):
         return [None]
@@ -108,36 +108,36 @@ def _as_type(at: Site) -> list[Gain]:
 
 
 @rule(p.make_complex)
-def _complex(at: Site) -> list[Gain]:
+def _complex(at: AdjointSite) -> list[Gain]:
     return [_one(p.real, at.g), -_one(p.imag, at.g)]
 
 
 @rule(p.conjugate)
-def _conjugate(at: Site) -> list[Gain]:
+def _conjugate(at: AdjointSite) -> list[Gain]:
     return [_one(p.conjugate, at.g)]
 
 
 @rule(p.real)
-def _real(at: Site) -> list[Gain]:
+def _real(at: AdjointSite) -> list[Gain]:
     return [apply(p.make_complex, at.g, _like(at.g, 0)) if at.node.operands[0].type.is_complex else at.g]
 
 
 @rule(p.imag)
-def _imag(at: Site) -> list[Gain]:
+def _imag(at: AdjointSite) -> list[Gain]:
     if not at.node.operands[0].type.is_complex:
         return [None]
     return [apply(p.make_complex, _like(at.g, 0), -at.g)]
 
 
 @rule(p.phase)
-def _phase(at: Site) -> list[Gain]:
+def _phase(at: AdjointSite) -> list[Gain]:
     if not at.node.operands[0].type.is_complex:
         return [None]
     return [apply(p.make_complex, _like(at.g, 0), -at.g) / at.x(0)]
 
 
 @rule(p.absolute)
-def _absolute(at: Site) -> list[Gain]:
+def _absolute(at: AdjointSite) -> list[Gain]:
     x = at.x(0)
     if not x.type.is_complex:
         return [at.g * _one(p.sign, x)]
@@ -147,7 +147,7 @@ def _absolute(at: Site) -> list[Gain]:
 
 
 @rule(p.negate)
-def _negate(at: Site) -> list[Gain]:
+def _negate(at: AdjointSite) -> list[Gain]:
     return [-at.g]
 
 
@@ -196,5 +196,5 @@ RULES.update({primitive: _over(divisor) for primitive, divisor in _DIVISORS.item
 
 
 @rule(p.rsqrt)
-def _rsqrt(at: Site) -> list[Gain]:
+def _rsqrt(at: AdjointSite) -> list[Gain]:
     return [at.g * (at.y / at.x(0)) * -0.5]

@@ -10,13 +10,13 @@ from nxkernel.graph.expr import Expr, Graph, parameter
 from nxkernel.graph.traverse import post_order, replayed
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints.table import Gain, Site, index, rule, shaped, spread, total
+from nxkernel.transforms.adjoints.table import AdjointSite, Gain, index, rule, shaped, spread, total
 from nxkernel.transforms.adjoints.walk import pullback
 from nxkernel.transforms.recording import Recorder
 
 
 @rule(p.reduce)
-def _fold(at: Site) -> list[Gain]:
+def _fold(at: AdjointSite) -> list[Gain]:
     if not shapes.size(at.node.operands[0].shape):
         everything = total(at.g, range(len(at.g.shape)))
         return [at.zeros(0), everything, *[at.zeros(2 + place) for place in range(len(at.node.operands) - 2)]]

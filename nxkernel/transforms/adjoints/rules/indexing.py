@@ -5,17 +5,17 @@ from __future__ import annotations
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
-from nxkernel.transforms.adjoints.table import Elements, Gain, Site, bare, plain, rule, shaped, spread
+from nxkernel.transforms.adjoints.table import AdjointSite, Gain, IndexedCotangent, bare, plain, rule, shaped, spread
 
 
 @rule(p.gather)
-def _gather(at: Site) -> list[Gain]:
+def _gather(at: AdjointSite) -> list[Gain]:
     _, *indices = at.node.operands
-    return [Elements(at.g, tuple(map(bare, indices)), at.params["axes"]), *[None] * len(indices)]
+    return [IndexedCotangent(at.g, tuple(map(bare, indices)), at.params["axes"]), *[None] * len(indices)]
 
 
 @rule(p.put_slice, p.put_strided)
-def _put_slice(at: Site) -> list[Gain]:
+def _put_slice(at: AdjointSite) -> list[Gain]:
     _, part, *starts = at.node.operands
     nothing = filled(0, at.g.type, part.shape)
     strides = at.params.get("strides", (1,) * len(part.shape))
@@ -25,7 +25,7 @@ def _put_slice(at: Site) -> list[Gain]:
 
 
 @rule(p.scatter)
-def _scatter(at: Site) -> list[Gain]:
+def _scatter(at: AdjointSite) -> list[Gain]:
     _, updates, *indices = at.node.operands
     axes, indices = at.params["axes"], tuple(map(bare, indices))
     mine = apply(p.gather, at.g, *indices, axes=axes) if indices else at.g

@@ -18,7 +18,17 @@ from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
 from nxkernel.ops.tensors.creation import eye, tril, triu
 from nxkernel.shapes import unnamed
-from nxkernel.transforms.adjoints.table import Elements, Gain, Site, plain, refusal, rule, shaped, spread, zeros
+from nxkernel.transforms.adjoints.table import (
+    AdjointSite,
+    Gain,
+    IndexedCotangent,
+    plain,
+    refusal,
+    rule,
+    shaped,
+    spread,
+    zeros,
+)
 
 
 def _times(left: Expr, right: Expr) -> Expr:
@@ -92,7 +102,7 @@ def _triangle(value: Expr, lower: bool) -> Expr:
 
 
 @rule(p.fft)
-def _fft(at: Site) -> list[Gain]:
+def _fft(at: AdjointSite) -> list[Gain]:
     # The matrix of a transform is symmetric, and so is that of its inverse.
     found = apply(p.fft, at.g, axes=at.params["axes"], inverse=at.params["inverse"])
     x = at.node.operands[0]
@@ -103,19 +113,19 @@ def _fft(at: Site) -> list[Gain]:
 
 
 @rule(p.solve)
-def _solve(at: Site) -> list[Gain]:
+def _solve(at: AdjointSite) -> list[Gain]:
     right = apply(p.solve, _swapped(at.x(0)), at.g)
     return [-_times(right, _swapped(at.y)) if at.wanted[0] else None, right]
 
 
 @rule(p.inverse)
-def _inverse(at: Site) -> list[Gain]:
+def _inverse(at: AdjointSite) -> list[Gain]:
     turned = _swapped(at.y)
     return [-_times(_times(turned, at.g), turned)]
 
 
 @rule(p.determinant)
-def _determinant(at: Site) -> list[Gain]:
+def _determinant(at: AdjointSite) -> list[Gain]:
     # The determinant times the inverse, by factors: u^-1 l^-1 in the order of rows. The last pivot, which is 0 where
     # the matrix is singular, is not divided by.
     x = at.x(0)
@@ -160,7 +170,7 @@ def _sign(order: Expr) -> Expr:
 
 
 @rule(p.triangular_solve)
-def _triangular_solve(at: Site) -> list[Gain]:
+def _triangular_solve(at: AdjointSite) -> list[Gain]:
     a, lower, transform = at.x(0), at.params["lower"], at.params["transform"]
     if transform == "conjugate":
         right = apply(p.triangular_solve, _conj(a), at.g, lower=lower, transform="none")
@@ -181,7 +191,7 @@ def _triangular_solve(at: Site) -> list[Gain]:
 
 
 @rule(p.cholesky)
-def _cholesky(at: Site) -> list[Gain]:
+def _cholesky(at: AdjointSite) -> list[Gain]:
     factor, gain = at.y, _conj(at.g)
     inner = tril(_times(_adjoint(factor), tril(gain)))
     inner = inner - inner * _unit(inner) * 0.5
@@ -192,7 +202,7 @@ def _cholesky(at: Site) -> list[Gain]:
 
 
 @rule(p.lu)
-def _lu(at: Site) -> list[Gain]:
+def _lu(at: AdjointSite) -> list[Gain]:
     packed, order, gain = at.result(0), at.part(1), at.cotangents[0]
     if gain is None:
         return [None]
@@ -202,11 +212,11 @@ def _lu(at: Site) -> list[Gain]:
     both = _swapped(apply(p.triangular_solve, packed, _swapped(left), lower=False, transform="none"))
     shape = order.shape
     places = [apply(p.iota, type=types.s64, shape=shape, names=unnamed(shape), axis=k) for k in range(len(shape) - 1)]
-    return [Elements(both, (*places, order), tuple(range(len(shape))))]
+    return [IndexedCotangent(both, (*places, order), tuple(range(len(shape))))]
 
 
 @rule(p.qr)
-def _qr(at: Site) -> list[Gain]:
+def _qr(at: AdjointSite) -> list[Gain]:
     x = at.x(0)
     rows, columns = x.shape[-2:]
     if at.params["mode"] == "complete" and rows > columns:
@@ -243,7 +253,7 @@ def _columns(value: Expr, first: int, end: int) -> Expr:
 
 
 @rule(p.eigh)
-def _eigh(at: Site) -> list[Gain]:
+def _eigh(at: AdjointSite) -> list[Gain]:
     of_values, of_vectors = at.cotangents
     vectors = at.result(1)
     inner = None if of_values is None else _diagonal(of_values, vectors)
@@ -258,7 +268,7 @@ def _eigh(at: Site) -> list[Gain]:
 
 
 @rule(p.svd)
-def _svd(at: Site) -> list[Gain]:
+def _svd(at: AdjointSite) -> list[Gain]:
     rows, columns = at.node.operands[0].shape[-2:]
     of_left, of_values, of_right = at.cotangents
     if at.params["full_matrices"] and (
@@ -303,7 +313,7 @@ def _svd(at: Site) -> list[Gain]:
     return [_conj(found if outer is None else found + outer)]
 
 
-def _reduced(at: Site) -> list[Expr]:
+def _reduced(at: AdjointSite) -> list[Expr]:
     """The results without the vectors beyond the singular values: the gradient has a gradient then."""
     found = apply(p.svd, at.node.operands[0], full_matrices=False)
     return [plain(part) for part in found]

@@ -6,12 +6,12 @@ from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, convert, filled
-from nxkernel.transforms.adjoints.table import CONSTANT, Gain, Site, rule, shaped, spread
+from nxkernel.transforms.adjoints.table import CONSTANT, AdjointSite, Gain, rule, shaped, spread
 
 CONSTANT |= {p.all_, p.any_}
 
 
-def _back(at: Site, value: Expr) -> Expr:
+def _back(at: AdjointSite, value: Expr) -> Expr:
     """What belongs to a reduced value, for every element that it was reduced from."""
     shape, axes = at.node.operands[0].shape, at.params["axes"]
     kept = [axis for axis in range(len(shape)) if axis not in axes]
@@ -19,12 +19,12 @@ def _back(at: Site, value: Expr) -> Expr:
 
 
 @rule(p.sum_)
-def _sum(at: Site) -> list[Gain]:
+def _sum(at: AdjointSite) -> list[Gain]:
     return [_back(at, at.g)]
 
 
 @rule(p.reduce_max, p.reduce_min)
-def _extreme(at: Site) -> list[Gain]:
+def _extreme(at: AdjointSite) -> list[Gain]:
     # All elements that are the greatest share in it.
     x = at.x(0)
     mine = convert(apply(p.equal, x, _back(at, at.y)), x.type)
@@ -34,7 +34,7 @@ def _extreme(at: Site) -> list[Gain]:
 
 
 @rule(p.product)
-def _product(at: Site) -> list[Gain]:
+def _product(at: AdjointSite) -> list[Gain]:
     # The product of all the others, from both sides, so that zeros are no trouble.
     x, axes = at.x(0), at.params["axes"]
     kept = [axis for axis in range(len(x.shape)) if axis not in axes]

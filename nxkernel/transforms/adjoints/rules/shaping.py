@@ -5,19 +5,19 @@ from __future__ import annotations
 from nxkernel import primitives as p
 from nxkernel import shapes
 from nxkernel.ops.machinery.dispatch import apply, filled
-from nxkernel.transforms.adjoints.table import Gain, Part, Site, index, rule, shaped, total
+from nxkernel.transforms.adjoints.table import AdjointSite, BlockCotangent, Gain, index, rule, shaped, total
 
 #: Up to so many elements the parts of an array are added in one pass over all of it, instead of each where it belongs.
 SMALL = 1 << 12
 
 
 @rule(p.reshape)
-def _reshape(at: Site) -> list[Gain]:
+def _reshape(at: AdjointSite) -> list[Gain]:
     return [shaped(at.g, at.node.operands[0].shape)]
 
 
 @rule(p.broadcast)
-def _broadcast(at: Site) -> list[Gain]:
+def _broadcast(at: AdjointSite) -> list[Gain]:
     before, axes = at.node.operands[0].shape, at.params["axes"]
     shape = at.node.shape
     repeated = [
@@ -32,18 +32,18 @@ def _broadcast(at: Site) -> list[Gain]:
 
 
 @rule(p.transpose)
-def _transpose(at: Site) -> list[Gain]:
+def _transpose(at: AdjointSite) -> list[Gain]:
     axes = at.params["axes"]
     return [apply(p.transpose, at.g, axes=tuple(axes.index(axis) for axis in range(len(axes))))]
 
 
 @rule(p.reverse)
-def _reverse(at: Site) -> list[Gain]:
+def _reverse(at: AdjointSite) -> list[Gain]:
     return [apply(p.reverse, at.g, axes=at.params["axes"])]
 
 
 @rule(p.slice_)
-def _slice(at: Site) -> list[Gain]:
+def _slice(at: AdjointSite) -> list[Gain]:
     shape, g = at.node.operands[0].shape, at.g
     starts, strides = at.params["starts"], at.params["strides"]
     backwards = tuple(axis for axis, stride in enumerate(strides) if stride < 0)
@@ -55,7 +55,7 @@ def _slice(at: Site) -> list[Gain]:
     ]
     large = shapes.size(shape) > max(SMALL, 2 * shapes.size(g.shape))
     if large and set(map(abs, strides)) <= {1}:
-        return [Part(g, tuple(map(index, firsts)))]
+        return [BlockCotangent(g, tuple(map(index, firsts)))]
     config = []
     for first, stride, n, size in zip(firsts, strides, g.shape, shape, strict=True):
         covered = (n - 1) * abs(stride) + 1 if n else 0
@@ -64,11 +64,11 @@ def _slice(at: Site) -> list[Gain]:
 
 
 @rule(p.dynamic_slice)
-def _dynamic_slice(at: Site) -> list[Gain]:
+def _dynamic_slice(at: AdjointSite) -> list[Gain]:
     operand, *starts = at.node.operands
     strides, g = at.params["strides"], at.g
     if set(strides) <= {1}:
-        return [Part(g, tuple(starts)), *[None] * len(starts)]
+        return [BlockCotangent(g, tuple(starts)), *[None] * len(starts)]
     # Elements between those that were taken gain nothing; the part is as long as what the starts were clamped for.
     config = []
     for n, stride, length in zip(g.shape, strides, at.params["lengths"], strict=True):
@@ -76,11 +76,11 @@ def _dynamic_slice(at: Site) -> list[Gain]:
         config.append((0, length - covered, stride - 1))
     block = apply(p.pad, g, filled(0, g.type, ()), config=tuple(config))
     del operand
-    return [Part(block, tuple(starts)), *[None] * len(starts)]
+    return [BlockCotangent(block, tuple(starts)), *[None] * len(starts)]
 
 
 @rule(p.concatenate)
-def _concatenate(at: Site) -> list[Gain]:
+def _concatenate(at: AdjointSite) -> list[Gain]:
     axis, offset, gains = at.params["axis"], 0, []
     for operand in at.node.operands:
         n = operand.shape[axis]
@@ -92,7 +92,7 @@ def _concatenate(at: Site) -> list[Gain]:
 
 
 @rule(p.pad)
-def _pad(at: Site) -> list[Gain]:
+def _pad(at: AdjointSite) -> list[Gain]:
     operand, config = at.node.operands[0], at.params["config"]
     inner = at.g
     # What was cropped gains nothing, what is left lies between low and high, every (gap + 1)-th element.

@@ -6,7 +6,7 @@ from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.graph.expr import Expr
 from nxkernel.ops.machinery.dispatch import apply, filled
-from nxkernel.transforms.adjoints.table import Gain, Site, bare, rule, shaped, spread, total
+from nxkernel.transforms.adjoints.table import AdjointSite, Gain, bare, rule, shaped, spread, total
 
 #: Windows of up to so many elements along an axis are added one after the other, in one pass over the result.
 FEW = 16
@@ -20,7 +20,7 @@ FEW_CHANNELS, SOME_FEATURES, MOST = 4, 4, 1 << 25
 
 
 @rule(p.windows)
-def _windows(at: Site) -> list[Gain]:
+def _windows(at: AdjointSite) -> list[Gain]:
     shape, gain = at.node.operands[0].shape, at.g
     if not shapes.size(shape) or not shapes.size(gain.shape):
         return [at.zeros(0)]
@@ -42,7 +42,7 @@ class _Collected:
     windows. What belongs to a window is found by windows that go over it the other way.
     """
 
-    def __init__(self, at: Site) -> None:
+    def __init__(self, at: AdjointSite) -> None:
         self.at, self.shape = at, at.node.operands[0].shape
         self.rank, self.full = len(self.shape), (*self.shape, *at.params["window"])
         self._known: dict[Expr, Expr | None] = {}
@@ -169,13 +169,13 @@ def _padded(value: Expr, axis: int, low: int, high: int, between: int) -> Expr:
 
 
 @rule(p.conv)
-def _conv(at: Site) -> list[Gain]:
+def _conv(at: AdjointSite) -> list[Gain]:
     if not shapes.size(at.node.shape) or not all(shapes.size(operand.shape) for operand in at.node.operands):
         return [at.zeros(0), at.zeros(1)]
     return [_of_operand(at) if at.wanted[0] else None, _of_kernel(at) if at.wanted[1] else None]
 
 
-def _ends(at: Site) -> list[tuple[int, int]]:
+def _ends(at: AdjointSite) -> list[tuple[int, int]]:
     """Along each spatial axis how far a kernel reaches, and how many elements no window reaches at the end."""
     ends = []
     for axis, ((low, high), stride, gap, dilation) in enumerate(
@@ -187,7 +187,7 @@ def _ends(at: Site) -> list[tuple[int, int]]:
     return ends
 
 
-def _of_operand(at: Site) -> Expr:
+def _of_operand(at: AdjointSite) -> Expr:
     """The kernel, turned round, moves over the cotangent."""
     x, kernel, params = at.node.operands[0], at.x(1), at.params
     parts, groups = params["batch_groups"], params["feature_groups"]
@@ -220,7 +220,7 @@ def _of_operand(at: Site) -> Expr:
     return shaped(apply(p.transpose, found, axes=(1, 0, *range(2, len(found.shape)))), x.shape)
 
 
-def _of_kernel(at: Site) -> Expr:
+def _of_kernel(at: AdjointSite) -> Expr:
     """The cotangent moves over the operand as a kernel: batch and channels change places, and so do their groups."""
     x, params = at.x(0), at.params
     features, depth, *window = at.node.operands[1].shape
@@ -244,7 +244,7 @@ def _of_kernel(at: Site) -> Expr:
     return apply(p.transpose, found, axes=swap)
 
 
-def _of_few_channels(at: Site) -> Expr:
+def _of_few_channels(at: AdjointSite) -> Expr:
     """The products of the cotangent with the windows of the operand, which are added up over the batch.
 
     A convolution would have too few rows that share what it reads.

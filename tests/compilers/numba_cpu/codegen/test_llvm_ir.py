@@ -7,7 +7,15 @@ import math
 import pytest
 
 from nxkernel.compilers.numba_cpu.codegen import object_code
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Module, Value, literal, suffix, vector
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import (
+    FunctionBuilder,
+    IRModule,
+    IRValue,
+    RangeLoop,
+    literal,
+    suffix,
+    vector,
+)
 from nxkernel.compilers.numba_cpu.runtime import loader
 
 _numbers = itertools.count()
@@ -15,9 +23,9 @@ _numbers = itertools.count()
 
 def run(build, *arguments):
     """Compile and call a function of two 64-bit integers that `build` writes."""
-    module, name = Module(), f"nxk_test_ir_{next(_numbers)}"
-    b = Builder(module, name, "i64", [("x", "i64"), ("y", "i64")])
-    b.do(f"ret {build(b, Value('i64', 1, '%x'), Value('i64', 1, '%y'))}")
+    module, name = IRModule(), f"nxk_test_ir_{next(_numbers)}"
+    b = FunctionBuilder(module, name, "i64", [("x", "i64"), ("y", "i64")])
+    b.do(f"ret {build(b, IRValue('i64', 1, '%x'), IRValue('i64', 1, '%y'))}")
     b.finish()
     code = loader.load(object_code.compile_object(str(module)), name)
     return ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(code.address)(*arguments)
@@ -53,7 +61,7 @@ def test_types():
 
 def test_a_loop_carries_values():
     def build(b, x, y):
-        loop = Loop(b, x, y, b.constant("i64", 1), [b.constant("i64", 0), b.constant("i64", 1)])
+        loop = RangeLoop(b, x, y, b.constant("i64", 1), [b.constant("i64", 0), b.constant("i64", 1)])
         total, product = loop.values
         end = loop.end(b.integer("add", total, loop.index), b.integer("mul", product, b.constant("i64", 2)))
         return b.integer("add", b.integer("mul", end[1], b.constant("i64", 1000)), end[0])
@@ -65,8 +73,8 @@ def test_a_loop_carries_values():
 def test_a_loop_in_a_loop():
     def build(b, x, y):
         zero, one = b.constant("i64", 0), b.constant("i64", 1)
-        outer = Loop(b, zero, x, one, [zero])
-        inner = Loop(b, zero, y, one, outer.values)
+        outer = RangeLoop(b, zero, x, one, [zero])
+        inner = RangeLoop(b, zero, y, one, outer.values)
         (total,) = outer.end(*inner.end(b.integer("add", inner.values[0], inner.index)))
         return total
 
@@ -86,9 +94,9 @@ def test_lanes():
 
 
 def test_declarations_are_written_once():
-    module = Module()
-    b = Builder(module, "f", "double", [("x", "double")])
-    x = Value("double", 1, "%x")
+    module = IRModule()
+    b = FunctionBuilder(module, "f", "double", [("x", "double")])
+    x = IRValue("double", 1, "%x")
     b.do(f"ret {b.intrinsic('fabs', b.intrinsic('fabs', x))}")
     b.finish()
     assert str(module).count("declare double @llvm.fabs.f64(double)") == 1

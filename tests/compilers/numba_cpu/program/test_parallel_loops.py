@@ -27,8 +27,8 @@ def _fresh(monkeypatch):
 @pytest.fixture
 def spread(monkeypatch):
     """The functions that programs were given for ranges of turns."""
-    found, write = [], parallel_loops.Spread._function
-    monkeypatch.setattr(parallel_loops.Spread, "_function", lambda self: found.append(write(self)) or found[-1])
+    found, write = [], parallel_loops.ParallelLoop._function
+    monkeypatch.setattr(parallel_loops.ParallelLoop, "_function", lambda self: found.append(write(self)) or found[-1])
     return found
 
 

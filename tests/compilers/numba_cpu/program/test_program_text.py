@@ -2,12 +2,12 @@
 
 import pytest
 
-from nxkernel.compilers.numba_cpu.program.program_text import Writer
+from nxkernel.compilers.numba_cpu.program.program_text import ProgramWriter
 
 
 @pytest.fixture
 def writer():
-    return Writer()
+    return ProgramWriter()
 
 
 def test_the_table_of_words_is_never_empty(writer):
@@ -51,6 +51,6 @@ def test_another_function_has_its_own_ends(writer):
 
 
 def test_names_are_hashes_of_the_text():
-    one, other = Writer(), Writer()
+    one, other = ProgramWriter(), ProgramWriter()
     other.b.do("store i64 1, ptr %pointers, align 8")
     assert one.finish().symbol != other.finish().symbol

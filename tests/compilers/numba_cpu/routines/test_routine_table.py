@@ -21,7 +21,7 @@ def test_there_is_a_routine_for_every_whole_operation():
 
 def test_registering():
     def function(node):
-        return routine_table.Routine(())
+        return routine_table.NativeRoutine(())
 
     primitive = p.Primitive("new", "library", lambda x: x)
     try:

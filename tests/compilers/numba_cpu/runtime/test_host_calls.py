@@ -135,7 +135,7 @@ def test_calls_see_the_memory_of_the_program():
         assert results[1] is None
 
     seen = []
-    call = host_calls.Call(function, [spec("f32", 2, 3), spec("u8")], [spec("f32", 2, 3), None])
+    call = host_calls.HostRequest(function, [spec("f32", 2, 3), spec("u8")], [spec("f32", 2, 3), None])
     assert call.width == 3
     x, number, out = np.arange(6, dtype="f4").reshape(2, 3), np.array(7, "u1"), np.zeros((2, 3), "f4")
     call([array.ctypes.data for array in (x, number, out)])
@@ -144,7 +144,7 @@ def test_calls_see_the_memory_of_the_program():
 
 
 def test_every_call_has_a_number_of_its_own():
-    first, second = (host_calls.Call(lambda operands, results: None, [], []) for _ in range(2))
+    first, second = (host_calls.HostRequest(lambda operands, results: None, [], []) for _ in range(2))
     assert first.number != second.number
 
 

@@ -89,9 +89,9 @@ def test_a_program_that_runs_stays(taken):
 
 
 def test_a_clock_keeps_what_it_runs(taken):
-    from nxkernel.compilers.numba_cpu.program.kernel_clocks import Clock
+    from nxkernel.compilers.numba_cpu.program.kernel_clocks import NativeClock
 
-    clock = Clock(compiled(lambda x: nx.cumulative_sum(x * 1.7), X))
+    clock = NativeClock(compiled(lambda x: nx.cumulative_sum(x * 1.7), X))
     taken()
     assert clock.run([X]).kernels
 

@@ -6,14 +6,14 @@ import pytest
 
 from nxkernel.compilers.numba_cuda.kernels.axis_loops import Span, apart, nested, one_by_one, product
 from nxkernel.compilers.numba_cuda.language import intrinsics
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 
 
 class Places:
     """As much of what writes sections as loops need."""
 
     def __init__(self):
-        self.w, self.located = Writer(), {}
+        self.w, self.located = SourceWriter(), {}
 
     def locate(self, indices):
         self.located = {**self.located, **indices}
@@ -57,11 +57,11 @@ def test_no_axes_are_one_turn():
     code = Places()
     one_by_one(code.w, [], "0", "1", lambda lanes, vectors: code.w.line(f"found.append({len(lanes[0])})"))
     assert run(code.w) == [0]
-    assert product(Writer(), [], "count") == "1"
+    assert product(SourceWriter(), [], "count") == "1"
 
 
 def test_indices_out_of_one_number():
-    w = Writer()
+    w = SourceWriter()
     found = apart(w, "number", [Span(0, None, "a"), Span(1, None, "b"), Span(2, "first", "c")])
     w.line(f"found.append(({found[0]}, {found[1]}, {found[2]}))")
     assert run(w, number=2 * 12 + 1 * 4 + 3, a=5, b=3, c=4, first=100) == [(2, 1, 103)]

@@ -88,7 +88,7 @@ def test_several_axes_are_reduced_as_one():
     agree_on_device(lambda x: x - nx.sum(x, axes=[0, 2], keep_axes=True), whole(3, 4, 21))
 
 
-SMALL = loop_nest_rewrites.Limits(256, 64, 8, 4, 4, 4096, 16)
+SMALL = loop_nest_rewrites.MachineLimits(256, 64, 8, 4, 4, 4096, 16)
 
 
 @pytest.mark.parametrize("axes", [[0], [1], [0, 1]], ids=str)

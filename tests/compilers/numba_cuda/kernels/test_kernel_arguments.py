@@ -5,12 +5,12 @@ import pytest
 import nxkernel as nx
 from compiling import graph_of, spec
 from nests_on_device import planned_nests
-from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments, total
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments, total
 
 
 def arguments(function, *specs):
     (step,) = planned_nests(graph_of(function, *specs)).steps
-    return Arguments(step.work)
+    return KernelArguments(step.work)
 
 
 def test_pointers_and_then_words():

@@ -3,16 +3,16 @@
 from compiling import graph_of, spec
 from nests_on_device import planned_nests
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import Arguments
-from nxkernel.compilers.numba_cuda.kernels.pass_text import Code, got, needed, parts, put, room, variable
-from nxkernel.compilers.numba_cuda.language.element_types import Pair
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.numba_cuda.kernels.kernel_arguments import KernelArguments
+from nxkernel.compilers.numba_cuda.kernels.pass_text import PassWriter, got, needed, parts, put, room, variable
+from nxkernel.compilers.numba_cuda.language.element_types import ComplexText
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 from nxkernel.compilers.schedule.loop_nest import Op
 
 
 def code_of(function, *specs):
     (step,) = planned_nests(graph_of(function, *specs)).steps
-    return Code(Arguments(step.work), Writer()), step.work.nest.sections
+    return PassWriter(KernelArguments(step.work), SourceWriter()), step.work.nest.sections
 
 
 def test_a_section_of_two_lanes():
@@ -42,10 +42,10 @@ def test_where_rows_are_is_written_once():
 
 
 def test_shared_memory_holds_truth_as_bytes():
-    w = Writer()
+    w = SourceWriter()
     put(w, ["s[0]"], "v", types.bool_)
     assert got(w, ["s[0]"], types.bool_) == "v1"
-    put(w, ["s[0]", "t[0]"], Pair("x", "y"), types.c64)
+    put(w, ["s[0]", "t[0]"], ComplexText("x", "y"), types.c64)
     assert w.text == "s[0] = u8(v)\nv0 = s[0]\nv1 = truth(v0)\ns[0] = x\nt[0] = y"
     assert (room(types.bf16), room(types.bool_), room(types.c128)) == (["np.float32"], ["np.uint8"], ["np.float64"] * 2)
     assert parts(variable("s", types.c64)) == ["s_re", "s_im"]

@@ -7,7 +7,7 @@ from numba.cuda import types as numba_types
 from nxkernel import types
 from nxkernel.backends.numpy import cast_number
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
-from nxkernel.compilers.numba_cuda.language.element_types import Pair
+from nxkernel.compilers.numba_cuda.language.element_types import ComplexText
 
 HELD = {
     "u8": ("u8*", ("u8",)), "s64": ("s64*", ("s64",)), "bool": ("u8*", ("u8",)), "f16": ("u16*", ("f32",)),
@@ -48,13 +48,13 @@ def test_literals_mean_the_number_in_its_type(number, name):
 
 
 def test_complex_literals():
-    assert element_types.literal(1.5 - 2j, types.c128) == Pair("f64(1.5)", "f64(-2.0)")
+    assert element_types.literal(1.5 - 2j, types.c128) == ComplexText("f64(1.5)", "f64(-2.0)")
 
 
 def test_constants():
     assert element_types.constant(["c0"], types.f16) == "c0"
     assert element_types.constant(["c0"], types.bool_) == "truth(c0)"
-    assert element_types.constant(["c0_real", "c0_imag"], types.c64) == Pair("c0_real", "c0_imag")
+    assert element_types.constant(["c0_real", "c0_imag"], types.c64) == ComplexText("c0_real", "c0_imag")
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_loads_and_stores(name, loaded, stored):
 
 
 def test_complex_loads_and_stores():
-    assert element_types.load("p", "i", types.c64) == Pair("p[2 * (i)]", "p[2 * (i) + 1]")
-    assert element_types.store("p", "i", Pair("x", "y"), types.c64) == ["p[2 * (i)] = x", "p[2 * (i) + 1] = y"]
+    assert element_types.load("p", "i", types.c64) == ComplexText("p[2 * (i)]", "p[2 * (i) + 1]")
+    assert element_types.store("p", "i", ComplexText("x", "y"), types.c64) == ["p[2 * (i)] = x", "p[2 * (i) + 1] = y"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_complex_loads_and_stores():
     [
         ("s32", "x", ["atomic_add(p, i, x)"]),
         ("f16", "x", ["atomic_add_f16(p, i, x)"]),
-        ("c64", Pair("x", "y"), ["atomic_add(p, 2 * (i), x)", "atomic_add(p, 2 * (i) + 1, y)"]),
+        ("c64", ComplexText("x", "y"), ["atomic_add(p, 2 * (i), x)", "atomic_add(p, 2 * (i) + 1, y)"]),
     ],
 )
 def test_additions(name, value, lines):

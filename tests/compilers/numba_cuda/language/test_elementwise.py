@@ -12,8 +12,8 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import numpy, threefry
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
-from nxkernel.compilers.numba_cuda.language.elementwise import Writer, converted, emit, lowered
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.elementwise import SourceWriter, converted, emit, lowered
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel.compilers.schedule.loop_nest import Op
 from nxkernel.errors import CompilationError
@@ -91,7 +91,7 @@ class Kernel:
     """A kernel whose one thread goes through all elements; each argument is memory with elements of a type."""
 
     def __init__(self):
-        self.w, self.types = Writer(2), []
+        self.w, self.types = SourceWriter(2), []
 
     def argument(self, type_):
         self.types.append(type_)
@@ -133,7 +133,7 @@ class Kernel:
 
     @property
     def source(self):
-        return Source("kernel", self.text, tuple(self.parameters))
+        return KernelSource("kernel", self.text, tuple(self.parameters))
 
     def ptx(self, architecture):
         return object_code.ptx(self.source, architecture)
@@ -349,7 +349,7 @@ def test_bits_of_what_was_read_stay_as_they_are(name):
 
 
 def test_converted_values_of_the_same_type_stay_as_they_are():
-    w = Writer()
+    w = SourceWriter()
     assert converted(w, "x", types.f32, types.f32) == "x"
     assert converted(w, "x", types.bf16, types.f32) == "x"
     assert w.lines == []
@@ -368,7 +368,7 @@ def test_every_element_wise_primitive_is_known_but_functions_of_numba():
 def test_what_has_no_code_is_refused(type_):
     message = f"dot of {'complex' if type_.is_complex else 'real'} numbers has no code on a GPU"
     with pytest.raises(CompilationError, match=message):
-        emit(Writer(), Op("dot", type_), ["x", "y"], [Op("", type_)] * 2)
+        emit(SourceWriter(), Op("dot", type_), ["x", "y"], [Op("", type_)] * 2)
 
 
 def test_functions_that_numba_compiled_are_refused():
@@ -378,7 +378,7 @@ def test_functions_that_numba_compiled_are_refused():
 
     function = numba_functions.scalar_function(numba.njit(lambda x: x + 1), [types.f32])
     with pytest.raises(CompilationError, match=r"<lambda>, which Numba compiled for the processor, has no code on"):
-        emit(Writer(), Op("njit", types.f32, (0,), function), ["x"], [Op("", types.f32)])
+        emit(SourceWriter(), Op("njit", types.f32, (0,), function), ["x"], [Op("", types.f32)])
 
 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])

@@ -12,7 +12,7 @@ from numba.cuda.simulator.kernel import FakeCUDAKernel
 from kernels_on_host import HostKernel
 from nxkernel import types
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 
 ADDING = """\
@@ -89,7 +89,7 @@ def test_addresses():
 
 def test_pointers_to_elements():
     text = "def kernel(a, n):\n    q = further(a, n)\n    q[0] = 7.0\n    q[1] = q[2] + 1.0\n"
-    source = Source("kernel", text, ("f64*", "s64"))
+    source = KernelSource("kernel", text, ("f64*", "s64"))
     memory = [np.arange(5.0), np.arange(5.0)]
     simulated(text, 1, 1, memory[0], 2)
     HostKernel(source).run((1,), (1,), 0, [memory[1], 2])

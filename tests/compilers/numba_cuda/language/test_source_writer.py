@@ -3,12 +3,12 @@
 import pytest
 
 from nxkernel import types
-from nxkernel.compilers.numba_cuda.language.element_types import Pair
-from nxkernel.compilers.numba_cuda.language.source_writer import Writer
+from nxkernel.compilers.numba_cuda.language.element_types import ComplexText
+from nxkernel.compilers.numba_cuda.language.source_writer import SourceWriter
 
 
 def test_blocks_are_deeper():
-    w = Writer(1)
+    w = SourceWriter(1)
     with w.block("for i in range(n):"):
         w.extend(["a()", "b()"])
         with w.block("if i:"):
@@ -25,7 +25,7 @@ def test_blocks_are_deeper():
 
 
 def test_names():
-    w = Writer()
+    w = SourceWriter()
     assert [w.let("x + 1"), w.let("x"), w.let("True"), w.name("at"), w.let("x[1]", "at")] == [
         "v0",
         "x",
@@ -33,12 +33,12 @@ def test_names():
         "at1",
         "at2",
     ]
-    assert w.held(Pair("x + 1", "y")) == Pair("v3", "y")
+    assert w.held(ComplexText("x + 1", "y")) == ComplexText("v3", "y")
     assert w.lines == ["v0 = x + 1", "at2 = x[1]", "v3 = x + 1"]
 
 
 def test_what_is_known_holds_in_its_block():
-    w = Writer()
+    w = SourceWriter()
     w.known["x"] = 1
     with w.block("if t:"):
         assert w.known == {}
@@ -56,7 +56,7 @@ def test_what_is_known_holds_in_its_block():
     ],
 )
 def test_single_elements(name, lines):
-    w, type_ = Writer(), types.normalize(name)
+    w, type_ = SourceWriter(), types.normalize(name)
     w.store("q", "i", w.load("p", "i", type_), type_)
     assert w.lines == lines
 
@@ -90,6 +90,6 @@ def test_single_elements(name, lines):
     ],
 )
 def test_several_elements(name, count, lines):
-    w, type_ = Writer(), types.normalize(name)
+    w, type_ = SourceWriter(), types.normalize(name)
     w.store_vector("q", "i", w.load_vector("p", "i", type_, count), type_)
     assert w.lines == lines

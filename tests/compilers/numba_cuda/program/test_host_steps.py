@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from compiling import spec
-from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelLaunch, KernelSource
 from nxkernel.compilers.numba_cuda.program.host_steps import (
     Called,
     Copied,
     Filled,
     Launched,
+    ProgramRun,
     Reckoned,
-    Run,
     do_all,
     part_of,
 )
@@ -25,7 +25,7 @@ def memory(device):
 
 
 def run_on(device, memory, *values, watch=None):
-    return Run(device, [memory.pointer, memory.pointer + 16], list(values), watch)
+    return ProgramRun(device, [memory.pointer, memory.pointer + 16], list(values), watch)
 
 
 def test_memory_is_filled_and_copied(device, memory):
@@ -43,7 +43,7 @@ def test_a_copy_to_the_same_place_is_none(device, memory, monkeypatch):
 
 def test_a_launch_takes_pointers_and_numbers_of_the_host(device, memory):
     text = "def put(p, i, re, im):\n    p[i] = re + im\n"
-    launch = KernelLaunch(Source("put", text, ("f32*", "s64", "f32", "f32")), (), [1, 0, 0], (1,), (1,))
+    launch = KernelLaunch(KernelSource("put", text, ("f32*", "s64", "f32", "f32")), (), [1, 0, 0], (1,), (1,))
     step = Launched("put", launch, [(1, 4)], [(2, 0, 0), (3, 0, 1)])
     (kernel,) = loaded(device, [launch.source])
     step.prepare(device, kernel.kernel)

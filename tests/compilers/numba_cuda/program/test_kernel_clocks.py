@@ -12,7 +12,7 @@ import nxkernel as nx
 from compiling import graph_of
 from nxkernel.compilers.numba_cuda.compiler import NumbaCuda
 from nxkernel.compilers.numba_cuda.program import kernel_clocks
-from nxkernel.compilers.numba_cuda.program.kernel_clocks import Clock, machine
+from nxkernel.compilers.numba_cuda.program.kernel_clocks import DeviceClock, machine
 from nxkernel.errors import NxValueError
 from nxkernel.transforms.simplify import simplify
 
@@ -79,7 +79,7 @@ def test_a_program_that_changes_an_array_of_the_device_is_timed_on_copies(device
     graph = simplify(graph_of(lambda x: x * 2.0, X))
     executable = NumbaCuda().compile(dataclasses.replace(graph, updates=((0, 0),)))
     there = device.upload(X)
-    assert Clock(executable).run([there]).kernels.keys() == {0}
+    assert DeviceClock(executable).run([there]).kernels.keys() == {0}
     assert there.host().tolist() == [1, 1, 1]
 
 

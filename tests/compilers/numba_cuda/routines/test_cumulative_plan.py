@@ -149,12 +149,12 @@ def test_nothing_is_launched_for_no_elements(device):
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_kernels_compile(arch):
     for name, type_ in (("max", types.bf16), ("multiply", types.u64)):
-        scan = scan_kernels.Scan(name, type_, backwards=type_ is types.u64, in_order=False)
+        scan = scan_kernels.ScanForm(name, type_, backwards=type_ is types.u64, in_order=False)
         sources = [scan_kernels.totals_of_rows(scan), scan_kernels.totals_of_columns(scan)]
         sources += [make(scan, cut) for make in (scan_kernels.rows, scan_kernels.columns) for cut in (False, True)]
         for source in sources:
             assert f".entry {source.symbol}(" in object_code.ptx(source, arch)
-    product = scan_kernels.Scan("multiply", types.f64, False, True)
-    complex_ = scan_kernels.Scan("multiply", types.c64, False, True)
+    product = scan_kernels.ScanForm("multiply", types.f64, False, True)
+    complex_ = scan_kernels.ScanForm("multiply", types.c64, False, True)
     for source in (scan_kernels.rows(product, False), scan_kernels.columns(complex_, False)):
         assert f".entry {source.symbol}(" in object_code.ptx(source, arch)

@@ -97,10 +97,10 @@ def test_rows_with_more_elements_than_32_bits_count(device, digits):
     assert [each.source.parameters[1] for each in (count, move)] == ["u64*", "u64*"]
     assert offsets.source.parameters[0] == "u64*"
     # Such a row is too much for a test; the kernels are the same for a short one.
-    order = sort_kernels.Order(types.u8, False, types.s64, types.u64)
+    order = sort_kernels.DeviceOrder(types.u8, False, types.s64, types.u64)
     x = numbers(types.u8, (90,))
     node = make(p.argsort, *inputs(x), axis=0, direction="asc", type=types.s64)
-    rows = sort_plan._Rows(node, "", order, 1, 90, 1)
+    rows = sort_plan._SortLaunches(node, "", order, 1, 90, 1)
     scratch, given, made = device.allocate((rows.scratch,), "u1"), device.upload(x), device.allocate((90,), "i8")
     run(device, rows.by_digits(device), {node.operands[0]: given, node: made, None: scratch})
     np.testing.assert_array_equal(made.host(), np.argsort(x, stable=True))
@@ -161,9 +161,9 @@ def test_nothing_is_launched_for_no_elements(device):
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_kernels_compile(arch):
-    floats = sort_kernels.Order(types.f32, True, None)
-    places = sort_kernels.Order(types.f64, False, types.s64, types.u64)
-    whole = sort_kernels.Order(types.s16, False, None)
+    floats = sort_kernels.DeviceOrder(types.f32, True, None)
+    places = sort_kernels.DeviceOrder(types.f64, False, types.s64, types.u64)
+    whole = sort_kernels.DeviceOrder(types.s16, False, None)
     sources = [sort_kernels.network(order) for order in (floats, places, whole)]
     sources += [sort_kernels.count(floats, True), sort_kernels.count(places, False), sort_kernels.offsets(types.u32)]
     sources += [sort_kernels.move(floats, False, True), sort_kernels.move(places, True, False)]

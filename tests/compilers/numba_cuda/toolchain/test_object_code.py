@@ -8,7 +8,7 @@ import pytest
 
 from nxkernel.backends.cuda import devices
 from nxkernel.compilers.cache import disk_cache
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import object_code, worker_pool
 from nxkernel.errors import CompilationError
 
@@ -23,7 +23,7 @@ def {name}(a, b, n, c):
         b[i] = f32(exp(a[i]) * c + f32({by}))
         i += s64(cuda.gridDim.x * cuda.blockDim.x)
 """
-    return Source(name, text, ("f32*", "f32*", "s64", "f32"))
+    return KernelSource(name, text, ("f32*", "f32*", "s64", "f32"))
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +96,7 @@ def test_files_are_the_caches_own():
 )
 def test_what_does_not_compile(text, told):
     with pytest.raises(CompilationError, match=r"^the kernel wrong does not compile for sm_90\.\n  ") as caught:
-        object_code.codes([Source("wrong", text, ("f32*",))], "sm_90")
+        object_code.codes([KernelSource("wrong", text, ("f32*",))], "sm_90")
     assert told in str(caught.value)
 
 
@@ -148,6 +148,6 @@ def test_the_simulators_environment_has_ptx_too(monkeypatch):
         with pytest.raises(
             CompilationError, match=r"there is no PTX of the kernel wrong\.\n  the kernel wrong does not"
         ):
-            object_code.ptx(Source("wrong", "def wrong(a):\n    a[0] = nowhere\n", ("f32*",)), "sm_80")
+            object_code.ptx(KernelSource("wrong", "def wrong(a):\n    a[0] = nowhere\n", ("f32*",)), "sm_80")
     finally:
         worker_pool.stop()

@@ -8,7 +8,7 @@ from numba import cuda
 
 from kernels_on_host import HostKernel
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import nvvm
 from nxkernel.compilers.numba_cuda.toolchain.python_to_llvm import TranslationError
 
@@ -16,7 +16,7 @@ from nxkernel.compilers.numba_cuda.toolchain.python_to_llvm import TranslationEr
 def kernel(body, *parameters):
     names = [*"abcdefgh"[: len(parameters)]]
     lines = "\n    ".join(body.strip().splitlines())
-    return Source("kernel", f"def kernel({', '.join(names)}):\n    {lines}\n", parameters)
+    return KernelSource("kernel", f"def kernel({', '.join(names)}):\n    {lines}\n", parameters)
 
 
 def in_python(source, *arguments):

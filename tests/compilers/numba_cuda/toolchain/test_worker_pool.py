@@ -10,13 +10,13 @@ from concurrent.futures import Future
 
 import pytest
 
-from nxkernel.compilers.numba_cuda.language.kernel_launches import Source
+from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import compile_worker, object_code, worker_pool
 from nxkernel.errors import CompilationError
 
 
 def source(number):
-    return Source("k", f"def k(a):\n    a[{number}] = f32({number})\n", ("f32*",))
+    return KernelSource("k", f"def k(a):\n    a[{number}] = f32({number})\n", ("f32*",))
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_nobody_waits_for_a_worker_that_is_not_ready(pool, monkeypatch):
 
 def test_what_does_not_compile_there_is_told_here(pool, ready):
     pool._workers.append(ready)
-    wrong = Source("wrong", "def wrong(a):\n    a[0] = nowhere\n", ("f32*",))
+    wrong = KernelSource("wrong", "def wrong(a):\n    a[0] = nowhere\n", ("f32*",))
     assert "nowhere" in ready.ask(wrong, "sm_90", "cubin")["error"]
     with pytest.raises(CompilationError, match="nowhere"):
         object_code.codes([wrong, source(1), source(2)], "sm_90")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.definitions.flow.values.mutable_arguments import Given
+from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.graph.tracing import Trace
 
@@ -291,7 +291,7 @@ def test_a_tensor_on_one_side_is_a_value_as_any_other():
 def test_a_given_argument_answers_as_the_traced_value_in_it():
     with Trace(lambda value: value):
         node = nx.graph.expr.parameter(0, "x", nx.template((4,), "f64").spec)
-        x = Given(node, "x", shared=True)
+        x = MutableArgument(node, "x", shared=True)
         assert (x.shape, x.type, len(x), x.rank) == ((4,), "f64", 4, 1)
         assert (x + 1).primitive.name == (1 + x).primitive.name == "add"
         assert (node - x).operands == (x - node).operands == (node, node)

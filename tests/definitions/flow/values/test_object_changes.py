@@ -1,6 +1,6 @@
 """Changes of Python's own objects are noticed and undone."""
 
-from nxkernel.definitions.flow.values.object_changes import Watch
+from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 
 LOG = []
 
@@ -26,7 +26,7 @@ def test_what_functions_reach():
         model.count = 3
         LOG.append("here")
 
-    watch = Watch([body])
+    watch = ObjectWatch([body])
     assert watch.changed() == []
     body()
     assert sorted(name for name, _ in watch.changed()) == ["LOG", "found", "model", "model", "names", "seen"]
@@ -38,7 +38,7 @@ def test_what_functions_reach():
 
 def test_values_have_names():
     numbers = [1, 2]
-    watch = Watch([], [("numbers", numbers)])
+    watch = ObjectWatch([], [("numbers", numbers)])
     numbers[0] = 5
     assert watch.changed() == [("numbers", numbers)]
     watch.undo()
@@ -48,7 +48,7 @@ def test_values_have_names():
 def test_numbers_that_are_equal_but_other_objects_count_as_changed():
     big = 10**20
     numbers = [big]
-    watch = Watch([], [("numbers", numbers)])
+    watch = ObjectWatch([], [("numbers", numbers)])
     numbers[0] = 10**20 + len(numbers) - 1
     assert [name for name, _ in watch.changed()] == ["numbers"]
 
@@ -73,7 +73,7 @@ def test_methods_of_objects_and_classes_reach_something_too():
 
     child = Child()
     for body in (lambda: child.note(), lambda: child.noting, lambda: Child.alone(), lambda: Parent.note(None)):
-        watch = Watch([body])
+        watch = ObjectWatch([body])
         body()
         assert [name for name, _ in watch.changed()] == ["noted"]
         watch.undo()

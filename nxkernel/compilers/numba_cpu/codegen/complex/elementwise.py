@@ -9,8 +9,8 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.numba_cpu.codegen.complex import powers
 from nxkernel.compilers.numba_cpu.codegen.complex.numbers import LaneNumber
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Pair, Register, each
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, Register, each
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.numba_cpu.target.element_types import REGISTER
 from nxkernel.compilers.rewrite import complex_functions
 from nxkernel.compilers.rewrite.complex_functions import Complex
@@ -36,51 +36,51 @@ def _row(name: str) -> Callable[[Lower], Lower]:
 
 
 @_row("add")
-def _add(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
+def _add(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> ComplexRegisters:
     return each(e.b.fadd, *values)
 
 
 @_row("subtract")
-def _subtract(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
+def _subtract(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> ComplexRegisters:
     return each(e.b.fsub, *values)
 
 
 @_row("multiply")
-def _multiply(e: Emitter, type_: Type, values: list[Pair], operand: Type | bool) -> Pair:
+def _multiply(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type | bool) -> ComplexRegisters:
     b, (x, y) = e.b, values
     flags = "" if operand is True else "contract"
-    return Pair(
+    return ComplexRegisters(
         b.fsub(b.fmul(x.re, y.re, flags), b.fmul(x.im, y.im, flags)),
         b.fadd(b.fmul(x.re, y.im, flags), b.fmul(x.im, y.re, flags)),
     )
 
 
 @_row("negate")
-def _negate(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
+def _negate(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> ComplexRegisters:
     return each(e.b.fneg, *values)
 
 
 @_row("conjugate")
-def _conjugate(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Pair:
-    return Pair(values[0].re, e.b.fneg(values[0].im))
+def _conjugate(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> ComplexRegisters:
+    return ComplexRegisters(values[0].re, e.b.fneg(values[0].im))
 
 
 # Parts -----------------------------------------------------------------------------------------------------------
 
 
 @_row("real")
-def _real(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Value:
+def _real(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> IRValue:
     return values[0].re
 
 
 @_row("imag")
-def _imag(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Value:
+def _imag(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> IRValue:
     return values[0].im
 
 
 @_row("complex")
-def _complex(e: Emitter, type_: Type, values: list[Value], operand: Type) -> Pair:
-    return Pair(*values)
+def _complex(e: Emitter, type_: Type, values: list[IRValue], operand: Type) -> ComplexRegisters:
+    return ComplexRegisters(*values)
 
 
 @_row("as_type")
@@ -95,16 +95,16 @@ def _as_type(e: Emitter, type_: Type, values: list[Register], source: Type) -> R
             return e.apply("as_type", type_, [value.re], part)
         return each(lambda x: e.apply("as_type", types.to_real(type_), [x], part), value)
     real = e.apply("as_type", types.to_real(type_), [value], source)
-    return Pair(real, e.b.constant(REGISTER[type_], 0, real.lanes))
+    return ComplexRegisters(real, e.b.constant(REGISTER[type_], 0, real.lanes))
 
 
 # Predicates ------------------------------------------------------------------------------------------------------
 
 
-def _predicate(name: str, combine: str, test: Callable[..., Value]) -> None:
+def _predicate(name: str, combine: str, test: Callable[..., IRValue]) -> None:
     """A predicate of both parts, joined by an instruction."""
 
-    def lower(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Value:
+    def lower(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> IRValue:
         both = each(lambda *parts: test(e.b, *parts), *values)
         return e.b.integer(combine, both.re, both.im)
 
@@ -121,9 +121,9 @@ _predicate("not_equal", "or", lambda b, x, y: b.fcmp("une", x, y))
 def _function(name: str, function: Callable[..., Complex | LaneNumber]) -> None:
     """A function of complex numbers as vectors with operators."""
 
-    def lower(e: Emitter, type_: Type, values: list[Pair], operand: Type) -> Register:
+    def lower(e: Emitter, type_: Type, values: list[ComplexRegisters], operand: Type) -> Register:
         result = function(*(Complex(LaneNumber(e.b, z.re, e), LaneNumber(e.b, z.im, e)) for z in values))
-        return Pair(result.re.value, result.im.value) if isinstance(result, Complex) else result.value
+        return ComplexRegisters(result.re.value, result.im.value) if isinstance(result, Complex) else result.value
 
     TABLE[name] = lower
 

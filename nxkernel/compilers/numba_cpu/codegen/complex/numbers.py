@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import Lanes, fma
 from nxkernel.compilers.numba_cpu.codegen.elementary.exponential import LN2
 from nxkernel.compilers.numba_cpu.codegen.elementary.logarithm import split
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.primitives import Primitive
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class LaneNumber(Lanes):
 
     e: Emitter
 
-    def made(self, value: Value) -> LaneNumber:
+    def made(self, value: IRValue) -> LaneNumber:
         """A value of the program, with the same operators."""
         return LaneNumber(self.b, value, self.e)
 

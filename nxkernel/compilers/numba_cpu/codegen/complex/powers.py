@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from nxkernel.compilers.numba_cpu.codegen.complex.numbers import LaneNumber
 from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import where
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import IRValue
 from nxkernel.compilers.rewrite.complex_functions import Complex, choose, divide, exp, is_zero, log, one, product
 
 #: Below this size whole exponents are powers by squaring, as they are in NumPy.
@@ -64,7 +64,7 @@ def _by_squaring(base: Complex, n: LaneNumber) -> Complex:
     # The first factor is taken as it is: a product with one would make NaN of infinity.
     taken = choose(first, square, product(result, square))
     result, square = choose(odd, taken, result), product(square, square)
-    following: list[Value] = [part.value for part in (*result, *square, left >> 1, first & ~odd)]
+    following: list[IRValue] = [part.value for part in (*result, *square, left >> 1, first & ~odd)]
     for phi, value in zip(phis, following, strict=True):
         phi.add(value, b.block)
     b.branch(head)

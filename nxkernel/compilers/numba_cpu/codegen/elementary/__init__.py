@@ -20,7 +20,7 @@ from nxkernel.compilers.numba_cpu.codegen.elementary import (
     trigonometric,
 )
 from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import Lanes
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value, suffix, vector
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue, suffix, vector
 
 _WRITTEN: dict[str, Callable[..., Lanes]] = {
     "exp": exponential.exp,
@@ -60,27 +60,27 @@ _WRITTEN: dict[str, Callable[..., Lanes]] = {
 }
 
 
-def _emitter(function: Callable[..., Lanes]) -> Callable[..., Value]:
+def _emitter(function: Callable[..., Lanes]) -> Callable[..., IRValue]:
     @functools.wraps(function)
-    def emit(b: Builder, *values: Value) -> Value:
+    def emit(b: FunctionBuilder, *values: IRValue) -> IRValue:
         return function(*(Lanes(b, value) for value in values)).value
 
     return emit
 
 
 #: By name, what writes the instructions of a function of values of the type "float" or "double": ``emit(b, *values)``.
-FUNCTIONS: dict[str, Callable[..., Value]] = {name: _emitter(function) for name, function in _WRITTEN.items()}
+FUNCTIONS: dict[str, Callable[..., IRValue]] = {name: _emitter(function) for name, function in _WRITTEN.items()}
 #: By name, how many operands a function takes.
 ARITY = {name: len(inspect.signature(function).parameters) for name, function in _WRITTEN.items()}
 
 
 @functools.cache
-def _define(name: str, element: str, lanes: int, inline: bool) -> tuple[str, Module]:
+def _define(name: str, element: str, lanes: int, inline: bool) -> tuple[str, IRModule]:
     """The symbol of a function and a module that holds it alone, with what it calls."""
-    module, kind = Module(), vector(element, lanes)
+    module, kind = IRModule(), vector(element, lanes)
     symbol = f"nx.{name}.{suffix(element, lanes)}"
-    operands = [Value(element, lanes, f"%x{place}") for place in range(ARITY[name])]
-    b = Builder(
+    operands = [IRValue(element, lanes, f"%x{place}") for place in range(ARITY[name])]
+    b = FunctionBuilder(
         module,
         symbol,
         kind,
@@ -93,12 +93,12 @@ def _define(name: str, element: str, lanes: int, inline: bool) -> tuple[str, Mod
     return symbol, module
 
 
-def define(module: Module, name: str, element: str, lanes: int, *, inline: bool = True) -> str:
+def define(module: IRModule, name: str, element: str, lanes: int, *, inline: bool = True) -> str:
     """Add a function to a module, unless it is there.
 
     Parameters
     ----------
-    module : Module
+    module : IRModule
         Where it will be called.
     name : str
         One of `FUNCTIONS`.

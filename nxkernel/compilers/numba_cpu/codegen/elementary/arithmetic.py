@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nxkernel.compilers.numba_cpu.codegen.fused_multiply_add import fused
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Loop, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue, RangeLoop
 
 
 @dataclass(frozen=True)
-class Format:
+class FloatFormat:
     """A binary interchange format of IEEE 754, and what C calls its functions."""
 
     #: LLVM's name of the integer of equal width.
@@ -53,7 +53,7 @@ class Format:
         return 1.5 * 2.0**self.digits
 
 
-FORMATS = {"float": Format("i32", 23, 127, "f"), "double": Format("i64", 52, 1023, "")}
+FORMATS = {"float": FloatFormat("i32", 23, 127, "f"), "double": FloatFormat("i64", 52, 1023, "")}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -64,8 +64,8 @@ class Lanes:
     ``>>`` shifts zeros in. A Python number stands for itself in every lane.
     """
 
-    b: Builder
-    value: Value
+    b: FunctionBuilder
+    value: IRValue
 
     @property
     def element(self) -> str:
@@ -73,11 +73,11 @@ class Lanes:
         return self.value.element
 
     @property
-    def format(self) -> Format:
+    def format(self) -> FloatFormat:
         """The format of a vector of floats."""
         return FORMATS[self.element]
 
-    def made(self, value: Value) -> Lanes:
+    def made(self, value: IRValue) -> Lanes:
         """What operators give of this: a value of the program, with the same operators."""
         return Lanes(self.b, value)
 
@@ -235,7 +235,7 @@ def two_product(left: Lanes, right: Lanes | float) -> tuple[Lanes, Lanes]:
     return product, fma(left, right, -product)
 
 
-def by_lane(function: str | Callable[[Module], str], mask: Lanes, otherwise: Lanes, *operands: Lanes) -> Lanes:
+def by_lane(function: str | Callable[[IRModule], str], mask: Lanes, otherwise: Lanes, *operands: Lanes) -> Lanes:
     """A function of single numbers where `mask` is set, and `otherwise` in the other lanes.
 
     For the rare operands that the vector code cannot take: unless some lane is set, this costs a branch.
@@ -271,9 +271,9 @@ def by_lane(function: str | Callable[[Module], str], mask: Lanes, otherwise: Lan
     return Lanes(b, phi.value)
 
 
-def _rare(b: Builder, function: str | Callable[[Module], str], like: Value, arity: int) -> str:
+def _rare(b: FunctionBuilder, function: str | Callable[[IRModule], str], like: IRValue, arity: int) -> str:
     """Define, once, the loop over lanes that calls a scalar function; marked cold, so that it stays out of the way."""
-    parameters = [Value(like.element, like.lanes, f"%x{place}") for place in range(arity)]
+    parameters = [IRValue(like.element, like.lanes, f"%x{place}") for place in range(arity)]
     attributes = "cold nounwind willreturn readnone"
     if isinstance(function, str):
         b.module.declare(function, like.element, [like.element] * arity, attributes)
@@ -283,7 +283,7 @@ def _rare(b: Builder, function: str | Callable[[Module], str], like: Value, arit
         return function
     name = f"nx.rare.{function}.{like.lanes}"
     if name not in b.module.defined:
-        inner = Builder(
+        inner = FunctionBuilder(
             b.module,
             name,
             like.type,
@@ -292,7 +292,7 @@ def _rare(b: Builder, function: str | Callable[[Module], str], like: Value, arit
             attributes=f"noinline {attributes}",
         )
         first, last, step = (inner.constant("i64", number) for number in (0, like.lanes, 1))
-        loop = Loop(inner, first, last, step, parameters[:1])
+        loop = RangeLoop(inner, first, last, step, parameters[:1])
         scalars = [inner.extract(parameter, loop.index) for parameter in parameters]
         (result,) = loop.end(inner.insert(loop.values[0], inner.call(function, like.element, 1, *scalars), loop.index))
         inner.do(f"ret {result}")

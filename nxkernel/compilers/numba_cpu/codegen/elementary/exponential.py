@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import (
-    Format,
+    FloatFormat,
     Lanes,
     fast_two_sum,
     fma,
@@ -140,7 +140,7 @@ def sigmoid(x: Lanes) -> Lanes:
     return fma(-base, e / (1.0 + e), base)
 
 
-def _power(stored: Lanes, form: Format, halvings: int) -> Lanes:
+def _power(stored: Lanes, form: FloatFormat, halvings: int) -> Lanes:
     """``2^(n - halvings)`` for the n of `reduce`; it must be a normal number."""
     return ((stored - (form.bias + halvings)) << form.digits).floats()
 

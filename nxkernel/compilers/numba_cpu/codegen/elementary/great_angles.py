@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import Lanes, fast_two_sum, fma, two_sum, where
 from nxkernel.compilers.numba_cpu.codegen.elementary.small_angles import sine, tangents
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module, Value
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule, IRValue
 
 #: The first 1,216 bits of 2/π behind the point.
 TWO_OVER_PI = int(
@@ -27,12 +27,12 @@ _HALF_PI = (1.5707963267948966, 6.123233995736766e-17)
 FUNCTIONS = ("sin", "cos", "tan")
 
 
-def define(module: Module, name: str) -> str:
+def define(module: IRModule, name: str) -> str:
     """Add the function of one angle to a module, unless it is there.
 
     Parameters
     ----------
-    module : Module
+    module : IRModule
     name : str
         One of `FUNCTIONS`.
 
@@ -44,8 +44,8 @@ def define(module: Module, name: str) -> str:
     symbol = f"nx.angle.{name}"
     if symbol not in module.defined:
         attributes = "cold noinline nounwind willreturn readnone"
-        b = Builder(module, symbol, "double", [("x", "double")], linkage="internal", attributes=attributes)
-        b.do(f"ret {_of_angle(name, Lanes(b, Value('double', 1, '%x'))).value}")
+        b = FunctionBuilder(module, symbol, "double", [("x", "double")], linkage="internal", attributes=attributes)
+        b.do(f"ret {_of_angle(name, Lanes(b, IRValue('double', 1, '%x'))).value}")
         b.finish()
     return symbol
 
@@ -90,7 +90,7 @@ def _reduced(x: Lanes) -> tuple[Lanes, Lanes, Lanes]:
     return turned, where(flip, -angle, angle), where(flip, -error, error)
 
 
-def _words(b: Builder, first: Lanes) -> list[Value]:
+def _words(b: FunctionBuilder, first: Lanes) -> list[IRValue]:
     """Three words of 2/π, from a bit on; the 64 bits before the point are zero."""
     count = _BITS // 64
     table = b.room("i64", count + 1)
@@ -103,12 +103,12 @@ def _words(b: Builder, first: Lanes) -> list[Value]:
     return [b.intrinsic("fshl", words[k], words[k + 1], within) for k in range(3)]
 
 
-def _wide(b: Builder, left: Value, right: Value) -> Value:
+def _wide(b: FunctionBuilder, left: IRValue, right: IRValue) -> IRValue:
     """The product of two words, of 128 bits."""
     return b.integer("mul", b.convert("zext", left, "i128"), b.convert("zext", right, "i128"))
 
 
-def _as_floats(b: Builder, size: Value) -> tuple[Lanes, Lanes]:
+def _as_floats(b: FunctionBuilder, size: IRValue) -> tuple[Lanes, Lanes]:
     """``size 2^-126`` as a sum of two numbers of 53 bits each."""
     zeros = b.intrinsic("ctlz", size, extra="i1 true")
     first = b.integer("shl", size, zeros)

@@ -7,8 +7,8 @@ import nxkernel as nx
 from compiling import agree, compiled, make, nests, planned, spec
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import Pair, each, elements, parts, whole
-from nxkernel.compilers.numba_cpu.codegen.llvm_ir import Builder, Module
+from nxkernel.compilers.numba_cpu.codegen.complex.register_pairs import ComplexRegisters, each, elements, parts, whole
+from nxkernel.compilers.numba_cpu.codegen.llvm_ir import FunctionBuilder, IRModule
 
 COMPLEX = [types.c64, types.c128]
 
@@ -20,8 +20,8 @@ def numbers(type_, *shape, seed=0):
 
 
 def test_parts():
-    b = Builder(Module(), "f", "void", [])
-    two = Pair(b.constant("float", 1, 4), b.constant("float", 2, 4))
+    b = FunctionBuilder(IRModule(), "f", "void", [])
+    two = ComplexRegisters(b.constant("float", 1, 4), b.constant("float", 2, 4))
     assert (two.element, two.lanes) == ("float", 4)
     assert parts(two) == [two.re, two.im]
     assert parts(two.re) == [two.re]
