@@ -364,21 +364,38 @@ def test_sines_and_cosines_stay_within_one():
 
 
 @pytest.mark.parametrize("element", TYPES)
-def test_sines_near_a_quarter_turn(element, monkeypatch):
+def test_sines_near_a_quarter_turn(element):
     """Of float32 all numbers whose sines could be rounded beyond 1."""
-    monkeypatch.setitem(elementary.FUNCTIONS, "sine", elementary._emitter(small_angles.sine))
-    monkeypatch.setitem(elementary.ARITY, "sine", 1)
     kind = TYPES[element]
     unit = float(np.finfo(kind).epsneg)
     first = kind(math.pi / 2).view(np.uint32 if element == "float" else np.uint64)
     r = (first + np.arange(-40_000, 40_000)).astype(first.dtype).view(kind)
-    missing = 1 - compiled("sine", element, 8)(r).astype(np.float64)
+    missing = 1 - compiled("sin", element, 8)(r).astype(np.float64)
     off = (r.astype(np.float64) - math.pi / 2) - 6.123233995736766e-17
     assert missing.min() >= 0
     assert np.abs(missing - off * off * (0.5 - off * off / 24)).max() <= 2 * unit
     assert missing[40_000] == 0
     for name, angles in (("cos", [0, -0.0]), ("sin", [math.pi / 2, math.pi * 5 / 2])):
         assert compiled(name, element, 8)(np.array(angles, kind)).tolist() == [1, 1]
+
+
+def test_sines_are_cut_where_they_may_be_beyond_one(monkeypatch):
+    monkeypatch.setitem(elementary.FUNCTIONS, "sine", elementary._emitter(small_angles.sine))
+    monkeypatch.setitem(elementary.ARITY, "sine", 1)
+    sine = compiled("sine", "double", 8)
+    assert sine(math.pi / 2 - np.linspace(0, 1e-8, 200_000)).max() > 1
+    # Rounding changes it by less than 3e-16.
+    edge = math.sqrt(small_angles.PEAK)
+    below = np.concatenate([edge - np.arange(100_000) * 2.0**-52, edge - np.linspace(0, 1e-6, 100_000)])
+    assert 6e-14 < 1 - sine(below[below * below <= small_angles.PEAK]).max() < 7e-14
+
+
+def test_great_angles_and_such_near_a_quarter_turn_in_one_vector():
+    x = np.array([0.0, 1e22, math.pi / 2, 0.3, -(2.0**60), 1e-9, math.nan, -math.pi / 2])
+    for name in ("sin", "cos"):
+        alone = [compiled(name, "double", 1)(number[None])[0] for number in x]
+        np.testing.assert_array_equal(compiled(name, "double", 8)(x), alone)
+        np.testing.assert_allclose(alone, getattr(np, name)(x), rtol=1e-15, atol=1e-16)
 
 
 def test_subnormal_results():

@@ -85,9 +85,15 @@ def _partial_rule(
 partial = Primitive("partial", "reduction", _partial_rule)
 
 
+_VIEWS = frozenset([p.reshape, p.broadcast, p.transpose])
+
+
 def make(primitive: Primitive, *operands: Expr, source: Any = None, **params: Any) -> Expr:
-    """A node, its spec by the primitive's rule."""
-    return Expr(primitive, operands, params, primitive.rule(*[o.spec for o in operands], **params), source)
+    """A node, its spec by the primitive's rule; a view of a constant is a constant, as simplification has it."""
+    spec = primitive.rule(*[o.spec for o in operands], **params)
+    if primitive in _VIEWS and operands[0].primitive is p.constant:
+        return constant(operands[0].params["value"], spec.type, spec.shape, spec.names)
+    return Expr(primitive, operands, params, spec, source)
 
 
 def prepare(

@@ -12,8 +12,10 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import interface
 from nxkernel.compilers.rewrite.loop_nest_rewrites import ON_GPU, partial, prepare
+from nxkernel.compilers.rewrite.loop_nest_rewrites import make as made_of
 from nxkernel.graph.expr import constant
 from nxkernel.graph.printing import print_graph
+from nxkernel.primitives import Spec
 
 BLAS = frozenset((types.f32, types.f64))
 
@@ -302,3 +304,31 @@ def test_predicates_of_numpys_type_keep_it(size):
         graph = graph_of(lambda x: (nx.any(nx.greater(x, 2)), nx.all(nx.greater(x, -1))), spec("f64", size))
     found = interface.get("numba_cpu").compile(graph).run([np.full(size, 3.0)])
     assert [(result.dtype, bool(result)) for result in found] == [(np.dtype(bool), True)] * 2
+
+
+def test_a_view_of_a_constant_is_a_constant():
+    one = constant(1, types.s8)
+    for made in (
+        made_of(p.reshape, one, shape=(1, 1), names=(None, None)),
+        made_of(p.broadcast, one, shape=(1, 1), axes=(), names=(None, None)),
+        made_of(p.transpose, constant(1, types.s8, (1, 1)), axes=(1, 0)),
+    ):
+        assert made.primitive is p.constant
+        assert (made.params["value"], made.spec) == (1, Spec(types.s8, (1, 1), (None, None)))
+
+
+def test_a_number_that_loops_over_planes_assign():
+    # Arrays are turned over in the loops, and the number with them.
+    def filled(a, n):
+        rows = a[:2, None, n]
+        first = rows[0::3, -1].squeeze()
+        for _ in range(n):
+            k = 0
+            while k < 4:
+                first[...] = 1
+                rows.sort()
+                k += 1
+        return rows
+
+    a = np.arange(12, dtype=np.int8).reshape(3, 4)[::-1]
+    np.testing.assert_array_equal(nx.defn(filled)(a.copy(), 2), filled(a.copy(), 2))

@@ -258,17 +258,27 @@ def by_lane(function: str | Callable[[IRModule], str], mask: Lanes, otherwise: L
     """
     b, value = otherwise.b, otherwise.value
     name = _rare(b, function, value, len(operands))
+
+    def called() -> Lanes:
+        safe = [where(mask, operand, 1.0).value for operand in operands]
+        return where(mask, otherwise.made(b.call(name, value.element, value.lanes, *safe)), otherwise)
+
+    return rarely(mask, otherwise, called)
+
+
+def rarely(mask: Lanes, otherwise: Lanes, instead: Callable[[], Lanes]) -> Lanes:
+    """`otherwise`, unless some lane of `mask` is set: what `instead` writes then, for all lanes."""
+    b = otherwise.b
     rare, done, entry = b.label("rare"), b.label("common"), b.block
     b.branch_if(b.any(mask.value), rare, done)
     b.start(rare)
-    safe = [where(mask, operand, 1.0).value for operand in operands]
-    result = b.select(mask.value, b.call(name, value.element, value.lanes, *safe), value)
+    result, end = instead().value, b.block
     b.branch(done)
     b.start(done)
-    phi = b.phi(value.element, value.lanes)
-    phi.add(value, entry)
-    phi.add(result, rare)
-    return Lanes(b, phi.value)
+    phi = b.phi(result.element, result.lanes)
+    phi.add(otherwise.value, entry)
+    phi.add(result, end)
+    return otherwise.made(phi.value)
 
 
 def _rare(b: FunctionBuilder, function: str | Callable[[IRModule], str], like: IRValue, arity: int) -> str:

@@ -11,9 +11,15 @@ from __future__ import annotations
 import math
 from functools import partial
 
+<<<<<<< HEAD:nxkernel/compilers/numba_cpu/codegen/elementary/trigonometric.py
 from nxkernel.compilers.numba_cpu.codegen.elementary import great_angles
 from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import Lanes, by_lane, fma, two_product, two_sum, where
 from nxkernel.compilers.numba_cpu.codegen.elementary.small_angles import sine, tangents
+=======
+from nxkernel.compilers.numba_cpu.elementary import great_angles
+from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes, by_lane, fma, rarely, two_product, two_sum, where
+from nxkernel.compilers.numba_cpu.elementary.small_angles import PEAK, sine, tangents
+>>>>>>> origin/main:nxkernel/compilers/numba_cpu/elementary/trigonometric.py
 
 #: π/2 as the sum of three numbers of the format.
 HALF_PI = {
@@ -29,10 +35,23 @@ _PARTS = {
 _GREAT = {"float": 2.0**17, "double": 2.0**45}
 
 
-def _great(name: str, otherwise: Lanes, x: Lanes) -> Lanes:
-    """`otherwise`, but for angles whose quarter turns are no exact integer of this type."""
+def _great(name: str, otherwise: Lanes, x: Lanes, great: Lanes) -> Lanes:
+    """`otherwise`, but for great angles."""
     function = partial(great_angles.define, name=name) if x.element == "double" else name + x.format.suffix
-    return by_lane(function, abs(x) > _GREAT[x.element], otherwise, x)
+    return by_lane(function, great, otherwise, x)
+
+
+def _is_great(x: Lanes) -> Lanes:
+    """Whether the quarter turns of an angle are no exact integer of this type."""
+    return abs(x) > _GREAT[x.element]
+
+
+def _cut(name: str, result: Lanes, x: Lanes, r: Lanes) -> Lanes:
+    """The sine or cosine of every angle: great ones apart, and none beyond 1; one branch leads to both."""
+    great = _is_great(x)
+    if x.element == "float":
+        return _great(name, result, x, great)
+    return rarely(great | (r * r > PEAK), result, lambda: _great(name, result.at_most(1.0).at_least(-1.0), x, great))
 
 
 def sin(x: Lanes) -> Lanes:
@@ -44,7 +63,7 @@ def sin(x: Lanes) -> Lanes:
     for part in _PARTS[x.element]:
         r = fma(n, -2.0 * part, r)
     sign = (r.bits() ^ (shifted.bits() << (form.width - 1))).floats()
-    return _great("sin", sine(r).copysign(sign), x)
+    return _cut("sin", sine(r).copysign(sign), x, r)
 
 
 def cos(x: Lanes) -> Lanes:
@@ -59,7 +78,7 @@ def cos(x: Lanes) -> Lanes:
     for part in HALF_PI[x.element]:
         r = fma(odd, -part, r)
     result = (sine(r).bits() ^ (shifted.bits() << (form.width - 1))).floats()
-    return _great("cos", result, x)
+    return _cut("cos", result, x, r)
 
 
 def tan(x: Lanes) -> Lanes:
@@ -74,4 +93,4 @@ def tan(x: Lanes) -> Lanes:
     r_error = fma(n, -third, r_error - step_error)
     tangent, cotangent = tangents(r, r_error)
     result = where((shifted.bits() & 1) == 0, tangent, cotangent)
-    return _great("tan", where(x == 0.0, x, result), x)
+    return _great("tan", where(x == 0.0, x, result), x, _is_great(x))
