@@ -11,15 +11,17 @@ from __future__ import annotations
 import math
 from functools import partial
 
-<<<<<<< HEAD:nxkernel/compilers/numba_cpu/codegen/elementary/trigonometric.py
 from nxkernel.compilers.numba_cpu.codegen.elementary import great_angles
-from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import Lanes, by_lane, fma, two_product, two_sum, where
-from nxkernel.compilers.numba_cpu.codegen.elementary.small_angles import sine, tangents
-=======
-from nxkernel.compilers.numba_cpu.elementary import great_angles
-from nxkernel.compilers.numba_cpu.elementary.arithmetic import Lanes, by_lane, fma, rarely, two_product, two_sum, where
-from nxkernel.compilers.numba_cpu.elementary.small_angles import PEAK, sine, tangents
->>>>>>> origin/main:nxkernel/compilers/numba_cpu/elementary/trigonometric.py
+from nxkernel.compilers.numba_cpu.codegen.elementary.arithmetic import (
+    Lanes,
+    by_lane,
+    fma,
+    rarely,
+    two_product,
+    two_sum,
+    where,
+)
+from nxkernel.compilers.numba_cpu.codegen.elementary.small_angles import PEAK, sine, tangents
 
 #: π/2 as the sum of three numbers of the format.
 HALF_PI = {
