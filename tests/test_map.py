@@ -2,8 +2,11 @@
 
 import ast
 import functools
+import graphlib
 import re
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 MAP = (ROOT / "nxkernel" / "README.md").read_text()
@@ -14,12 +17,12 @@ SOURCES = {
 }
 #: Imports that go up, all of them in functions, with what asks for them.
 UPWARDS = {
-    ("kinds", "ops"): "a type that is called makes a tensor",
+    ("element_kinds", "ops"): "a type that is called makes a tensor",
     ("backends", "graph"): "bodies of reductions, loops and choices are graphs",
     ("tensor", "numpy"): "NumPy's protocols",
     ("graph", "numpy"): "NumPy's protocols",
     ("ops", "numpy"): "operators in a program that follows NumPy's types",
-    ("ops", "defn"): "primitives on tensors of a device are programs",
+    ("ops", "definitions"): "primitives on tensors of a device are programs",
     ("compilers", "__init__"): "the version is part of what names files on disk",
     ("__init__", "nxkernel_magics"): "IPython's extension",
 }
@@ -45,6 +48,14 @@ def room_of(module):
     return rest.partition(".")[0] or "__init__"
 
 
+@functools.cache
+def is_module(name):
+    """Whether a dotted name is one of our modules or packages."""
+    package, _, rest = name.partition(".")
+    path = SOURCES.get(package, ROOT / "nowhere").joinpath(*rest.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
+
+
 def imports(path):
     """The modules that a file imports, and whether in a function; those for types alone are none."""
     todo = [(ast.parse(path.read_text()), False)]
@@ -55,8 +66,8 @@ def imports(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name, waits) for alias in node.names)
         if isinstance(node, ast.ImportFrom):
-            names = [f"{node.module}.{alias.name}" for alias in node.names] if node.module == "nxkernel" else []
-            yield from ((name, waits) for name in names or [node.module])
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from ((name if is_module(name) else node.module, waits) for name in names)
         waits = waits or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         todo += [(child, waits) for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
 
@@ -98,6 +109,59 @@ def test_rooms_import_from_floors_below():
 
 def test_what_goes_up_waits_for_a_call_and_is_listed():
     assert {tuple(rooms) for *rooms, waits, _ in crossings() if waits and not is_below(*rooms)} == set(UPWARDS)
+
+
+#: Folders with folders in them, and how many of these may import each other, pair by pair.
+ARROWS = {
+    "definitions": 40, "definitions.flow": 8, "compilers": 25, "compilers.numba_cpu": 13, "compilers.numba_cuda": 10,
+    "numpy": 15, "ops": 20, "transforms.adjoints": 9,
+}  # fmt: skip
+#: Modules of a folder at most.
+MOST = 15
+#: Imports of our own modules that wait in functions until they are called.
+WAITING = 194
+
+
+def arrows(package):
+    """Pairs of folders, or modules, of a package of which the first imports the second, and whether at once."""
+    prefix = f"nxkernel.{package}."
+    found = {}
+    for name, imported in all_imports().items():
+        for module, waits in imported:
+            if name.startswith(prefix) and module.startswith(prefix):
+                pair = tuple(each[len(prefix) :].partition(".")[0] for each in (name, module))
+                if pair[0] not in (pair[1], "__init__"):
+                    found[pair] = found.get(pair, False) or not waits
+    return found
+
+
+@pytest.mark.parametrize("package", ARROWS)
+def test_folders_import_downward(package):
+    found = arrows(package)
+    assert len(found) <= ARROWS[package]
+    at_once = {}
+    for asking, asked in (pair for pair, now in found.items() if now):
+        at_once.setdefault(asking, set()).add(asked)
+    # TopologicalSorter raises CycleError, which names the circle.
+    assert list(graphlib.TopologicalSorter(at_once).static_order())
+
+
+def test_folders_are_small():
+    counts = {
+        folder.relative_to(ROOT).as_posix(): len([path for path in folder.glob("*.py") if path.stem != "__init__"])
+        for folder in [SOURCES["nxkernel"], *SOURCES["nxkernel"].rglob("*/")]
+    }
+    assert {folder: count for folder, count in counts.items() if count > MOST} == {}
+
+
+def test_few_imports_wait():
+    waiting = [
+        (name, module)
+        for name, found in all_imports().items()
+        for module, waits in found
+        if waits and name.startswith("nxkernel.") and module.startswith("nxkernel")
+    ]
+    assert len(waiting) <= WAITING
 
 
 def test_the_library_does_without_notebooks():

@@ -18,7 +18,7 @@ from nxkernel.transforms.simplify import simplify
 from random_primitives import CASES, REFERENCES, Drawn, Surroundings, compare
 
 #: Primitives that stand at the edge of graphs, parts of results, which every test of several results takes, loops
-#: and choices, of which there are random functions in `tests/defn/flow`, and functions of the user's.
+#: and choices, of which there are random functions in `tests/definitions/flow`, and functions of the user's.
 WITHOUT_CASES = {p.parameter, p.constant, p.elem, p.while_, p.cond, p.custom_grad, p.njit, p.njit_call}
 #: Programs of one primitive alone that are drawn in a run of all tests.
 FEW, SOME = 3, 7
