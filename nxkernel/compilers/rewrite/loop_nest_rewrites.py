@@ -10,6 +10,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.compilers.analysis import matrix_products
+from nxkernel.compilers.analysis.partial_reductions import partial
 from nxkernel.compilers.analysis.scalars import is_single
 from nxkernel.compilers.rewrite import convolutions
 from nxkernel.compilers.rewrite.powers import written_out
@@ -72,17 +73,6 @@ ON_GPU = MachineLimits(
 def on_processor() -> MachineLimits:
     """The limits for the threads of a processor."""
     return MachineLimits(SPLIT_FROM, BLOCK, ENOUGH_ROWS, COLUMNS_A_ROW, ROWS_A_BLOCK, MOST_BLOCKS, SMALL_PRODUCT)
-
-
-def _partial_rule(
-    operand: Spec, *, reduce: Primitive, axes: tuple[int, ...], block: int, blocks: int, tie: str, type: types.Type
-) -> Spec:
-    shape, _ = shapes.reduce(operand.shape, operand.names, axes, False)
-    return Spec(type, (blocks, *shape), (None,) * (len(shape) + 1))
-
-
-#: A reduction over blocks of the first of its axes, which are one more axis in front. Only compilers see it.
-partial = Primitive("partial", "reduction", _partial_rule)
 
 
 _VIEWS = frozenset([p.reshape, p.broadcast, p.transpose])

@@ -10,7 +10,7 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers.analysis import index_maps
 from nxkernel.compilers.analysis.index_maps import Map
-from nxkernel.compilers.rewrite.loop_nest_rewrites import partial
+from nxkernel.compilers.analysis.partial_reductions import partial
 from nxkernel.compilers.schedule import axis_roles, dynamic_indices, reduction_bounds
 from nxkernel.compilers.schedule.canonical_form import BoundNest, Draft, Raw
 from nxkernel.compilers.schedule.fusion import Fusion, weight

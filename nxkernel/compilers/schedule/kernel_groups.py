@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from nxkernel.compilers.rewrite.loop_nest_rewrites import partial
+from nxkernel.compilers.analysis.partial_reductions import partial
 from nxkernel.compilers.schedule.piecewise_buffers import Store
 from nxkernel.graph.expr import Expr
 

@@ -11,7 +11,8 @@ from fuzzing import make_small
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.compilers import interface
-from nxkernel.compilers.rewrite.loop_nest_rewrites import ON_GPU, partial, prepare
+from nxkernel.compilers.analysis.partial_reductions import partial
+from nxkernel.compilers.rewrite.loop_nest_rewrites import ON_GPU, prepare
 from nxkernel.compilers.rewrite.loop_nest_rewrites import make as made_of
 from nxkernel.graph.expr import constant
 from nxkernel.graph.printing import print_graph

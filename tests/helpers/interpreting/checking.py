@@ -10,8 +10,8 @@ from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.backends import MEANING
 from nxkernel.backends.numpy import cast_number
+from nxkernel.compilers.analysis.partial_reductions import partial
 from nxkernel.compilers.plan.program_plan import Step
-from nxkernel.compilers.rewrite.loop_nest_rewrites import partial
 from nxkernel.graph.expr import Expr, at_line
 
 if TYPE_CHECKING:

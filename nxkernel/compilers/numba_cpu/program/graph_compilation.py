@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from nxkernel import compile_thread
 from nxkernel.compilers.analysis.matrix_products import Product
+from nxkernel.compilers.analysis.partial_reductions import partial
 from nxkernel.compilers.interface import KernelRecord
 from nxkernel.compilers.numba_cpu.program import program_writer
 from nxkernel.compilers.numba_cpu.program.executable import own_code
@@ -23,7 +24,7 @@ from nxkernel.compilers.plan.buffer_assignment import bytes_of
 from nxkernel.compilers.plan.program_plan import Control, ElementStore, Planner, ProgramPlan, ScalarStep, Step, Whole
 from nxkernel.compilers.rewrite.array_layouts import turned
 from nxkernel.compilers.rewrite.columns.interchange import by_columns
-from nxkernel.compilers.rewrite.loop_nest_rewrites import partial, prepare
+from nxkernel.compilers.rewrite.loop_nest_rewrites import prepare
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Nest
 from nxkernel.errors import CompilationError, message
