@@ -90,7 +90,7 @@ class NxMagics(Magics):
         if not line.strip():
             raise UsageError("%jit takes a call, such as `%jit f(x, axis=0)`.")
         call = read_call(self.shell, "%jit", line)
-        function = call.function if is_definition(call.function) else nxkernel.definitions(call.function)
+        function = call.function if is_definition(call.function) else nxkernel.defn(call.function)
         with witnessed() as witness:
             value = call.make(function)
         print(witness.line())

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from nxkernel.definitions.calls.definition import Definition
 
-#: A reference as the documentation has it: ``:func:`nxkernel.definitions```, or with a title before the name.
+#: A reference as the documentation has it: ``:func:`nxkernel.defn```, or with a title before the name.
 _ROLE = re.compile(r":(?:func|class|meth|mod|attr|data|ref|doc):`(?:[^`<]*<)?~?([^`<>]+)>?`")
 #: What the help of a callable object has beside that of its function.
 _OF_THE_CLASS = ("call_def", "call_docstring", "class_docstring", "init_definition", "init_docstring")

@@ -57,7 +57,7 @@ def define(
 
     def decorate(function: Callable[..., Any]) -> Any:
         __tracebackhide__ = True  # a wrong compiler is told at the person's def, not here
-        definition = nxkernel.definitions(function, compiler=compiler, promotion=promotion)
+        definition = nxkernel.defn(function, compiler=compiler, promotion=promotion)
         desk = _desks.get(get_ipython())
         if desk is not None:
             name = definition.__name__

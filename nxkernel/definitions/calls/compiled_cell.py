@@ -162,9 +162,9 @@ class CompiledCell:
     namespace : dict
         The user's variables.
     compiler : str, optional
-        As :func:`nxkernel.definitions` takes it.
+        As :func:`nxkernel.defn` takes it.
     promotion : {"nx", "numpy"}, optional
-        As :func:`nxkernel.definitions` takes it.
+        As :func:`nxkernel.defn` takes it.
 
     Attributes
     ----------

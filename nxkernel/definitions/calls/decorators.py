@@ -165,7 +165,7 @@ def jit(
         What a call does while another function is being traced: an error, a compilation of its own, or a part of that
         function's graph.
     static_argnames, static_argnums : optional
-        Positional parameters that are static values, as :func:`nxkernel.definitions` takes them.
+        Positional parameters that are static values, as :func:`nxkernel.defn` takes them.
     donate_argnames, donate_argnums : optional
         Positional parameters, by name or place, whose tensors are not needed after the call: those on a device are
         given away, so that using one again is an error, and their memory becomes that of results of the same type and

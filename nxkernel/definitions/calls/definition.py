@@ -61,7 +61,7 @@ _SHORTCUTS = 1024
 
 
 class Definition(HasPrograms):
-    """What :func:`nxkernel.definitions` and :func:`nxkernel.jit` return; call it like the function.
+    """What :func:`nxkernel.defn` and :func:`nxkernel.jit` return; call it like the function.
 
     Positional arguments are tensors, arrays, numbers or containers of them; keyword-only arguments are options, which
     are static. The identity of a definition is the content of its code: a cell that is run again unchanged finds its
