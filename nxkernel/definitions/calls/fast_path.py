@@ -266,13 +266,14 @@ class Shortcut:
             or function.__code__ is not code
         ):
             return OUTDATED
-        try:
-            for owner, key, expected in items:
-                if owner[key] is not expected:
-                    return OUTDATED
-        except Exception:
-            # A name or an element that is gone.
-            return OUTDATED
+        if items:  # A loop over nothing costs more than to ask.
+            try:
+                for owner, key, expected in items:
+                    if owner[key] is not expected:
+                        return OUTDATED
+            except Exception:
+                # A name or an element that is gone.
+                return OUTDATED
         captured: Any = ()
         if survey is not None:
             captured = survey.fetch()

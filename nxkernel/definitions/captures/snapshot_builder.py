@@ -72,6 +72,8 @@ _CACHED = type(functools.cache(len))
 _BY_NAME = (attrgetter, methodcaller)
 #: What leads to the methods of a class, before it is known that somebody calls them; a class is out of a trace's reach.
 _NOBODY = type("Nobody", (), {})
+#: What nxkernel writes on functions that it makes of others, and leaves as it is.
+_OF_TRANSFORMS = frozenset({"__wrapped__", "__nx_transform__"})
 #: What is called like a function, and stands for something else.
 _NO_FUNCTIONS = (np.ufunc, *weakref.ProxyTypes)
 
@@ -269,7 +271,9 @@ class SnapshotWalk(Collected):
         if of_class:
             # What it finds by itself is no stand-in: NumPy may compute with an array what stays in the program.
             self._around.insert(-2, _NOBODY)
-        if name:
+        # What nxkernel makes of a function is known by what it captures: its own modules do not change.
+        is_ours = places.is_own(code.co_filename)
+        if name and not (is_ours and _has_nothing_beside(function)):
             self._around_function(function, name)
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         read = bytecode_reads.of_code(code)
@@ -286,8 +290,6 @@ class SnapshotWalk(Collected):
         self.identifies = self.identifies or any(
             argument_identity.may_be_data(path, first(path)) for path in read.compared
         )
-        # What nxkernel makes of a function is known by what it captures: its own modules do not change.
-        is_ours = source_locations.is_own(code.co_filename)
         for path in read.paths:
             root = path.names[0]
             if path.root == "global" and is_ours:
@@ -538,3 +540,9 @@ class SnapshotWalk(Collected):
                     read = functools.partial(getitem, vars(parent), key)
                     self.value(inner, f"{parent.__name__}.{key}", read, "" if open_ else key)
                     self._hidden -= issubclass(value, enum.Enum)
+
+
+def _has_nothing_beside(function: types.FunctionType) -> bool:
+    """Whether a function of nxkernel's is its code and what it captures, and nothing else."""
+    beside = function.__defaults__ or function.__kwdefaults__
+    return not beside and function.__dict__.keys() <= _OF_TRANSFORMS

@@ -364,6 +364,22 @@ def test_a_survey_of_nothing():
     assert snapshot.survey(nx.sum)[0].ident != snapshot.survey(nx.product)[0].ident
 
 
+def test_what_nxkernel_writes_on_functions_is_not_looked_at(run):
+    """Each call would ask for it: a Hessian is a function of a function of a function."""
+    space = run(
+        "def f(x):\n    return nx.sum(nx.sin(x) * x)\nh = nx.hessian(f)\nm = nx.jit(lambda x: h(x))", {"nx": nx}
+    )
+    for name in ("h", "m"):
+        found, _ = captures.survey(space[name].__nx_function__)
+        assert [key for _, key, _ in found.items if key in ("__wrapped__", "__nx_transform__")] == []
+        assert found.fetch() == []
+    # What they are made of is.
+    zero = ONE * 0
+    assert value(space["m"](zero)) == (2 * np.eye(3)).tolist()
+    run("f.__code__ = (lambda x: nx.sum(3 * x * x)).__code__", space)
+    assert value(space["m"](zero)) == (6 * np.eye(3)).tolist()
+
+
 def test_what_goes_in_circles():
     class Node:
         pass

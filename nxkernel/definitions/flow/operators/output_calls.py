@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import logging
 import re
 import string
 import sys
@@ -344,11 +343,6 @@ _TWINS: dict[Any, Callable[..., Any]] = {
     builtins.repr: _repr,
     builtins.format: _format,
     warnings.warn: _warn,
-    **{
-        getattr(logging, level): _saying(getattr(logging, level), f"logging.{level}()")
-        for level in _LEVELS
-        if hasattr(logging, level)
-    },
 }
 
 
@@ -365,9 +359,18 @@ def twin(function: Any) -> Callable[..., Any] | None:
         return lambda *args, **options: _filled(owner, *args, **options)
     if isinstance(owner, str) and name == "join":
         return lambda parts, /: joined(owner, parts)
-    if isinstance(owner, logging.Logger | logging.LoggerAdapter) and name in _LEVELS:
-        return _saying(function, f"{name}() of a logger")
+    if name in _LEVELS:
+        return _logging(function, owner, name)
     stream = _stream(owner) if name in ("write", "flush") else None
     if stream is not None:
         return _saying(lambda *args: getattr(stream.told(iter(())), name)(*args), f"{name}()")
     return None
+
+
+def _logging(function: Any, owner: Any, name: str) -> Callable[..., Any] | None:
+    """The twin of a function or method of logging, which nobody has who has not imported that."""
+    logging = sys.modules.get("logging")
+    if function is getattr(logging, name, None):
+        return _saying(function, f"logging.{name}()")
+    kinds = getattr(logging, "Logger", ()), getattr(logging, "LoggerAdapter", ())
+    return _saying(function, f"{name}() of a logger") if isinstance(owner, kinds) else None

@@ -24,6 +24,8 @@ from nxkernel.numpy.arrays.views import Index
 Sources = Mapping[Root, int]
 #: Under which key a trace remembers which arrays are out of date, in the order in which they became so.
 _JOURNAL = "arrays out of date"
+#: And which arrays were read that may be others.
+_READ = "arrays that may be others and were read"
 
 
 class Aliases:
@@ -31,6 +33,7 @@ class Aliases:
 
     Attributes
     ----------
+    root : Root
     sources : dict
         Where the array may be instead, and how often something had been written there.
     group : object
@@ -43,9 +46,10 @@ class Aliases:
         The arrays that were written to since and may be this one.
     """
 
-    __slots__ = ("group", "home", "name", "outdated", "site", "sources", "trusted", "whose")
+    __slots__ = ("group", "home", "name", "outdated", "root", "site", "sources", "trusted", "whose")
 
-    def __init__(self) -> None:
+    def __init__(self, root: Root) -> None:
+        self.root = root
         self.sources: dict[Root, int] = {}
         self.group, self.home, self.outdated = object(), frozenset(), []
         self.trusted: set[Any] = {self.group}
@@ -53,6 +57,8 @@ class Aliases:
 
     def before_read(self) -> None:
         """Refuse to read what may be out of date."""
+        if self.sources and tracing.current() is not None:
+            _list(_READ).append(self)
         if self.outdated:
             by = self.outdated[0]
             raise by._refusal(f"an array is read that {by.shown} may be, which was assigned into")
@@ -117,7 +123,7 @@ class Aliases:
 def of(root: Root) -> Aliases:
     """What is known of a place in memory."""
     if root.aliases is None:
-        root.aliases = Aliases()
+        root.aliases = Aliases(root)
     return root.aliases
 
 
@@ -201,12 +207,20 @@ def _shown_apart(one: Sequence[Any], other: Sequence[Any]) -> bool:
 
 
 def _journal() -> list[tuple[Root, Aliases]]:
-    return tracing.current().outermost.memory.setdefault(_JOURNAL, [])
+    return _list(_JOURNAL)
+
+
+def _list(key: str) -> list[Any]:
+    return tracing.current().outermost.memory.setdefault(key, [])
+
+
+def _count(key: str) -> int:
+    return 0 if tracing.current() is None else len(_list(key))
 
 
 def mark() -> int:
     """How much has become out of date until now."""
-    return 0 if tracing.current() is None else len(_journal())
+    return _count(_JOURNAL)
 
 
 def undo(begin: int) -> None:
@@ -257,7 +271,7 @@ class LoopAliases:
         home : frozenset of Root
             Those that get back what the turns write.
         """
-        self._initial, self._home = initial, home
+        self._initial, self._home, self._read = initial, home, _count(_READ)
         arrays = [array for found in initial.values() for array in found]
         self._apart = self._apart and all_apart(arrays)
         group = object()
@@ -279,6 +293,10 @@ class LoopAliases:
     def after_turn(self, results: Mapping[str, Sequence[Any]]) -> bool:
         """Look at what a turn bound the variables to; returns whether the turn is to be traced again."""
         outside, again = tracing.current().previous, False
+        for read in dict.fromkeys(_list(_READ)[self._read :]):
+            # What a turn reads, and then makes out of date, the next one reads.
+            if outside.knows(read.root.cell):
+                read.before_read()
         for name, arrays in results.items():
             own, more = reached([array.root for array in self._initial[name]]), self._more.setdefault(name, {})
             for array in arrays:

@@ -1,5 +1,7 @@
 """Arrays that choices and loops make of others: like NumPy's while nobody can tell, refused where somebody could."""
 
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -187,3 +189,38 @@ def test_what_nobody_can_tell_apart_is_compiled(function, args):
     pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
     for one, other in [*pairs, *zip(ours, theirs, strict=True)]:
         assert np.array_equal(np.asarray(one), other)
+
+
+READ_IN_TURNS = {
+    "for": "for k in range(2):\n    if v.max() < 4:\n        continue\n    a[:] = 2\n    b[0] += 1",
+    "while": "k = 0\nwhile k < 2:\n    if v.max() >= 4:\n        a[:] = 2\n        b[0] += 1\n    k += 1",
+    "condition": "while v.max() >= 4:\n    a[:] = 2\n    b[0] += 1",
+    "inside": "for k in range(2):\n    for i in range(2):\n        b[0] += v[i]\n    a[:] = 2",
+    "a side": "if n > 0:\n    for k in range(2):\n        b[0] += v[0]\n        a[0] = 2",
+}
+
+
+def read_in_turns(run, made, body):
+    text = textwrap.indent(f"{made}\n{body}", "    ")
+    return run(f"def f(a, b, n):\n{text}\n    return a\n", {"np": np})["f"]
+
+
+@pytest.mark.parametrize("body", READ_IN_TURNS.values(), ids=READ_IN_TURNS)
+def test_a_turn_reads_what_the_last_one_assigned(run, body):
+    function = read_in_turns(run, "v = a[::2]", body)
+    given, expected = ([np.arange(6.0), np.zeros(6)] for _ in range(2))
+    function(*expected, 2)
+    nx.defn(function)(*given, 2)
+    np.testing.assert_array_equal(given, expected)
+
+
+@pytest.mark.parametrize("body", READ_IN_TURNS.values(), ids=READ_IN_TURNS)
+@pytest.mark.parametrize(
+    "made",
+    ["k = 0\nwhile k < 1:\n    v = a[::2]\n    k += 1", "v = a if a[1] > 0 else a[::-1]"],
+    ids=["loop", "if"],
+)
+def test_a_turn_is_refused_that_may_read_what_the_last_one_assigned(run, made, body):
+    function = read_in_turns(run, made, body)
+    with pytest.raises(NxTypeError, match=r"is read, and an array that it may be was assigned into: which array"):
+        nx.defn(function)(np.arange(6.0), np.zeros(6), 2)
