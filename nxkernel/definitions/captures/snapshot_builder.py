@@ -272,7 +272,7 @@ class SnapshotWalk(Collected):
             # What it finds by itself is no stand-in: NumPy may compute with an array what stays in the program.
             self._around.insert(-2, _NOBODY)
         # What nxkernel makes of a function is known by what it captures: its own modules do not change.
-        is_ours = places.is_own(code.co_filename)
+        is_ours = source_locations.is_own(code.co_filename)
         if name and not (is_ours and _has_nothing_beside(function)):
             self._around_function(function, name)
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))

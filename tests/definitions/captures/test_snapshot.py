@@ -370,7 +370,7 @@ def test_what_nxkernel_writes_on_functions_is_not_looked_at(run):
         "def f(x):\n    return nx.sum(nx.sin(x) * x)\nh = nx.hessian(f)\nm = nx.jit(lambda x: h(x))", {"nx": nx}
     )
     for name in ("h", "m"):
-        found, _ = captures.survey(space[name].__nx_function__)
+        found, _ = snapshot.survey(space[name].__nx_function__)
         assert [key for _, key, _ in found.items if key in ("__wrapped__", "__nx_transform__")] == []
         assert found.fetch() == []
     # What they are made of is.
