@@ -46,6 +46,7 @@ from nxkernel.definitions.keys.leaves import is_array
 from nxkernel.definitions.keys.static_values import (
     CONTAINERS,
     MISSING,
+    OF_DEFINITIONS,
     SETS,
     Same,
     attributes_of,
@@ -125,6 +126,7 @@ class SnapshotWalk(Collected):
             rules = [vars(value).get(what) for what in ("face", "syntax", "static")]
             self.states.append(("definition", value.on_conflict, value.compiler, *rules, given))
             self.value(function, name, None)
+            self._added(value, name)
         elif kind is types.MethodType:
             self._method(value, name)
         elif issubclass(kind, functools.partial):
@@ -144,6 +146,13 @@ class SnapshotWalk(Collected):
             self._add(by_value(value), name, describe(value))
         else:
             self._installed_object(value, name)
+
+    def _added(self, value: Any, name: str) -> None:
+        """What a person wrote on a definition, beside what nxkernel has there."""
+        attributes = vars(value)
+        self.equal.append((functools.partial(len, attributes), len(attributes)))
+        for key in sorted(attributes.keys() - OF_DEFINITIONS):
+            self.value(attributes[key], f"{name}.{key}", functools.partial(getitem, attributes, key), key)
 
     def _installed_function(self, value: types.FunctionType, name: str) -> None:
         """A function of an installed package: by identity, with what a decorator put into it."""

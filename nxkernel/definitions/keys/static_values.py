@@ -118,6 +118,15 @@ def attributes_of(value: Any) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+#: What a definition has as attributes; whatever else is there, a person wrote on it.
+OF_DEFINITIONS = frozenset({
+    "__annotations__", "__doc__", "__module__", "__name__", "__nx_function__", "__nx_pickled__", "__nx_transform__",
+    "__qualname__", "__signature__", "__type_params__", "__wrapped__", "_family", "_made_of", "_open", "_positional",
+    "_promoted", "_root", "_signature", "_static_by", "_survey", "compiler", "donated", "face", "fingerprint", "hooks",
+    "on_conflict", "static", "syntax",
+})  # fmt: skip
+
+
 def definition_of(value: Any) -> Any:
     """The function behind a definition, or what is made like one; None for anything else."""
     return None if isinstance(value, types.FunctionType) else (attributes_of(value) or {}).get("__nx_function__")

@@ -451,3 +451,20 @@ def test_a_definition_by_other_rules():
     x = np.array([1, 2])
     found = [nx.defn(promotion="nx")(lambda a, b: quotient(a, b))(x, x) for quotient in quotients]  # noqa: B023
     assert [value.type for value in found] == ["f64", "f32"]
+
+
+@pytest.mark.parametrize(
+    "of", ["nx.jit(f, on_conflict='reuse')", "nx.defn(f)", "nx.grad(f)", "nx.checkpoint(f)", "nx.hessian(f)"]
+)
+@pytest.mark.parametrize("read", ["getattr(c, 'fac' + name, 2.0)", "vars(c).get('fac' + name, 2.0)", "c.factor"])
+def test_what_a_person_writes_on_a_definition_is_looked_at(run, of, read):
+    space = run(f"def f(x):\n    return nx.sin(x)\nc = {of}\nname = 'tor'", {"nx": nx})
+    c = space["c"]
+    if read == "c.factor":
+        c.factor = 2.0
+    made = run(f"g = nx.jit(lambda x: x * {read})", space)["g"]
+    assert value(made(ONE)) == [2.0] * 3
+    c.factor = 3.0
+    assert value(made(ONE)) == [3.0] * 3
+    c.factor = 4.0
+    assert value(made(ONE)) == [4.0] * 3
