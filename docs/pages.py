@@ -169,7 +169,7 @@ def _gpus() -> Page:
         [
             _section("Is there one?", availability, f"{room}.availability", ["is_available", "require", "state"]),
             _section("By number", devices, f"{room}.devices", ["count", "device", "simulating", "use_simulator"]),
-            _section("A device", device, f"{room}.machine", ["Device", "Memory"]),
+            _section("A device", device, f"{room}.machine", ["Device", "DeviceMemory"]),
         ],
     )
 
