@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nxkernel_lab.dot import to_dot
-from nxkernel_lab.svg import to_svg
-from nxkernel_lab.text import to_text
+from nxkernel_lab.rendering.dot import to_dot
+from nxkernel_lab.rendering.svg import to_svg
+from nxkernel_lab.rendering.text import to_text
 
 if TYPE_CHECKING:
-    from nxkernel_lab.inspector import Inspector, inspect
-    from nxkernel_lab.timeline import Timeline
+    from nxkernel_lab.inspector.widget import Inspector, inspect
+    from nxkernel_lab.timeline.widget import Timeline
 
 __all__ = ["Inspector", "Timeline", "inspect", "to_dot", "to_svg", "to_text"]
 
@@ -18,11 +18,11 @@ __all__ = ["Inspector", "Timeline", "inspect", "to_dot", "to_svg", "to_text"]
 def __getattr__(name: str) -> Any:
     # Widgets take a while to import, and a script that wants the text needs none.
     if name in ("Inspector", "inspect"):
-        from nxkernel_lab import inspector
+        from nxkernel_lab.inspector import widget
 
-        return getattr(inspector, name)
+        return getattr(widget, name)
     if name == "Timeline":
-        from nxkernel_lab.timeline import Timeline
+        from nxkernel_lab.timeline.widget import Timeline
 
         return Timeline
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,7 +25,7 @@ def load(shell: InteractiveShell) -> None:
     """
     if shell in _loaded:
         return
-    from nxkernel_lab import comm
+    from nxkernel_lab.messaging import comm
     from nxkernel_magics import (
         cells,
         compiled_cells,

@@ -105,7 +105,7 @@ def show(view: CompilationView, what: str) -> None:
         ``"graph"`` or ``"kernels"``.
     """
     from nxkernel_lab import to_svg, to_text
-    from nxkernel_lab.text import kernel_lines
+    from nxkernel_lab.rendering.text import kernel_lines
 
     if what == "kernels":
         print("\n".join([view.signature, *kernel_lines(view)]))

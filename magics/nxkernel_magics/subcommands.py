@@ -84,8 +84,8 @@ def timeline(shell: InteractiveShell, line: str) -> Any:
         from nxkernel_lab import Timeline
 
         return Timeline(function=name)
-    from nxkernel_lab.history import of_function, snapshot
-    from nxkernel_lab.listing import timeline_text
+    from nxkernel_lab.records.snapshot import of_function, snapshot
+    from nxkernel_lab.timeline.text import timeline_text
 
     print(timeline_text(of_function(name, options.number) if name else snapshot(limit=options.number)))
     return None
@@ -116,8 +116,8 @@ def cache(shell: InteractiveShell, line: str) -> Any:
     if not known:
         print("There are no definitions yet: begin a cell with %%defn, or decorate a function with nx.defn.")
         return None
-    from nxkernel_lab.caches import contents
-    from nxkernel_lab.listing import caches_text, columns
+    from nxkernel_lab.records.cache_contents import contents
+    from nxkernel_lab.timeline.text import caches_text, columns
 
     rows = [("definition", "programs", "hits", "traced", "kernels compiled", "from memory", "from disk")]
     for name, definition in known.items():

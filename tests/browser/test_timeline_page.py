@@ -9,7 +9,7 @@ import nxkernel as nx
 from nxkernel.compilers.numba_cpu.runtime import code_store
 from nxkernel.definitions.calls import graph_cache
 from nxkernel.definitions.observe.events import NotebookCell, stream
-from nxkernel_lab.timeline import Timeline
+from nxkernel_lab.timeline.widget import Timeline
 from tests.browser.widget_page import WidgetPage
 
 pytestmark = pytest.mark.browser

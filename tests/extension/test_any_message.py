@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel_lab import Inspector, Timeline, inspect
-from nxkernel_lab import comm as comm_module
-from nxkernel_lab.desk import Desk
+from nxkernel_lab.messaging import comm as comm_module
+from nxkernel_lab.messaging.page_updates import Desk
 
 KINDS = [
     "open", "close", "choose", "compare", "step", "together", "fold", "measure", "read", "export",

@@ -153,5 +153,5 @@ def test_a_distribution_of_the_sources_needs_no_node(hatch_build, tmp_path):
     assert "share/jupyter/kernels/nxkernel/kernel.json" in shared
     assert "share/jupyter/labextensions/nxkernel-lab/package.json" in shared
     assert any(name.startswith("share/jupyter/labextensions/nxkernel-lab/static/remoteEntry.") for name in shared)
-    assert "nxkernel_lab/comm.py" in names
+    assert "nxkernel_lab/messaging/comm.py" in names
     assert not [name for name in names if name.endswith(".ts") or "node_modules" in name]

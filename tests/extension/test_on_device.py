@@ -8,9 +8,9 @@ from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import object_code
 from nxkernel_lab import Inspector, to_text
-from nxkernel_lab.clearing import Clearing, Forget
-from nxkernel_lab.inspector import kernel_text
-from nxkernel_lab.payload import graph
+from nxkernel_lab.inspector.page_data import graph
+from nxkernel_lab.inspector.widget import kernel_text
+from nxkernel_lab.records.cache_clearing import Clearing, Forget
 
 
 @pytest.fixture

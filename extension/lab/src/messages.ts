@@ -1,4 +1,4 @@
-/** What a kernel may tell of itself, the data of nxkernel_lab/history.py: what has another form is not shown. */
+/** What a kernel may tell of itself, the data of nxkernel_lab/records/snapshot.py: what has another form is not shown. */
 
 /** The form of the data that is understood here. */
 export const VERSION = 1;

@@ -6,7 +6,7 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { readMessage } from './messages';
 import { complaining, emptyState, IState, updated } from './state';
 
-/** The comm's target, here and in nxkernel_lab/comm.py. */
+/** The comm's target, here and in nxkernel_lab/messaging/comm.py. */
 const TARGET = 'nxkernel';
 /** Milliseconds between a batch and asking for more: what is told meanwhile comes in one batch. */
 const PAUSE = 250;

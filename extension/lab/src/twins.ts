@@ -5,7 +5,7 @@ import { NotebookPanel } from '@jupyterlab/notebook';
 import { Panel, Widget } from '@lumino/widgets';
 
 const WIDGET = 'application/vnd.jupyter.widget-view+json';
-/** What an output's metadata says where there is a twin for those who cannot see the widget; see nxkernel_lab/twins.py. */
+/** What an output's metadata says where there is a twin for those who cannot see the widget; see nxkernel_lab/messaging/static_twins.py. */
 const TWIN = 'nxkernel_twin';
 /** What the manager of widgets makes of an output whose widget it does not find: a text, in an element of this class. */
 const FAILED = '.jp-OutputArea-output.jupyter-widgets';

@@ -1,0 +1,1 @@
+"""The inspector: a widget that shows what a definition was compiled to."""

@@ -1,0 +1,105 @@
+"""The kernel's side of the panel in JupyterLab: a comm, which each page opens to hear what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from comm.base_comm import BaseComm
+
+from nxkernel_lab.messaging.page_updates import Desk, More, read_request
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+#: What the comm is for, here and in lab/src/sessions.ts.
+TARGET = "nxkernel"
+
+
+class Comm(Protocol):
+    """What is asked of a comm."""
+
+    def send(self, data: dict[str, Any]) -> None:
+        """Send a message to the page."""
+
+    def on_msg(self, callback: Callable[[dict[str, Any]], None]) -> None:
+        """Say who hears the page."""
+
+    def on_close(self, callback: Callable[[dict[str, Any]], None]) -> None:
+        """Say who hears that the page has gone."""
+
+
+def hear(comm: Comm, callback: Callable[[dict[str, Any]], None]) -> None:
+    """Say who hears a comm's page, and let nobody else take a message for a cell.
+
+    Around each message a comm triggers what a shell does around a cell. JupyterLab has messages handled in a thread of
+    their own, while a cell runs, and there matplotlib would show the figures that the cell is about to draw.
+
+    Parameters
+    ----------
+    comm : Comm
+    callback : callable
+    """
+    comm.on_msg(callback)
+    if isinstance(comm, BaseComm):
+        comm.handle_msg = callback
+
+
+def opened(desk: Desk, comm: Comm) -> None:
+    """A page has opened a comm: it hears what happens, and may ask for what a desk can do.
+
+    Parameters
+    ----------
+    desk : Desk
+    comm : Comm
+    """
+    page = desk.open(comm.send)
+
+    def receive(message: dict[str, Any]) -> None:
+        request = read_request(message.get("content", {}).get("data"))
+        if isinstance(request, More):
+            desk.more(page, request.since)
+        elif request is not None:
+            desk.clear(request, comm.send)
+
+    hear(comm, receive)
+    comm.on_close(lambda message: desk.close(page))
+
+
+def install(shell: InteractiveShell) -> Callable[[], None]:
+    """Let pages open a comm to a shell's kernel; the function that is returned ends that.
+
+    Nothing is sent to pages that do not ask, so that nothing is missed where there is no panel.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        Whose cells' ends are waited for. One that is no kernel's has no pages.
+
+    Returns
+    -------
+    callable
+    """
+    if getattr(shell, "kernel", None) is None:
+        return lambda: None
+    from comm import create_comm, get_comm_manager
+
+    manager, desk = get_comm_manager(), Desk(shell)
+
+    def target(comm: Comm, _message: dict[str, Any]) -> None:
+        opened(desk, comm)
+
+    manager.register_target(TARGET, target)
+    # Pages look for a comm of this target; this one was never opened by a message, and nobody is at its other end.
+    sign = create_comm(target_name=TARGET, primary=False)
+    manager.register_comm(sign)
+
+    def remove() -> None:
+        desk.close_all()
+        manager.unregister_target(TARGET, target)
+        manager.unregister_comm(sign)
+        # Pages that are told so show that nxkernel is not there any more.
+        for comm in [each for each in manager.comms.values() if each.target_name == TARGET]:
+            comm.close()
+
+    return remove

@@ -1,0 +1,167 @@
+"""What the widget's page may ask of Python; anything else that arrives is ignored."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel_lab.rendering.node_groups import WAYS
+
+#: No name that a page has to send is longer than this, it folds no more groups, and no widget is told of more views.
+LONGEST, MOST, VIEWS = 1000, 20_000, 64
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A view of the widget has appeared on a page."""
+
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """A view has gone."""
+
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Show another compilation."""
+
+    view: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Show a second compilation beside the first; -1 for none."""
+
+    view: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShowStage:
+    """Show the graph at another step of the compilation."""
+
+    view: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupNodes:
+    """Put other nodes together: those of kernels, definitions or modules."""
+
+    view: str
+    way: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Show these groups as one box each, and the others open, on the left side (0) or the right one (1)."""
+
+    view: str
+    side: int
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Run the program with a clock around its kernels."""
+
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCode:
+    """Send a kernel's source, LLVM or assembly."""
+
+    view: str
+    side: int
+    kernel: int
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Send the picture as ``"svg"`` or ``"dot"``."""
+
+    view: str
+    format: str
+
+
+Message = Open | Close | Choose | Compare | ShowStage | GroupNodes | Fold | Measure | ReadCode | Export
+
+
+def read_message(content: object) -> Message | None:
+    """Understand what a page sent.
+
+    Parameters
+    ----------
+    content : object
+        What came out of the comm: anything that JSON can say.
+
+    Returns
+    -------
+    Message or None
+        None for what is not understood.
+
+    Examples
+    --------
+    >>> read_message({"kind": "fold", "view": "v1", "side": 0, "groups": ["kernel 1"]})
+    Fold(view='v1', side=0, groups=('kernel 1',))
+    >>> read_message({"kind": "fold", "view": "v1", "side": 0, "groups": "all"})
+    """
+    match content:
+        case {"view": str(view)} if len(view) > LONGEST:
+            return None
+        case {"kind": "open", "view": str(view)}:
+            return Open(view)
+        case {"kind": "close", "view": str(view)}:
+            return Close(view)
+        case {"kind": "choose", "view": str(view), "index": int(index)}:
+            return Choose(view, index)
+        case {"kind": "compare", "view": str(view), "index": int(index)}:
+            return Compare(view, index)
+        case {"kind": "step", "view": str(view), "name": str(name)}:
+            return ShowStage(view, name)
+        case {"kind": "together", "view": str(view), "way": str(way)} if way in WAYS:
+            return GroupNodes(view, way)
+        case {"kind": "fold", "view": str(view), "side": 0 | 1 as side, "groups": [*groups]} if len(
+            groups
+        ) <= MOST and all(type(each) is str and len(each) <= LONGEST for each in groups):
+            return Fold(view, int(side), tuple(groups))
+        case {"kind": "measure", "view": str(view)}:
+            return Measure(view)
+        case {"kind": "read", "view": str(view), "side": 0 | 1 as side, "kernel": int(kernel), "form": str(form)}:
+            return ReadCode(view, int(side), kernel, form)
+        case {"kind": "export", "view": str(view), "format": "svg" | "dot" as wanted}:
+            return Export(view, wanted)
+    return None
+
+
+def unharmed(receive: Callable[..., None]) -> Callable[..., None]:
+    """Let an error of what hears a page be logged: a widget shows it in the output of a cell otherwise.
+
+    Parameters
+    ----------
+    receive : callable
+        What hears a page.
+
+    Returns
+    -------
+    callable
+    """
+
+    @functools.wraps(receive)
+    def heard(*args: Any) -> None:
+        try:
+            receive(*args)
+        except Exception:
+            logging.getLogger(__name__).warning("what a page of nxkernel asked for was not done", exc_info=True)
+
+    return heard

@@ -1,0 +1,109 @@
+"""Clearing the caches from a page: what it may ask for, what becomes of it, and how programs come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.numba_cpu.runtime import code_store
+from nxkernel.compilers.numba_cuda.toolchain import object_code
+from nxkernel.definitions.calls import content_identity
+from nxkernel_lab.records import cache_contents
+from nxkernel_lab.wording import count
+
+#: So many times what was cleared can be put back.
+UNDONE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Clear the ``"programs"`` of a function or of all (``""``), kernels in ``"memory"``, or files on ``"disk"``."""
+
+    what: str
+    function: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Put back what was cleared, by the number that was told then."""
+
+    number: int
+
+
+def read_request(content: object) -> Forget | Undo | None:
+    """Understand what a page asks for.
+
+    Parameters
+    ----------
+    content : object
+        What came out of a comm: anything that JSON can say.
+
+    Returns
+    -------
+    Forget or Undo or None
+        None for what is not understood.
+
+    Examples
+    --------
+    >>> read_request({"kind": "forget", "what": "programs", "function": "softmax"})
+    Forget(what='programs', function='softmax')
+    >>> read_request({"kind": "forget", "what": "everything"})
+    """
+    match content:
+        case {"kind": "forget", "what": "programs", "function": str(function)}:
+            return Forget("programs", function)
+        case {"kind": "forget", "what": "memory" | "disk" as what}:
+            return Forget(what)
+        case {"kind": "undo", "number": int(number)} if type(number) is int:
+            return Undo(number)
+    return None
+
+
+class Clearing:
+    """Clears caches, and keeps programs for those who want them back."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, Callable[[], int]] = {}
+        self._number = 0
+
+    def perform(self, request: Forget | Undo) -> dict[str, Any]:
+        """Do what was asked for.
+
+        Parameters
+        ----------
+        request : Forget or Undo
+
+        Returns
+        -------
+        dict
+            ``text``: what was done, in a sentence; ``undo``: the number by which it can be undone, 0 where it cannot.
+        """
+        cache_contents.look_again()
+        match request:
+            case Forget("programs", function):
+                number, undo = content_identity.forget(function)
+                if not number:
+                    return {"text": "There are no programs to forget.", "undo": 0}
+                text = f"Forgot {count(number, 'program')} of {function or 'all functions'}."
+                return {"text": text, "undo": self._keep(undo)}
+            case Forget("memory"):
+                forgotten = code_store.forget() + object_code.forget()
+                return {"text": f"Forgot {forgotten} kernels and programs in memory.", "undo": 0}
+            case Forget("disk"):
+                return {"text": f"Removed {count(disk_cache.clear(), 'file')} from disk.", "undo": 0}
+            case Undo(number) if number in self._kept:
+                return {"text": f"Put back {count(self._kept.pop(number)(), 'program')}.", "undo": 0}
+        return {"text": "That cannot be undone any more.", "undo": 0}
+
+    def _keep(self, undo: Callable[[], int]) -> int:
+        self._number += 1
+        self._kept[self._number] = undo
+        while len(self._kept) > UNDONE:
+            del self._kept[next(iter(self._kept))]
+        return self._number
+
+
+#: What the widget and the panel of this process clear with.
+clearing = Clearing()

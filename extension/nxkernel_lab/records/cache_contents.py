@@ -1,0 +1,145 @@
+"""What is in the caches, as plain data: programs of each function, native code in memory, files on disk."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from nxkernel.compilers.cache import disk_cache
+from nxkernel.compilers.numba_cpu.runtime import code_store, thread_count
+from nxkernel.compilers.numba_cuda.toolchain import object_code
+from nxkernel.definitions.calls import graph_cache
+from nxkernel_lab.records.event_follower import Pace
+
+#: A look at the disk takes this many seconds at the most, twice as many after one that did not see all files; the next
+#: one waits this many, and as many times as it took.
+LOOK, PAUSE, REST = 0.05, 1.0, 100
+
+
+class _Disk:
+    """The last look at the disk, which takes long where there are many files."""
+
+    def __init__(self) -> None:
+        self._kept, self.pace, self._seconds = disk_cache.Kept(whole=False), Pace(PAUSE, REST), LOOK
+
+    def look(self) -> disk_cache.Kept:
+        """What the last look that saw all files has counted; until there was one, what the longest look has."""
+        if self.pace.ready():
+            with self.pace.round():
+                found = disk_cache.survey(self._seconds)
+                if found.whole or not self._kept.whole:
+                    self._kept = found
+                self._seconds = LOOK if found.whole else 2 * self._seconds
+        return self._kept
+
+    def reset(self) -> None:
+        self.__init__()
+
+
+_disk = _Disk()
+
+
+def look_again() -> None:
+    """Let the next look at the disk be a new one, as something has been removed there."""
+    _disk.reset()
+
+
+def contents() -> dict[str, Any]:
+    """What is in the caches now.
+
+    Returns
+    -------
+    dict
+        Sizes in bytes, times in seconds since the epoch, 0 where there is nothing.
+
+        * ``functions``: for each that has programs, the one used last at the end: ``name``; ``label``: that, and which
+          of several functions of that name it is; ``programs``: how many;
+          ``limit``: how many are kept at most; ``hits``; ``bytes`` of the arrays that programs hold; ``oldest`` and
+          ``latest``: when programs were made; ``signatures``: the calls that they answer, at most 20, the one used
+          last at the end.
+        * ``memory``: native code that is loaded: ``kernels``, ``programs`` (which call kernels, or have loops of
+          their own), ``bytes``, ``oldest``, ``latest``.
+        * ``disk``: ``on``: whether there is such a cache; ``folder``: where; ``kernels``, ``kernel_bytes``;
+          ``records`` and ``record_bytes``: of programs; ``others`` and ``other_bytes``: of other versions or
+          processors; ``bytes``, in all, and ``limit``; ``whole``: whether all files were looked at, as otherwise there
+          are more; ``oldest`` and ``latest``: when a file was used.
+        * ``processors``: how many this process may use.
+    """
+    return {"functions": functions(), "memory": memory(), "disk": disk(), "processors": thread_count.available()}
+
+
+def functions() -> list[dict[str, Any]]:
+    """The programs of each function; see :func:`contents`."""
+    rows, known = [], graph_cache.families()
+    names = Counter(family.name for family in known if not family.replaced)
+    for family in known:
+        programs = family.programs()
+        if not programs:
+            continue
+        made = [program.made for program in programs]
+        rows.append(
+            {
+                "name": family.name,
+                "label": _label(family, programs, names[family.name] > 1),
+                "programs": len(programs),
+                "limit": graph_cache.PROGRAMS,
+                "hits": family.hits,
+                "bytes": sum(array.nbytes for program in programs for array in program.fixed),
+                "oldest": min(made),
+                "latest": max(made),
+                "signatures": [program.signature for program in programs[-20:]],
+            }
+        )
+    return rows
+
+
+def _label(family: graph_cache.Family, programs: list[graph_cache.CachedProgram], has_others: bool) -> str:
+    """The name of a function, and which one it is where others have that name."""
+    if family.replaced:
+        return f"{family.name} (before its code changed)"
+    return f"{family.name} (first called in {programs[0].where})" if has_others else family.name
+
+
+def memory() -> dict[str, Any]:
+    """Native code that is loaded; see :func:`contents`."""
+    own, on_device = code_store.loaded(), object_code.in_memory()
+    found = [*own.values(), *on_device.values()]
+    times = [when for _, when in found]
+    programs = sum(disk_cache.is_program(name) for name in own)
+    return {
+        # What all programs call, such as the pool of threads, is none of theirs.
+        "kernels": sum(map(disk_cache.is_kernel, own)) + len(on_device),
+        "programs": programs,
+        "bytes": sum(size for size, _ in found),
+        "oldest": min(times, default=0.0),
+        "latest": max(times, default=0.0),
+    }
+
+
+def disk() -> dict[str, Any]:
+    """Files on disk; see :func:`contents`."""
+    folder, kept = disk_cache.directory(), _disk.look()
+    return {
+        "on": folder is not None,
+        "folder": _short(folder.parent) if folder is not None else "",
+        "kernels": kept.kernels,
+        "kernel_bytes": kept.kernel_bytes,
+        "records": kept.records,
+        "record_bytes": kept.record_bytes,
+        "others": kept.others,
+        "other_bytes": kept.other_bytes,
+        "bytes": kept.kernel_bytes + kept.record_bytes + kept.other_bytes,
+        "limit": disk_cache.LIMIT,
+        "whole": kept.whole,
+        "oldest": kept.oldest,
+        "latest": kept.latest,
+    }
+
+
+def _short(folder: Path) -> str:
+    """A folder as people write it, with ``~`` for their own."""
+    home = os.path.expanduser("~")
+    text = str(folder)
+    return "~" + text[len(home) :] if text.startswith(home + os.sep) else text

@@ -1,0 +1,124 @@
+"""The timeline: a widget that shows what was compiled and why, what it cost, and what the caches hold, live."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import anywidget
+import traitlets
+from IPython.core.getipython import get_ipython
+
+from nxkernel_lab.messaging.comm import hear
+from nxkernel_lab.messaging.page_requests import VIEWS, Close, unharmed
+from nxkernel_lab.messaging.page_updates import Desk, More, Page, read_request
+from nxkernel_lab.messaging.static_twins import Bundle, with_twins
+from nxkernel_lab.messaging.widget_replacement import Successive
+from nxkernel_lab.records.cache_clearing import Forget, Undo
+from nxkernel_lab.records.snapshot import of_function, snapshot
+from nxkernel_lab.static_files import joined
+from nxkernel_lab.timeline.html_tables import caches_table, timeline_table
+from nxkernel_lab.timeline.text import programs_text, timeline_text
+
+#: The views that it has.
+PAGES = ("timeline", "functions", "cells", "caches")
+#: How many events a widget begins with, and how many are in the text that stands where no widget can.
+FIRST, TOLD = 200, 20
+
+
+def read_message(content: object) -> More | Close | Forget | Undo | None:
+    """Understand what a page sent.
+
+    Parameters
+    ----------
+    content : object
+        What came out of the comm: anything that JSON can say.
+
+    Returns
+    -------
+    More, Close, Forget, Undo or None
+        None for what is not understood.
+
+    Examples
+    --------
+    >>> read_message({"kind": "more", "view": "v1", "since": 12})
+    More(since=12, view='v1')
+    >>> read_message({"kind": "more", "view": "v1", "since": "12"})
+    """
+    match content:
+        case {"kind": "close", "view": str(view)}:
+            return Close(view)
+    return read_request(content)
+
+
+class Timeline(Successive, anywidget.AnyWidget):
+    """What happened in this process, cell by cell, the sums of it, and the caches; a text where no widget can live.
+
+    Parameters
+    ----------
+    page : str, optional
+        What it shows first: ``"timeline"``, ``"functions"``, ``"cells"`` or ``"caches"``.
+    function : str, optional
+        The name of the only function to show; the reader can choose others.
+    """
+
+    _esm = joined("elements.js", "timeline.js")
+    _css = joined("palette.css", "timeline.css")
+
+    state = traitlets.Dict().tag(sync=True)
+    page = traitlets.Enum(PAGES, "timeline").tag(sync=True)
+    function = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, page: str = "timeline", function: str = "") -> None:
+        self._desk = Desk(get_ipython(), snapshot)
+        self._views: dict[str, Page] = {}
+        super().__init__(page=page, function=function, state=snapshot(limit=FIRST))
+        hear(self.comm, self._handle_msg)
+        self.on_msg(self._receive)
+        self.settle()
+
+    def close(self) -> None:
+        """Take the widget off the page, and stop following events."""
+        self._desk.close_all()
+        super().close()
+
+    def is_shown(self) -> bool:
+        """Whether a page shows it, as far as pages tell."""
+        return any(page.following for page in self._views.values())
+
+    def empty_out(self) -> None:
+        """Let go of the records, when it is closed."""
+        self.state = {}
+
+    def fill(self) -> None:
+        """Read the latest records."""
+        self.state = snapshot(limit=FIRST)
+
+    def _send_to(self, view: str, message: dict[str, Any]) -> None:
+        self.send({"view": view, **message})
+
+    @unharmed
+    def _receive(self, _widget: object, content: object, _buffers: object) -> None:
+        match read_message(content):
+            case More(since, view) if view in self._views:
+                self._desk.more(self._views[view], since)
+            case More(since, view):
+                # Views that left without a word, as those of a page that was loaded anew, do not come back.
+                self._views = {name: page for name, page in self._views.items() if page.following}
+                while len(self._views) >= VIEWS:
+                    self._desk.close(self._views.pop(next(iter(self._views))))
+                self._views[view] = self._desk.open(partial(self._send_to, view), since)
+            case Close(view) if view in self._views:
+                self._desk.close(self._views.pop(view))
+                self.leave()
+            case Forget() | Undo() as request:
+                self._desk.clear(request, partial(self._send_to, ""))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle | None:
+        told = of_function(self.function, TOLD) if self.function else snapshot(limit=TOLD)
+        if self.page == "caches":
+            held = told["caches"]
+            text, table = programs_text(held, self.function), caches_table(held, self.function)
+        else:
+            text, table = timeline_text(told, times=False), timeline_table(told)
+        return with_twins(super()._repr_mimebundle_(**kwargs), {"text/plain": text, "text/html": table})
